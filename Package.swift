@@ -1,0 +1,84 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let house: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .treatAllWarnings(as: .error),
+  .strictMemorySafety(),
+]
+
+let package = Package(
+  name: "DirectDNS",
+  platforms: [.macOS(.v26)],
+  products: [
+    .library(name: "DirectDNS", targets: ["DirectDNS"]),
+    .library(name: "DirectDNSTesting", targets: ["DirectDNSTesting"]),
+    .executable(name: "dnsctl", targets: ["dnsctl"]),
+    .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // DirectDNSTesting alone: nothing that the library or dnsctl links.
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CDirectDNSCurl", pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .systemLibrary(
+      name: "CDirectDNSCares", pkgConfig: "libcares",
+      providers: [.apt(["libc-ares-dev"]), .brew(["c-ares"])]),
+    .systemLibrary(
+      name: "CDirectDNSIDN", pkgConfig: "libidn2",
+      providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
+    .target(
+      name: "DirectDNS",
+      dependencies: [
+        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: house),
+    .target(
+      name: "DirectDNSTesting",
+      dependencies: [
+        "DirectDNS",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "X509", package: "swift-certificates"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+      ],
+      swiftSettings: house),
+    .executableTarget(
+      name: "dnsctl",
+      dependencies: [
+        "DirectDNS",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: house),
+    .executableTarget(
+      name: "ConformanceDriver", dependencies: ["DirectDNS"],
+      path: "Tests/ConformanceDriver", swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      swiftSettings: house),
+  ]
+)
