@@ -1,0 +1,75 @@
+/// What every failing call of this library throws.
+///
+/// The message names the host, the provider where there is one, the reason, and what to do about it. It
+/// never holds a secret: no key, token, signature or signed URL.
+public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
+  /// What went wrong, as a value that programs can switch on. New codes may be added.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's stable spelling: it stands in `dnsctl`'s JSON and serves as a metrics label.
+    public let description: String
+
+    private init(_ description: String) { self.description = description }
+
+    /// The text is no host name that can be looked up, and no address.
+    public static let invalidName = Code("invalidName")
+    /// The text is no URL that this library would send a request to.
+    public static let invalidURL = Code("invalidURL")
+    /// A configuration value cannot be used.
+    public static let invalidConfiguration = Code("invalidConfiguration")
+    /// Name not found: the name does not exist (RCODE 3, NXDOMAIN).
+    public static let nameNotFound = Code("nameNotFound")
+    /// The name exists and has no address of the family that was asked for (NODATA).
+    public static let noAddress = Code("noAddress")
+    /// Every provider failed, the system's DNS too where it was allowed, and no expired answer could serve.
+    public static let upstreamFailed = Code("upstreamFailed")
+    /// The deadline passed before any provider answered.
+    public static let timedOut = Code("timedOut")
+    /// A policy refuses to look this name up.
+    public static let refused = Code("refused")
+    /// The caller was cancelled.
+    public static let cancelled = Code("cancelled")
+    /// The resolver was shut down.
+    public static let shutDown = Code("shutDown")
+  }
+
+  /// One provider that was asked and did not help.
+  public struct Attempt: Sendable, Hashable, CustomStringConvertible {
+    /// The provider's name, such as `alidns`, or `system`.
+    public let provider: String
+    /// Why it did not help, in words.
+    public let reason: String
+
+    /// Creates an attempt.
+    public init(provider: String, reason: String) {
+      self.provider = provider
+      self.reason = reason
+    }
+
+    /// The provider and the reason, as they stand in an error's message.
+    public var description: String { "\(provider): \(reason)" }
+  }
+
+  /// What went wrong.
+  public let code: Code
+  /// What went wrong and what to do, for people.
+  public let message: String
+  /// Every provider that was asked, in the order of asking. Empty when none was.
+  public let attempts: [Attempt]
+  /// The error below this one, where there is one.
+  public let underlying: (any Error)?
+
+  /// Creates an error.
+  public init(
+    _ code: Code, _ message: String, attempts: [Attempt] = [], underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.attempts = attempts
+    self.underlying = underlying
+  }
+
+  /// The message, and below it each provider that was asked.
+  public var description: String {
+    attempts.reduce(message) { $0 + "\n  " + $1.description }
+  }
+}

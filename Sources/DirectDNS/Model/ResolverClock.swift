@@ -1,0 +1,54 @@
+/// A point on a resolver's own time line: monotonic, from an origin of its own, in nanoseconds.
+public struct ResolverInstant: Hashable, Comparable, Sendable {
+  /// Nanoseconds since the clock's origin.
+  public var nanoseconds: Int64
+
+  /// Creates an instant.
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  /// The earlier one is the smaller one.
+  @inline(__always)
+  public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+
+  /// The instant that much later.
+  public static func + (instant: Self, duration: Duration) -> Self {
+    Self(nanoseconds: instant.nanoseconds &+ duration.wholeNanoseconds)
+  }
+
+  /// The instant that much earlier.
+  public static func - (instant: Self, duration: Duration) -> Self {
+    Self(nanoseconds: instant.nanoseconds &- duration.wholeNanoseconds)
+  }
+
+  /// The time between two instants.
+  public static func - (left: Self, right: Self) -> Duration {
+    .nanoseconds(left.nanoseconds &- right.nanoseconds)
+  }
+}
+
+/// Where a resolver gets its time from. Tests hand in one that they move themselves.
+public protocol ResolverClock: Sendable {
+  /// The present instant. It never goes back, and it costs nanoseconds: every cached lookup asks for it.
+  var now: ResolverInstant { get }
+
+  /// Wall-clock seconds since 1970, for signatures that carry the time.
+  var secondsSince1970: Int64 { get }
+
+  /// Waits until an instant.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled.
+  func sleep(until instant: ResolverInstant) async throws
+}
+
+extension Duration {
+  /// The duration in nanoseconds; what is beyond 292 years becomes 292 years.
+  var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    guard !overflow else { return seconds < 0 ? .min : .max }
+    return scaled &+ attoseconds / 1_000_000_000
+  }
+
+  /// The duration in whole milliseconds, rounded up.
+  var wholeMilliseconds: Int64 { (wholeNanoseconds &+ 999_999) / 1_000_000 }
+}

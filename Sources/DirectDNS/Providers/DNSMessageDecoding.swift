@@ -1,0 +1,173 @@
+extension DNSMessage {
+  /// Reads a message.
+  ///
+  /// Work is bounded by the message's length: a compression pointer must point to before the name it stands
+  /// in, so loops end at once, and counts that promise more than the bytes hold fail at the first missing byte.
+  ///
+  /// - Parameter bytes: the whole message.
+  /// - Throws: what is wrong with the bytes, bytes behind the last record included.
+  public init(decoding bytes: [UInt8]) throws(DNSMessageError) {
+    var reader = DNSMessageReader(bytes: bytes)
+    let id = try reader.uint16()
+    let flags = try reader.uint16()
+    let questionCount = try reader.uint16()
+    let counts = (try reader.uint16(), try reader.uint16(), try reader.uint16())
+    var questions: [DNSQuestion] = []
+    for _ in 0..<questionCount {
+      let name = try reader.name()
+      let type = DNSRecordType(rawValue: try reader.uint16())
+      questions.append(DNSQuestion(name: name, type: type, recordClass: try reader.uint16()))
+    }
+    let answers = try reader.records(counts.0)
+    let authorities = try reader.records(counts.1)
+    var additionals = try reader.records(counts.2)
+    guard reader.offset == bytes.count else { throw reader.error("bytes behind the last record") }
+
+    self.init(
+      id: id, isResponse: flags & 0x8000 != 0, opcode: UInt8(flags >> 11 & 0xf),
+      isAuthoritative: flags & 0x0400 != 0, isTruncated: flags & 0x0200 != 0,
+      recursionDesired: flags & 0x0100 != 0, recursionAvailable: flags & 0x0080 != 0,
+      responseCode: ResponseCode(rawValue: flags & 0xf), questions: questions, answers: answers,
+      authorities: authorities)
+    // RFC 6891 §6.1.1: one OPT record at most, and it belongs to the root.
+    if let index = additionals.firstIndex(where: { $0.type == .opt }) {
+      let opt = additionals.remove(at: index)
+      guard opt.owner == .root, !additionals.contains(where: { $0.type == .opt }) else {
+        throw reader.error("a second OPT record, or one with a name")
+      }
+      edns = EDNS(payloadSize: opt.recordClass, options: try reader.options(opt))
+      responseCode = ResponseCode(rawValue: UInt16(opt.ttl >> 24) << 4 | flags & 0xf)
+    }
+    self.additionals = additionals
+  }
+}
+
+/// A place in a message's bytes, moved forward by reading.
+struct DNSMessageReader {
+  let bytes: [UInt8]
+  var offset = 0
+
+  func error(_ what: String) -> DNSMessageError { DNSMessageError(what, at: offset) }
+
+  mutating func uint8() throws(DNSMessageError) -> UInt8 {
+    guard offset < bytes.count else { throw error("the message ends early") }
+    defer { offset += 1 }
+    return bytes[offset]
+  }
+
+  mutating func uint16() throws(DNSMessageError) -> UInt16 {
+    guard offset + 2 <= bytes.count else { throw error("the message ends early") }
+    defer { offset += 2 }
+    return UInt16(bytes[offset]) << 8 | UInt16(bytes[offset + 1])
+  }
+
+  mutating func uint32() throws(DNSMessageError) -> UInt32 {
+    UInt32(try uint16()) << 16 | UInt32(try uint16())
+  }
+
+  /// Reads a name, following compression pointers (RFC 1035 §4.1.4).
+  mutating func name() throws(DNSMessageError) -> DNSName {
+    var wire: [UInt8] = []
+    var position = offset
+    var end: Int?
+    var limit = offset  // where the part being read began: a pointer must point to before it
+    while true {
+      guard position < bytes.count else { throw error("a name runs past the end") }
+      let length = Int(bytes[position])
+      switch length >> 6 {
+      case 0:
+        guard position + 1 + length <= bytes.count else { throw error("a label runs past the end") }
+        guard wire.count + 1 + length <= 255 else { throw error("a name of more than 255 bytes") }
+        wire.append(UInt8(length))
+        for index in (position + 1)..<(position + 1 + length) { wire.append(bytes[index].asciiLowercased) }
+        position += 1 + length
+        if length == 0 {
+          offset = end ?? position
+          return DNSName(wire: wire)
+        }
+      case 3:
+        guard position + 2 <= bytes.count else { throw error("a compression pointer is cut") }
+        let target = (length & 0x3f) << 8 | Int(bytes[position + 1])
+        guard target < limit else { throw error("a compression pointer that does not point back") }
+        if end == nil { end = position + 2 }
+        limit = target
+        position = target
+      default:
+        throw error("a label of unknown type \(length >> 6)")
+      }
+    }
+  }
+
+  mutating func records(_ count: UInt16) throws(DNSMessageError) -> [DNSRecord] {
+    var records: [DNSRecord] = []
+    for _ in 0..<count { records.append(try record()) }
+    return records
+  }
+
+  private mutating func record() throws(DNSMessageError) -> DNSRecord {
+    let owner = try name()
+    let type = DNSRecordType(rawValue: try uint16())
+    let recordClass = try uint16()
+    let ttl = try uint32()
+    let length = Int(try uint16())
+    let end = offset + length
+    guard end <= bytes.count else { throw error("a record's data runs past the end") }
+    let data = try data(of: type, until: end)
+    guard offset == end else { throw error("a \(type) record whose data has the wrong length") }
+    return DNSRecord(owner: owner, type: type, recordClass: recordClass, ttl: ttl, data: data)
+  }
+
+  private mutating func data(of type: DNSRecordType, until end: Int) throws(DNSMessageError) -> DNSRecord.Data {
+    switch type {
+    case .a, .aaaa:
+      guard end - offset == (type == .a ? 4 : 16), let address = IPAddress(bytes: bytes[offset..<end]) else {
+        throw error("a \(type) record whose data has the wrong length")
+      }
+      offset = end
+      return .address(address)
+    case .cname:
+      return .canonicalName(try name())
+    case .soa:
+      let primary = try name()
+      _ = try name()
+      let serial = try uint32()
+      for _ in 0..<3 { _ = try uint32() }
+      return .startOfAuthority(primary: primary, serial: serial, minimum: try uint32())
+    case .svcb, .https:
+      return .service(try serviceBinding(until: end))
+    default:
+      defer { offset = end }
+      return .opaque(Array(bytes[offset..<end]))
+    }
+  }
+
+  mutating func serviceBinding(until end: Int) throws(DNSMessageError) -> ServiceBinding {
+    var binding = ServiceBinding(priority: try uint16(), target: try name())
+    var last: UInt16?
+    while offset < end {
+      let key = try uint16()
+      let length = Int(try uint16())
+      guard offset + length <= end else { throw error("a service parameter runs past its record") }
+      // RFC 9460 §2.2: keys in ascending order, each once; anything else is malformed.
+      if let last, key <= last { throw error("service parameters out of order") }
+      last = key
+      binding.parameters[key] = Array(bytes[offset..<(offset + length)])
+      offset += length
+    }
+    return binding
+  }
+
+  func options(_ record: DNSRecord) throws(DNSMessageError) -> [DNSMessage.EDNS.Option] {
+    guard case .opaque(let data) = record.data else { return [] }
+    var reader = DNSMessageReader(bytes: data)
+    var options: [DNSMessage.EDNS.Option] = []
+    while reader.offset < data.count {
+      let code = try reader.uint16()
+      let length = Int(try reader.uint16())
+      guard reader.offset + length <= data.count else { throw error("an EDNS option runs past its record") }
+      options.append(.init(code: code, data: Array(data[reader.offset..<(reader.offset + length)])))
+      reader.offset += length
+    }
+    return options
+  }
+}

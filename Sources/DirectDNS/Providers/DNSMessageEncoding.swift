@@ -1,0 +1,79 @@
+extension DNSMessage {
+  /// The message's bytes, with no name compressed.
+  public func encoded() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(64)
+    var flags = UInt16(opcode & 0xf) << 11 | responseCode.rawValue & 0xf
+    if isResponse { flags |= 0x8000 }
+    if isAuthoritative { flags |= 0x0400 }
+    if isTruncated { flags |= 0x0200 }
+    if recursionDesired { flags |= 0x0100 }
+    if recursionAvailable { flags |= 0x0080 }
+    let extra = edns == nil ? 0 : 1
+    for value in [
+      id, flags, UInt16(questions.count), UInt16(answers.count), UInt16(authorities.count),
+      UInt16(additionals.count + extra),
+    ] { bytes.append(value) }
+    for question in questions {
+      bytes += question.name.wire
+      bytes.append(question.type.rawValue)
+      bytes.append(question.recordClass)
+    }
+    for record in answers + authorities + additionals { bytes.append(record) }
+    if let edns {
+      bytes.append(0)
+      bytes.append(DNSRecordType.opt.rawValue)
+      bytes.append(edns.payloadSize)
+      bytes.append(UInt32(responseCode.rawValue >> 4) << 24)
+      bytes.append(UInt16(edns.options.reduce(0) { $0 + 4 + $1.data.count }))
+      for option in edns.options {
+        bytes.append(option.code)
+        bytes.append(UInt16(option.data.count))
+        bytes += option.data
+      }
+    }
+    return bytes
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(_ value: UInt16) {
+    append(UInt8(value >> 8))
+    append(UInt8(truncatingIfNeeded: value))
+  }
+
+  fileprivate mutating func append(_ value: UInt32) {
+    append(UInt16(value >> 16))
+    append(UInt16(truncatingIfNeeded: value))
+  }
+
+  fileprivate mutating func append(_ record: DNSRecord) {
+    self += record.owner.wire
+    append(record.type.rawValue)
+    append(record.recordClass)
+    append(record.ttl)
+    let data: [UInt8]
+    switch record.data {
+    case .address(let address): data = address.bytes
+    case .canonicalName(let name): data = name.wire
+    case .startOfAuthority(let primary, let serial, let minimum):
+      // The mailbox is the primary's name, and the timers that this library never reads are usual ones.
+      var soa = primary.wire + primary.wire
+      for value in [serial, 7200, 900, 1_209_600, minimum] { soa.append(value) }
+      data = soa
+    case .service(let binding):
+      var service: [UInt8] = []
+      service.append(binding.priority)
+      service += binding.target.wire
+      for (key, value) in binding.parameters.sorted(by: { $0.key < $1.key }) {
+        service.append(key)
+        service.append(UInt16(value.count))
+        service += value
+      }
+      data = service
+    case .opaque(let bytes): data = bytes
+    }
+    append(UInt16(data.count))
+    self += data
+  }
+}

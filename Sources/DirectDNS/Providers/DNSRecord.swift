@@ -1,0 +1,114 @@
+/// The type of a record or of a question, such as A or AAAA (IANA "DNS Resource Record (RR) TYPEs").
+public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The type's number.
+  public let rawValue: UInt16
+
+  /// The type of that number.
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// An IPv4 address.
+  public static let a = DNSRecordType(rawValue: 1)
+  /// An alias for another name.
+  public static let cname = DNSRecordType(rawValue: 5)
+  /// The start of a zone of authority; it carries the lifetime of negative answers.
+  public static let soa = DNSRecordType(rawValue: 6)
+  /// An IPv6 address.
+  public static let aaaa = DNSRecordType(rawValue: 28)
+  /// The EDNS pseudo record (RFC 6891).
+  public static let opt = DNSRecordType(rawValue: 41)
+  /// A general service binding (RFC 9460).
+  public static let svcb = DNSRecordType(rawValue: 64)
+  /// A service binding for https origins (RFC 9460).
+  public static let https = DNSRecordType(rawValue: 65)
+
+  /// The address type of a family.
+  public init(_ family: IPAddress.Family) { self = family == .ipv4 ? .a : .aaaa }
+
+  private static let mnemonics: [(name: String, type: DNSRecordType)] = [
+    ("A", .a), ("CNAME", .cname), ("SOA", .soa), ("AAAA", .aaaa), ("OPT", .opt), ("SVCB", .svcb),
+    ("HTTPS", .https),
+  ]
+
+  /// The type of that mnemonic or number, in any case: `A`, `aaaa`, `65`, `TYPE65`.
+  public init?(_ text: String) {
+    let upper = text.uppercased()
+    if let known = Self.mnemonics.first(where: { $0.name == upper }) {
+      self = known.type
+    } else if let number = UInt16(upper.hasPrefix("TYPE") ? String(upper.dropFirst(4)) : upper) {
+      self.init(rawValue: number)
+    } else {
+      return nil
+    }
+  }
+
+  /// The mnemonic, or `TYPE` and the number (RFC 3597).
+  public var description: String {
+    Self.mnemonics.first { $0.type == self }?.name ?? "TYPE\(rawValue)"
+  }
+}
+
+/// What is asked: a name and a type, in class IN.
+public struct DNSQuestion: Hashable, Sendable, CustomStringConvertible {
+  /// The name asked for.
+  public var name: DNSName
+  /// The type asked for.
+  public var type: DNSRecordType
+  /// The class; 1 is the Internet's.
+  public var recordClass: UInt16
+
+  /// Creates a question.
+  public init(name: DNSName, type: DNSRecordType, recordClass: UInt16 = 1) {
+    self.name = name
+    self.type = type
+    self.recordClass = recordClass
+  }
+
+  /// The name and the type.
+  public var description: String { "\(name) \(type)" }
+}
+
+/// One resource record.
+public struct DNSRecord: Hashable, Sendable {
+  /// What a record says.
+  public enum Data: Hashable, Sendable {
+    /// A or AAAA.
+    case address(IPAddress)
+    /// CNAME.
+    case canonicalName(DNSName)
+    /// SOA: the zone's primary server, and MINIMUM, the lifetime of negative answers (RFC 2308 §4).
+    case startOfAuthority(primary: DNSName, serial: UInt32, minimum: UInt32)
+    /// SVCB or HTTPS.
+    case service(ServiceBinding)
+    /// Any other type's data, as it came.
+    case opaque([UInt8])
+  }
+
+  /// The name that the record belongs to.
+  public var owner: DNSName
+  /// The record's type.
+  public var type: DNSRecordType
+  /// The class; 1 is the Internet's.
+  public var recordClass: UInt16
+  /// The lifetime in seconds as it stood in the message; see ``lifetime``.
+  public var ttl: UInt32
+  /// What the record says.
+  public var data: Data
+
+  /// Creates a record.
+  public init(
+    owner: DNSName, type: DNSRecordType, recordClass: UInt16 = 1, ttl: UInt32, data: Data
+  ) {
+    self.owner = owner
+    self.type = type
+    self.recordClass = recordClass
+    self.ttl = ttl
+    self.data = data
+  }
+
+  /// Seven days in seconds: no record lives longer, whatever it says (RFC 8767 §4).
+  static let lifetimeLimit: UInt32 = 7 * 86_400
+
+  /// The lifetime in seconds, at most seven days. A TTL with its high bit set counts as a large one
+  /// (RFC 8767 §4).
+  public var lifetime: UInt32 { min(ttl, Self.lifetimeLimit) }
+}
