@@ -20,6 +20,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -41,10 +42,12 @@ let package = Package(
     .systemLibrary(
       name: "CDirectDNSIDN", pkgConfig: "libidn2",
       providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
+    .systemLibrary(name: "CDirectDNSClock"),
     .target(
       name: "DirectDNS",
       dependencies: [
-        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN",
+        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN", "CDirectDNSClock",
+        .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Metrics", package: "swift-metrics"),

@@ -28,8 +28,11 @@ public struct ResolverInstant: Hashable, Comparable, Sendable {
 
 /// Where a resolver gets its time from. Tests hand in one that they move themselves.
 public protocol ResolverClock: Sendable {
-  /// The present instant. It never goes back, and it costs nanoseconds: every cached lookup asks for it.
+  /// The present instant. It never goes back.
   var now: ResolverInstant { get }
+
+  /// The present instant, a few milliseconds behind at most, for cached lookups, which want it cheap.
+  var coarseNow: ResolverInstant { get }
 
   /// Wall-clock seconds since 1970, for signatures that carry the time.
   var secondsSince1970: Int64 { get }
@@ -38,6 +41,11 @@ public protocol ResolverClock: Sendable {
   ///
   /// - Throws: `CancellationError` when the task is cancelled.
   func sleep(until instant: ResolverInstant) async throws
+}
+
+extension ResolverClock {
+  /// The same as ``now``.
+  public var coarseNow: ResolverInstant { now }
 }
 
 extension Duration {

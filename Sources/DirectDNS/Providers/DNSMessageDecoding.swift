@@ -79,7 +79,7 @@ struct DNSMessageReader {
         guard position + 1 + length <= bytes.count else { throw error("a label runs past the end") }
         guard wire.count + 1 + length <= 255 else { throw error("a name of more than 255 bytes") }
         wire.append(UInt8(length))
-        for index in (position + 1)..<(position + 1 + length) { wire.append(bytes[index].asciiLowercased) }
+        for index in (position + 1)..<(position + 1 + length) { wire.append(ASCII.lowercased(bytes[index])) }
         position += 1 + length
         if length == 0 {
           offset = end ?? position

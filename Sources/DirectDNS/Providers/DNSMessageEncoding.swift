@@ -10,25 +10,23 @@ extension DNSMessage {
     if recursionDesired { flags |= 0x0100 }
     if recursionAvailable { flags |= 0x0080 }
     let extra = edns == nil ? 0 : 1
-    for value in [
-      id, flags, UInt16(questions.count), UInt16(answers.count), UInt16(authorities.count),
-      UInt16(additionals.count + extra),
-    ] { bytes.append(value) }
+    let counts = [questions.count, answers.count, authorities.count, additionals.count + extra]
+    for value in [id, flags] + counts.map({ UInt16($0) }) { bytes.append(number: value) }
     for question in questions {
       bytes += question.name.wire
-      bytes.append(question.type.rawValue)
-      bytes.append(question.recordClass)
+      bytes.append(number: question.type.rawValue)
+      bytes.append(number: question.recordClass)
     }
     for record in answers + authorities + additionals { bytes.append(record) }
     if let edns {
       bytes.append(0)
-      bytes.append(DNSRecordType.opt.rawValue)
-      bytes.append(edns.payloadSize)
-      bytes.append(UInt32(responseCode.rawValue >> 4) << 24)
-      bytes.append(UInt16(edns.options.reduce(0) { $0 + 4 + $1.data.count }))
+      bytes.append(number: DNSRecordType.opt.rawValue)
+      bytes.append(number: edns.payloadSize)
+      bytes.append(number: UInt32(responseCode.rawValue >> 4) << 24)
+      bytes.append(number: UInt16(edns.options.reduce(0) { $0 + 4 + $1.data.count }))
       for option in edns.options {
-        bytes.append(option.code)
-        bytes.append(UInt16(option.data.count))
+        bytes.append(number: option.code)
+        bytes.append(number: UInt16(option.data.count))
         bytes += option.data
       }
     }
@@ -37,21 +35,18 @@ extension DNSMessage {
 }
 
 extension [UInt8] {
-  fileprivate mutating func append(_ value: UInt16) {
-    append(UInt8(value >> 8))
-    append(UInt8(truncatingIfNeeded: value))
-  }
-
-  fileprivate mutating func append(_ value: UInt32) {
-    append(UInt16(value >> 16))
-    append(UInt16(truncatingIfNeeded: value))
+  /// Appends a number, its highest byte first.
+  fileprivate mutating func append(number: some FixedWidthInteger & UnsignedInteger) {
+    for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
+      append(UInt8(truncatingIfNeeded: number >> shift))
+    }
   }
 
   fileprivate mutating func append(_ record: DNSRecord) {
     self += record.owner.wire
-    append(record.type.rawValue)
-    append(record.recordClass)
-    append(record.ttl)
+    append(number: record.type.rawValue)
+    append(number: record.recordClass)
+    append(number: record.ttl)
     let data: [UInt8]
     switch record.data {
     case .address(let address): data = address.bytes
@@ -59,21 +54,21 @@ extension [UInt8] {
     case .startOfAuthority(let primary, let serial, let minimum):
       // The mailbox is the primary's name, and the timers that this library never reads are usual ones.
       var soa = primary.wire + primary.wire
-      for value in [serial, 7200, 900, 1_209_600, minimum] { soa.append(value) }
+      for value in [serial, 7200, 900, 1_209_600, minimum] { soa.append(number: value) }
       data = soa
     case .service(let binding):
       var service: [UInt8] = []
-      service.append(binding.priority)
+      service.append(number: binding.priority)
       service += binding.target.wire
       for (key, value) in binding.parameters.sorted(by: { $0.key < $1.key }) {
-        service.append(key)
-        service.append(UInt16(value.count))
+        service.append(number: key)
+        service.append(number: UInt16(value.count))
         service += value
       }
       data = service
     case .opaque(let bytes): data = bytes
     }
-    append(UInt16(data.count))
+    append(number: UInt16(data.count))
     self += data
   }
 }

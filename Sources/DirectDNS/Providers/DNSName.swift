@@ -52,17 +52,17 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
         guard close() else { return nil }
       case UInt8(ascii: "\\"):
         guard let first = bytes.next() else { return nil }
-        guard first.isASCIIDigit else {
-          label.append(first.asciiLowercased)
+        guard ASCII.isDigit(first) else {
+          label.append(ASCII.lowercased(first))
           continue
         }
-        guard let second = bytes.next(), let third = bytes.next(), second.isASCIIDigit, third.isASCIIDigit
+        guard let second = bytes.next(), let third = bytes.next(), ASCII.isDigit(second), ASCII.isDigit(third)
         else { return nil }
         let value = Int(first - 48) * 100 + Int(second - 48) * 10 + Int(third - 48)
         guard let escaped = UInt8(exactly: value) else { return nil }
-        label.append(escaped.asciiLowercased)
+        label.append(ASCII.lowercased(escaped))
       default:
-        label.append(byte.asciiLowercased)
+        label.append(ASCII.lowercased(byte))
       }
     }
     if !label.isEmpty { guard close() else { return nil } }
@@ -94,7 +94,8 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
         text.append(UInt8(ascii: "."))
         remaining = Int(byte)
       } else {
-        guard byte.isHostNameCharacter else { return nil }
+        guard ASCII.isLowerLetter(byte) || ASCII.isDigit(byte) || byte == ASCII.hyphen || byte == ASCII.underscore
+        else { return nil }
         text.append(byte)
         remaining -= 1
       }
@@ -119,16 +120,5 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
       text += "."
     }
     return text
-  }
-}
-
-extension UInt8 {
-  var isASCIIDigit: Bool { self >= 48 && self <= 57 }
-
-  var asciiLowercased: UInt8 { self >= 65 && self <= 90 ? self | 0x20 : self }
-
-  /// A lower-case letter, a digit, `-` or `_`.
-  var isHostNameCharacter: Bool {
-    (self >= 97 && self <= 122) || isASCIIDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
   }
 }

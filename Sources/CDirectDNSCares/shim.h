@@ -1,0 +1,44 @@
+#pragma once
+#include <ares.h>
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// The status codes are macros up to c-ares 1.20 and an enum from 1.21 on; these read the same for both.
+static const int directdns_ares_success = ARES_SUCCESS;
+static const int directdns_ares_nodata = ARES_ENODATA;
+static const int directdns_ares_notfound = ARES_ENOTFOUND;
+static const int directdns_ares_timeout = ARES_ETIMEOUT;
+static const int directdns_ares_refused = ARES_EREFUSED;
+static const int directdns_ares_servfail = ARES_ESERVFAIL;
+static const int directdns_ares_connrefused = ARES_ECONNREFUSED;
+
+static const int directdns_ares_options =
+    ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES;
+static const int directdns_ares_nosearch = ARES_FLAG_NOSEARCH;
+static const int directdns_ares_noalias = ARES_FLAG_NOALIASES;
+static const int directdns_ares_canonname = ARES_AI_CANONNAME;
+static const int directdns_ares_nosort = ARES_AI_NOSORT;
+
+/// Whether a UDP socket of that family can be connected, which sends nothing: the family has a route.
+static inline int directdns_has_route(int family) {
+  int fd = socket(family, SOCK_DGRAM, 0);
+  if (fd < 0) return 0;
+  int result;
+  if (family == AF_INET6) {
+    // 2001:db8::/32 is documentation space; any global unicast address asks for the default route.
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(53)};
+    inet_pton(AF_INET6, "2001:db8::53", &address.sin6_addr);
+    result = connect(fd, (struct sockaddr *)&address, sizeof address);
+  } else {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(53)};
+    inet_pton(AF_INET, "192.0.2.53", &address.sin_addr);
+    result = connect(fd, (struct sockaddr *)&address, sizeof address);
+  }
+  close(fd);
+  return result == 0;
+}

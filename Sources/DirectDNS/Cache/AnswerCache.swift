@@ -1,0 +1,258 @@
+internal import Synchronization
+
+/// What is remembered of names: answers in the table, failures beside it.
+///
+/// Reading takes no lock; all that writes, and all that a read could not settle, takes one.
+final class AnswerCache: Sendable {
+  private struct State {
+    var failures: FailureMemory
+    /// Names whose expired answer is not to be refreshed before an instant (RFC 8767).
+    var rechecks: [AddressQuestion: ResolverInstant] = [:]
+    var evictions = 0
+  }
+
+  let policy: CachePolicy
+  let times: CacheTimes
+  let capacity: Int
+  private let table: AnswerTable
+  /// Serialises the table's writers too.
+  private let state: Locked<State>
+  /// When the network last changed: what was asked before is due.
+  private let epoch = Atomic<Int64>(.min)
+
+  init(policy: CachePolicy, capacity: Int) {
+    self.policy = policy
+    times = CacheTimes(policy)
+    self.capacity = max(1, capacity)
+    table = AnswerTable(capacity: self.capacity)
+    state = Locked(State(failures: FailureMemory(policy: policy, capacity: self.capacity)))
+  }
+
+  // MARK: Reading
+
+  /// A name's answer as the cache has it.
+  struct Found {
+    var verdict: CacheVerdict
+    var hit: AnswerTable.Hit
+  }
+
+  @inline(__always)
+  func find(_ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, at now: ResolverInstant) -> Found? {
+    table.read(name, wanted: wanted, prefersIPv6: prefersIPv6, seconds: now.wholeSeconds)
+      .map { found($0, wanted, expired, now) }
+  }
+
+  @inline(__always)
+  func find(spelled text: String, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, at now: ResolverInstant) -> Found? {
+    table.read(spelled: text, wanted: wanted, prefersIPv6: prefersIPv6, seconds: now.wholeSeconds)
+      .map { found($0, wanted, expired, now) }
+  }
+
+  /// The same under the lock, for a name that could not be read without it.
+  func findLocked(_ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, at now: ResolverInstant) -> Found? {
+    state.withLock { _ in
+      find(name, wanted: wanted, expired: expired, prefersIPv6: prefersIPv6, at: now)
+    }
+  }
+
+  @inline(__always)
+  private func found(_ hit: AnswerTable.Hit, _ wanted: AddressFamilies, _ expired: ExpiredUse, _ now: ResolverInstant) -> Found {
+    Found(
+      verdict: CacheVerdict(
+        ipv4: FamilyView(kind: hit.shape.kind4, life: hit.life4), ipv6: FamilyView(kind: hit.shape.kind6, life: hit.life6),
+        wanted: wanted, expired: expired, times: times, epoch: epoch.load(ordering: .relaxed), at: now),
+      hit: hit)
+  }
+
+  /// Where an entry stands in its life, for a caller who allows expired answers.
+  func phase(of entry: CacheEntry, at now: ResolverInstant) -> CachePhase {
+    times.phase(
+      of: entry.life, isNegative: entry.isNegative, expired: .allowed, epoch: epoch.load(ordering: .relaxed), at: now)
+  }
+
+  /// A negative answer that is still fresh.
+  func freshNegative(_ question: AddressQuestion, at now: ResolverInstant) -> FreshNegative? {
+    guard let entry = value(question.host)?[question.family].entry, case .negative(let negative) = entry.content,
+      phase(of: entry, at: now) == .fresh
+    else { return nil }
+    return FreshNegative(negative: negative, source: entry.source, life: entry.life)
+  }
+
+  /// A negative answer as the cache has it.
+  struct FreshNegative: Sendable {
+    var negative: Answer.Negative
+    var source: UInt16
+    var life: CacheLife
+  }
+
+  /// Whether a provider's answer is there, be it expired.
+  func hasProviderEntry(_ question: AddressQuestion) -> Bool {
+    (value(question.host)?[question.family].entry?.source ?? 0) != 0
+  }
+
+  /// What is known of a name.
+  func value(_ name: HostName) -> CachedName? { state.withLock { _ in table.value(name) } }
+
+  /// Every name in the cache, in no order.
+  func all() -> [(name: HostName, value: CachedName)] {
+    state.withLock { _ in
+      var all: [(name: HostName, value: CachedName)] = []
+      all.reserveCapacity(table.count)
+      table.visit { name, value, _ in
+        all.append((name, value))
+        return true
+      }
+      return all
+    }
+  }
+
+  var count: Int { state.withLock { _ in table.count } }
+  var byteCount: Int { state.withLock { _ in table.byteCount } }
+
+  // MARK: Writing
+
+  /// Keeps an answer in place of what was known of that family; an answer that is not to be kept still takes the place
+  /// of the one before it. Returns the number of names that had to go.
+  @discardableResult
+  func store(
+    _ answer: Answer, to question: AddressQuestion, source: UInt16, asked: ResolverInstant, now: ResolverInstant
+  ) -> Int {
+    let entry = CacheEntry(answer, source: source, policy: policy, asked: asked, now: now)
+    return state.withLock { state in
+      state.failures.forget(question)
+      state.rechecks[question] = nil
+      return change(question.host, now: now, &state) { value in
+        value[question.family] = entry.map(CachedName.Slot.entry) ?? .unknown
+      }
+    }
+  }
+
+  /// Keeps an entry as it is.
+  @discardableResult
+  func store(_ entry: CacheEntry, for question: AddressQuestion, now: ResolverInstant) -> Int {
+    state.withLock { state in
+      change(question.host, now: now, &state) { $0[question.family] = .entry(entry) }
+    }
+  }
+
+  /// Notes that a family was asked for in vain: its answer stays what it is, and others are not kept waiting for it.
+  func remember(_ error: DirectDNSError, for question: AddressQuestion, now: ResolverInstant) {
+    state.withLock { state in
+      state.failures.note(error, for: question, at: now)
+      guard let value = table.value(question.host) else { return }
+      if value[question.family].entry?.isNegative == false, policy.staleRecheck > .zero {
+        // A name leaves this table when it is answered, evicted or forgotten; what is over is dropped when it is full.
+        if state.rechecks.count >= capacity { state.rechecks = state.rechecks.filter { $0.value > now } }
+        state.rechecks[question] = now + policy.staleRecheck
+      }
+      if value[question.family] == .neverAsked {
+        change(question.host, now: now, &state) { $0[question.family] = .unknown }
+      }
+    }
+  }
+
+  /// The failure that is still remembered of a question.
+  func failure(of question: AddressQuestion, at now: ResolverInstant) -> DirectDNSError? {
+    state.withLock { state in
+      state.failures.error(for: question, at: now)
+    }
+  }
+
+  /// Whether an entry may be refreshed now: not if the last try failed a moment ago.
+  func mayRefresh(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
+    state.withLock { state in
+      if let until = state.rechecks[question], until > now { return false }
+      return state.failures.error(for: question, at: now) == nil
+    }
+  }
+
+  @discardableResult
+  private func change(
+    _ name: HostName, now: ResolverInstant, _ state: inout State, _ body: (inout CachedName) -> Void
+  ) -> Int {
+    let known = table.value(name)
+    var value = known ?? CachedName()
+    body(&value)
+    guard !value.isEmpty else {
+      if known != nil { table.remove(name) }
+      return 0
+    }
+    var evicted = 0
+    if known == nil {
+      while table.count >= capacity, let victim = leastUseful(at: now) {
+        table.remove(victim)
+        for family in IPAddress.Family.allCases { state.rechecks[AddressQuestion(victim, family)] = nil }
+        evicted += 1
+      }
+    }
+    table.store(value, for: name, lastUsed: now.wholeSeconds)
+    state.evictions += evicted
+    return evicted
+  }
+
+  /// Of sixteen names from a random place on, the least useful one: one that can serve nobody, else the one whose last
+  /// use is longest ago. A name that is kept alive stays unless there are no others.
+  private func leastUseful(at now: ResolverInstant) -> HostName? {
+    var seen = 0
+    var worst: (name: HostName, rank: (Int, UInt32))?
+    var last: HostName?
+    table.visit(from: .random(in: .min ... .max)) { name, value, lastUsed in
+      last = name
+      guard !value.isKeptAlive else { return true }
+      seen += 1
+      let rank = (usefulness(of: value, at: now), lastUsed)
+      if worst.map({ rank < $0.rank }) ?? true { worst = (name, rank) }
+      return seen < 16
+    }
+    return worst?.name ?? last
+  }
+
+  private func usefulness(of value: CachedName, at now: ResolverInstant) -> Int {
+    let phases = [value.ipv4, value.ipv6].compactMap(\.entry).map {
+      times.phase(of: $0.life, isNegative: $0.isNegative, expired: .allowed, epoch: .min, at: now)
+    }
+    return phases.allSatisfy { $0 == .gone } ? 0 : 1
+  }
+
+  /// Marks names as kept alive, or no longer so.
+  func keepAlive(_ names: Set<HostName>, now: ResolverInstant) {
+    state.withLock { state in
+      var marked: [HostName] = []
+      table.visit { name, value, _ in
+        if value.isKeptAlive, !names.contains(name) { marked.append(name) }
+        return true
+      }
+      for name in marked { change(name, now: now, &state) { $0.isKeptAlive = false } }
+      for name in names { change(name, now: now, &state) { $0.isKeptAlive = true } }
+    }
+  }
+
+  /// Forgets a name, its failures too; it stays kept alive if it was.
+  func forget(_ name: HostName, now: ResolverInstant) {
+    state.withLock { state in
+      for family in IPAddress.Family.allCases {
+        state.failures.forget(AddressQuestion(name, family))
+        state.rechecks[AddressQuestion(name, family)] = nil
+      }
+      change(name, now: now, &state) { value in
+        value.ipv4 = .neverAsked
+        value.ipv6 = .neverAsked
+      }
+    }
+  }
+
+  /// Forgets all failures, and makes every entry due at once: what it says stays, and is refreshed when next used.
+  func networkDidChange(now: ResolverInstant) {
+    epoch.store(now.nanoseconds, ordering: .relaxed)
+    state.withLock { state in
+      state.failures.forgetAll()
+      state.rechecks = [:]
+    }
+  }
+}
+
+extension ResolverInstant {
+  /// Whole seconds, as far as telling recent from long ago needs them.
+  @inline(__always)
+  var wholeSeconds: UInt32 { UInt32(truncatingIfNeeded: nanoseconds / 1_000_000_000) }
+}

@@ -1,0 +1,59 @@
+/// What the cache knows of one name and one family.
+struct CacheEntry: Sendable, Hashable {
+  var content: Answer.Content
+  var canonicalName: HostName?
+  var source: UInt16
+  var life: CacheLife
+
+  var isNegative: Bool { if case .negative = content { true } else { false } }
+
+  /// Makes the entry for an answer; nothing if the answer is not to be kept.
+  ///
+  /// - Parameters:
+  ///   - answer: what the provider said.
+  ///   - asked: when the query was sent: the lifetime counts from then.
+  ///   - now: when the reply came; at least one second is left from then.
+  init?(_ answer: Answer, source: UInt16, policy: CachePolicy, asked: ResolverInstant, now: ResolverInstant) {
+    guard let lifetime = policy.lifetime(of: answer) else { return nil }
+    content = answer.content
+    canonicalName = answer.canonicalName
+    self.source = source
+    life = CacheLife(
+      askedAt: asked.nanoseconds,
+      expireAt: max((asked + lifetime).nanoseconds, (now + .seconds(1)).nanoseconds))
+  }
+
+  init(content: Answer.Content, canonicalName: HostName?, source: UInt16, life: CacheLife) {
+    self.content = content
+    self.canonicalName = canonicalName
+    self.source = source
+    self.life = life
+  }
+}
+
+/// What the cache knows of one name: an entry for each family that was asked for.
+struct CachedName: Sendable, Hashable {
+  /// One family's place.
+  enum Slot: Sendable, Hashable {
+    /// Nobody asked.
+    case neverAsked
+    /// Asked, with an outcome that is not kept: a failure, or a negative answer without a lifetime.
+    case unknown
+    case entry(CacheEntry)
+
+    var entry: CacheEntry? { if case .entry(let entry) = self { entry } else { nil } }
+  }
+
+  var ipv4 = Slot.neverAsked
+  var ipv6 = Slot.neverAsked
+  /// Refreshed without being asked for, and never evicted.
+  var isKeptAlive = false
+
+  subscript(family: IPAddress.Family) -> Slot {
+    get { family == .ipv4 ? ipv4 : ipv6 }
+    set { if family == .ipv4 { ipv4 = newValue } else { ipv6 = newValue } }
+  }
+
+  /// Whether there is nothing worth a place in the table.
+  var isEmpty: Bool { ipv4.entry == nil && ipv6.entry == nil && !isKeptAlive }
+}

@@ -1,0 +1,94 @@
+/// One family of a cached name, as much of it as decides what a lookup gets.
+struct FamilyView: Sendable, Hashable {
+  /// What is known of the family.
+  enum Kind: UInt8, Sendable, Hashable {
+    case neverAsked, unknown, addresses, nameNotFound, noAddress
+
+    @inline(__always)
+    var isNegative: Bool { rawValue >= Kind.nameNotFound.rawValue }
+  }
+
+  var kind: Kind
+  var life: CacheLife
+
+  @inline(__always)
+  init(kind: Kind, life: CacheLife) {
+    self.kind = kind
+    self.life = life
+  }
+}
+
+/// What a lookup gets from the cache: decided from the two families' states and `now`, and nothing else.
+enum CacheVerdict: Sendable, Hashable {
+  /// The addresses of those families, at once; with a refresh behind it, or without.
+  case serve(AddressFamilies, Resolution.Freshness, refresh: Bool)
+  /// A refresh is waited for; if it does not come in time, the expired addresses of those families.
+  case wait(AddressFamilies)
+  /// A negative answer that is still fresh, and the nanoseconds that it has left.
+  case negative(Answer.Negative, left: Int64)
+  /// A lookup must ask.
+  case miss
+
+  @inline(__always)
+  init(
+    ipv4: FamilyView, ipv6: FamilyView, wanted: AddressFamilies, expired: ExpiredUse, times: CacheTimes,
+    epoch: Int64, at now: ResolverInstant
+  ) {
+    let wants4 = wanted.contains(AddressFamilies.ipv4)
+    let wants6 = wanted.contains(AddressFamilies.ipv6)
+    let phase4 = times.phase(of: ipv4.life, isNegative: ipv4.kind.isNegative, expired: expired, epoch: epoch, at: now)
+    let phase6 = times.phase(of: ipv6.life, isNegative: ipv6.kind.isNegative, expired: expired, epoch: epoch, at: now)
+    var served: AddressFamilies = []
+    var worst = CachePhase.fresh
+    if wants4, ipv4.kind == .addresses, phase4.isUsedAtOnce {
+      served.insert(.ipv4)
+      worst = phase4
+    }
+    if wants6, ipv6.kind == .addresses, phase6.isUsedAtOnce {
+      served.insert(.ipv6)
+      if phase6.rawValue > worst.rawValue { worst = phase6 }
+    }
+    if !served.isEmpty {
+      let refresh = wants4 && Self.needsRefresh(ipv4.kind, phase4) || wants6 && Self.needsRefresh(ipv6.kind, phase6)
+      self = .serve(served, Resolution.Freshness(worst), refresh: refresh)
+      return
+    }
+    self = Self.withoutServing(
+      (ipv4.kind, phase4, ipv4.life), (ipv6.kind, phase6, ipv6.life), wanted: wanted, now: now)
+  }
+
+  /// Whether a family wants asking while another one serves. A family whose last asking brought nothing to keep is
+  /// asked again together with the other, not by every lookup.
+  @inline(__always)
+  private static func needsRefresh(_ kind: FamilyView.Kind, _ phase: CachePhase) -> Bool {
+    kind == .neverAsked || kind != .unknown && phase != .fresh
+  }
+
+  private typealias State = (kind: FamilyView.Kind, phase: CachePhase, life: CacheLife)
+
+  private static func withoutServing(
+    _ ipv4: State, _ ipv6: State, wanted: AddressFamilies, now: ResolverInstant
+  ) -> CacheVerdict {
+    let states = (wanted.contains(AddressFamilies.ipv4) ? [ipv4] : []) + (wanted.contains(AddressFamilies.ipv6) ? [ipv6] : [])
+    var waiting: AddressFamilies = []
+    if wanted.contains(AddressFamilies.ipv4), ipv4.kind == .addresses, ipv4.phase == .stale { waiting.insert(.ipv4) }
+    if wanted.contains(AddressFamilies.ipv6), ipv6.kind == .addresses, ipv6.phase == .stale { waiting.insert(.ipv6) }
+    guard waiting.isEmpty else { return .wait(waiting) }
+    guard !states.isEmpty, states.allSatisfy({ $0.kind.isNegative && $0.phase == .fresh }) else { return .miss }
+    let left = states.map { $0.life.expireAt - now.nanoseconds }.min() ?? 0
+    // Not found only if every family that was asked says so.
+    return .negative(states.allSatisfy { $0.kind == .nameNotFound } ? .nameNotFound : .noAddress, left: left)
+  }
+}
+
+extension Resolution.Freshness {
+  @inline(__always)
+  init(_ phase: CachePhase) {
+    switch phase {
+    case .fresh: self = .fresh
+    case .due: self = .due
+    case .grace: self = .grace
+    case .stale, .gone: self = .stale
+    }
+  }
+}

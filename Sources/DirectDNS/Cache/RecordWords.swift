@@ -1,0 +1,174 @@
+/// A record's third word: lengths, kinds and sources, packed.
+struct RecordShape: Sendable, Hashable {
+  var bits: UInt64
+
+  @inline(__always)
+  init(_ bits: UInt64 = 0) { self.bits = bits }
+
+  @inline(__always)
+  private func field(_ shift: UInt64, _ width: UInt64) -> Int { Int(bits >> shift & (1 << width - 1)) }
+
+  private mutating func set(_ value: Int, _ shift: UInt64, _ width: UInt64) {
+    bits = bits & ~((1 << width - 1) << shift) | UInt64(value) << shift
+  }
+
+  /// Bytes of the name.
+  @inline(__always)
+  var nameLength: Int { get { field(0, 8) } set { set(newValue, 0, 8) } }
+  /// Bytes of the canonical name, of each family.
+  @inline(__always)
+  var canonical4: Int { get { field(8, 8) } set { set(newValue, 8, 8) } }
+  @inline(__always)
+  var canonical6: Int { get { field(16, 8) } set { set(newValue, 16, 8) } }
+  /// Numbers of addresses.
+  @inline(__always)
+  var count4: Int { get { field(24, 7) } set { set(newValue, 24, 7) } }
+  @inline(__always)
+  var count6: Int { get { field(31, 7) } set { set(newValue, 31, 7) } }
+  @inline(__always)
+  var kind4: FamilyView.Kind {
+    get { FamilyView.Kind(rawValue: UInt8(field(38, 3))) ?? .unknown }
+    set { set(Int(newValue.rawValue), 38, 3) }
+  }
+  @inline(__always)
+  var kind6: FamilyView.Kind {
+    get { FamilyView.Kind(rawValue: UInt8(field(41, 3))) ?? .unknown }
+    set { set(Int(newValue.rawValue), 41, 3) }
+  }
+  @inline(__always)
+  var source4: Int { get { field(44, 8) } set { set(newValue, 44, 8) } }
+  @inline(__always)
+  var source6: Int { get { field(52, 8) } set { set(newValue, 52, 8) } }
+  var isKeptAlive: Bool { get { field(60, 1) != 0 } set { set(newValue ? 1 : 0, 60, 1) } }
+
+  // Where the payload's parts begin, in words behind the header.
+  @inline(__always)
+  var start4: Int { (nameLength + 7) / 8 }
+  @inline(__always)
+  var start6: Int { start4 + (count4 + 1) / 2 }
+  var startCanonical4: Int { start6 + count6 * 2 }
+  var startCanonical6: Int { startCanonical4 + (canonical4 + 7) / 8 }
+  var payloadCount: Int { startCanonical6 + (canonical6 == Self.sameCanonical ? 0 : (canonical6 + 7) / 8) }
+
+  /// In place of a length: IPv6's canonical name is IPv4's. No name is so long.
+  static let sameCanonical = 255
+}
+
+/// A record of the table as words, and as the value that they stand for: the one place that knows both.
+struct RecordWords: Sendable, Hashable {
+  private typealias Field = AnswerTable.Field
+
+  private(set) var words: [UInt64]
+
+  var count: Int { words.count }
+
+  init(words: [UInt64]) { self.words = words }
+
+  init(_ value: CachedName, name: HostName, lastUsed: UInt32) {
+    let entry4 = value.ipv4.entry
+    let entry6 = value.ipv6.entry
+    let addresses4 = Self.addresses(entry4)
+    let addresses6 = Self.addresses(entry6)
+    let isSame = entry6?.canonicalName != nil && entry6?.canonicalName == entry4?.canonicalName
+    var shape = RecordShape()
+    shape.nameLength = name.text.utf8.count
+    shape.canonical4 = entry4?.canonicalName?.text.utf8.count ?? 0
+    shape.canonical6 = isSame ? RecordShape.sameCanonical : entry6?.canonicalName?.text.utf8.count ?? 0
+    shape.count4 = addresses4.count
+    shape.count6 = addresses6.count
+    shape.kind4 = Self.kind(value.ipv4)
+    shape.kind6 = Self.kind(value.ipv6)
+    shape.source4 = Int(entry4?.source ?? 0)
+    shape.source6 = Int(entry6?.source ?? 0)
+    shape.isKeptAlive = value.isKeptAlive
+
+    words = [0, name.hash, shape.bits, UInt64(lastUsed)]
+    for entry in [entry4, entry6] {
+      words.append(UInt64(bitPattern: entry?.life.askedAt ?? 0))
+      words.append(UInt64(bitPattern: entry?.life.expireAt ?? 0))
+    }
+    append(name.text)
+    for index in stride(from: 0, to: addresses4.count, by: 2) {
+      let second = index + 1 < addresses4.count ? addresses4[index + 1].low : 0
+      words.append(addresses4[index].low | second << 32)
+    }
+    for address in addresses6 { words += [address.high, address.low] }
+    append(entry4?.canonicalName?.text ?? "")
+    if !isSame { append(entry6?.canonicalName?.text ?? "") }
+  }
+
+  private static func addresses(_ entry: CacheEntry?) -> [IPAddress] {
+    if case .addresses(let addresses) = entry?.content { Array(addresses.prefix(Answer.addressLimit)) } else { [] }
+  }
+
+  private static func kind(_ slot: CachedName.Slot) -> FamilyView.Kind {
+    switch slot {
+    case .neverAsked: .neverAsked
+    case .unknown: .unknown
+    case .entry(let entry):
+      switch entry.content {
+      case .addresses: .addresses
+      case .negative(.nameNotFound): .nameNotFound
+      case .negative(.noAddress): .noAddress
+      }
+    }
+  }
+
+  private mutating func append(_ text: String) {
+    var word: UInt64 = 0
+    var offset: UInt64 = 0
+    for byte in text.utf8 {
+      word |= UInt64(byte) << (8 * offset)
+      offset += 1
+      if offset == 8 {
+        words.append(word)
+        (word, offset) = (0, 0)
+      }
+    }
+    if offset > 0 { words.append(word) }
+  }
+
+  private func text(at start: Int, length: Int) -> String {
+    String(
+      decoding: (0..<length).map { offset in
+        UInt8(truncatingIfNeeded: words[Field.payload + start + offset / 8] >> UInt64(offset % 8 * 8))
+      }, as: UTF8.self)
+  }
+
+  /// What the words stand for.
+  var value: CachedName {
+    let shape = RecordShape(words[Field.shape])
+    let name4 = shape.canonical4 == 0 ? nil : HostName(canonical: text(at: shape.startCanonical4, length: shape.canonical4))
+    let name6 =
+      switch shape.canonical6 {
+      case 0: HostName?.none
+      case RecordShape.sameCanonical: name4
+      default: HostName(canonical: text(at: shape.startCanonical6, length: shape.canonical6))
+      }
+    let addresses4 = (0..<shape.count4).map { index in
+      IPAddress.ipv4(UInt32(truncatingIfNeeded: words[Field.payload + shape.start4 + index / 2] >> UInt64(index % 2 * 32)))
+    }
+    let addresses6 = (0..<shape.count6).map { index in
+      IPAddress.ipv6(
+        high: words[Field.payload + shape.start6 + index * 2], low: words[Field.payload + shape.start6 + index * 2 + 1])
+    }
+    return CachedName(
+      ipv4: slot(shape.kind4, addresses4, name4, shape.source4, Field.asked4),
+      ipv6: slot(shape.kind6, addresses6, name6, shape.source6, Field.asked6), isKeptAlive: shape.isKeptAlive)
+  }
+
+  private func slot(
+    _ kind: FamilyView.Kind, _ addresses: [IPAddress], _ canonicalName: HostName?, _ source: Int, _ asked: Int
+  ) -> CachedName.Slot {
+    let content: Answer.Content
+    switch kind {
+    case .neverAsked: return .neverAsked
+    case .unknown: return .unknown
+    case .addresses: content = .addresses(addresses)
+    case .nameNotFound: content = .negative(.nameNotFound)
+    case .noAddress: content = .negative(.noAddress)
+    }
+    let life = CacheLife(askedAt: Int64(bitPattern: words[asked]), expireAt: Int64(bitPattern: words[asked + 1]))
+    return .entry(CacheEntry(content: content, canonicalName: canonicalName, source: UInt16(source), life: life))
+  }
+}

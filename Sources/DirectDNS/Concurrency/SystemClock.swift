@@ -1,0 +1,21 @@
+internal import CDirectDNSClock
+
+/// The machine's monotonic clock.
+public struct SystemClock: ResolverClock {
+  /// Creates the clock.
+  public init() {}
+
+  /// The present instant, by CLOCK_MONOTONIC.
+  public var now: ResolverInstant { ResolverInstant(nanoseconds: directdns_monotonic()) }
+
+  /// The present instant, up to 4 ms behind, for 10 ns instead of 25 ns.
+  public var coarseNow: ResolverInstant { ResolverInstant(nanoseconds: directdns_monotonic_coarse()) }
+
+  /// Wall-clock seconds since 1970.
+  public var secondsSince1970: Int64 { directdns_wall_seconds() }
+
+  /// Waits until an instant.
+  public func sleep(until instant: ResolverInstant) async throws {
+    try await Task.sleep(for: instant - now)
+  }
+}

@@ -1,0 +1,47 @@
+/// A request rate: so many a second on average, and so many at once.
+public struct RateLimit: Hashable, Sendable, Codable {
+  /// Requests a second, on average. More than 0.
+  public var perSecond: Double
+  /// Requests that may go out at once after a quiet time. At least 1.
+  public var burst: Double
+
+  /// Creates a limit; without `burst`, a second's worth may go out at once.
+  public init(perSecond: Double, burst: Double? = nil) {
+    self.perSecond = perSecond
+    self.burst = max(1, burst ?? perSecond)
+  }
+}
+
+/// A token bucket: a pure function of its state and `now`.
+struct TokenBucket: Hashable, Sendable {
+  let limit: RateLimit
+  private var tokens: Double
+  private var updated: ResolverInstant
+
+  init(_ limit: RateLimit, now: ResolverInstant) {
+    self.limit = limit
+    tokens = limit.burst
+    updated = now
+  }
+
+  private func available(at now: ResolverInstant) -> Double {
+    let seconds = max(0, Double(now.nanoseconds - updated.nanoseconds)) / 1e9
+    return min(limit.burst, tokens + seconds * limit.perSecond)
+  }
+
+  /// Takes a token if there is one.
+  mutating func take(at now: ResolverInstant) -> Bool {
+    tokens = available(at: now)
+    updated = max(updated, now)
+    guard tokens >= 1 else { return false }
+    tokens -= 1
+    return true
+  }
+
+  /// When the next token will be there; `now` if one is.
+  func ready(at now: ResolverInstant) -> ResolverInstant {
+    let missing = 1 - available(at: now)
+    guard missing > 0 else { return now }
+    return ResolverInstant(nanoseconds: now.nanoseconds + Int64((missing / limit.perSecond * 1e9).rounded(.up)))
+  }
+}

@@ -1,0 +1,121 @@
+internal import CDirectDNSCurl
+
+/// One libcurl transfer handle, and what its present transfer lends it.
+///
+/// Used by the loop's thread alone. A handle is only ever used again within its lane: same origin, same
+/// security, no cookies, no `Host` of our own, so nothing can cross from one origin to another.
+@safe final class CurlEasy {
+  let handle: UnsafeMutableRawPointer
+  private var fields = CurlList([])
+  private var fieldStrings: [String] = []
+  private var addresses = CurlList([])
+  private var requestBody: [UInt8] = []
+  private var isPost = false
+
+  private var bodyLimit = 0
+  private(set) var body: [UInt8] = []
+  private(set) var isOverLimit = false
+
+  /// Creates a handle with all that stays the same within a lane; nothing if libcurl has no memory for it.
+  init?(_ lane: CurlLane) {
+    guard let handle = unsafe curl_easy_init() else { return nil }
+    unsafe self.handle = handle
+    addresses = CurlList(lane.addresses.map { [$0] } ?? [])
+
+    unsafe directdns_setopt_long(handle, CURLOPT_NOSIGNAL, 1)
+    unsafe directdns_setopt_string(handle, CURLOPT_PROTOCOLS_STR, lane.usesTLS ? "https" : "http")
+    unsafe directdns_setopt_long(handle, CURLOPT_FOLLOWLOCATION, 0)
+    unsafe directdns_setopt_string(handle, CURLOPT_PROXY, "")
+    unsafe directdns_setopt_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    unsafe directdns_setopt_long(
+      handle, CURLOPT_HTTP_VERSION, lane.usesTLS ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+    // Wait for the first connection to say whether it multiplexes, instead of opening one per query.
+    unsafe directdns_setopt_long(handle, CURLOPT_PIPEWAIT, 1)
+    unsafe directdns_setopt_long(handle, CURLOPT_MAXLIFETIME_CONN, 600)
+    unsafe directdns_watch_socket(handle)
+    if lane.addresses != nil { unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, addresses.head) }
+    if lane.usesTLS {
+      unsafe directdns_setopt_string(handle, CURLOPT_CAPATH, lane.trust.folder)
+      if let blob = lane.trust.blob {
+        unsafe blob.withUnsafeBytes { bytes in
+          guard let base = bytes.baseAddress else { return }
+          unsafe directdns_setopt_blob(handle, CURLOPT_CAINFO_BLOB, base, bytes.count)
+        }
+      } else {
+        unsafe directdns_setopt_string(handle, CURLOPT_CAINFO, lane.trust.file)
+      }
+    }
+    unsafe directdns_setopt_write(handle) { bytes, size, count, context in
+      guard let context = unsafe context else { return 0 }
+      // The loop's table keeps the object alive for as long as the transfer runs.
+      return unsafe Unmanaged<CurlEasy>.fromOpaque(context).takeUnretainedValue()
+        .receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
+    }
+    unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, Unmanaged.passUnretained(self).toOpaque())
+    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit { unsafe curl_easy_cleanup(handle) }
+
+  /// The object behind a handle that libcurl gave back.
+  static func object(of handle: UnsafeMutableRawPointer) -> CurlEasy? {
+    var pointer: UnsafePointer<CChar>?
+    unsafe directdns_getinfo_string(handle, CURLINFO_PRIVATE, &pointer)
+    guard let pointer = unsafe pointer else { return nil }
+    return unsafe Unmanaged<CurlEasy>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
+  }
+
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard body.count + bytes.count <= bodyLimit else {
+      isOverLimit = true
+      return 0
+    }
+    unsafe body.append(contentsOf: bytes)
+    return bytes.count
+  }
+
+  /// Prepares the handle for its next transfer.
+  func prepare(_ request: CurlRequest, timeout: Int64, freshConnection: Bool) {
+    body = []
+    isOverLimit = false
+    bodyLimit = request.bodyLimit
+    unsafe directdns_setopt_string(handle, CURLOPT_URL, request.url)
+    unsafe directdns_setopt_long(handle, CURLOPT_TIMEOUT_MS, max(1, Int(timeout)))
+    unsafe directdns_setopt_long(handle, CURLOPT_FRESH_CONNECT, freshConnection ? 1 : 0)
+    if fieldStrings != request.fields {
+      fieldStrings = request.fields
+      fields = CurlList(request.fields)
+      unsafe directdns_setopt_list(handle, CURLOPT_HTTPHEADER, fields.head)
+    }
+    if let body = request.body {
+      requestBody = body
+      isPost = true
+      unsafe directdns_setopt_long(handle, CURLOPT_POSTFIELDSIZE, body.count)
+      _ = unsafe body.withUnsafeBytes { bytes in
+        // COPYPOSTFIELDS, since an array's bytes may move. A query is some fifty bytes long.
+        unsafe directdns_setopt_pointer(handle, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress)
+      }
+    } else if isPost {
+      isPost = false
+      unsafe directdns_setopt_long(handle, CURLOPT_HTTPGET, 1)
+    }
+  }
+
+  /// What came back.
+  func response(_ wantedFields: [String]) -> CurlResponse {
+    var status = 0
+    unsafe directdns_getinfo_long(handle, CURLINFO_RESPONSE_CODE, &status)
+    var version = 0
+    unsafe directdns_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
+    var address: UnsafePointer<CChar>?
+    unsafe directdns_getinfo_string(handle, CURLINFO_PRIMARY_IP, &address)
+    var fields: [(name: String, value: String)] = []
+    for name in wantedFields {
+      guard let value = unsafe directdns_header(handle, name) else { continue }
+      fields.append((name, unsafe String(cString: value)))
+    }
+    return CurlResponse(
+      status: status, fields: fields, body: body, address: unsafe address.map { unsafe String(cString: $0) } ?? "",
+      httpVersion: version >= Int(CURL_HTTP_VERSION_2_0) ? 2 : 1)
+  }
+}

@@ -1,0 +1,32 @@
+internal import CDirectDNSCurl
+
+/// Why a transfer brought no response. libcurl's codes are mapped here and nowhere else.
+enum CurlError: Error, Hashable, Sendable {
+  case connect(String)
+  case tls(String)
+  case timedOut
+  case bodyTooLarge
+  case invalidRequest(String)
+  case connectionLost(String)
+  case cancelled
+  case shutDown
+
+  init(_ code: CURLcode) {
+    let text = unsafe String(cString: curl_easy_strerror(code))
+    switch code {
+    case CURLE_OPERATION_TIMEDOUT: self = .timedOut
+    case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+      self = .connect(text)
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+      CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED:
+      self = .tls(text)
+    case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY,
+      CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION:
+      self = .invalidRequest(text)
+    case CURLE_FILESIZE_EXCEEDED: self = .bodyTooLarge
+    case CURLE_ABORTED_BY_CALLBACK: self = .cancelled
+    default: self = .connectionLost(text)
+    }
+  }
+}

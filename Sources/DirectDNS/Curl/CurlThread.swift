@@ -1,0 +1,148 @@
+internal import CDirectDNSCurl
+internal import DequeModule
+
+/// What the loop's thread knows and does. Nothing of it is seen by any other thread.
+struct CurlThread: ~Copyable {
+  /// The transfers of one lane: running ones, waiting ones, and handles that are free.
+  private final class Lane {
+    var queue = Deque<CurlJob>()
+    var idle: [CurlEasy] = []
+    var running = 0
+    var wantsFreshConnection = false
+  }
+
+  private let mailbox: CurlMailbox
+  private var lanes: [CurlLane: Lane] = [:]
+  private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
+  private var isStopping = false
+
+  init(mailbox: CurlMailbox) { self.mailbox = mailbox }
+
+  consuming func run() {
+    guard let multi = unsafe mailbox.multi else { return }
+    unsafe configure(multi)
+    var commands: [CurlMailbox.Command] = []
+    while true {
+      mailbox.take(into: &commands)
+      for command in commands { unsafe handle(command, multi) }
+      commands.removeAll(keepingCapacity: true)
+      if isStopping { break }
+      var count: Int32 = 0
+      unsafe curl_multi_perform(multi, &count)
+      unsafe reap(multi)
+      let patience = unsafe expireQueued(multi)
+      unsafe curl_multi_poll(multi, nil, 0, patience, nil)
+    }
+    for (easy, job) in running.values {
+      unsafe curl_multi_remove_handle(multi, easy.handle)
+      job.finish(.failure(.shutDown))
+    }
+    for lane in lanes.values { for job in lane.queue where job.stage == .queued { job.finish(.failure(.shutDown)) } }
+    mailbox.close()
+    unsafe curl_multi_cleanup(multi)
+  }
+
+  private func configure(_ multi: UnsafeMutableRawPointer) {
+    // Above a server's stream limit libcurl opens further connections: never more than these.
+    unsafe directdns_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 8)
+    unsafe directdns_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, 64)
+  }
+
+  private mutating func handle(_ command: CurlMailbox.Command, _ multi: UnsafeMutableRawPointer) {
+    switch command {
+    case .start(let job):
+      guard !job.isCancelled else { return job.finish(.failure(.cancelled)) }
+      guard !isStopping else { return job.finish(.failure(.shutDown)) }
+      let lane = lane(of: job)
+      job.stage = .queued
+      if lane.running < job.request.lane.width, lane.queue.isEmpty {
+        unsafe start(job, in: lane, multi)
+      } else {
+        lane.queue.append(job)
+      }
+    case .cancel(let job):
+      job.isCancelled = true
+      switch job.stage {
+      case .new, .done: break
+      case .queued: job.finish(.failure(.cancelled))  // its place in the queue is passed over
+      case .running:
+        guard let easy = running.values.first(where: { $0.job === job })?.easy else { return }
+        unsafe end(easy, .failure(.cancelled), multi)
+      }
+    case .forgetConnections:
+      for lane in lanes.values { lane.wantsFreshConnection = true }
+    case .stop:
+      isStopping = true
+    }
+  }
+
+  private mutating func lane(of job: CurlJob) -> Lane {
+    if let lane = lanes[job.request.lane] { return lane }
+    let lane = Lane()
+    lanes[job.request.lane] = lane
+    return lane
+  }
+
+  private mutating func start(_ job: CurlJob, in lane: Lane, _ multi: UnsafeMutableRawPointer) {
+    guard let easy = lane.idle.popLast() ?? CurlEasy(job.request.lane) else {
+      return job.finish(.failure(.invalidRequest("libcurl has no memory for a transfer")))
+    }
+    easy.prepare(
+      job.request, timeout: job.deadline - CurlMailbox.milliseconds, freshConnection: lane.wantsFreshConnection)
+    lane.wantsFreshConnection = false
+    job.stage = .running
+    lane.running += 1
+    running[ObjectIdentifier(easy)] = (easy, job)
+    unsafe curl_multi_add_handle(multi, easy.handle)
+  }
+
+  private mutating func end(
+    _ easy: CurlEasy, _ result: Result<CurlResponse, CurlError>, _ multi: UnsafeMutableRawPointer
+  ) {
+    unsafe curl_multi_remove_handle(multi, easy.handle)
+    guard let (_, job) = running.removeValue(forKey: ObjectIdentifier(easy)) else { return }
+    let lane = lane(of: job)
+    lane.running -= 1
+    lane.idle.append(easy)
+    job.finish(result)
+    while lane.running < job.request.lane.width, let next = lane.queue.popFirst() {
+      guard next.stage == .queued else { continue }
+      unsafe start(next, in: lane, multi)
+    }
+  }
+
+  private mutating func reap(_ multi: UnsafeMutableRawPointer) {
+    var left: Int32 = 0
+    while let message = unsafe curl_multi_info_read(multi, &left) {
+      guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe message.pointee.easy_handle,
+        let easy = unsafe CurlEasy.object(of: handle), let job = running[ObjectIdentifier(easy)]?.job
+      else { continue }
+      let code = unsafe message.pointee.data.result
+      if code == CURLE_OK {
+        unsafe end(easy, .success(easy.response(job.request.wantedFields)), multi)
+      } else {
+        unsafe end(easy, .failure(easy.isOverLimit ? .bodyTooLarge : CurlError(code)), multi)
+      }
+    }
+  }
+
+  /// Ends what waited too long, and says how long the thread may sleep, in milliseconds.
+  private func expireQueued(_ multi: UnsafeMutableRawPointer) -> Int32 {
+    var patience: Int64 = 60_000
+    let now = CurlMailbox.milliseconds
+    for lane in lanes.values {
+      while let first = lane.queue.first {
+        if first.stage != .queued {
+          lane.queue.removeFirst()
+        } else if first.deadline <= now {
+          lane.queue.removeFirst()
+          first.finish(.failure(.timedOut))
+        } else {
+          patience = min(patience, first.deadline - now)
+          break
+        }
+      }
+    }
+    return Int32(patience)
+  }
+}

@@ -1,0 +1,127 @@
+public import HTTPTypes
+
+/// One DNS request as it goes out over HTTP.
+///
+/// Its URL may hold a signature or a token, so it is never printed: descriptions show the endpoint alone.
+public struct HTTPMessage: Sendable {
+  /// GET or POST.
+  public var method: HTTPRequest.Method
+  /// The URL in the form in which it is sent.
+  public var url: String
+  /// The header fields; nothing is added but what the protocol needs.
+  public var fields: HTTPFields
+  /// The body of a POST.
+  public var body: [UInt8]?
+
+  /// Creates a request.
+  public init(
+    method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8]? = nil
+  ) {
+    self.method = method
+    self.url = url
+    self.fields = fields
+    self.body = body
+  }
+}
+
+extension HTTPMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The method alone.
+  public var description: String { "\(method.rawValue) request" }
+  /// The method alone.
+  public var debugDescription: String { description }
+  /// The method alone.
+  public var customMirror: Mirror { Mirror(self, children: ["method": method.rawValue]) }
+}
+
+/// What came back: status, the fields that matter to DNS, and the body.
+public struct HTTPReply: Sendable {
+  /// The status.
+  public var status: HTTPResponse.Status
+  /// `Content-Type`, `Age`, `Cache-Control` and `Retry-After`, where the response had them.
+  public var fields: HTTPFields
+  /// The body, as it came.
+  public var body: [UInt8]
+  /// The address that answered, where the transport knows it.
+  public var address: String?
+
+  /// Creates a reply.
+  public init(
+    status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = [], address: String? = nil
+  ) {
+    self.status = status
+    self.fields = fields
+    self.body = body
+    self.address = address
+  }
+}
+
+/// Why a transport brought no reply.
+public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// No connection could be made.
+  case connect(String)
+  /// The server's certificate was refused, or TLS failed otherwise.
+  case tls(String)
+  /// No reply within the time that was given.
+  case timedOut
+  /// The body was larger than ``HTTPEndpoint/bodyLimit``.
+  case bodyTooLarge
+  /// The connection ended in mid-reply.
+  case connectionLost(String)
+  /// The request could not be sent as it is.
+  case invalidRequest(String)
+  /// The task was cancelled.
+  case cancelled
+  /// The transport was shut down.
+  case shutDown
+
+  /// What happened, in words.
+  public var description: String {
+    switch self {
+    case .connect(let reason): "no connection: \(reason)"
+    case .tls(let reason): "TLS: \(reason)"
+    case .timedOut: "timed out"
+    case .bodyTooLarge: "a body of more than \(HTTPEndpoint.bodyLimit) bytes"
+    case .connectionLost(let reason): "connection lost: \(reason)"
+    case .invalidRequest(let reason): "the request cannot be sent: \(reason)"
+    case .cancelled: "cancelled"
+    case .shutDown: "shut down"
+    }
+  }
+}
+
+/// Where DNS requests are sent: an origin, and the addresses to reach it at.
+public struct HTTPEndpoint: Hashable, Sendable {
+  /// The largest body that is read: 64 KiB, the size of the largest DNS message.
+  public static let bodyLimit = 65_536
+
+  /// The endpoint's URL; its scheme, host and port are the origin.
+  public var url: WebURL
+  /// Addresses that stand for the URL's host. The certificate is still checked against the name.
+  public var addresses: [IPAddress]
+
+  /// Creates an endpoint.
+  public init(url: WebURL, addresses: [IPAddress] = []) {
+    self.url = url
+    self.addresses = addresses
+  }
+}
+
+/// One request out, one reply in. DirectDNS brings ``CurlTransport``; tests bring their own.
+public protocol HTTPTransport: Sendable {
+  /// Sends a request to an endpoint.
+  ///
+  /// - Parameters:
+  ///   - message: the request.
+  ///   - endpoint: where to send it.
+  ///   - timeout: the time for the whole of it.
+  /// - Throws: why there is no reply. A status other than 200 is a reply.
+  func send(
+    _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
+  ) async throws(HTTPTransportError) -> HTTPReply
+
+  /// Forgets connections that belong to a network that is no more.
+  func networkDidChange()
+
+  /// Ends what is under way. Nothing can be sent afterwards.
+  func shutDown()
+}

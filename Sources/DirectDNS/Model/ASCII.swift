@@ -1,0 +1,45 @@
+/// The ASCII bytes and classes that names, addresses and URLs are written with.
+enum ASCII {
+  static let hash = UInt8(ascii: "#")
+  static let percent = UInt8(ascii: "%")
+  static let hyphen = UInt8(ascii: "-")
+  static let dot = UInt8(ascii: ".")
+  static let slash = UInt8(ascii: "/")
+  static let zero = UInt8(ascii: "0")
+  static let colon = UInt8(ascii: ":")
+  static let question = UInt8(ascii: "?")
+  static let at = UInt8(ascii: "@")
+  static let openBracket = UInt8(ascii: "[")
+  static let backslash = UInt8(ascii: "\\")
+  static let closeBracket = UInt8(ascii: "]")
+  static let underscore = UInt8(ascii: "_")
+
+  @inline(__always)
+  static func isDigit(_ byte: UInt8) -> Bool { byte &- zero < 10 }
+
+  @inline(__always)
+  static func isLowerLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }
+
+  @inline(__always)
+  static func isUpperLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
+
+  @inline(__always)
+  static func isLetter(_ byte: UInt8) -> Bool { isLowerLetter(byte | 0x20) }
+
+  @inline(__always)
+  static func lowercased(_ byte: UInt8) -> UInt8 { isUpperLetter(byte) ? byte | 0x20 : byte }
+
+  /// The value of a hexadecimal digit of either case, or nil.
+  @inline(__always)
+  static func hexValue(_ byte: UInt8) -> UInt8? {
+    if isDigit(byte) { return byte &- zero }
+    let letter = (byte | 0x20) &- UInt8(ascii: "a")
+    return letter < 6 ? letter + 10 : nil
+  }
+
+  /// The lower-case hexadecimal digit of a value below 16.
+  @inline(__always)
+  static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? zero + value : UInt8(ascii: "a") + value - 10
+  }
+}

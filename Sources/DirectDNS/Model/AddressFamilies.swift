@@ -1,0 +1,38 @@
+/// The families of addresses that a caller wants.
+public struct AddressFamilies: OptionSet, Hashable, Sendable, CustomStringConvertible {
+  /// The set's bits.
+  public let rawValue: UInt8
+
+  /// A set of those bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The set of one family.
+  @inline(__always)
+  public init(_ family: IPAddress.Family) { self = family == .ipv4 ? .ipv4 : .ipv6 }
+
+  /// IPv4 addresses.
+  public static let ipv4 = AddressFamilies(rawValue: 1)
+  /// IPv6 addresses.
+  public static let ipv6 = AddressFamilies(rawValue: 2)
+  /// Both families.
+  public static let any: AddressFamilies = [.ipv4, .ipv6]
+
+  /// Whether the set has a family.
+  @inline(__always)
+  public func contains(_ family: IPAddress.Family) -> Bool {
+    contains(family == .ipv4 ? AddressFamilies.ipv4 : .ipv6)
+  }
+
+  /// The families in the set, IPv6 first.
+  public var members: [IPAddress.Family] { [.ipv6, .ipv4].filter(contains) }
+
+  /// `any`, `ipv4`, `ipv6` or `none`.
+  public var description: String {
+    switch self {
+    case .any: "any"
+    case .ipv4: "ipv4"
+    case .ipv6: "ipv6"
+    default: "none"
+    }
+  }
+}

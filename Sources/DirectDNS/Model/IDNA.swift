@@ -1,0 +1,106 @@
+internal import CDirectDNSIDN
+
+/// Internationalised host names: UTS #46, nontransitional, through libidn2, label by label.
+///
+/// libidn2 is only asked about labels that need it: it refuses hyphens that real hosts have
+/// (`r3---sn-x.googlevideo.com`, `a-.example`), which UTS #46 with `CheckHyphens=false` permits. What it
+/// refuses is refused.
+enum IDNA {
+  /// Whether a label begins with `xn--`, in either case: it claims to be the ASCII form of another.
+  static func isALabel(_ label: Span<UInt8>) -> Bool {
+    label.count >= 4 && label[0] | 0x20 == UInt8(ascii: "x") && label[1] | 0x20 == UInt8(ascii: "n")
+      && label[2] == ASCII.hyphen && label[3] == ASCII.hyphen
+  }
+
+  /// The lower-case ASCII form of a domain, its empty labels and its final dot kept.
+  static func ascii(_ domain: String) throws(DirectDNSError) -> String {
+    var encoded: [String] = []
+    var decoded: [String] = []
+    for part in domain.unicodeScalars.split(omittingEmptySubsequences: false, whereSeparator: isDot) {
+      let label = String(String.UnicodeScalarView(part))
+      let ascii = try ascii(label: label)
+      encoded.append(ascii)
+      decoded.append(isALabel(ascii.utf8.span) ? try verified(aLabel: ascii) : ascii)
+    }
+    if let offender = BidiRule.offender(in: decoded) {
+      throw refusal(offender, "it mixes with right-to-left labels in a way that RFC 5893 forbids")
+    }
+    return encoded.joined(separator: ".")
+  }
+
+  /// The full stop and its three relatives (UTS #46 §4 with the mappings of §5 to U+002E).
+  private static func isDot(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "." || scalar == "\u{3002}" || scalar == "\u{FF0E}" || scalar == "\u{FF61}"
+  }
+
+  private static func ascii(label written: String) throws(DirectDNSError) -> String {
+    guard !written.utf8.allSatisfy({ $0 < 0x80 }) else { return written.lowercased() }
+    // UTS #46 maps ẞ to ß since revision 31 (Unicode 15.1); the table of libidn2 2.3.3 is older and says
+    // "ss", which is the name of another host.
+    let scalars = written.unicodeScalars.map { $0 == "ẞ" ? "ß" : $0 }
+    let label = String(String.UnicodeScalarView(scalars))
+    let ascii = try toASCII(label, blaming: written)
+    // Some characters map to a full stop (U+2024); a browser would see two labels here.
+    guard !ascii.utf8.contains(ASCII.dot) else {
+      throw refusal(written, "a character in it stands for a dot")
+    }
+    return ascii
+  }
+
+  /// The Unicode form of a label that begins with `xn--`, if encoding that again gives the same label.
+  ///
+  /// Otherwise two spellings of one name would exist, and another program could read the label as another.
+  private static func verified(aLabel label: String) throws(DirectDNSError) -> String {
+    let unicode = try unsafe converted(label, blaming: label) { input, output in
+      unsafe idn2_to_unicode_8z8z(input, output, 0)
+    }
+    guard !unicode.utf8.allSatisfy({ $0 < 0x80 }), try toASCII(unicode, blaming: label) == label else {
+      throw refusal(label, "encoding what it decodes to gives another label")
+    }
+    return unicode
+  }
+
+  /// Maps, checks and encodes one label.
+  ///
+  /// libidn2's nontransitional mode also applies the code point table of IDNA2008, by which `☃` and emoji
+  /// have no names; UTS #46 and browsers give them some. Its transitional mode keeps to UTS #46 and differs
+  /// only in the deviation characters, but knows no bidi rule: it serves the labels that concern neither.
+  private static func toASCII(_ label: String, blaming shown: String) throws(DirectDNSError) -> String {
+    let needsNontransitional =
+      label.unicodeScalars.contains(where: isDeviation) || BidiRule.isRightToLeft(label)
+    let mode = needsNontransitional ? IDN2_NONTRANSITIONAL : IDN2_TRANSITIONAL
+    return try unsafe converted(label, blaming: shown) { input, output in
+      unsafe idn2_to_ascii_8z(input, output, Int32(IDN2_NFC_INPUT.rawValue | mode.rawValue))
+    }
+  }
+
+  /// The characters that transitional processing would map away (UTS #46 §4, "deviation").
+  private static func isDeviation(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "ß" || scalar == "ς" || scalar == "\u{200C}" || scalar == "\u{200D}"
+  }
+
+  private static func refusal(_ label: String, _ reason: String) -> DirectDNSError {
+    DirectDNSError(
+      .invalidName, "the label \(DirectDNSError.quoted(label)) is no valid international name: \(reason)")
+  }
+
+  /// Lends a label to one call of libidn2 and takes over the text that the call allocated.
+  private static func converted(
+    _ label: String, blaming shown: String,
+    by call: (UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt
+  ) throws(DirectDNSError) -> String {
+    // A C string ends at its first NUL: the rest of the label would silently be lost.
+    guard !label.utf8.contains(0) else { throw refusal(shown, "it contains a NUL character") }
+    // Encoding takes quadratic time, and no label this long can encode to the 63 octets of DNS.
+    guard label.utf8.count <= maximumInput else { throw refusal(shown, "it is too long") }
+    var output: UnsafeMutablePointer<CChar>?
+    defer { unsafe idn2_free(output) }
+    let status = unsafe label.withCString { input in unsafe call(input, &output) }
+    guard status == IDN2_OK.rawValue, let text = unsafe output else {
+      throw refusal(shown, unsafe String(cString: idn2_strerror(status)))
+    }
+    return unsafe String(cString: text)
+  }
+
+  private static let maximumInput = 1_000
+}

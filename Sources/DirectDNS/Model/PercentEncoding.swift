@@ -1,0 +1,83 @@
+/// Percent-encoding of a URL's parts (WHATWG URL §1.3).
+enum PercentEncoding {
+  /// The bytes that a part of a URL may not hold as they are: one bit per ASCII byte, and all others.
+  struct EncodeSet: Sendable {
+    private var low: UInt64
+    private var high: UInt64
+
+    private init(low: UInt64, high: UInt64) {
+      self.low = low
+      self.high = high
+    }
+
+    private func adding(_ bytes: StaticString) -> EncodeSet {
+      var result = self
+      for scalar in "\(bytes)".unicodeScalars where scalar.isASCII {
+        if scalar.value < 64 {
+          result.low |= 1 << UInt64(scalar.value)
+        } else {
+          result.high |= 1 << UInt64(scalar.value - 64)
+        }
+      }
+      return result
+    }
+
+    @inline(__always)
+    func contains(_ byte: UInt8) -> Bool {
+      byte >= 0x80 || (byte < 64 ? low >> UInt64(byte) : high >> UInt64(byte - 64)) & 1 != 0
+    }
+
+    /// C0 controls and DEL.
+    private static let control = EncodeSet(low: 0xFFFF_FFFF, high: 1 << 63)
+    static let fragment = control.adding(" \"<>`")
+    /// The query set of special schemes, which has `'`.
+    static let query = control.adding(" \"#<>'")
+    static let path = control.adding(" \"#<>?^`{}")
+    static let userInfo = path.adding("/:;=@[\\]|")
+  }
+
+  /// The text of the bytes, those of the set as `%XX`; bytes that need no change are kept.
+  static func encoded(_ bytes: Span<UInt8>, _ set: EncodeSet) -> String {
+    var output: [UInt8] = []
+    output.reserveCapacity(bytes.count)
+    append(bytes, set, to: &output)
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  /// Appends the bytes to `output`, those of the set as `%XX`.
+  static func append(_ bytes: Span<UInt8>, _ set: EncodeSet, to output: inout [UInt8]) {
+    for index in bytes.indices {
+      let byte = bytes[index]
+      if set.contains(byte) {
+        output.append(ASCII.percent)
+        output.append(upperHexDigit(byte >> 4))
+        output.append(upperHexDigit(byte & 0xF))
+      } else {
+        output.append(byte)
+      }
+    }
+  }
+
+  /// The bytes with each `%XX` replaced by the byte it stands for; a lone `%` stays.
+  static func decoded(_ bytes: Span<UInt8>) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == ASCII.percent, index + 2 < bytes.count,
+        let upper = ASCII.hexValue(bytes[index + 1]), let lower = ASCII.hexValue(bytes[index + 2])
+      {
+        output.append(upper << 4 | lower)
+        index += 3
+      } else {
+        output.append(bytes[index])
+        index += 1
+      }
+    }
+    return output
+  }
+
+  private static func upperHexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? ASCII.zero + value : UInt8(ascii: "A") + value - 10
+  }
+}

@@ -1,0 +1,103 @@
+/// An answer as it is handed out: the addresses to use, and how much they can be relied on.
+public struct Resolution: Sendable, Hashable {
+  /// Where an answer stands in its life.
+  public enum Freshness: String, Sendable, Hashable, CaseIterable, Comparable {
+    /// Within its lifetime.
+    case fresh
+    /// Within its lifetime, and being refreshed.
+    case due
+    /// Expired a moment ago, and being refreshed.
+    case grace
+    /// Expired, handed out because no fresh answer could be had in time (RFC 8767).
+    case stale
+
+    private var rank: Int {
+      switch self {
+      case .fresh: 0
+      case .due: 1
+      case .grace: 2
+      case .stale: 3
+      }
+    }
+
+    /// The fresher one is the smaller one.
+    public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+  }
+
+  /// Where an answer came from.
+  public enum Source: Sendable, Hashable {
+    /// A provider, by its name.
+    case provider(String)
+    /// The system's DNS.
+    case system
+    /// The name was an address.
+    case literal
+    /// The caller's own table.
+    case pin
+    /// A name that never leaves this machine, such as `localhost`.
+    case local
+    /// A store beyond the process.
+    case store
+
+    /// The kind of source, as `dnsctl`'s JSON has it.
+    public var kind: String {
+      switch self {
+      case .provider: "provider"
+      case .system: "system"
+      case .literal: "literal"
+      case .pin: "pin"
+      case .local: "local"
+      case .store: "store"
+      }
+    }
+
+    /// The provider's name, where a provider answered.
+    public var provider: String? {
+      if case .provider(let name) = self { name } else { nil }
+    }
+  }
+
+  /// The addresses in the order of use. Never empty.
+  public var addresses: AddressList
+  /// The end of the CNAME chain, where the name is an alias.
+  public var canonicalName: HostName?
+  /// Where the answer stands in its life; of two families, the older one's.
+  public var freshness: Freshness
+  /// Where the answer came from.
+  public var source: Source
+
+  var ageNanoseconds: Int64
+  var timeToLiveNanoseconds: Int64
+
+  /// Seconds that a stale answer's users may keep it (RFC 8767 §4).
+  public static let staleTimeToLive = Duration.seconds(30)
+
+  /// The time since the answer was asked for.
+  public var age: Duration { .nanoseconds(ageNanoseconds) }
+
+  /// For how long the answer may be used from now on: what is left of its lifetime, 30 s for an expired one; nothing
+  /// for one that does not expire, such as an address literal or a pin.
+  public var timeToLive: Duration? {
+    if timeToLiveNanoseconds == .max { return nil }
+    return freshness <= .due ? .nanoseconds(max(0, timeToLiveNanoseconds)) : Self.staleTimeToLive
+  }
+
+  /// How long ago the answer expired; nothing while it is within its lifetime.
+  public var expiredFor: Duration? {
+    freshness <= .due ? nil : .nanoseconds(max(0, -timeToLiveNanoseconds))
+  }
+
+  /// Creates a resolution; a time to live of `.max` never ends.
+  @inline(__always)
+  init(
+    addresses: AddressList, canonicalName: HostName?, freshness: Freshness, source: Source, ageNanoseconds: Int64,
+    timeToLiveNanoseconds: Int64
+  ) {
+    self.addresses = addresses
+    self.canonicalName = canonicalName
+    self.freshness = freshness
+    self.source = source
+    self.ageNanoseconds = ageNanoseconds
+    self.timeToLiveNanoseconds = timeToLiveNanoseconds
+  }
+}

@@ -1,0 +1,103 @@
+extension WebURL {
+  /// What a URL's host part names: the unit of origins, of serialisation and of the `Host` field.
+  ///
+  /// It keeps what WHATWG URL permits, a final dot and empty labels included; what can be looked up is a
+  /// ``HostName`` made of it.
+  public enum Host: Hashable, Sendable, CustomStringConvertible {
+    /// A name in lower-case ASCII; international labels in their `xn--` form.
+    case name(String)
+    /// An address, in whatever spelling it was written.
+    case address(IPAddress)
+
+    /// Reads a host as a browser does (WHATWG URL §3.5, "host parser", for special schemes).
+    ///
+    /// Percent-encoding is decoded, international names become their ASCII form, and a host whose last
+    /// label is a number is an IPv4 address in any legacy spelling (`0x7f.1`, `2130706433`). Addresses of
+    /// IPv6 stand in brackets, without a zone. When in doubt the host is refused.
+    ///
+    /// - Parameter text: the host without user info and port.
+    /// - Throws: `invalidName` with the reason.
+    public init(_ text: String) throws(DirectDNSError) { try self.init(utf8: text.utf8.span) }
+
+    /// The host as it stands in a URL: a name, a dotted quad, or an IPv6 address in brackets.
+    public var description: String {
+      switch self {
+      case .name(let name): name
+      case .address(let address) where address.family == .ipv6: "[\(address.groupsText)]"
+      case .address(let address): address.description
+      }
+    }
+  }
+}
+
+extension WebURL.Host {
+  init(utf8 text: Span<UInt8>) throws(DirectDNSError) {
+    guard !text.isEmpty else { throw DirectDNSError(.invalidName, "the host is empty") }
+    if text[0] == ASCII.openBracket {
+      self = try .address(WebURL.Host.bracketed(text))
+      return
+    }
+    let decoded = PercentEncoding.decoded(text)
+    guard let domain = String(validating: decoded, as: UTF8.self) else {
+      throw DirectDNSError(.invalidName, "the host's percent-encoding is not UTF-8")
+    }
+    let name = WebURL.Host.needsIDNA(decoded.span) ? try IDNA.ascii(domain) : domain.lowercased()
+    try WebURL.Host.check(name)
+    guard LegacyIPv4.isWritten(in: name.utf8.span) else {
+      self = .name(name)
+      return
+    }
+    guard let address = LegacyIPv4.parse(name.utf8.span) else {
+      throw DirectDNSError(
+        .invalidName,
+        "the host \(DirectDNSError.quoted(name)) ends in a number, so it must be an IPv4 address, and is none"
+      )
+    }
+    self = .address(address)
+  }
+
+  private static func bracketed(_ text: Span<UInt8>) throws(DirectDNSError) -> IPAddress {
+    let last = text.count - 1
+    guard last > 0, text[last] == ASCII.closeBracket,
+      let address = IPAddress(ascii: text.extracting(1..<last)), address.family == .ipv6
+    else {
+      throw DirectDNSError(
+        .invalidName, "a host in brackets must be an IPv6 address such as [2001:db8::1], without a zone")
+    }
+    return address
+  }
+
+  private static func needsIDNA(_ domain: Span<UInt8>) -> Bool {
+    var start = 0
+    for index in domain.indices {
+      let byte = domain[index]
+      if byte >= 0x80 { return true }
+      if byte == ASCII.dot { start = index + 1 }
+      if index == start + 3, IDNA.isALabel(domain.extracting(start...index)) { return true }
+    }
+    return false
+  }
+
+  private static func check(_ name: String) throws(DirectDNSError) {
+    guard !name.isEmpty else {
+      throw DirectDNSError(.invalidName, "the host is empty: all its characters are ignored ones")
+    }
+    if let byte = name.utf8.first(where: isForbidden) {
+      let character = DirectDNSError.quoted(String(UnicodeScalar(byte)))
+      throw DirectDNSError(
+        .invalidName, "the host \(DirectDNSError.quoted(name)) contains \(character), which no host may have")
+    }
+  }
+
+  /// The forbidden domain code points (WHATWG URL §3.2), and everything that is not ASCII.
+  private static func isForbidden(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0...0x20, 0x7F...: true
+    case UInt8(ascii: "#"), UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "<"),
+      UInt8(ascii: ">"), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "["), UInt8(ascii: "\\"),
+      UInt8(ascii: "]"), UInt8(ascii: "^"), UInt8(ascii: "|"):
+      true
+    default: false
+    }
+  }
+}

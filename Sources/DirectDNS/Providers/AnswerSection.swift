@@ -1,0 +1,70 @@
+/// From records to an answer: follows the CNAME chain from the question's name and ignores all else.
+///
+/// A reply may hold records that nobody asked for, by mistake or to poison a cache: a record counts only if it
+/// belongs to the chain. Messages and JSON share this.
+enum AnswerSection {
+  /// The longest chain that is followed.
+  static let chainLimit = 16
+
+  static func answer(
+    to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, answers: [DNSRecord],
+    authorities: [DNSRecord], freshness: HTTPFreshness
+  ) throws(ProviderFailure) -> Answer {
+    guard responseCode == .noError || responseCode == .nameError else {
+      throw ProviderFailure(.response, "answered \(responseCode)")
+    }
+    var name = question.name
+    var ttl = UInt32.max
+    var links = 0
+    var addresses: [IPAddress] = []
+    while true {
+      for record in answers where record.type == question.type && record.owner == name && record.recordClass == 1 {
+        guard case .address(let address) = record.data else { continue }
+        ttl = min(ttl, record.lifetime)
+        if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
+      }
+      guard addresses.isEmpty else { break }
+      guard let (target, lifetime) = alias(of: name, in: answers) else { break }
+      links += 1
+      guard links <= chainLimit else { throw .malformed("a CNAME chain of more than \(chainLimit) links, or a loop") }
+      ttl = min(ttl, lifetime)
+      name = target
+    }
+    let canonicalName = links > 0 ? name.hostName : nil
+    guard responseCode == .noError, !addresses.isEmpty else {
+      let negative: Answer.Negative = responseCode == .nameError ? .nameNotFound : .noAddress
+      let lifetime = negativeLifetime(of: name, authorities).map { freshness.lifetime(min($0, ttl)) }
+      return Answer(.negative(negative), ttl: lifetime, canonicalName: canonicalName)
+    }
+    return Answer(.addresses(addresses), ttl: freshness.lifetime(ttl), canonicalName: canonicalName)
+  }
+
+  private static func alias(of name: DNSName, in records: [DNSRecord]) -> (target: DNSName, ttl: UInt32)? {
+    for record in records where record.type == .cname && record.owner == name && record.recordClass == 1 {
+      if case .canonicalName(let target) = record.data { return (target, record.lifetime) }
+    }
+    return nil
+  }
+
+  /// min(SOA TTL, SOA MINIMUM), by the SOA of a zone that the name lies in (RFC 2308 §5).
+  private static func negativeLifetime(of name: DNSName, _ authorities: [DNSRecord]) -> UInt32? {
+    for record in authorities where record.type == .soa && name.isWithin(record.owner) {
+      if case .startOfAuthority(_, _, let minimum) = record.data {
+        return min(record.lifetime, minimum, DNSRecord.lifetimeLimit)
+      }
+    }
+    return nil
+  }
+}
+
+extension DNSName {
+  /// Whether the name is `zone` or lies below it.
+  func isWithin(_ zone: DNSName) -> Bool {
+    var index = 0
+    while index < wire.count {
+      if wire.count - index == zone.wire.count { return wire[index...].elementsEqual(zone.wire) }
+      index += 1 + Int(wire[index])
+    }
+    return false
+  }
+}

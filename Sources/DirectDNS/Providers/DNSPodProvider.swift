@@ -1,0 +1,88 @@
+/// DNSPod's `/d`: addresses as text, plain, or with a token over https.
+///
+/// Its DES and AES forms are not spoken: OpenSSL 3 no longer brings single DES, and https with a token protects more.
+public struct DNSPodProvider: Provider {
+  /// A short name for logs, errors and metrics.
+  public let name: String
+  /// The endpoint.
+  public let url: WebURL
+  /// The client network that the provider is told, as an address; none by default.
+  public let clientSubnet: IPNetwork?
+
+  private let token: Secret?
+  private let prefix: String
+
+  /// Creates a provider.
+  ///
+  /// - Parameters:
+  ///   - name: a short name.
+  ///   - url: the endpoint.
+  ///   - token: the token of the https form.
+  ///   - clientSubnet: the network to tell; none by default.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` for a token without https, and for the
+  ///   encrypted forms.
+  public init(
+    name: String, url: WebURL, token: Secret? = nil, clientSubnet: IPNetwork? = nil
+  ) throws(DirectDNSError) {
+    if token != nil, !url.scheme.isSecure {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "Provider \(name): a DNSPod token goes over https only. Write dnspod+https://…, or leave the token out.")
+    }
+    if let query = url.query, query.split(separator: "&").contains(where: { $0.hasPrefix("alg=") || $0.hasPrefix("id=") }) {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "Provider \(name): DNSPod's encrypted forms (id=, alg=des, alg=aes) are not spoken. Use dnspod+https://… with a token.")
+    }
+    self.name = name
+    self.url = url
+    self.token = token
+    self.clientSubnet = clientSubnet
+    prefix = url.queryPrefix
+  }
+
+  /// The request that asks a question.
+  public func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
+    var url = prefix + "dn=" + question.host.text + "&ttl=1"
+    if question.family == .ipv6 { url += "&type=aaaa" }
+    if let clientSubnet { url += "&" + queryText(["ip": clientSubnet.address.description]) }
+    if let token { url += "&" + queryText(["token": token.text]) }
+    return HTTPMessage(url: url)
+  }
+
+  /// Seconds that "no record" is kept: it looks the same as a blocked name, so never for long.
+  static let negativeLifetime: UInt32 = 5
+
+  /// Reads a reply: `ADDRESS;ADDRESS,TTL`, or nothing where there is no record.
+  ///
+  /// The content type says nothing here (these servers send text/html), so the grammar alone decides.
+  public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
+    try reply.checkStatus()
+    guard reply.body.count <= 4096, reply.body.allSatisfy({ $0 < 0x80 }) else {
+      throw .malformed("not a reply of DNSPod's: too long, or not ASCII")
+    }
+    var text = String(decoding: reply.body, as: UTF8.self).trimming(" \r\n\t")
+    if let tail = text.firstIndex(of: "|") { text = String(text[..<tail]) }  // the client's address
+    if let range = text.firstRange(of: ".:") {  // `name.:` where the server repeats the question
+      guard DNSName(String(text[..<range.lowerBound])) == question.message.name else {
+        throw .malformed("a reply to another question")
+      }
+      text = String(text[range.upperBound...])
+    }
+    guard !text.isEmpty, text != "0" else {
+      return Answer(.negative(.noAddress), ttl: Self.negativeLifetime)
+    }
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count <= 2 else { throw .malformed("not a reply of DNSPod's") }
+    var addresses: [IPAddress] = []
+    for part in parts[0].split(separator: ";", omittingEmptySubsequences: false) {
+      guard let address = IPAddress(String(part)), address.family == question.family else {
+        throw .malformed("not a reply of DNSPod's: \(DirectDNSError.quoted(part)) is no address of that family")
+      }
+      if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
+    }
+    guard parts.count == 2, let ttl = UInt32(parts[1]) else { throw .malformed("a reply without a TTL") }
+    return Answer(
+      .addresses(addresses), ttl: reply.freshness.lifetime(min(ttl, DNSRecord.lifetimeLimit)))
+  }
+}

@@ -1,0 +1,119 @@
+internal import HTTPTypes
+
+/// RFC 8484: DNS messages over HTTP, by GET or POST.
+public struct MessageProvider: Provider {
+  /// The two methods of RFC 8484.
+  public enum Method: Sendable, Hashable {
+    /// The message stands in the URL: caches on the way can help, and names stand in the server's logs.
+    case get
+    /// The message is the body.
+    case post
+  }
+
+  /// A short name for logs, errors and metrics.
+  public let name: String
+  /// The endpoint, without a message.
+  public let url: WebURL
+  /// How messages are sent.
+  public let method: Method
+  /// The client network that the provider is told (ECS, RFC 7871); none by default.
+  public let clientSubnet: IPNetwork?
+
+  private let prefix: String
+
+  /// Creates a provider.
+  ///
+  /// - Parameters:
+  ///   - name: a short name.
+  ///   - url: the endpoint; a query that it has is kept.
+  ///   - method: GET by default.
+  ///   - clientSubnet: the network to tell; none by default.
+  public init(name: String, url: WebURL, method: Method = .get, clientSubnet: IPNetwork? = nil) {
+    self.name = name
+    self.url = url
+    self.method = method
+    self.clientSubnet = clientSubnet
+    prefix = method == .get ? url.queryPrefix + "dns=" : url.requestText
+  }
+
+  /// The request that asks a question; its message has the id 0, so that equal questions are equal URLs.
+  public func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
+    var message = DNSMessage(questions: [question.message])
+    if let clientSubnet {
+      message.edns = DNSMessage.EDNS(options: [.clientSubnet(clientSubnet)])
+    }
+    let bytes = message.encoded()
+    switch method {
+    case .get:
+      return HTTPMessage(url: prefix + Base64URL.encode(bytes), fields: Self.getFields)
+    case .post:
+      return HTTPMessage(method: .post, url: prefix, fields: Self.postFields, body: bytes)
+    }
+  }
+
+  private static let getFields: HTTPFields = [.accept: "application/dns-message"]
+  private static let postFields: HTTPFields = [
+    .accept: "application/dns-message", .contentType: "application/dns-message",
+  ]
+
+  /// Reads a reply: a message with the id 0, not truncated, that repeats the question.
+  public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
+    try reply.checkStatus()
+    try reply.checkContentType { $0 == "application/dns-message" }
+    return try DNSMessage.answer(from: reply.body, to: question.message, id: 0, freshness: reply.freshness)
+  }
+}
+
+extension DNSMessage {
+  /// Reads the answer to a question out of a response's bytes.
+  static func answer(
+    from bytes: [UInt8], to question: DNSQuestion, id: UInt16, freshness: HTTPFreshness
+  ) throws(ProviderFailure) -> Answer {
+    let message: DNSMessage
+    do {
+      message = try DNSMessage(decoding: bytes)
+    } catch {
+      throw .malformed("not a DNS message: \(error)")
+    }
+    guard message.isResponse, message.opcode == 0 else { throw .malformed("a DNS message that is no response") }
+    guard message.id == id else { throw .malformed("a response with another id") }
+    guard message.questions == [question] else { throw .malformed("a response to another question") }
+    guard !message.isTruncated else { throw .malformed("a truncated response") }
+    guard message.responseCode == .noError || message.responseCode == .nameError else {
+      let details = (message.edns?.extendedErrors ?? []).map { " (extended error \($0.code)\($0.text.isEmpty ? "" : " \(DirectDNSError.quoted($0.text))"))" }
+      throw ProviderFailure(.response, "answered \(message.responseCode)" + details.joined())
+    }
+    return try AnswerSection.answer(
+      to: question, responseCode: message.responseCode, answers: message.answers, authorities: message.authorities,
+      freshness: freshness)
+  }
+}
+
+extension DNSMessage.EDNS.Option {
+  /// The client's network (RFC 7871 §6).
+  static func clientSubnet(_ network: IPNetwork) -> Self {
+    let length = (network.prefixLength + 7) / 8
+    let header: [UInt8] = [0, network.address.family == .ipv4 ? 1 : 2, UInt8(network.prefixLength), 0]
+    return Self(code: 8, data: header + network.address.bytes.prefix(length))
+  }
+}
+
+/// Base64 for URLs, without padding (RFC 4648 §5).
+enum Base64URL {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+  static func encode(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count * 4 + 2) / 3)
+    var index = 0
+    while index < bytes.count {
+      let left = min(3, bytes.count - index)
+      var group = UInt32(bytes[index]) << 16
+      if left > 1 { group |= UInt32(bytes[index + 1]) << 8 }
+      if left > 2 { group |= UInt32(bytes[index + 2]) }
+      for place in 0...left { text.append(alphabet[Int(group >> UInt32(18 - 6 * place) & 63)]) }
+      index += 3
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,83 @@
+/// What a resolver asks a provider: the addresses of one family of one name.
+public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
+  /// The name.
+  public var host: HostName
+  /// The family.
+  public var family: IPAddress.Family
+
+  /// Creates a question.
+  public init(_ host: HostName, _ family: IPAddress.Family) {
+    self.host = host
+    self.family = family
+  }
+
+  /// The record type that answers the question: A or AAAA.
+  public var type: DNSRecordType { DNSRecordType(family) }
+
+  /// The question as a DNS message has it.
+  var message: DNSQuestion { DNSQuestion(name: DNSName(host), type: type) }
+
+  /// The name and the type.
+  public var description: String { "\(host) \(type)" }
+}
+
+/// One wire format of one endpoint: how a question becomes a request, and how a reply is read. Both are pure.
+public protocol Provider: Sendable {
+  /// A short name for logs, errors and metrics, such as `alidns`.
+  var name: String { get }
+
+  /// Where requests go. Its query may be secret and is never shown.
+  var url: WebURL { get }
+
+  /// The request that asks a question.
+  ///
+  /// - Parameters:
+  ///   - question: what to ask.
+  ///   - secondsSince1970: the wall clock, for signatures.
+  func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage
+
+  /// Reads a reply.
+  ///
+  /// - Parameters:
+  ///   - reply: what came back.
+  ///   - question: what was asked; a reply to anything else is a failure.
+  /// - Throws: why the reply is no answer.
+  func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer
+}
+
+/// Why an endpoint gave no answer.
+public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What a failure says about the endpoint's health.
+  public enum Kind: Hashable, Sendable {
+    /// The endpoint does not work: no connection, TLS, time-out, 5xx, or a reply that is no DNS reply. Three in a row
+    /// open its breaker.
+    case transport
+    /// The endpoint works and cannot answer this question: an RCODE, or an error of its own format.
+    case response
+    /// The endpoint asks for fewer requests, where it says so for so long (429, `Retry-After`).
+    case rateLimited(retryAfter: Duration?)
+    /// The caller no longer wants the answer; it says nothing about the endpoint.
+    case cancelled
+  }
+
+  /// What it says about the endpoint's health.
+  public var kind: Kind
+  /// What happened, in words, without secrets.
+  public var reason: String
+
+  /// Creates a failure.
+  public init(_ kind: Kind, _ reason: String) {
+    self.kind = kind
+    self.reason = reason
+  }
+
+  /// The reason.
+  public var description: String { reason }
+
+  /// A reply that is no DNS reply.
+  static func malformed(_ reason: String) -> Self { Self(.transport, reason) }
+
+  init(_ error: HTTPTransportError) {
+    self.init(error == .cancelled || error == .shutDown ? .cancelled : .transport, error.description)
+  }
+}

@@ -1,0 +1,125 @@
+/// A provider as a resolver uses it: the format, the addresses to reach it at, and how often it may be asked.
+public struct ProviderConfiguration: Sendable {
+  /// The wire format and the endpoint.
+  public var provider: any Provider
+  /// Addresses that stand for the endpoint's host, so that no DNS is needed to reach DNS. Empty for an endpoint that
+  /// is an address itself, or one whose name the system's DNS is asked for.
+  public var bootstrap: [IPAddress]
+  /// The request rate; unlimited by default.
+  public var rateLimit: RateLimit?
+
+  /// Creates a configuration.
+  public init(provider: any Provider, bootstrap: [IPAddress] = [], rateLimit: RateLimit? = nil) {
+    self.provider = provider
+    self.bootstrap = bootstrap
+    self.rateLimit = rateLimit
+  }
+
+  /// Where plain http may be spoken with providers whose formats want https (RFC 8484 §5, JSON).
+  public enum PlainHTTP: Sendable, Hashable {
+    /// Only with this machine. The default.
+    case loopbackOnly
+    /// With anyone: whoever sits on the way reads and writes the answers.
+    case anywhere
+  }
+
+  /// Reads a preset's name, or an endpoint's URL.
+  ///
+  /// URLs: `doh+https://…` (RFC 8484, GET), `doh-post+https://…`, `json+https://…`, `dnspod+http(s)://…`,
+  /// `emas+http(s)://…`. A template `{?dns}` and a query are kept.
+  ///
+  /// - Parameters:
+  ///   - text: the name or the URL.
+  ///   - credentials: who asks; none by default.
+  ///   - clientSubnet: the network that the provider is told (ECS); none by default.
+  ///   - plainHTTP: where plain http may be spoken; by default only with this machine.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the part that is wrong.
+  public init(
+    _ text: String, credentials: ProviderCredentials = ProviderCredentials(), clientSubnet: IPNetwork? = nil,
+    plainHTTP: PlainHTTP = .loopbackOnly
+  ) throws(DirectDNSError) {
+    if let preset = Preset(rawValue: text) {
+      self = try preset.configuration(credentials, clientSubnet)
+    } else {
+      let endpoint = try ProviderEndpoint(text)
+      self.init(provider: try endpoint.provider(credentials, clientSubnet, plainHTTP))
+    }
+  }
+}
+
+/// An endpoint by URL: the format before the `+`, the URL behind it.
+private struct ProviderEndpoint {
+  enum Format: String, CaseIterable { case doh, dohPost = "doh-post", json, dnspod, emas }
+
+  let format: Format
+  let url: WebURL
+
+  init(_ text: String) throws(DirectDNSError) {
+    let formats = Format.allCases.map(\.rawValue).joined(separator: ", ")
+    guard let plus = text.firstIndex(of: "+"), let format = Format(rawValue: String(text[..<plus])) else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "\(DirectDNSError.quoted(text.prefixBeforeSecrets)) is no provider. Use one of \(Preset.names), or a URL with its format: FORMAT+https://… where FORMAT is one of \(formats).")
+    }
+    var rest = String(text[text.index(after: plus)...])
+    // RFC 8484's templates: `{?dns}` begins a query, `{&dns}` goes on with one.
+    for template in ["{?dns}", "{&dns}"] where rest.hasSuffix(template) { rest.removeLast(template.count) }
+    do {
+      url = try WebURL(rest)
+    } catch {
+      throw DirectDNSError(.invalidConfiguration, "Provider \(format.rawValue)+…: \(error.message)", underlying: error)
+    }
+    guard url.scheme == .http || url.scheme == .https else {
+      throw DirectDNSError(
+        .invalidConfiguration, "Provider \(format.rawValue)+\(url.originText): DNS goes over http or https only.")
+    }
+    self.format = format
+  }
+
+  func provider(
+    _ credentials: ProviderCredentials, _ clientSubnet: IPNetwork?, _ plainHTTP: ProviderConfiguration.PlainHTTP
+  ) throws(DirectDNSError) -> any Provider {
+    let name = "\(url.host)"
+    switch format {
+    case .doh, .dohPost:
+      try checkPlainHTTP(plainHTTP)
+      return MessageProvider(
+        name: name, url: url, method: format == .doh ? .get : .post, clientSubnet: clientSubnet)
+    case .json:
+      try checkPlainHTTP(plainHTTP)
+      return JSONProvider(
+        name: name, url: url, signature: try credentials.alidnsSignature(for: name), clientSubnet: clientSubnet)
+    case .dnspod:
+      return try DNSPodProvider(name: name, url: url, token: credentials.token, clientSubnet: clientSubnet)
+    case .emas:
+      return try EMASProvider(name: name, url: url, credentials: credentials, clientSubnet: clientSubnet)
+    }
+  }
+
+  private func checkPlainHTTP(_ plainHTTP: ProviderConfiguration.PlainHTTP) throws(DirectDNSError) {
+    guard url.scheme == .http, plainHTTP == .loopbackOnly else { return }
+    if case .address(let address) = url.host, address.isLoopback { return }
+    if "\(url.host)" == "localhost" { return }
+    throw DirectDNSError(
+      .invalidConfiguration,
+      "Provider \(format.rawValue)+\(url.originText): over plain http anyone on the way can change the answers. Use https, or set plainHTTP to anywhere if you must.")
+  }
+}
+
+extension String {
+  /// The text up to its query, which may hold keys.
+  fileprivate var prefixBeforeSecrets: Substring { self[..<(firstIndex(of: "?") ?? endIndex)] }
+}
+
+extension ProviderCredentials {
+  /// What AliDNS's signature needs: all of it or nothing.
+  func alidnsSignature(for provider: String) throws(DirectDNSError) -> JSONProvider.Signature? {
+    guard !isEmpty else { return nil }
+    guard let account, let keyID, let secret else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "Provider \(provider): signing needs account, keyID and secret, and one of them is missing.")
+    }
+    return JSONProvider.Signature(account: account, keyID: keyID, secret: secret)
+  }
+}

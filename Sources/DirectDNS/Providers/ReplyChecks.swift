@@ -1,0 +1,73 @@
+internal import HTTPTypes
+
+/// What every reply must be before its body is read, whatever the format.
+extension HTTPReply {
+  /// Checks the status: only 2xx carries an answer (RFC 8484 §4.2.1).
+  func checkStatus() throws(ProviderFailure) {
+    switch status.code {
+    case 200..<300: return
+    case 429: throw ProviderFailure(.rateLimited(retryAfter: retryAfter), "HTTP 429: too many requests")
+    case 503 where retryAfter != nil:
+      throw ProviderFailure(.rateLimited(retryAfter: retryAfter), "HTTP 503 with Retry-After")
+    case 300..<400: throw .malformed("HTTP \(status.code): redirects are not followed")
+    case 401, 403: throw .malformed("HTTP \(status.code): refused; check the credentials and this machine's clock")
+    default: throw .malformed("HTTP \(status.code)")
+    }
+  }
+
+  /// Checks the content type: HTML is a captive portal, whatever the status says.
+  func checkContentType(_ isAllowed: (String) -> Bool) throws(ProviderFailure) {
+    let type = (fields[.contentType] ?? "").lowercased()
+    let media = type.split(separator: ";").first.map { $0.trimming(" \t") } ?? ""
+    guard isAllowed(media) else {
+      throw .malformed(
+        media == "text/html"
+          ? "an HTML page instead of an answer: a captive portal, or the wrong URL"
+          : "content type \(media.isEmpty ? "missing" : DirectDNSError.quoted(media)) instead of an answer")
+    }
+  }
+
+  /// `Retry-After` in seconds (RFC 9110 §10.2.3), a day at most. A date is not read: it needs a clock that is right.
+  var retryAfter: Duration? {
+    fields[.retryAfter].flatMap { UInt32($0.trimming(" \t")) }.map { .seconds(min(Int64($0), 86_400)) }
+  }
+
+  /// What HTTP says about the lifetime.
+  var freshness: HTTPFreshness {
+    HTTPFreshness(age: fields[.age], cacheControl: fields[.cacheControl])
+  }
+}
+
+/// The lifetime of a reply by HTTP's rules, which shortens that of its records (RFC 8484 §5.1).
+struct HTTPFreshness: Hashable, Sendable {
+  /// Seconds that the reply spent in caches.
+  var age: UInt32 = 0
+  /// Seconds that it may live in all; nothing where it does not say, which means the records' lifetime alone.
+  var maxAge: UInt32?
+
+  init(age: String? = nil, cacheControl: String? = nil) {
+    self.age = age.flatMap { UInt32($0.trimming(" \t")) } ?? 0
+    for directive in (cacheControl ?? "").split(separator: ",") {
+      let parts = directive.split(separator: "=", maxSplits: 1).map { $0.trimming(" \t\"") }
+      if parts.count == 2, parts[0].lowercased() == "max-age" { maxAge = UInt32(parts[1]) }
+    }
+  }
+
+  /// What is left of a record's lifetime, in seconds: min(TTL − Age, max-age − Age), and not below 0.
+  func lifetime(_ ttl: UInt32) -> UInt32 {
+    let bound = min(ttl, maxAge ?? .max)
+    return bound > age ? bound - age : 0
+  }
+}
+
+extension StringProtocol {
+  /// The text without those ASCII characters at its ends.
+  func trimming(_ characters: String) -> String {
+    let set = Set(characters.unicodeScalars)
+    let scalars = unicodeScalars
+    guard let first = scalars.firstIndex(where: { !set.contains($0) }),
+      let last = scalars.lastIndex(where: { !set.contains($0) })
+    else { return "" }
+    return String(String.UnicodeScalarView(scalars[first...last]))
+  }
+}

@@ -1,0 +1,39 @@
+/// What a resolver's cache holds of one name and one family, for inspection.
+public struct CachedAnswer: Sendable, Hashable {
+  /// The name.
+  public var host: HostName
+  /// The family.
+  public var family: IPAddress.Family
+  /// The addresses, or the kind of negative answer.
+  public var content: Answer.Content
+  /// The end of the CNAME chain, where the name is an alias.
+  public var canonicalName: HostName?
+  /// Where the answer stands in its life.
+  public var freshness: Resolution.Freshness
+  /// Where it came from.
+  public var source: Resolution.Source
+  /// The time since it was asked for.
+  public var age: Duration
+  /// What is left of its lifetime; negative once it has expired.
+  public var timeLeft: Duration
+  /// Whether the name is refreshed without being asked for.
+  public var isKeptAlive: Bool
+}
+
+extension Resolver {
+  /// What the cache holds, by name. It costs a copy of the whole cache.
+  public func snapshot() -> [CachedAnswer] {
+    let now = clock.now
+    return cache.all().flatMap { name, value in
+      IPAddress.Family.allCases.compactMap { family -> CachedAnswer? in
+        guard let entry = value[family].entry else { return nil }
+        let phase = cache.phase(of: entry, at: now)
+        return CachedAnswer(
+          host: name, family: family, content: entry.content, canonicalName: entry.canonicalName,
+          freshness: Resolution.Freshness(phase), source: sources[Int(entry.source)],
+          age: .nanoseconds(max(0, now.nanoseconds - entry.life.askedAt)),
+          timeLeft: .nanoseconds(entry.life.expireAt - now.nanoseconds), isKeptAlive: value.isKeptAlive)
+      }
+    }.sorted { ($0.host, $0.family == .ipv4 ? 0 : 1) < ($1.host, $1.family == .ipv4 ? 0 : 1) }
+  }
+}

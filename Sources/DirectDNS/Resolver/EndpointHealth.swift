@@ -1,0 +1,124 @@
+/// What is known of an endpoint's health: a value, moved on by outcomes and `now` alone.
+struct EndpointHealth: Sendable, Hashable {
+  /// Transport failures in a row that open the breaker.
+  static let failureLimit = 3
+  /// For how long an open breaker keeps the endpoint back.
+  static let openTime = Duration.seconds(30)
+  /// The hedging delay while too few replies are known.
+  static let unknownDelay = Duration.milliseconds(150)
+  private static let sampleLimit = 64
+  private static let fewestSamples = 8
+
+  private(set) var failuresInARow = 0
+  /// When the breaker opened; nothing while it is closed.
+  private(set) var openedAt: ResolverInstant?
+  /// A probe is under way since then.
+  private(set) var probedAt: ResolverInstant?
+  /// 429: not to be asked before this.
+  private(set) var blockedUntil: ResolverInstant?
+  /// The smoothed round-trip time (RFC 6298 §2).
+  private(set) var smoothedTime: Duration?
+  private var samples: [Duration] = []
+  private var next = 0
+
+  /// Where the endpoint stands in the order of asking.
+  enum Standing: Sendable, Hashable {
+    /// At its configured place.
+    case usable
+    /// At its configured place, for one lookup: its breaker has been open long enough.
+    case probe
+    /// Behind the usable ones.
+    case open(since: ResolverInstant)
+  }
+
+  func standing(at now: ResolverInstant) -> Standing {
+    guard let openedAt else { return .usable }
+    guard now >= openedAt + Self.openTime else { return .open(since: openedAt) }
+    if let probedAt, now < probedAt + Self.openTime { return .open(since: openedAt) }
+    return .probe
+  }
+
+  /// Notes that the endpoint is asked.
+  mutating func asked(at now: ResolverInstant) {
+    if standing(at: now) == .probe { probedAt = now }
+  }
+
+  /// Notes a DNS reply of any content.
+  mutating func answered(in time: Duration) {
+    failuresInARow = 0
+    openedAt = nil
+    probedAt = nil
+    smoothedTime = smoothedTime.map { $0 * 7 / 8 + time / 8 } ?? time
+    if samples.count < Self.sampleLimit {
+      samples.append(time)
+    } else {
+      samples[next] = time
+      next = (next + 1) % Self.sampleLimit
+    }
+  }
+
+  /// Notes a failure. An RCODE is a reply, and 429 says nothing about health.
+  mutating func failed(_ kind: ProviderFailure.Kind, in time: Duration, at now: ResolverInstant) {
+    switch kind {
+    case .response: answered(in: time)
+    case .cancelled: probedAt = nil
+    case .rateLimited(let retryAfter):
+      probedAt = nil
+      blockedUntil = now + (retryAfter ?? .seconds(1))
+    case .transport:
+      failuresInARow += 1
+      // A failed probe opens the breaker anew.
+      if openedAt != nil && probedAt != nil || openedAt == nil && failuresInARow >= Self.failureLimit { openedAt = now }
+      probedAt = nil
+    }
+  }
+
+  /// How long to wait for this endpoint before another is asked too: its own 95th percentile.
+  var hedgingDelay: Duration {
+    guard samples.count >= Self.fewestSamples else { return Self.unknownDelay }
+    let sorted = samples.sorted()
+    return max(.milliseconds(1), sorted[min(sorted.count - 1, sorted.count * 95 / 100)])
+  }
+}
+
+/// The order in which endpoints are asked.
+enum UpstreamOrder {
+  /// Usable ones as configured, then those with open breakers, the one that opened first before the others: an open
+  /// breaker changes the order and nothing else.
+  static func order(_ healths: [EndpointHealth], at now: ResolverInstant) -> [Int] {
+    var usable: [Int] = []
+    var open: [(index: Int, since: ResolverInstant)] = []
+    for (index, health) in healths.enumerated() {
+      switch health.standing(at: now) {
+      case .usable, .probe: usable.append(index)
+      case .open(let since): open.append((index, since))
+      }
+    }
+    return usable + open.sorted { ($0.since, $0.index) < ($1.since, $1.index) }.map(\.index)
+  }
+}
+
+/// How many extra queries hedging may send: at most a tenth, rounded up, over any minute.
+struct HedgeBudget: Sendable {
+  private var seconds: [(second: Int64, queries: Int, hedges: Int)] = []
+
+  private mutating func current(_ now: ResolverInstant) -> Int {
+    let second = now.nanoseconds / 1_000_000_000
+    seconds.removeAll { $0.second <= second - 60 }
+    if seconds.last?.second != second { seconds.append((second, 0, 0)) }
+    return seconds.count - 1
+  }
+
+  /// Notes a query that is no hedge.
+  mutating func queried(at now: ResolverInstant) { seconds[current(now)].queries += 1 }
+
+  /// Takes the right to one hedge, if there is one left.
+  mutating func take(at now: ResolverInstant) -> Bool {
+    let index = current(now)
+    let queries = seconds.reduce(0) { $0 + $1.queries }
+    let hedges = seconds.reduce(0) { $0 + $1.hedges }
+    guard hedges < (queries + 9) / 10 else { return false }
+    seconds[index].hedges += 1
+    return true
+  }
+}

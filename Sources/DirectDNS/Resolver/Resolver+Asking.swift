@@ -1,0 +1,270 @@
+/// Lookups that have to ask: what is waited for, and what serves when nobody answers.
+extension Resolver {
+  func lookUp(_ host: HostName, _ options: LookupOptions) async throws(DirectDNSError) -> Resolution {
+    let wanted = options.families ?? configuration.families
+    let route = configuration.localZones.route(host)
+    if let local = try local(host, route, wanted) { return local }
+    let now = clock.now
+    let deadlines = LookupDeadlines(timeout: options.timeout ?? configuration.timeout, from: now)
+    let found = cache.findLocked(host, wanted: wanted, expired: options.expired, prefersIPv6: prefersIPv6, at: now)
+    switch found?.verdict {
+    case .serve(let families, let freshness, let refresh):
+      if refresh { refreshBehind(host, wanted, route, at: now) }
+      note(freshness, host)
+      guard let hit = found?.hit else { break }
+      return resolution(hit, families, freshness, at: now)
+    case .wait:
+      return try await refreshed(host, wanted, route, options, deadlines)
+    case .negative(let negative, let left):
+      throw negativeError(host, wanted, negative, left: left)
+    case .miss, nil: break
+    }
+    metrics.missed()
+    return try await asked(host, wanted, route, options, deadlines)
+  }
+
+  // MARK: Refreshing
+
+  /// Starts the refresh of what is not fresh, and waits for nothing.
+  func refreshBehind(_ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, at now: ResolverInstant) {
+    let started = startRefresh(host, wanted, route, LookupDeadlines(timeout: configuration.timeout, from: now), at: now)
+    if !started.isEmpty { configuration.observer?(.refresh(host)) }
+  }
+
+  private func startRefresh(
+    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ deadlines: LookupDeadlines,
+    at now: ResolverInstant
+  ) -> [(IPAddress.Family, Flight<FlightOutcome>)] {
+    guard !hasEnded else { return [] }
+    let known = cache.value(host)
+    return wanted.members.compactMap { family in
+      let question = AddressQuestion(host, family)
+      if let entry = known?[family].entry, cache.phase(of: entry, at: now) == .fresh { return nil }
+      guard cache.mayRefresh(question, at: now) else { return nil }
+      return (family, flight(question, route, deadlines))
+    }
+  }
+
+  /// A stale answer is there: the refresh may take as long as patience lasts, then the stale answer serves.
+  private func refreshed(
+    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
+    _ deadlines: LookupDeadlines
+  ) async throws(DirectDNSError) -> Resolution {
+    let now = clock.now
+    let flights = startRefresh(host, wanted, route, deadlines, at: now)
+    let wait = FlightWait(AddressFamilies(flights.map(\.0)), clock: clock)
+    let result = await wait.run(flights, until: min(now + configuration.cache.patience, deadlines.whole))
+    guard !result.isCancelled else { throw cancelled(host) }
+    if let answer = answer(result.outcomes) { return answer }
+    // The table knows best what is left: a negative answer has replaced the stale one by now.
+    let later = clock.now
+    let found = cache.findLocked(host, wanted: wanted, expired: options.expired, prefersIPv6: prefersIPv6, at: later)
+    switch found?.verdict {
+    case .serve(let families, let freshness, _):
+      guard let hit = found?.hit else { break }
+      note(freshness, host)
+      return resolution(hit, families, freshness, at: later)
+    case .wait(let families):
+      guard let hit = found?.hit else { break }
+      note(.stale, host)
+      return resolution(hit, families, .stale, at: later)
+    case .negative(let negative, let left): throw negativeError(host, wanted, negative, left: left)
+    case .miss, nil: break
+    }
+    return try await asked(host, wanted, route, options, deadlines, known: result.outcomes)
+  }
+
+  /// Asks for a kept-alive name's families, fresh or not.
+  func refreshAhead(_ host: HostName) -> [Flight<FlightOutcome>] {
+    guard !hasEnded else { return [] }
+    let route = configuration.localZones.route(host)
+    guard route == .providers || route == .system && system != nil else { return [] }
+    let deadlines = LookupDeadlines(timeout: configuration.timeout, from: clock.now)
+    return configuration.families.members.map { flight(AddressQuestion(host, $0), route, deadlines) }
+  }
+
+  // MARK: Asking
+
+  /// Nothing is there: asks, and falls back on expired answers and the system's DNS.
+  private func asked(
+    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
+    _ deadlines: LookupDeadlines, known: [IPAddress.Family: FlightOutcome] = [:]
+  ) async throws(DirectDNSError) -> Resolution {
+    guard !hasEnded else { throw DirectDNSError(.shutDown, "The resolver was shut down before \(host) was looked up.") }
+    var outcomes = known
+    let now = clock.now
+    var flights: [(IPAddress.Family, Flight<FlightOutcome>)] = []
+    for family in wanted.members where outcomes[family] == nil {
+      let question = AddressQuestion(host, family)
+      if let negative = cache.freshNegative(question, at: now) {
+        outcomes[family] = .answered(
+          Answer(.negative(negative.negative), ttl: nil), sources[Int(negative.source)], negative.life)
+      } else if let error = cache.failure(of: question, at: now) {
+        outcomes[family] = .failed(error)
+      } else {
+        flights.append((family, flight(question, route, deadlines)))
+      }
+    }
+    let wait = FlightWait(AddressFamilies(flights.map(\.0)), clock: clock)
+    // A flight that others began may have more time than this caller has; it ends by itself otherwise.
+    let isHurried = options.timeout.map { $0 < configuration.timeout } ?? false
+    let result = await wait.run(flights, until: isHurried ? deadlines.whole : nil)
+    guard !result.isCancelled else { throw cancelled(host) }
+    outcomes.merge(result.outcomes) { $1 }
+    if let answer = answer(outcomes) { return answer }
+    return try await fallback(host, wanted, route, options, deadlines, outcomes)
+  }
+
+  /// No provider has addresses. Answers that expired come before the system's DNS.
+  private func fallback(
+    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
+    _ deadlines: LookupDeadlines, _ outcomes: [IPAddress.Family: FlightOutcome]
+  ) async throws(DirectDNSError) -> Resolution {
+    let failed = wanted.members.filter { family in
+      if case .answered = outcomes[family] { false } else { true }
+    }
+    guard !failed.isEmpty else { throw negativeError(host, wanted, outcomes) }
+    let now = clock.now
+    let found = cache.findLocked(host, wanted: wanted, expired: options.expired, prefersIPv6: prefersIPv6, at: now)
+    switch found?.verdict {
+    case .serve(let families, let freshness, _):
+      guard let hit = found?.hit else { break }
+      return resolution(hit, families, freshness, at: now)
+    case .wait(let families):
+      guard let hit = found?.hit else { break }
+      note(.stale, host)
+      return resolution(hit, families, .stale, at: now)
+    case .negative, .miss, nil: break
+    }
+    let errors = failed.compactMap { family in
+      if case .failed(let error) = outcomes[family] { error } else { nil }
+    }
+    if errors.contains(where: { $0.code == .shutDown }) { throw errors[0] }
+    guard route == .providers, system != nil else { throw failure(host, errors, deadlines) }
+
+    let flights = failed.map { ($0, systemFlight(AddressQuestion(host, $0), deadlines)) }
+    let wait = FlightWait(AddressFamilies(failed), clock: clock)
+    let result = await wait.run(flights, until: deadlines.whole)
+    guard !result.isCancelled else { throw cancelled(host) }
+    if let answer = answer(result.outcomes) { return answer }
+    let systemErrors = failed.compactMap { family in
+      if case .failed(let error) = result.outcomes[family] { error } else { nil }
+    }
+    guard systemErrors.isEmpty, result.outcomes.count == failed.count else {
+      throw failure(host, errors + systemErrors, deadlines)
+    }
+    let all = outcomes.merging(result.outcomes) { $1 }
+    throw negativeError(host, wanted, all, attempts: errors.flatMap(\.attempts))
+  }
+
+  // MARK: Flights
+
+  /// The one flight that asks a question, whoever waits for it.
+  private func flight(
+    _ question: AddressQuestion, _ route: NameRoute, _ deadlines: LookupDeadlines
+  ) -> Flight<FlightOutcome> {
+    if route == .system { return systemFlight(question, deadlines) }
+    return flights.flight(question) { [self] in
+      do throws(Upstreams.Failed) {
+        let answered = try await upstreams.answer(question, deadlines)
+        let source = UInt16(answered.provider + Self.firstProvider)
+        return kept(answered.answer, question, source, asked: answered.asked)
+      } catch {
+        let now = clock.now
+        let known = error.isCancelled ? nil : providersFailed(question, error)
+        guard let known else {
+          return .failed(DirectDNSError(.shutDown, "The resolver was shut down while \(question.host) was looked up."))
+        }
+        cache.remember(known, for: question, now: now)
+        return .failed(known)
+      }
+    }
+  }
+
+  private func systemFlight(_ question: AddressQuestion, _ deadlines: LookupDeadlines) -> Flight<FlightOutcome> {
+    systemFlights.flight(question) { [self] in
+      let asked = clock.now
+      if let error = systemFailures.withLock({ $0.error(for: question, at: asked) }) { return .failed(error) }
+      guard let system else { return .failed(DirectDNSError(.refused, "The system's DNS is off.")) }
+      var outcome: Result<Answer, ProviderFailure>
+      do throws(ProviderFailure) {
+        var answer = try await system.answer(
+          to: question.host, family: question.family, timeout: max(deadlines.whole - asked, .milliseconds(1)))
+        answer.ttl = answer.ttl.map { min($0, Self.systemLifetimeLimit) }
+        outcome = .success(answer)
+      } catch {
+        outcome = .failure(error)
+      }
+      observe(question, outcome, duration: clock.now - asked)
+      switch outcome {
+      case .success(let answer):
+        systemFailures.withLock { $0.forget(question) }
+        // A provider's answer is never overwritten by the system's.
+        guard cache.hasProviderEntry(question) else { return kept(answer, question, Self.systemSource, asked: asked) }
+        return .answered(answer, .system, CacheLife(askedAt: asked.nanoseconds, expireAt: asked.nanoseconds))
+      case .failure(let failure):
+        let error = DirectDNSError(
+          .upstreamFailed, "\(question.host) could not be looked up: the system's DNS failed.",
+          attempts: [.init(provider: "system", reason: failure.reason)])
+        systemFailures.withLock { $0.note(error, for: question, at: clock.now) }
+        return .failed(error)
+      }
+    }
+  }
+
+  /// The system's answers live a minute at most, in seconds: they are a makeshift.
+  static let systemLifetimeLimit: UInt32 = 60
+
+  private func observe(_ question: AddressQuestion, _ outcome: Result<Answer, ProviderFailure>, duration: Duration) {
+    guard let observer = configuration.observer else { return }
+    let isAnswer = if case .success = outcome { true } else { false }
+    observer(
+      .attempt(
+        ResolverEvent.Attempt(
+          provider: "system", origin: "system", question: question, address: nil, status: nil,
+          outcome: UpstreamReport.text(outcome), isAnswer: isAnswer, isHedge: false, duration: duration)))
+  }
+
+  /// Keeps an answer, and says what its waiters get.
+  private func kept(
+    _ answer: Answer, _ question: AddressQuestion, _ source: UInt16, asked: ResolverInstant
+  ) -> FlightOutcome {
+    let now = clock.now
+    let evicted = cache.store(answer, to: question, source: source, asked: asked, now: now)
+    if evicted > 0 {
+      metrics.evicted(evicted)
+      configuration.observer?(.evicted(evicted))
+    }
+    let entry = CacheEntry(answer, source: source, policy: configuration.cache, asked: asked, now: now)
+    let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
+    return .answered(answer, sources[Int(source)], life)
+  }
+
+  // MARK: What callers get
+
+  /// The addresses that came, the preferred family's first; nothing if none came.
+  private func answer(_ outcomes: [IPAddress.Family: FlightOutcome]) -> Resolution? {
+    let now = clock.now
+    var addresses = AddressList()
+    var firstCount = 0
+    var life: CacheLife?
+    var source: Resolution.Source?
+    var canonicalName: HostName?
+    for family in prefersIPv6 ? [IPAddress.Family.ipv6, .ipv4] : [.ipv4, .ipv6] {
+      guard case .answered(let answer, let from, let answerLife) = outcomes[family], !answer.addresses.isEmpty
+      else { continue }
+      if addresses.isEmpty { firstCount = answer.addresses.count }
+      for address in answer.addresses { addresses.append(address) }
+      life = CacheLife(
+        askedAt: min(life?.askedAt ?? .max, answerLife.askedAt), expireAt: min(life?.expireAt ?? .max, answerLife.expireAt))
+      source = source ?? from
+      canonicalName = canonicalName ?? answer.canonicalName
+    }
+    guard let life, let source else { return nil }
+    ranking.order(&addresses, firstCount: firstCount, at: now)
+    return Resolution(
+      addresses: addresses, canonicalName: canonicalName, freshness: .fresh, source: source,
+      ageNanoseconds: max(0, now.nanoseconds - life.askedAt),
+      timeToLiveNanoseconds: max(0, life.expireAt - now.nanoseconds))
+  }
+}

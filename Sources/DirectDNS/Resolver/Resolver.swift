@@ -1,0 +1,167 @@
+internal import Logging
+internal import Synchronization
+
+/// Turns names into addresses: from its cache, from the providers, or, when all of them fail, from answers that
+/// expired and from the system's DNS.
+///
+/// One resolver per process is enough; it is safe for concurrent use. A cached lookup costs some tens of
+/// nanoseconds and neither waits nor allocates.
+public final class Resolver: Sendable {
+  let configuration: ResolverConfiguration
+  let clock: any ResolverClock
+  let cache: AnswerCache
+  let ranking = AddressRanking()
+  let upstreams: Upstreams
+  let system: (any SystemSource)?
+  let metrics = ResolverMetrics()
+  let flights = SingleFlight<AddressQuestion, FlightOutcome>()
+  let systemFlights = SingleFlight<AddressQuestion, FlightOutcome>()
+  let systemFailures: Locked<FailureMemory>
+  let sources: [Resolution.Source]
+  let logger = Logger(label: "directdns.resolver")
+  private let transport: any HTTPTransport
+  private let keepAlive = Locked<KeepAlive?>(nil)
+  private let isShutDown = Atomic<Bool>(false)
+  /// Whether IPv6 has a route: 0 is unknown, 1 no, 2 yes.
+  private let route6 = Atomic<UInt8>(0)
+
+  /// Creates a resolver.
+  ///
+  /// - Parameters:
+  ///   - configuration: how it behaves; by default it works on the internet.
+  ///   - transport: how requests are sent; by default over libcurl.
+  ///   - clock: where it gets its time from; by default the machine's monotonic clock.
+  ///   - system: the system's DNS; by default c-ares with the machine's own settings.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
+  public init(
+    _ configuration: ResolverConfiguration = ResolverConfiguration(), transport: (any HTTPTransport)? = nil,
+    clock: any ResolverClock = SystemClock(), system: any SystemSource = SystemDNS()
+  ) throws(DirectDNSError) {
+    try configuration.validate()
+    self.configuration = configuration
+    self.clock = clock
+    self.system = configuration.usesSystemDNS ? system : nil
+    cache = AnswerCache(policy: configuration.cache, capacity: configuration.capacity)
+    systemFailures = Locked(FailureMemory(policy: configuration.cache, capacity: configuration.capacity))
+    sources = [.system, .store] + configuration.providers.map { .provider($0.provider.name) }
+    if let transport {
+      self.transport = transport
+    } else {
+      self.transport = try CurlTransport(trust: configuration.trust)
+    }
+    upstreams = Upstreams(
+      configuration, transport: self.transport, clock: clock,
+      bootstrap: Bootstrap(system: self.system, clock: clock),
+      report: UpstreamReport(providers: configuration.providers, observer: configuration.observer))
+    if !configuration.keepAlive.isEmpty { keepAlive(configuration.keepAlive) }
+  }
+
+  deinit { keepAlive.withLock { $0?.stop() } }
+
+  /// The source code of the system's DNS in the cache, and of the first provider.
+  static let systemSource: UInt16 = 0
+  static let firstProvider = 2
+
+  // MARK: Looking up
+
+  /// Looks up a name or takes an address, in any spelling that a URL's host may have.
+  ///
+  /// - Parameters:
+  ///   - host: such as `www.example.com`, `bücher.example` or `192.0.2.1`.
+  ///   - options: which families, what to do with expired answers, and how long it may take.
+  /// - Returns: at least one address, in the order of use.
+  /// - Throws: why there is none, with every provider that was asked.
+  public func resolve(_ host: String, options: LookupOptions = LookupOptions()) async throws(DirectDNSError) -> Resolution {
+    if let found = fresh(spelled: host, options) { return found }
+    return try await resolve(WebURL.Host(host), options: options)
+  }
+
+  /// Looks up a URL's host; an address is its own answer.
+  public func resolve(_ host: WebURL.Host, options: LookupOptions = LookupOptions()) async throws(DirectDNSError) -> Resolution {
+    switch host {
+    case .address(let address): try literal(address, options.families ?? configuration.families)
+    case .name: try await resolve(HostName(host), options: options)
+    }
+  }
+
+  /// Looks up a name.
+  public func resolve(_ host: HostName, options: LookupOptions = LookupOptions()) async throws(DirectDNSError) -> Resolution {
+    if let found = fresh(host, options) { return found }
+    return try await lookUp(host, options)
+  }
+
+  // MARK: What is known already
+
+  /// What the cache has, at once: never waits, never throws. On anything but a fresh answer a refresh starts behind it.
+  @inline(__always)
+  public func cached(_ host: HostName, options: LookupOptions = LookupOptions()) -> Resolution? {
+    fresh(host, options) ?? cachedSlowly(host, options)
+  }
+
+  /// What the cache has of a name as people write it: upper case and a final dot do not matter.
+  @inline(__always)
+  public func cached(_ host: String, options: LookupOptions = LookupOptions()) -> Resolution? {
+    fresh(spelled: host, options) ?? cachedSlowly(spelled: host, options)
+  }
+
+  // MARK: Telling it
+
+  /// Says how a connection to an address went; the order of addresses follows from it.
+  public func report(_ address: IPAddress, _ outcome: ConnectionOutcome) {
+    ranking.report(address, outcome, at: clock.now)
+  }
+
+  /// Says that the machine is on another network: failures and health are forgotten, every answer is due at once, and
+  /// nothing is dropped.
+  public func networkDidChange() {
+    route6.store(0, ordering: .relaxed)
+    cache.networkDidChange(now: clock.now)
+    systemFailures.withLock { $0.forgetAll() }
+    ranking.networkDidChange()
+    upstreams.networkDidChange()
+    logger.info("network changed")
+  }
+
+  /// Forgets what is known of a name, so that the next lookup asks.
+  public func invalidate(_ host: HostName) {
+    cache.forget(host, now: clock.now)
+    for family in IPAddress.Family.allCases {
+      systemFailures.withLock { $0.forget(AddressQuestion(host, family)) }
+    }
+  }
+
+  /// Sets the names that are refreshed at 75 % of their lifetime without being asked for, in place of those before.
+  public func keepAlive(_ names: Set<HostName>) {
+    cache.keepAlive(names, now: clock.now)
+    let next = names.isEmpty ? nil : KeepAlive(self, names)
+    keepAlive.withLock { current in
+      current?.stop()
+      current = next
+    }
+  }
+
+  /// Ends what is under way. Cached answers can still be read; a lookup that would have to ask fails.
+  public func shutDown() {
+    isShutDown.store(true, ordering: .relaxed)
+    keepAlive.withLock { current in
+      current?.stop()
+      current = nil
+    }
+    transport.shutDown()
+  }
+
+  var hasEnded: Bool { isShutDown.load(ordering: .relaxed) }
+
+  /// Whether IPv6 addresses come first: they do when IPv6 has a route.
+  @inline(__always)
+  var prefersIPv6: Bool {
+    let known = route6.load(ordering: .relaxed)
+    return known == 0 ? findRoute() : known == 2
+  }
+
+  private func findRoute() -> Bool {
+    let exists = Routes.exists(for: .ipv6)
+    route6.store(exists ? 2 : 1, ordering: .relaxed)
+    return exists
+  }
+}

@@ -1,0 +1,91 @@
+/// How a resolver behaves. Every property has a default; without any change a resolver works on the internet.
+public struct ResolverConfiguration: Sendable {
+  /// The providers in the order of asking. Default: AliDNS, Google, Cloudflare.
+  public var providers: [ProviderConfiguration]
+  /// Whether the system's DNS is asked when every provider failed and no expired answer can serve. Default true.
+  public var usesSystemDNS: Bool
+  /// For how long the cache keeps and uses answers.
+  public var cache: CachePolicy
+  /// The most names in the cache; the least useful one goes first. Default 10 000; some 150 bytes each.
+  public var capacity: Int
+  /// Names that are refreshed at 75 % of their lifetime without being asked for. Default none.
+  public var keepAlive: Set<HostName>
+  /// Names with fixed addresses, and suffixes that are the system's DNS's alone.
+  public var localZones: LocalZones
+  /// How long a lookup may take. Default 5 s; each attempt has 60 % of it, the providers together have 70 %.
+  public var timeout: Duration
+  /// Whether a second provider is asked when the first one takes longer than usual. Default true.
+  public var hedges: Bool
+  /// The families that a lookup asks for unless its caller says otherwise. Default both.
+  public var families: AddressFamilies
+  /// Whose certificates are trusted.
+  public var trust: TrustStore
+  /// Is told what happens, as it happens, on whatever thread it happens. Default nobody.
+  public var observer: (@Sendable (ResolverEvent) -> Void)?
+
+  /// Creates a configuration of the default providers.
+  public init() { self.init(providers: Self.defaultProviders) }
+
+  /// Creates a configuration of those providers, and defaults for all else.
+  public init(providers: [ProviderConfiguration]) {
+    self.providers = providers
+    usesSystemDNS = true
+    cache = CachePolicy()
+    capacity = 10_000
+    keepAlive = []
+    localZones = LocalZones()
+    timeout = .seconds(5)
+    hedges = true
+    families = .any
+    trust = TrustStore()
+    observer = nil
+  }
+
+  /// The names of the default providers, in the order of asking.
+  public static let defaultProviderNames = ["alidns", "google", "cloudflare"]
+
+  private static var defaultProviders: [ProviderConfiguration] {
+    defaultProviderNames.compactMap { try? ProviderConfiguration($0) }
+  }
+
+  /// Checks the values that only make sense together.
+  func validate() throws(DirectDNSError) {
+    guard timeout > .zero else {
+      throw DirectDNSError(.invalidConfiguration, "timeout is \(timeout): give a lookup some time.")
+    }
+    guard cache.minimumTTL <= cache.maximumTTL else {
+      throw DirectDNSError(.invalidConfiguration, "cache.minimumTTL is greater than cache.maximumTTL.")
+    }
+    guard capacity > 0 else { throw DirectDNSError(.invalidConfiguration, "capacity is \(capacity): 1 is the least.") }
+    guard !families.isEmpty else { throw DirectDNSError(.invalidConfiguration, "families is empty: choose any, ipv4 or ipv6.") }
+    guard !providers.isEmpty || usesSystemDNS else {
+      throw DirectDNSError(.invalidConfiguration, "There is no provider, and the system's DNS is off: nobody could be asked.")
+    }
+    for provider in providers {
+      if let limit = provider.rateLimit, limit.perSecond <= 0 {
+        throw DirectDNSError(.invalidConfiguration, "Provider \(provider.provider.name): a rate of \(limit.perSecond) a second is none.")
+      }
+      guard case .name(let name) = provider.provider.url.host, provider.bootstrap.isEmpty, !usesSystemDNS else { continue }
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "Provider \(provider.provider.name): no address is known for \(name), and the system's DNS is off. Give one: --bootstrap \(name)=ADDRESS, or write the address into the URL.")
+    }
+  }
+}
+
+/// What a single lookup wants; nothing means the resolver's configuration.
+public struct LookupOptions: Sendable, Hashable {
+  /// The families to ask for.
+  public var families: AddressFamilies?
+  /// What to do with expired answers.
+  public var expired: ExpiredUse
+  /// How long the lookup may take; the times of its attempts scale with it.
+  public var timeout: Duration?
+
+  /// Creates options; without arguments, the resolver's configuration and `expired: .allowed`.
+  public init(families: AddressFamilies? = nil, expired: ExpiredUse = .allowed, timeout: Duration? = nil) {
+    self.families = families
+    self.expired = expired
+    self.timeout = timeout
+  }
+}

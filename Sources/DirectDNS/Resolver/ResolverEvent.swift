@@ -1,0 +1,33 @@
+/// Something that happened in a resolver, for traces. No event holds a secret.
+public enum ResolverEvent: Sendable {
+  /// One query to one endpoint, from beginning to end.
+  public struct Attempt: Sendable {
+    /// The provider's name, or `system`.
+    public var provider: String
+    /// Scheme, host and port.
+    public var origin: String
+    /// What was asked.
+    public var question: AddressQuestion
+    /// The address that answered, where it is known.
+    public var address: String?
+    /// The HTTP status, where there was one.
+    public var status: Int?
+    /// What came of it, in words.
+    public var outcome: String
+    /// Whether it brought an answer, a negative one included.
+    public var isAnswer: Bool
+    /// Whether it was sent because another one took long.
+    public var isHedge: Bool
+    /// How long it took.
+    public var duration: Duration
+  }
+
+  /// A query ended.
+  case attempt(Attempt)
+  /// A lookup was answered from the cache.
+  case hit(HostName, Resolution.Freshness)
+  /// A refresh of a cached name began behind an answer.
+  case refresh(HostName)
+  /// Names had to leave the full cache.
+  case evicted(Int)
+}

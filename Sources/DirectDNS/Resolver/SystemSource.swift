@@ -1,0 +1,41 @@
+/// The system's DNS, as a resolver falls back on it.
+public protocol SystemSource: Sendable {
+  /// Looks a name up.
+  ///
+  /// - Parameters:
+  ///   - host: the name.
+  ///   - family: the family to ask for.
+  ///   - timeout: how long it may take.
+  /// - Throws: why there is no answer, a negative one included.
+  func answer(
+    to host: HostName, family: IPAddress.Family, timeout: Duration
+  ) async throws(ProviderFailure) -> Answer
+}
+
+/// The system's DNS by c-ares: the hosts file and resolv.conf's servers. No nsswitch, so no mDNS.
+public struct SystemDNS: SystemSource {
+  /// `ADDRESS:PORT,…` instead of resolv.conf's servers; nothing means those.
+  public let servers: String?
+
+  // A lookup blocks its thread, 1.4 s at most by its own timers.
+  private static let pool = BlockingPool("cares", width: 16)
+
+  /// Creates a source.
+  public init(servers: String? = nil) { self.servers = servers }
+
+  /// Looks a name up on a thread of its own.
+  public func answer(
+    to host: HostName, family: IPAddress.Family, timeout: Duration
+  ) async throws(ProviderFailure) -> Answer {
+    let lookup = CaresLookup(host: host, family: family, servers: servers, timeout: timeout.wholeMilliseconds)
+    switch await Self.pool.run({ lookup.run() }) {
+    case .success(let found):
+      guard !found.addresses.isEmpty else { return Answer(.negative(.noAddress), ttl: nil) }
+      let alias = found.canonicalName.flatMap { try? HostName($0) }
+      return Answer(.addresses(found.addresses), ttl: found.ttl, canonicalName: alias == host ? nil : alias)
+    case .failure(.nameNotFound): return Answer(.negative(.nameNotFound), ttl: nil)
+    case .failure(.noAddress): return Answer(.negative(.noAddress), ttl: nil)
+    case .failure(let error): throw ProviderFailure(.transport, error.description)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+internal import HTTPTypes
+internal import Logging
+internal import Metrics
+
+/// Tells logs, metrics and the observer what became of queries. Names of hosts and providers, never a URL's query.
+struct UpstreamReport: Sendable {
+  private struct Meters: Sendable {
+    let answered: Counter
+    let failed: Counter
+    let latency: Timer
+  }
+
+  private let logger: Logger
+  private let meters: [Meters]
+  private let observer: (@Sendable (ResolverEvent) -> Void)?
+
+  init(providers: [ProviderConfiguration], observer: (@Sendable (ResolverEvent) -> Void)?) {
+    logger = Logger(label: "directdns.upstreams")
+    self.observer = observer
+    meters = providers.map { provider in
+      let name = ("provider", provider.provider.name)
+      return Meters(
+        answered: Counter(label: "directdns_upstream_queries", dimensions: [name, ("outcome", "answered")]),
+        failed: Counter(label: "directdns_upstream_queries", dimensions: [name, ("outcome", "failed")]),
+        latency: Timer(label: "directdns_upstream_latency", dimensions: [name]))
+    }
+  }
+
+  func ended(
+    _ index: Int, _ provider: any Provider, _ question: AddressQuestion, reply: HTTPReply?,
+    result: Result<Answer, ProviderFailure>, isHedge: Bool, duration: Duration
+  ) {
+    let isAnswer = if case .success = result { true } else { false }
+    (isAnswer ? meters[index].answered : meters[index].failed).increment()
+    meters[index].latency.recordNanoseconds(duration.wholeNanoseconds)
+    if case .failure(let failure) = result, failure.kind != .cancelled {
+      logger.debug(
+        "query failed",
+        metadata: ["provider": "\(provider.name)", "question": "\(question)", "reason": "\(failure.reason)"])
+    }
+    guard let observer else { return }
+    observer(
+      .attempt(
+        ResolverEvent.Attempt(
+          provider: provider.name, origin: provider.url.originText, question: question, address: reply?.address,
+          status: reply?.status.code, outcome: Self.text(result), isAnswer: isAnswer, isHedge: isHedge,
+          duration: duration)))
+  }
+
+  static func text(_ result: Result<Answer, ProviderFailure>) -> String {
+    switch result {
+    case .success(let answer):
+      let ttl = answer.ttl.map { ", TTL \($0) s" } ?? ""
+      switch answer.content {
+      case .addresses(let addresses): return "\(addresses.count) address\(addresses.count == 1 ? "" : "es")" + ttl
+      case .negative(.nameNotFound): return "name not found" + ttl
+      case .negative(.noAddress): return "no address" + ttl
+      }
+    case .failure(let failure): return failure.reason
+    }
+  }
+}

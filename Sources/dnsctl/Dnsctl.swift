@@ -1,0 +1,1 @@
+@main struct Dnsctl { static func main() {} }

@@ -1,0 +1,92 @@
+import Testing
+
+@testable import DirectDNS
+
+struct WebURLHostTests {
+  @Test(arguments: [
+    "203.0.113.5", "203.0.113.5.", "203.0.28933", "203.28933", "3405803781", "0313.0.0161.05",
+    "0xCB.0.0x71.5",
+    "0Xcb007105", "031300070405", "203.0.0x7105", "%32%303.0.113.5", "２０３.0.113.5", "203。0。113。5",
+    "203.0.113.%35%2E",
+    "203.00000.113.5", "0xcb.0x.113.5",
+  ])
+  func `a host whose last label is a number is an address in every legacy spelling`(_ text: String) throws {
+    #expect(try WebURL.Host(text) == .address(.ipv4(0xCB00_7105)))
+  }
+
+  @Test(arguments: [
+    "203.0.113.256", "203.0.113.5.6", "203.0.113.5.0", "256.1", "1.256.1", "1.2.65536", "4294967296",
+    "0x100000000",
+    "040000000000", "09",
+    "1.09", "example.1", "example.0x1f", "a.b.c.0x", "1..2", ".5", "99999999999999999999999999", "1.2.3.08",
+    "a.12.",
+    "0xffffffffffffffffffffff",
+  ])
+  func `a host whose last label is a number and is no address is an error`(_ text: String) {
+    let error = #expect(throws: DirectDNSError.self) { try WebURL.Host(text) }
+    #expect(error?.code == .invalidName)
+  }
+
+  @Test(arguments: [
+    "example.1x", "1.2.3.4a", "0xg", "1.2.3.4..", "1.example.", "5.-", "1_2", "0x1.example", "1.e",
+  ])
+  func `a host whose last label is no number is a name`(_ text: String) throws {
+    #expect(try WebURL.Host(text) == .name(text))
+  }
+
+  @Test(arguments: [
+    ("A.Example", "a.example"), ("a.example.", "a.example."), ("a..b", "a..b"),
+    ("a.example..", "a.example.."), (".", "."),
+    ("a!$&'()*+,;=~\"`{}b", "a!$&'()*+,;=~\"`{}b"), ("%41%2e%62", "a.b"),
+    ("%C3%BC.example", "xn--tda.example"),
+  ])
+  func `what a URL's host permits is kept`(_ text: String, _ name: String) throws {
+    #expect(try WebURL.Host(text) == .name(name))
+  }
+
+  @Test func `a label of any length is kept, for only a look-up has limits`() throws {
+    let label = String(repeating: "a", count: 300)
+    #expect(try WebURL.Host(label) == .name(label))
+  }
+
+  @Test(arguments: [
+    "", " ", "a b", "a\tb", "a\u{0}b", "a#b", "a%b", "a/b", "a:b", "a<b", "a>b", "a?b", "a@b", "a[b", "a\\b",
+    "a]b", "a^b",
+    "a|b", "a\u{7F}b", "%00", "%20", "%2F", "%25", "a%3Ab", "%ff", "%C3", "％41", "\u{AD}", "a\u{FFFD}",
+  ])
+  func `a forbidden character is refused, however it is written`(_ text: String) {
+    let error = #expect(throws: DirectDNSError.self) { try WebURL.Host(text) }
+    #expect(error?.code == .invalidName)
+  }
+
+  @Test(arguments: [
+    ("[2001:DB8::1]", "[2001:db8::1]"), ("[::ffff:192.0.2.1]", "[::ffff:c000:201]"),
+    ("[0:0:0:0:0:0:0:0]", "[::]"),
+    ("[1:0:0:2::]", "[1:0:0:2::]"),
+  ])
+  func `an IPv6 address stands in brackets and is written as WHATWG does`(_ text: String, _ written: String)
+    throws
+  {
+    let host = try WebURL.Host(text)
+    #expect(host.description == written)
+    guard case .address(let address) = host else { throw DirectDNSError(.invalidName, "not an address") }
+    #expect(address.family == .ipv6)
+  }
+
+  @Test(arguments: [
+    "[", "]", "[]", "[::1", "::1]", "::1", "[::1]a", "[127.0.0.1]", "[fe80::1%eth0]", "[fe80::1%25eth0]",
+    "[::1%]",
+    "[[::1]]", "[ ::1]", "[example]", "%5B::1%5D", "[::1].",
+  ])
+  func `brackets hold an IPv6 address without a zone and nothing else`(_ text: String) {
+    let error = #expect(throws: DirectDNSError.self) { try WebURL.Host(text) }
+    #expect(error?.code == .invalidName)
+  }
+
+  @Test func `a message shows no raw control character of the host`() {
+    let error = #expect(throws: DirectDNSError.self) {
+      try WebURL.Host("evil\n2026-01-01 all is well\u{9B}2J")
+    }
+    #expect(error?.message.unicodeScalars.contains { $0.properties.generalCategory == .control } == false)
+  }
+}
