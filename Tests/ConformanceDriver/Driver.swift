@@ -7,14 +7,15 @@ typealias JSONObject = [String: Any]
 typealias Verb = @Sendable (JSONObject) throws -> JSONObject
 
 /// Every verb that the library can answer, from one table per area.
-let verbs: [String: Verb] = [urlVerbs].reduce(into: [:]) { all, table in
+let verbs: [String: Verb] = [urlVerbs, dnsVerbs].reduce(into: [:]) { all, table in
   all.merge(table) { first, _ in first }
 }
 
 /// Answers the conformance cases on standard input, one JSON object a line, in order.
 @main
 enum Driver {
-  static func main() throws {
+  static func main() async throws {
+    if CommandLine.arguments.dropFirst().first == "session" { return try await Session.run() }
     while let line = readLine() {
       var answer = try JSONSerialization.data(withJSONObject: answer(line), options: [.sortedKeys])
       answer.append(UInt8(ascii: "\n"))

@@ -74,8 +74,9 @@ public struct JSONProvider: Provider {
 }
 
 /// The reply format that the JSON APIs share; it has no RFC, and each spells some things its own way.
-enum DNSJSON {
-  static func answer(
+package enum DNSJSON {
+  /// Reads the answer to a question out of a reply's body.
+  package static func answer(
     from body: [UInt8], to question: DNSQuestion, freshness: HTTPFreshness = HTTPFreshness()
   ) throws(ProviderFailure) -> Answer {
     guard let reply = JSONValue(body), reply.isObject else { throw .malformed("not a JSON object") }

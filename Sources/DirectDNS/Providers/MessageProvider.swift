@@ -65,10 +65,10 @@ public struct MessageProvider: Provider {
 }
 
 extension DNSMessage {
-  /// Reads the answer to a question out of a response's bytes.
-  static func answer(
-    from bytes: [UInt8], to question: DNSQuestion, id: UInt16, freshness: HTTPFreshness
-  ) throws(ProviderFailure) -> Answer {
+  /// Reads the response to a question; a message that is anything else is a failure, whatever its RCODE.
+  package static func response(
+    decoding bytes: [UInt8], to question: DNSQuestion, id: UInt16
+  ) throws(ProviderFailure) -> DNSMessage {
     let message: DNSMessage
     do {
       message = try DNSMessage(decoding: bytes)
@@ -79,6 +79,14 @@ extension DNSMessage {
     guard message.id == id else { throw .malformed("a response with another id") }
     guard message.questions == [question] else { throw .malformed("a response to another question") }
     guard !message.isTruncated else { throw .malformed("a truncated response") }
+    return message
+  }
+
+  /// Reads the answer to a question out of a response's bytes.
+  package static func answer(
+    from bytes: [UInt8], to question: DNSQuestion, id: UInt16, freshness: HTTPFreshness
+  ) throws(ProviderFailure) -> Answer {
+    let message = try response(decoding: bytes, to: question, id: id)
     guard message.responseCode == .noError || message.responseCode == .nameError else {
       let details = (message.edns?.extendedErrors ?? []).map { " (extended error \($0.code)\($0.text.isEmpty ? "" : " \(DirectDNSError.quoted($0.text))"))" }
       throw ProviderFailure(.response, "answered \(message.responseCode)" + details.joined())
@@ -99,10 +107,10 @@ extension DNSMessage.EDNS.Option {
 }
 
 /// Base64 for URLs, without padding (RFC 4648 §5).
-enum Base64URL {
+package enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count * 4 + 2) / 3)
     var index = 0

@@ -39,13 +39,13 @@ extension HTTPReply {
 }
 
 /// The lifetime of a reply by HTTP's rules, which shortens that of its records (RFC 8484 §5.1).
-struct HTTPFreshness: Hashable, Sendable {
+package struct HTTPFreshness: Hashable, Sendable {
   /// Seconds that the reply spent in caches.
   var age: UInt32 = 0
   /// Seconds that it may live in all; nothing where it does not say, which means the records' lifetime alone.
   var maxAge: UInt32?
 
-  init(age: String? = nil, cacheControl: String? = nil) {
+  package init(age: String? = nil, cacheControl: String? = nil) {
     self.age = age.flatMap { UInt32($0.trimming(" \t")) } ?? 0
     for directive in (cacheControl ?? "").split(separator: ",") {
       let parts = directive.split(separator: "=", maxSplits: 1).map { $0.trimming(" \t\"") }
@@ -54,7 +54,7 @@ struct HTTPFreshness: Hashable, Sendable {
   }
 
   /// What is left of a record's lifetime, in seconds: min(TTL − Age, max-age − Age), and not below 0.
-  func lifetime(_ ttl: UInt32) -> UInt32 {
+  package func lifetime(_ ttl: UInt32) -> UInt32 {
     let bound = min(ttl, maxAge ?? .max)
     return bound > age ? bound - age : 0
   }
