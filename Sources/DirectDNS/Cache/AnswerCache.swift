@@ -33,35 +33,82 @@ final class AnswerCache: Sendable {
   /// A name's answer as the cache has it.
   struct Found {
     var verdict: CacheVerdict
-    var hit: AnswerTable.Hit
+    var reading: AnswerTable.Reading
   }
 
   @inline(__always)
-  func find(_ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, at now: ResolverInstant) -> Found? {
-    table.read(name, wanted: wanted, prefersIPv6: prefersIPv6, seconds: now.wholeSeconds)
-      .map { found($0, wanted, expired, now) }
+  func find(_ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, at now: ResolverInstant) -> Found? {
+    guard let reading = table.read(name) else { return nil }
+    return Found(verdict: verdict(reading, wanted, expired, now), reading: reading)
   }
 
   @inline(__always)
-  func find(spelled text: String, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, at now: ResolverInstant) -> Found? {
-    table.read(spelled: text, wanted: wanted, prefersIPv6: prefersIPv6, seconds: now.wholeSeconds)
-      .map { found($0, wanted, expired, now) }
+  func find(spelled text: String, wanted: AddressFamilies, expired: ExpiredUse, at now: ResolverInstant) -> Found? {
+    guard let reading = table.read(spelled: text) else { return nil }
+    return Found(verdict: verdict(reading, wanted, expired, now), reading: reading)
   }
 
-  /// The same under the lock, for a name that could not be read without it.
-  func findLocked(_ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, at now: ResolverInstant) -> Found? {
+  @inline(__always)
+  private func verdict(
+    _ reading: AnswerTable.Reading, _ wanted: AddressFamilies, _ expired: ExpiredUse, _ now: ResolverInstant
+  ) -> CacheVerdict {
+    CacheVerdict(
+      ipv4: FamilyView(kind: reading.shape.kind4, life: reading.life4),
+      ipv6: FamilyView(kind: reading.shape.kind6, life: reading.life6), wanted: wanted, expired: expired, times: times,
+      epoch: epoch.load(ordering: .relaxed), at: now)
+  }
+
+  /// The answer in a record, for those families; nothing if the record changed meanwhile. The addresses stand as they
+  /// came, the preferred family's first, and `firstCount` says how many those are.
+  @inline(__always)
+  func resolution(
+    _ reading: AnswerTable.Reading, _ families: AddressFamilies, _ freshness: Resolution.Freshness, prefersIPv6: Bool,
+    sources: [Resolution.Source], at now: ResolverInstant, firstCount: inout Int
+  ) -> Resolution? {
+    var addresses = AddressList()
+    firstCount = table.append(families, of: reading, prefersIPv6: prefersIPv6, to: &addresses)
+    let uses4 = families.contains(AddressFamilies.ipv4)
+    let uses6 = families.contains(AddressFamilies.ipv6)
+    // Of two families, the one that was asked for earlier and ends earlier.
+    let asked = min(uses4 ? reading.life4.askedAt : .max, uses6 ? reading.life6.askedAt : .max)
+    let expires = min(uses4 ? reading.life4.expireAt : .max, uses6 ? reading.life6.expireAt : .max)
+    let source = uses4 ? reading.shape.source4 : reading.shape.source6
+    let hasAlias = reading.shape.canonical4 | reading.shape.canonical6 != 0
+    let canonicalName = hasAlias ? table.canonicalName(of: reading) : nil
+    guard table.isIntact(reading, seconds: now.wholeSeconds) else { return nil }
+    return Resolution(
+      addresses: addresses, canonicalName: canonicalName, freshness: freshness, source: sources[source],
+      ageNanoseconds: max(0, now.nanoseconds &- asked), timeToLiveNanoseconds: expires &- now.nanoseconds)
+  }
+
+  /// What a lookup gets, read under the lock: for a name that could not be read without it, and for all that is not
+  /// simply fresh.
+  func settle(
+    _ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, sources: [Resolution.Source],
+    at now: ResolverInstant
+  ) -> Settled? {
     state.withLock { _ in
-      find(name, wanted: wanted, expired: expired, prefersIPv6: prefersIPv6, at: now)
+      guard let found = find(name, wanted: wanted, expired: expired, at: now) else { return nil }
+      var settled = Settled(verdict: found.verdict)
+      let served: (AddressFamilies, Resolution.Freshness)? =
+        switch found.verdict {
+        case .serve(let families, let freshness, _): (families, freshness)
+        case .wait(let families): (families, .stale)
+        case .negative, .miss: nil
+        }
+      guard let (families, freshness) = served else { return settled }
+      settled.resolution = resolution(
+        found.reading, families, freshness, prefersIPv6: prefersIPv6, sources: sources, at: now,
+        firstCount: &settled.firstCount)
+      return settled
     }
   }
 
-  @inline(__always)
-  private func found(_ hit: AnswerTable.Hit, _ wanted: AddressFamilies, _ expired: ExpiredUse, _ now: ResolverInstant) -> Found {
-    Found(
-      verdict: CacheVerdict(
-        ipv4: FamilyView(kind: hit.shape.kind4, life: hit.life4), ipv6: FamilyView(kind: hit.shape.kind6, life: hit.life6),
-        wanted: wanted, expired: expired, times: times, epoch: epoch.load(ordering: .relaxed), at: now),
-      hit: hit)
+  /// A verdict, and the answer that goes with it where there is one.
+  struct Settled {
+    var verdict: CacheVerdict
+    var resolution: Resolution?
+    var firstCount = 0
   }
 
   /// Where an entry stands in its life, for a caller who allows expired answers.

@@ -1,5 +1,11 @@
 internal import Synchronization
 
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// The cache's table: names and what is known of them, read without a lock and without writing to memory that
 /// others read.
 ///
@@ -23,15 +29,20 @@ internal import Synchronization
     static let payload = 8
   }
 
-  /// Sizes of records in words; each size has its own slabs.
+  /// Sizes of records in words, each twice the one before; each size has its own slabs.
   static let sizes = [16, 32, 64, 128, 256]
-  static let slabRecords = 512
+  static let smallestShift = 4
+
+  /// Records in a slab of each size. Nearly all are of the first one, whose single slab is reserved as a whole:
+  /// memory that is not used yet costs nothing, and one large piece spares the processor's page tables.
+  private let slabShifts: InlineArray<5, UInt8>
 
   let index: UnsafeMutablePointer<Word>
   let indexMask: UInt64
-  private let directories: [UnsafeMutablePointer<Atomic<UInt>>]
+  /// The slabs of the first size, then those of the next.
+  private let directory: UnsafeMutablePointer<Atomic<UInt>>
   private let directoryCount: Int
-  private var free: [[UInt32]]
+  private var freed: [[UInt32]]
   private var used: [Int]
   private(set) var count = 0
 
@@ -40,167 +51,182 @@ internal import Synchronization
     var places = 16
     while places * 3 < capacity * 4 { places *= 2 }
     indexMask = UInt64(places - 1)
-    unsafe index = .allocate(capacity: places)
-    for place in 0..<places { unsafe (index + place).initialize(to: Word(0)) }
-    directoryCount = capacity / Self.slabRecords + 2
-    var directories: [UnsafeMutablePointer<Atomic<UInt>>] = unsafe []
-    for _ in Self.sizes {
-      let directory = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: directoryCount)
-      for slab in 0..<directoryCount { unsafe (directory + slab).initialize(to: Atomic<UInt>(0)) }
-      unsafe directories.append(directory)
-    }
-    unsafe self.directories = directories
-    free = Self.sizes.map { _ in [] }
+    unsafe index = Self.words(places)
+    let wholeShift = UInt8(Int.bitWidth - max(capacity, 512).leadingZeroBitCount)
+    slabShifts = [wholeShift, 9, 9, 9, 9]
+    directoryCount = capacity / 512 + 2
+    unsafe directory = .allocate(capacity: directoryCount * Self.sizes.count)
+    for slab in 0..<directoryCount * Self.sizes.count { unsafe (directory + slab).initialize(to: Atomic<UInt>(0)) }
+    freed = Self.sizes.map { _ in [] }
     used = Self.sizes.map { _ in 0 }
   }
 
   deinit {
-    for (number, size) in Self.sizes.enumerated() {
-      let directory = unsafe directories[number]
-      for slab in 0..<directoryCount {
-        let bits = unsafe directory[slab].load(ordering: .relaxed)
-        guard let words = unsafe UnsafeMutablePointer<Word>(bitPattern: bits) else { continue }
-        unsafe words.deinitialize(count: size * Self.slabRecords)
-        unsafe words.deallocate()
-      }
-      unsafe directory.deinitialize(count: directoryCount)
-      unsafe directory.deallocate()
+    for slab in 0..<directoryCount * Self.sizes.count {
+      let bits = unsafe directory[slab].load(ordering: .relaxed)
+      if let words = unsafe UnsafeMutablePointer<Word>(bitPattern: bits) { unsafe Self.release(words) }
     }
-    unsafe index.deinitialize(count: Int(indexMask) + 1)
-    unsafe index.deallocate()
+    unsafe directory.deinitialize(count: directoryCount * Self.sizes.count)
+    unsafe directory.deallocate()
+    unsafe Self.release(index)
   }
+
+  /// Zeroed words, of which the system only provides those that are touched.
+  private static func words(_ count: Int) -> UnsafeMutablePointer<Word> {
+    guard let memory = unsafe calloc(count, MemoryLayout<Word>.stride) else {
+      preconditionFailure("no memory for \(count) words of the answer table")
+    }
+    // An atomic's representation is its value's, and all of these are zero.
+    return unsafe memory.bindMemory(to: Word.self, capacity: count)
+  }
+
+  private static func release(_ words: UnsafeMutablePointer<Word>) { unsafe free(words) }
 
   /// Bytes that the table has taken from the system.
   var byteCount: Int {
-    var bytes = (Int(indexMask) + 1) * 8 + Self.sizes.count * directoryCount * 8
-    for (size, count) in zip(Self.sizes, used) {
-      bytes += (count + Self.slabRecords - 1) / Self.slabRecords * Self.slabRecords * size * 8
+    zip(Self.sizes, used).reduce((Int(indexMask) + 1 + Self.sizes.count * directoryCount) * 8) { bytes, records in
+      bytes + records.0 * records.1 * 8
     }
-    return bytes
   }
 
   // MARK: Reading without a lock
 
-  /// What a lookup needs of a record.
-  struct Hit {
-    var shape: RecordShape
-    var life4: CacheLife
-    var life6: CacheLife
-    /// The addresses of the wanted families, the preferred family's first.
-    var addresses = AddressList()
-    /// How many of them belong to the first family.
-    var firstCount = 0
-    var canonicalName: HostName?
+  /// A record as a reader found it: numbers only. Nothing of it counts before ``isIntact(_:)`` said so.
+  @safe struct Reading {
+    fileprivate let record: UnsafeMutablePointer<Word>
+    fileprivate let sequence: UInt64
+    let shape: RecordShape
+    let life4: CacheLife
+    let life6: CacheLife
   }
 
   /// Reads a name's record; nothing if there is none, or if it is being written or moved just now.
   @inline(__always)
-  func read(_ name: HostName, wanted: AddressFamilies, prefersIPv6: Bool, seconds: UInt32) -> Hit? {
+  func read(_ name: HostName) -> Reading? {
     unsafe name.text.utf8.withContiguousStorageIfAvailable { bytes in
-      unsafe read(
-        NameBytes(bytes, isFolded: false), hash: name.hash, wanted: wanted, prefersIPv6: prefersIPv6, seconds: seconds)
+      unsafe read(NameBytes(bytes, isFolded: false), hash: name.hash)
     } ?? nil
   }
 
   /// Reads the record of a name as people write it: upper case and one final dot do not matter.
   @inline(__always)
-  func read(spelled text: String, wanted: AddressFamilies, prefersIPv6: Bool, seconds: UInt32) -> Hit? {
+  func read(spelled text: String) -> Reading? {
     unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
       let name = unsafe NameBytes(bytes, isFolded: true)
-      return read(name, hash: name.hash, wanted: wanted, prefersIPv6: prefersIPv6, seconds: seconds)
+      return read(name, hash: name.hash)
     } ?? nil
   }
 
   @inline(__always)
-  private func read(
-    _ name: NameBytes, hash: UInt64, wanted: AddressFamilies, prefersIPv6: Bool, seconds: UInt32
-  ) -> Hit? {
+  private func read(_ name: NameBytes, hash: UInt64) -> Reading? {
     var position = hash & indexMask
     while true {
-      let place = unsafe index[Int(position)].load(ordering: .acquiring)
+      let place = unsafe index[Int(truncatingIfNeeded: position)].load(ordering: .acquiring)
       if place == 0 { return nil }
-      if place >> 32 == hash >> 32, let record = unsafe record(place),
-        unsafe record[Field.hash].load(ordering: .relaxed) == hash
-      {
-        return unsafe hit(record, name, wanted: wanted, prefersIPv6: prefersIPv6, seconds: seconds)
-      }
+      if place &>> 32 == hash &>> 32, let reading = unsafe reading(record(place), name) { return reading }
       position = (position &+ 1) & indexMask
     }
   }
 
   @inline(__always)
-  private func hit(
-    _ record: UnsafeMutablePointer<Word>, _ name: NameBytes, wanted: AddressFamilies, prefersIPv6: Bool, seconds: UInt32
-  ) -> Hit? {
+  private func reading(_ record: UnsafeMutablePointer<Word>?, _ name: NameBytes) -> Reading? {
+    guard let record = unsafe record else { return nil }
     let sequence = unsafe record[Field.sequence].load(ordering: .acquiring)
-    guard sequence & 1 == 0 else { return nil }
     let shape = RecordShape(unsafe record[Field.shape].load(ordering: .relaxed))
     // A record never changes its size, so the words that a shape leads to exist, whatever writer it is from.
-    guard shape.nameLength == name.count else { return nil }
-    for word in 0..<(name.count + 7) / 8 {
-      guard unsafe record[Field.payload + word].load(ordering: .relaxed) == name.word(word) else { return nil }
+    guard sequence & 1 == 0, shape.nameLength == name.count else { return nil }
+    var word = 0
+    while word &* 8 < name.count {
+      guard unsafe record[Field.payload &+ word].load(ordering: .relaxed) == name.word(word) else { return nil }
+      word &+= 1
     }
-    var hit = Hit(
-      shape: shape,
+    return unsafe Reading(
+      record: record, sequence: sequence, shape: shape,
       life4: CacheLife(
-        askedAt: Int64(bitPattern: unsafe record[Field.asked4].load(ordering: .relaxed)),
-        expireAt: Int64(bitPattern: unsafe record[Field.expires4].load(ordering: .relaxed))),
+        askedAt: Int64(bitPattern: record[Field.asked4].load(ordering: .relaxed)),
+        expireAt: Int64(bitPattern: record[Field.expires4].load(ordering: .relaxed))),
       life6: CacheLife(
-        askedAt: Int64(bitPattern: unsafe record[Field.asked6].load(ordering: .relaxed)),
-        expireAt: Int64(bitPattern: unsafe record[Field.expires6].load(ordering: .relaxed))))
-    if prefersIPv6 {
-      if wanted.contains(AddressFamilies.ipv6) { unsafe append6(record, shape, to: &hit.addresses) }
-      hit.firstCount = hit.addresses.count
-      if wanted.contains(AddressFamilies.ipv4) { unsafe append4(record, shape, to: &hit.addresses) }
-    } else {
-      if wanted.contains(AddressFamilies.ipv4) { unsafe append4(record, shape, to: &hit.addresses) }
-      hit.firstCount = hit.addresses.count
-      if wanted.contains(AddressFamilies.ipv6) { unsafe append6(record, shape, to: &hit.addresses) }
-    }
-    if shape.canonical4 != 0 || shape.canonical6 != 0 { hit.canonicalName = unsafe canonicalName(record, shape) }
-    let used = unsafe record[Field.lastUsed].load(ordering: .relaxed)
+        askedAt: Int64(bitPattern: record[Field.asked6].load(ordering: .relaxed)),
+        expireAt: Int64(bitPattern: record[Field.expires6].load(ordering: .relaxed))))
+  }
+
+  /// Whether a record stayed as it is while it was read; notes its use if so.
+  @inline(__always)
+  func isIntact(_ reading: Reading, seconds: UInt32) -> Bool {
+    let used = unsafe reading.record[Field.lastUsed].load(ordering: .relaxed)
     atomicMemoryFence(ordering: .acquiring)
-    guard unsafe record[Field.sequence].load(ordering: .relaxed) == sequence else { return nil }
+    guard unsafe reading.record[Field.sequence].load(ordering: .relaxed) == reading.sequence else { return false }
     // Written once a second at most, so that a popular name's memory stays shared between threads.
-    if used != UInt64(seconds) { unsafe record[Field.lastUsed].store(UInt64(seconds), ordering: .relaxed) }
-    return hit
+    if used != UInt64(seconds) { unsafe reading.record[Field.lastUsed].store(UInt64(seconds), ordering: .relaxed) }
+    return true
   }
 
+  /// Adds the addresses of the wanted families, the preferred family's first, and says how many those are.
   @inline(__always)
-  private func append4(_ record: UnsafeMutablePointer<Word>, _ shape: RecordShape, to addresses: inout AddressList) {
-    var index = 0
-    while index < shape.count4 {
-      let word = unsafe record[Field.payload + shape.start4 + (index >> 1)].load(ordering: .relaxed)
-      addresses.append(.ipv4(UInt32(truncatingIfNeeded: word >> UInt64((index & 1) * 32))))
-      index += 1
+  func append(
+    _ wanted: AddressFamilies, of reading: Reading, prefersIPv6: Bool, to addresses: inout AddressList
+  ) -> Int {
+    let count4 = wanted.contains(AddressFamilies.ipv4) ? reading.shape.count4 : 0
+    let count6 = wanted.contains(AddressFamilies.ipv6) ? reading.shape.count6 : 0
+    guard count4 &+ count6 <= AddressList.inlineCapacity else {
+      return appendMany(count4, count6, of: reading, prefersIPv6: prefersIPv6, to: &addresses)
     }
+    if prefersIPv6 { unsafe append6(reading.record, reading.shape, count6, to: &addresses) }
+    var index = 0
+    while index < count4 {
+      let place = Field.payload &+ reading.shape.start4 &+ index &>> 1
+      let word = unsafe reading.record[place].load(ordering: .relaxed)
+      let low = word &>> UInt64(truncatingIfNeeded: (index & 1) &* 32) & 0xffff_ffff
+      addresses.appendInline(high: 0, low: low, isIPv6: false)
+      index &+= 1
+    }
+    if !prefersIPv6 { unsafe append6(reading.record, reading.shape, count6, to: &addresses) }
+    return prefersIPv6 && count6 > 0 || count4 == 0 ? count6 : count4
   }
 
   @inline(__always)
-  private func append6(_ record: UnsafeMutablePointer<Word>, _ shape: RecordShape, to addresses: inout AddressList) {
+  private func append6(
+    _ record: UnsafeMutablePointer<Word>, _ shape: RecordShape, _ count: Int, to addresses: inout AddressList
+  ) {
     var index = 0
-    while index < shape.count6 {
-      let start = Field.payload + shape.start6 + index * 2
-      addresses.append(
-        .ipv6(
-          high: unsafe record[start].load(ordering: .relaxed), low: unsafe record[start + 1].load(ordering: .relaxed)))
-      index += 1
+    while index < count {
+      let place = Field.payload &+ shape.start6 &+ index &* 2
+      let high = unsafe record[place].load(ordering: .relaxed)
+      addresses.appendInline(high: high, low: unsafe record[place &+ 1].load(ordering: .relaxed), isIPv6: true)
+      index &+= 1
     }
   }
 
   @inline(never)
-  private func canonicalName(_ record: UnsafeMutablePointer<Word>, _ shape: RecordShape) -> HostName {
+  private func appendMany(
+    _ count4: Int, _ count6: Int, of reading: Reading, prefersIPv6: Bool, to addresses: inout AddressList
+  ) -> Int {
+    let record = unsafe reading.record
+    let shape = reading.shape
+    let all4 = (0..<count4).map { index in
+      let word = unsafe record[Field.payload + shape.start4 + index / 2].load(ordering: .relaxed)
+      return IPAddress.ipv4(UInt32(truncatingIfNeeded: word >> UInt64(index % 2 * 32)))
+    }
+    let all6 = (0..<count6).map { index in
+      let place = Field.payload + shape.start6 + index * 2
+      return IPAddress.ipv6(
+        high: unsafe record[place].load(ordering: .relaxed), low: unsafe record[place + 1].load(ordering: .relaxed))
+    }
+    addresses = AddressList(prefersIPv6 ? all6 + all4 : all4 + all6)
+    return prefersIPv6 && count6 > 0 || count4 == 0 ? count6 : count4
+  }
+
+  /// The canonical name in a record. It costs an allocation.
+  @inline(never)
+  func canonicalName(of reading: Reading) -> HostName {
+    let shape = reading.shape
     let is4 = shape.canonical4 != 0
     let start = Field.payload + (is4 ? shape.startCanonical4 : shape.startCanonical6)
-    let length = is4 ? shape.canonical4 : shape.canonical6
-    let text = unsafe String(unsafeUninitializedCapacity: length) { bytes in
-      for offset in 0..<length {
-        let word = unsafe record[start + offset / 8].load(ordering: .relaxed)
-        unsafe bytes[offset] = UInt8(truncatingIfNeeded: word >> UInt64(offset % 8 * 8))
-      }
-      return length
+    let bytes = (0..<(is4 ? shape.canonical4 : shape.canonical6)).map { offset in
+      let word = unsafe reading.record[start + offset / 8].load(ordering: .relaxed)
+      return UInt8(truncatingIfNeeded: word >> UInt64(offset % 8 * 8))
     }
-    return HostName(canonical: text)
+    return HostName(canonical: String(decoding: bytes, as: UTF8.self))
   }
 
   // MARK: Index places
@@ -214,12 +240,13 @@ internal import Synchronization
   /// The record that a place leads to.
   @inline(__always)
   func record(_ place: UInt64) -> UnsafeMutablePointer<Word>? {
-    let size = Int(place >> 29 & 7) - 1
-    let number = Int(place & 0x1fff_ffff)
-    let bits = unsafe directories[size][number / Self.slabRecords].load(ordering: .acquiring)
-    return unsafe UnsafeMutablePointer<Word>(bitPattern: bits).map {
-      unsafe $0 + number % Self.slabRecords * Self.sizes[size]
-    }
+    let size = Int(truncatingIfNeeded: place &>> 29 & 7) &- 1
+    let number = Int(truncatingIfNeeded: place & 0x1fff_ffff)
+    let shift = Int(slabShifts[size])
+    let slab = size &* directoryCount &+ number &>> shift
+    let bits = unsafe directory[slab].load(ordering: .acquiring)
+    let offset = (number & (1 &<< shift &- 1)) &<< (size &+ Self.smallestShift)
+    return unsafe UnsafeMutablePointer<Word>(bitPattern: bits).map { unsafe $0 + offset }
   }
 
   /// The index place of a name, or nothing. For writers.
@@ -295,15 +322,14 @@ internal import Synchronization
   }
 
   private func allocate(size: Int) -> UInt32? {
-    if let number = free[size].popLast() { return number }
+    if let number = freed[size].popLast() { return number }
     let number = used[size]
-    let slab = number / Self.slabRecords
+    let shift = Int(slabShifts[size])
+    let slab = number >> shift
     guard slab < directoryCount else { return nil }
-    if number % Self.slabRecords == 0 {
-      let words = Self.sizes[size] * Self.slabRecords
-      let memory = UnsafeMutablePointer<Word>.allocate(capacity: words)
-      for word in 0..<words { unsafe (memory + word).initialize(to: Word(0)) }
-      unsafe directories[size][slab].store(UInt(bitPattern: memory), ordering: .releasing)
+    if number & (1 << shift - 1) == 0 {
+      let memory = unsafe Self.words(Self.sizes[size] << shift)
+      unsafe directory[size * directoryCount + slab].store(UInt(bitPattern: memory), ordering: .releasing)
     }
     used[size] += 1
     return UInt32(number)
@@ -315,7 +341,7 @@ internal import Synchronization
     let sequence = unsafe record[Field.sequence].load(ordering: .relaxed)
     unsafe record[Field.sequence].store(sequence &+ 2, ordering: .releasing)
     unsafe record[Field.hash].store(0, ordering: .relaxed)
-    free[Int(place >> 29 & 7) - 1].append(UInt32(place & 0x1fff_ffff))
+    freed[Int(place >> 29 & 7) - 1].append(UInt32(place & 0x1fff_ffff))
   }
 
   // MARK: Reading under the caller's lock

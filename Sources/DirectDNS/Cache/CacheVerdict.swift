@@ -1,11 +1,23 @@
 /// One family of a cached name, as much of it as decides what a lookup gets.
 struct FamilyView: Sendable, Hashable {
-  /// What is known of the family.
-  enum Kind: UInt8, Sendable, Hashable {
-    case neverAsked, unknown, addresses, nameNotFound, noAddress
+  /// What is known of the family. A byte rather than an enum: it is taken out of a word on the hot path.
+  struct Kind: RawRepresentable, Sendable, Hashable {
+    var rawValue: UInt8
 
     @inline(__always)
-    var isNegative: Bool { rawValue >= Kind.nameNotFound.rawValue }
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    @inline(__always) static var neverAsked: Kind { Kind(rawValue: 0) }
+    @inline(__always) static var unknown: Kind { Kind(rawValue: 1) }
+    @inline(__always) static var addresses: Kind { Kind(rawValue: 2) }
+    @inline(__always) static var nameNotFound: Kind { Kind(rawValue: 3) }
+    @inline(__always) static var noAddress: Kind { Kind(rawValue: 4) }
+
+    @inline(__always)
+    var isNegative: Bool { rawValue >= 3 }
+
+    @inline(__always)
+    static func == (left: Kind, right: Kind) -> Bool { left.rawValue == right.rawValue }
   }
 
   var kind: Kind

@@ -6,7 +6,7 @@ struct RecordShape: Sendable, Hashable {
   init(_ bits: UInt64 = 0) { self.bits = bits }
 
   @inline(__always)
-  private func field(_ shift: UInt64, _ width: UInt64) -> Int { Int(bits >> shift & (1 << width - 1)) }
+  private func field(_ shift: UInt64, _ width: UInt64) -> Int { Int(truncatingIfNeeded: bits &>> shift & (1 &<< width &- 1)) }
 
   private mutating func set(_ value: Int, _ shift: UInt64, _ width: UInt64) {
     bits = bits & ~((1 << width - 1) << shift) | UInt64(value) << shift
@@ -27,12 +27,12 @@ struct RecordShape: Sendable, Hashable {
   var count6: Int { get { field(31, 7) } set { set(newValue, 31, 7) } }
   @inline(__always)
   var kind4: FamilyView.Kind {
-    get { FamilyView.Kind(rawValue: UInt8(field(38, 3))) ?? .unknown }
+    get { FamilyView.Kind(rawValue: UInt8(truncatingIfNeeded: bits >> 38 & 7)) }
     set { set(Int(newValue.rawValue), 38, 3) }
   }
   @inline(__always)
   var kind6: FamilyView.Kind {
-    get { FamilyView.Kind(rawValue: UInt8(field(41, 3))) ?? .unknown }
+    get { FamilyView.Kind(rawValue: UInt8(truncatingIfNeeded: bits >> 41 & 7)) }
     set { set(Int(newValue.rawValue), 41, 3) }
   }
   @inline(__always)
@@ -166,7 +166,7 @@ struct RecordWords: Sendable, Hashable {
     case .unknown: return .unknown
     case .addresses: content = .addresses(addresses)
     case .nameNotFound: content = .negative(.nameNotFound)
-    case .noAddress: content = .negative(.noAddress)
+    default: content = .negative(.noAddress)
     }
     let life = CacheLife(askedAt: Int64(bitPattern: words[asked]), expireAt: Int64(bitPattern: words[asked + 1]))
     return .entry(CacheEntry(content: content, canonicalName: canonicalName, source: UInt16(source), life: life))

@@ -1,16 +1,21 @@
 /// Addresses in an order that matters. Up to four are held without an allocation.
 public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayLiteral {
   // Cached lookups hand these out by the million: four addresses cover nearly every name.
-  private var inline: InlineArray<4, IPAddress>
-  private var overflow: [IPAddress]?
+  private var words: InlineArray<8, UInt64>
+  private var ipv6Bits: UInt8
   private var inlineCount: UInt8
+  private var overflow: [IPAddress]?
+
+  /// The number of addresses that need no allocation.
+  static let inlineCapacity = 4
 
   /// Creates an empty list.
   @inline(__always)
   public init() {
-    inline = InlineArray(repeating: .ipv4(0))
-    overflow = nil
+    words = InlineArray(repeating: 0)
+    ipv6Bits = 0
     inlineCount = 0
+    overflow = nil
   }
 
   /// Creates a list of those addresses, in their order.
@@ -23,22 +28,38 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
   public init(arrayLiteral elements: IPAddress...) { self.init(elements) }
 
   /// Adds an address at the end.
-  @inline(__always)
   public mutating func append(_ address: IPAddress) {
-    if overflow == nil, inlineCount < 4 {
-      inline[Int(inlineCount)] = address
-      inlineCount += 1
+    if overflow == nil, Int(inlineCount) < Self.inlineCapacity {
+      appendInline(high: address.high, low: address.low, isIPv6: address.family == .ipv6)
     } else {
-      appendBeyond(address)
+      var array = overflow ?? Array(self)
+      overflow = nil
+      array.append(address)
+      overflow = array
     }
   }
 
-  @inline(never)
-  private mutating func appendBeyond(_ address: IPAddress) {
-    var array = overflow ?? Array(self)
-    overflow = nil
-    array.append(address)
-    overflow = array
+  /// Adds an address where room is known to be.
+  @inline(__always)
+  mutating func appendInline(high: UInt64, low: UInt64, isIPv6: Bool) {
+    let place = Int(inlineCount & 3)
+    words[place * 2] = high
+    words[place * 2 + 1] = low
+    ipv6Bits |= (isIPv6 ? 1 : 0) << UInt8(place)
+    inlineCount &+= 1
+  }
+
+  private subscript(inline place: Int) -> IPAddress {
+    get {
+      ipv6Bits >> UInt8(place) & 1 == 0
+        ? .ipv4(UInt32(truncatingIfNeeded: words[place * 2 + 1]))
+        : .ipv6(high: words[place * 2], low: words[place * 2 + 1])
+    }
+    set {
+      words[place * 2] = newValue.high
+      words[place * 2 + 1] = newValue.low
+      ipv6Bits = ipv6Bits & ~(1 << UInt8(place)) | (newValue.family == .ipv6 ? 1 : 0) << UInt8(place)
+    }
   }
 
   /// 0, where the first address stands.
@@ -53,14 +74,14 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
     get {
       if let overflow { return overflow[position] }
       precondition(position < Int(inlineCount), "an index beyond the addresses")
-      return inline[position]
+      return self[inline: position]
     }
     set {
       if overflow != nil {
         overflow?[position] = newValue
       } else {
         precondition(position < Int(inlineCount), "an index beyond the addresses")
-        inline[position] = newValue
+        self[inline: position] = newValue
       }
     }
   }

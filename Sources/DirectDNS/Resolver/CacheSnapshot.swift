@@ -20,7 +20,18 @@ public struct CachedAnswer: Sendable, Hashable {
   public var isKeptAlive: Bool
 }
 
+/// How much a resolver's cache holds.
+public struct CacheStatistics: Sendable, Hashable {
+  /// Names with at least one answer.
+  public var names: Int
+  /// Bytes that the table has taken from the system.
+  public var bytes: Int
+}
+
 extension Resolver {
+  /// How much the cache holds.
+  public var cacheStatistics: CacheStatistics { CacheStatistics(names: cache.count, bytes: cache.byteCount) }
+
   /// What the cache holds, by name. It costs a copy of the whole cache.
   public func snapshot() -> [CachedAnswer] {
     let now = clock.now

@@ -6,13 +6,12 @@ extension Resolver {
     if let local = try local(host, route, wanted) { return local }
     let now = clock.now
     let deadlines = LookupDeadlines(timeout: options.timeout ?? configuration.timeout, from: now)
-    let found = cache.findLocked(host, wanted: wanted, expired: options.expired, prefersIPv6: prefersIPv6, at: now)
-    switch found?.verdict {
-    case .serve(let families, let freshness, let refresh):
+    let settled = settle(host, wanted, options.expired, at: now)
+    switch settled?.verdict {
+    case .serve(_, let freshness, let refresh):
       if refresh { refreshBehind(host, wanted, route, at: now) }
       note(freshness, host)
-      guard let hit = found?.hit else { break }
-      return resolution(hit, families, freshness, at: now)
+      if let resolution = settled?.resolution { return resolution }
     case .wait:
       return try await refreshed(host, wanted, route, options, deadlines)
     case .negative(let negative, let left):
@@ -58,18 +57,14 @@ extension Resolver {
     if let answer = answer(result.outcomes) { return answer }
     // The table knows best what is left: a negative answer has replaced the stale one by now.
     let later = clock.now
-    let found = cache.findLocked(host, wanted: wanted, expired: options.expired, prefersIPv6: prefersIPv6, at: later)
-    switch found?.verdict {
-    case .serve(let families, let freshness, _):
-      guard let hit = found?.hit else { break }
-      note(freshness, host)
-      return resolution(hit, families, freshness, at: later)
-    case .wait(let families):
-      guard let hit = found?.hit else { break }
-      note(.stale, host)
-      return resolution(hit, families, .stale, at: later)
+    let settled = settle(host, wanted, options.expired, at: later)
+    if let resolution = settled?.resolution {
+      note(resolution.freshness, host)
+      return resolution
+    }
+    switch settled?.verdict {
     case .negative(let negative, let left): throw negativeError(host, wanted, negative, left: left)
-    case .miss, nil: break
+    case .serve, .wait, .miss, nil: break
     }
     return try await asked(host, wanted, route, options, deadlines, known: result.outcomes)
   }
@@ -125,16 +120,9 @@ extension Resolver {
     }
     guard !failed.isEmpty else { throw negativeError(host, wanted, outcomes) }
     let now = clock.now
-    let found = cache.findLocked(host, wanted: wanted, expired: options.expired, prefersIPv6: prefersIPv6, at: now)
-    switch found?.verdict {
-    case .serve(let families, let freshness, _):
-      guard let hit = found?.hit else { break }
-      return resolution(hit, families, freshness, at: now)
-    case .wait(let families):
-      guard let hit = found?.hit else { break }
-      note(.stale, host)
-      return resolution(hit, families, .stale, at: now)
-    case .negative, .miss, nil: break
+    if let resolution = settle(host, wanted, options.expired, at: now)?.resolution {
+      note(resolution.freshness, host)
+      return resolution
     }
     let errors = failed.compactMap { family in
       if case .failed(let error) = outcomes[family] { error } else { nil }

@@ -2,22 +2,17 @@
 extension Resolver {
   @inline(__always)
   func fresh(_ host: HostName, _ options: LookupOptions) -> Resolution? {
-    let now = clock.coarseNow
-    guard
-      let found = cache.find(
-        host, wanted: options.families ?? configuration.families, expired: options.expired, prefersIPv6: prefersIPv6,
-        at: now)
+    let now = coarseNow
+    guard let found = cache.find(host, wanted: options.families ?? families, expired: options.expired, at: now)
     else { return nil }
     return fresh(found, at: now)
   }
 
   @inline(__always)
   func fresh(spelled host: String, _ options: LookupOptions) -> Resolution? {
-    let now = clock.coarseNow
+    let now = coarseNow
     guard
-      let found = cache.find(
-        spelled: host, wanted: options.families ?? configuration.families, expired: options.expired,
-        prefersIPv6: prefersIPv6, at: now)
+      let found = cache.find(spelled: host, wanted: options.families ?? families, expired: options.expired, at: now)
     else { return nil }
     return fresh(found, at: now)
   }
@@ -25,31 +20,42 @@ extension Resolver {
   @inline(__always)
   private func fresh(_ found: AnswerCache.Found, at now: ResolverInstant) -> Resolution? {
     guard case .serve(let families, .fresh, refresh: false) = found.verdict else { return nil }
-    if metrics.isCollected || configuration.observer != nil { metrics.hit(.fresh) }
-    return resolution(found.hit, families, .fresh, at: now)
+    var firstCount = 0
+    var resolution = cache.resolution(
+      found.reading, families, .fresh, prefersIPv6: prefersIPv6, sources: sources, at: now, firstCount: &firstCount)
+    if firstCount != 1 || found.reading.shape.count4 &+ found.reading.shape.count6 != 1 {
+      order(&resolution, firstCount: firstCount, at: now)
+    }
+    if isWatched { metrics.hit(.fresh) }
+    return resolution
   }
 
-  /// The answer in a record, for those families.
-  @inline(__always)
-  func resolution(
-    _ hit: AnswerTable.Hit, _ families: AddressFamilies, _ freshness: Resolution.Freshness, at now: ResolverInstant
-  ) -> Resolution {
-    let uses4 = families.contains(AddressFamilies.ipv4)
-    let uses6 = families.contains(AddressFamilies.ipv6)
-    // Of two families, the one that was asked for earlier and ends earlier.
-    let asked = min(uses4 ? hit.life4.askedAt : .max, uses6 ? hit.life6.askedAt : .max)
-    let expires = min(uses4 ? hit.life4.expireAt : .max, uses6 ? hit.life6.expireAt : .max)
-    let source = uses4 ? hit.shape.source4 : hit.shape.source6
-    var addresses = hit.addresses
-    var firstCount = hit.firstCount
-    if (hit.shape.count4 > 0 && !uses4) || (hit.shape.count6 > 0 && !uses6) {
-      addresses = AddressList(addresses.filter { families.contains($0.family) })
-      firstCount = addresses.count
+  @inline(never)
+  private func order(_ resolution: inout Resolution?, firstCount: Int, at now: ResolverInstant) {
+    guard resolution != nil else { return }
+    resolution.map { found in
+      var addresses = found.addresses
+      ranking.order(&addresses, firstCount: firstCount, at: now)
+      resolution?.addresses = addresses
     }
-    ranking.order(&addresses, firstCount: firstCount, at: now)
-    return Resolution(
-      addresses: addresses, canonicalName: hit.canonicalName, freshness: freshness, source: sources[source],
-      ageNanoseconds: max(0, now.nanoseconds - asked), timeToLiveNanoseconds: expires - now.nanoseconds)
+  }
+
+  /// The present, without the cost of asking through the protocol when the clock is the machine's.
+  @inline(__always)
+  var coarseNow: ResolverInstant { usesSystemClock ? SystemClock().coarseNow : clock.coarseNow }
+
+  /// What a lookup gets from the cache when it is not simply fresh; the addresses stand in the order of use.
+  func settle(
+    _ host: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, at now: ResolverInstant
+  ) -> AnswerCache.Settled? {
+    var settled = cache.settle(
+      host, wanted: wanted, expired: expired, prefersIPv6: prefersIPv6, sources: sources, at: now)
+    let firstCount = settled?.firstCount ?? 0
+    if var addresses = settled?.resolution?.addresses {
+      ranking.order(&addresses, firstCount: firstCount, at: now)
+      settled?.resolution?.addresses = addresses
+    }
+    return settled
   }
 
   // MARK: Beyond fresh answers
@@ -69,17 +75,16 @@ extension Resolver {
     if let local = try? local(host, route, wanted) { return local }
     guard route == .providers || route == .system else { return nil }
     let now = clock.now
-    let found = cache.findLocked(
-      host, wanted: wanted, expired: options.expired, prefersIPv6: prefersIPv6, at: now)
-    switch found?.verdict {
-    case .serve(let families, let freshness, let refresh):
+    let settled = settle(host, wanted, options.expired, at: now)
+    switch settled?.verdict {
+    case .serve(_, let freshness, let refresh):
       if refresh { refreshBehind(host, wanted, route, at: now) }
       note(freshness, host)
-      return found.map { resolution($0.hit, families, freshness, at: now) }
-    case .wait(let families):
+      return settled?.resolution
+    case .wait:
       refreshBehind(host, wanted, route, at: now)
       note(.stale, host)
-      return found.map { resolution($0.hit, families, .stale, at: now) }
+      return settled?.resolution
     case .negative: return nil
     case .miss, nil:
       refreshBehind(host, wanted, route, at: now)

@@ -18,6 +18,10 @@ public final class Resolver: Sendable {
   let systemFlights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFailures: Locked<FailureMemory>
   let sources: [Resolution.Source]
+  /// Copies of what every cached lookup needs, so that it touches nothing else.
+  let families: AddressFamilies
+  let usesSystemClock: Bool
+  let isWatched: Bool
   let logger = Logger(label: "directdns.resolver")
   private let transport: any HTTPTransport
   private let keepAlive = Locked<KeepAlive?>(nil)
@@ -40,6 +44,9 @@ public final class Resolver: Sendable {
     try configuration.validate()
     self.configuration = configuration
     self.clock = clock
+    families = configuration.families
+    usesSystemClock = clock is SystemClock
+    isWatched = metrics.isCollected
     self.system = configuration.usesSystemDNS ? system : nil
     cache = AnswerCache(policy: configuration.cache, capacity: configuration.capacity)
     systemFailures = Locked(FailureMemory(policy: configuration.cache, capacity: configuration.capacity))
@@ -159,6 +166,7 @@ public final class Resolver: Sendable {
     return known == 0 ? findRoute() : known == 2
   }
 
+  @inline(never)
   private func findRoute() -> Bool {
     let exists = Routes.exists(for: .ipv6)
     route6.store(exists ? 2 : 1, ordering: .relaxed)

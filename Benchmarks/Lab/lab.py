@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+"""The laboratory of the benchmarks: real servers on loopback with 100 000 names.
+
+unbound and dnsdist answer DNS over HTTPS, BIND too, nginx answers the JSON interface and serves files. All of
+them run on one core, so that the clients can have another; none of them asks the internet for anything.
+
+    Benchmarks/Lab/lab.py FOLDER     starts them, prints where they are, and stops them on an interrupt
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+NAMES = 100_000
+HOST = "doh.lab.test"
+SERVERS = ["unbound", "named", "dnsdist", "nginx"]
+SCRIPT_MODULE = "ngx_http_js_module.so"
+MODULE_FOLDERS = ["/usr/lib/nginx/modules", "/usr/lib64/nginx/modules", "/usr/local/lib/nginx/modules"]
+
+
+def program(name):
+    """Debian keeps servers where an ordinary user's PATH does not lead."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin")
+
+
+def script_module():
+    paths = (os.path.join(folder, SCRIPT_MODULE) for folder in MODULE_FOLDERS)
+    return next((path for path in paths if os.path.exists(path)), None)
+
+
+def missing():
+    lacking = [name for name in SERVERS + ["openssl"] if not program(name)]
+    return lacking + ([] if script_module() else [SCRIPT_MODULE])
+
+
+def host_name(number):
+    return f"host-{number:06d}.lab.test"
+
+
+def host_address(number):
+    return f"127.{1 + (number >> 16)}.{number >> 8 & 255}.{number & 255}"
+
+
+class Lab:
+    def __init__(self, folder, server_core=None):
+        self.folder = os.path.abspath(folder)
+        self.server_core = server_core
+        self.ports = {}
+        self.processes = []
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def doh_url(self, server):
+        return f"https://{HOST}:{self.ports[server]}/dns-query"
+
+    @property
+    def json_url(self):
+        return f"https://{HOST}:{self.ports['nginx']}/resolve"
+
+    # --- Files -------------------------------------------------------------------------------------------
+
+    def openssl(self, *arguments):
+        subprocess.run([program("openssl"), *arguments], check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
+
+    def make_certificate(self):
+        for key in ("ca.key", "server.key"):
+            self.openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key)
+        self.openssl("req", "-x509", "-new", "-key", "ca.key", "-days", "2", "-subj", "/CN=DirectDNS benchmarks",
+                     "-addext", "keyUsage=critical,keyCertSign,cRLSign", "-out", "ca.pem")
+        self.openssl("req", "-new", "-key", "server.key", "-subj", f"/CN={HOST}", "-out", "server.csr")
+        self.write("extensions", "basicConstraints = CA:FALSE\nextendedKeyUsage = serverAuth\n"
+                   f"subjectAltName = DNS:{HOST}, DNS:*.lab.test, IP:127.0.0.1\n")
+        self.openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+                     "-days", "2", "-extfile", "extensions", "-out", "server.pem")
+        with open(self.path("server.pem")) as own, open(self.path("ca.pem")) as authority:
+            self.write("chain.pem", own.read() + authority.read())
+
+    def make_system_trust(self, certificates="/etc/ssl/certs", bundle="ca-certificates.crt"):
+        """The system's authorities and ours, as a hashed directory and as one bundle: what a client would
+        load that trusts what the system trusts. None where the system keeps them in another way."""
+        if not os.path.exists(os.path.join(certificates, bundle)):
+            return None
+        folder, file = self.path("trust"), self.path("trust.pem")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(certificates, folder, symlinks=True,
+                        ignore=lambda _, names: [name for name in names if name == "java"])
+        name = subprocess.run([program("openssl"), "x509", "-noout", "-subject_hash", "-in", self.path("ca.pem")],
+                              check=True, capture_output=True, text=True).stdout.strip()
+        shutil.copy(self.path("ca.pem"), os.path.join(folder, name + ".0"))
+        with open(os.path.join(certificates, bundle)) as system, open(self.path("ca.pem")) as ours:
+            self.write("trust.pem", system.read() + ours.read())
+        return folder, file
+
+    def make_names(self):
+        numbers = range(NAMES)
+        known = {"www.lab.test": "127.0.0.1", HOST: "127.0.0.1"}
+        known.update((host_name(number), host_address(number)) for number in numbers)
+        self.write("names.txt", "".join(f"{host_name(number)}\n" for number in numbers))
+        self.write("zone", "$ORIGIN lab.test.\n$TTL 3600\n@ SOA ns hostmaster 1 3600 600 86400 60\n@ NS ns\n"
+                   "ns A 127.0.0.1\n" + "".join(f"{name}. A {address}\n" for name, address in known.items()))
+        self.write("local-data", "".join(
+            f'local-data: "{name}. 3600 IN A {address}"\n' for name, address in known.items()))
+
+    # --- Servers -----------------------------------------------------------------------------------------
+
+    def configure(self):
+        folder, port = self.folder, self.ports
+        # The static root answers for everything else, the built-in `test.` included.
+        self.write("unbound.conf", f"""
+server:
+  num-threads: 1
+  interface: 127.0.0.1@{port['unbound-dns']}
+  interface: 127.0.0.1@{port['unbound']}
+  https-port: {port['unbound']}
+  http-endpoint: "/dns-query"
+  http-max-streams: 200
+  http-nodelay: yes
+  incoming-num-tcp: 1000
+  tls-service-key: "{folder}/server.key"
+  tls-service-pem: "{folder}/chain.pem"
+  access-control: 127.0.0.0/8 allow
+  directory: "{folder}"
+  chroot: ""
+  username: ""
+  pidfile: ""
+  use-syslog: no
+  do-daemonize: no
+  module-config: "iterator"
+  local-zone: "." static
+  local-zone: "lab.test." static
+  include: "{folder}/local-data"
+remote-control:
+  control-enable: no
+""")
+        self.write("named.conf", f"""
+options {{
+  directory "{folder}";
+  pid-file none; lock-file none; session-keyfile none;
+  recursion no; dnssec-validation no; notify no; querylog no; minimal-responses yes;
+  allow-query {{ 127.0.0.0/8; }};
+  listen-on port {port['named-dns']} {{ 127.0.0.1; }};
+  listen-on port {port['named']} tls lab http lab {{ 127.0.0.1; }};
+  listen-on-v6 {{ none; }};
+  http-listener-clients 1000; http-streams-per-connection 500;
+}};
+tls lab {{ key-file "{folder}/server.key"; cert-file "{folder}/chain.pem"; }};
+http lab {{ endpoints {{ "/dns-query"; }}; }};
+controls {{ }};
+logging {{ category default {{ default_stderr; }}; }};
+zone "lab.test" {{ type primary; file "{folder}/zone"; }};
+""")
+        self.write("dnsdist.conf", f"""
+setSecurityPollSuffix("")
+setACL({{"127.0.0.0/8"}})
+setMaxTCPClientThreads(1)
+setLocal("127.0.0.1:{port['dnsdist-dns']}")
+newServer({{address="127.0.0.1:{port['unbound-dns']}", sockets=4, maxInFlight=10000}})
+getServer(0):setUp()
+addDOHLocal("127.0.0.1:{port['dnsdist']}", "{folder}/chain.pem", "{folder}/server.key", {{"/dns-query"}},
+            {{doTCP=true, reusePort=true, tcpListenQueueSize=512}})
+cache = newPacketCache(300000, {{maxTTL=3600}})
+getPool(""):setCache(cache)
+""")
+        # A rule, not a table: the cost of the answer is the server's, and the same for whoever asks.
+        self.write("resolve.js", """
+function resolve(r) {
+  const name = (r.args.name || '').toLowerCase().replace(/\\.$/, '');
+  const host = name.match(/^host-(\\d{6})\\.lab\\.test$/);
+  const number = host ? parseInt(host[1]) : 0;
+  const address = host ? '127.' + (1 + (number >> 16)) + '.' + (number >> 8 & 255) + '.' + (number & 255)
+    : '127.0.0.1';
+  r.headersOut['Content-Type'] = 'application/json';
+  r.return(200, JSON.stringify({ Status: 0, TC: false, RD: true, RA: true, AD: false, CD: false,
+    Question: [{ name: name + '.', type: 1 }],
+    Answer: [{ name: name + '.', type: 1, TTL: 300, data: address }] }));
+}
+export default { resolve };
+""")
+        self.write("nginx.conf", f"""
+load_module {script_module()};
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log stderr;
+worker_rlimit_nofile 20000;
+events {{ worker_connections 8192; }}
+http {{
+  access_log off;
+  sendfile on; tcp_nopush on; tcp_nodelay on;
+  keepalive_requests 100000000; keepalive_timeout 600s;
+  http2_max_concurrent_streams 512; http2_max_requests 100000000;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  js_import resolve from {folder}/resolve.js;
+  ssl_certificate {folder}/chain.pem; ssl_certificate_key {folder}/server.key;
+  server {{
+    listen 127.0.0.1:{port['nginx-http']} backlog=4096;
+    listen 127.0.0.1:{port['nginx']} ssl http2 backlog=4096;
+    location = /resolve {{ js_content resolve.resolve; }}
+    location = /small {{ return 200 "{'a' * 1024}"; }}
+  }}
+}}
+""")
+
+    def start(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+        names = SERVERS + ["unbound-dns", "named-dns", "dnsdist-dns", "nginx-http"]
+        self.ports = dict(zip(names, free_ports(len(names))))
+        self.make_certificate()
+        self.make_names()
+        self.configure()
+        try:
+            self.launch("unbound", "-d", "-c", self.path("unbound.conf"))
+            self.launch("named", "-g", "-n", "1", "-U", "1", "-c", self.path("named.conf"))
+            self.launch("dnsdist", "--supervised", "--disable-syslog", "-C", self.path("dnsdist.conf"))
+            self.launch("nginx", "-p", self.folder, "-e", "stderr", "-c", self.path("nginx.conf"))
+            deadline = time.monotonic() + 60
+            for name, process in self.processes:
+                self.wait(name, process, deadline)
+        except BaseException:
+            self.stop()
+            raise
+
+    def launch(self, name, *arguments):
+        command = [self.unconfined(name), *arguments]
+        if self.server_core is not None:
+            command = ["taskset", "-c", str(self.server_core), *command]
+        if shutil.which("setpriv"):
+            # Should this program be killed, the servers go with it.
+            command = ["setpriv", "--pdeathsig", "KILL", *command]
+        with open(self.path(name + ".log"), "w") as log:
+            self.processes.append((name, subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)))
+
+    def unconfined(self, name):
+        """Debian's AppArmor profiles keep some servers to /etc and /var, by the path of the program: where it
+        is on, a copy of the program may read our files."""
+        try:
+            with open("/sys/module/apparmor/parameters/enabled") as file:
+                confined = file.read().startswith("Y")
+        except OSError:
+            confined = False
+        return shutil.copy(program(name), self.path(name)) if confined else program(name)
+
+    def wait(self, name, process, deadline):
+        """Servers do not say when they are ready: connecting is how a client finds out."""
+        while True:
+            with socket.socket() as client:
+                if client.connect_ex(("127.0.0.1", self.ports[name])) == 0:
+                    return
+            if process.poll() is not None or time.monotonic() > deadline:
+                with open(self.path(name + ".log")) as log:
+                    raise SystemExit(f"{name} did not become ready: {log.read()[-2000:]}")
+            time.sleep(0.01)
+
+    def stop(self):
+        for _, process in self.processes:
+            process.terminate()
+        for _, process in self.processes:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.processes = []
+
+
+def free_ports(count):
+    """Held all at once while they are counted, so that none comes twice."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def main():
+    lab = Lab(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    lab.start()
+    try:
+        for server in ("unbound", "named", "dnsdist"):
+            print(f"{server:8} {lab.doh_url(server)}")
+        print(f"{'nginx':8} {lab.json_url}\n{HOST}=127.0.0.1, --ca {lab.path('ca.pem')}", flush=True)
+        signal.pause()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        lab.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+# Each target is a script in Scripts/ or Benchmarks/, so that it can be read, run and changed on its own.
+
+PREFIX ?= /usr/local
+SUITES ?= ../shared/conformance
+ONLY ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint conformance docs release install clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Show the main job, offline: cold, cached, expired, the server gone, the server back
+	@Scripts/prerequisites build
+	@Scripts/demo
+
+test: ## Build and run every test, the real name servers included
+	@Scripts/prerequisites servers
+	@Scripts/test
+
+bench: ## Measure against C floors and peers; ONLY=cached runs the rows that begin so
+	@Scripts/prerequisites bench
+	@Benchmarks/run $(if $(ONLY),--only '$(ONLY)')
+
+lint: ## Check formatting and the documentation rules
+	@Scripts/lint
+
+conformance: ## Run the conformance suites of SUITES=DIR and print the counts
+	@Scripts/conformance '$(SUITES)'
+
+docs: ## Build the documentation, warnings as errors
+	@Scripts/docs
+
+release: ## Build dnsctl as one binary with the standard library inside
+	@Scripts/prerequisites build
+	@Scripts/release
+
+install: ## Install dnsctl and its completions under PREFIX=/usr/local (DESTDIR is honoured)
+	@Scripts/install '$(PREFIX)' '$(DESTDIR)'
+
+clean: ## Remove everything that was built
+	rm -rf .build .build-tsan .build-asan Benchmarks/.build

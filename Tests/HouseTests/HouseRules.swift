@@ -1,0 +1,182 @@
+/// The house's rules, each a function from the sources to the places that break it.
+enum HouseRules {
+  // MARK: Floors
+
+  /// The library's folders from the ground up; those on one line stand side by side.
+  static let floors: [[String]] = [
+    ["Model"],
+    ["Concurrency"],
+    ["Policy", "Cookies", "Rewriting"],
+    ["Curl", "Cares"],
+    ["HTTP"],
+    ["Providers"],
+    ["Cache"],
+    ["Resolver"],
+    ["Warmup"],
+    ["Client"],
+  ]
+
+  static let pureWing: Set<String> = ["Policy", "Cookies", "Rewriting"]
+  static let askingWing: Set<String> = ["HTTP", "Providers", "Cache", "Resolver", "Warmup"]
+
+  /// The folders whose types a folder may name, besides its own.
+  static func floorsOpen(to folder: String) -> Set<String> {
+    guard !pureWing.contains(folder) else { return ["Model"] }
+    let above = Set(floors.prefix { !$0.contains(folder) }.joined())
+    return askingWing.contains(folder) ? above.subtracting(pureWing) : above
+  }
+
+  /// Every file of the library stands in a folder that the table of floors knows.
+  static func filesWithoutFloor(in tree: SourceTree) -> [String] {
+    let known = Set(floors.joined())
+    return tree.files(under: "Sources/DirectDNS/").filter { file in
+      file.floor.map { !known.contains($0) } ?? true
+    }.map(\.path)
+  }
+
+  /// A folder names types of its own and of the folders open to it, and no others.
+  static func namesFromClosedFloors(in tree: SourceTree) -> [String] {
+    var owners: [Substring: Set<String>] = [:]
+    for file in tree.files {
+      guard let floor = file.floor else { continue }
+      for type in file.declaredTypes(visibleOutside: true) { owners[type, default: []].insert(floor) }
+    }
+    return tree.files.flatMap { file -> [String] in
+      guard let floor = file.floor else { return [] }
+      let open = floorsOpen(to: floor).union([floor])
+      // A type that the file declares for itself hides another of the same name.
+      let own = file.declaredTypes(visibleOutside: false)
+      return file.identifiers.compactMap { identifier in
+        guard identifier.preceding != ".", !own.contains(identifier.name),
+          let owners = owners[identifier.name], owners.isDisjoint(with: open)
+        else { return nil }
+        return
+          "\(file.path):\(identifier.line): \(identifier.name) of \(owners.sorted().joined(separator: ", "))/"
+      }
+    }
+  }
+
+  // MARK: C and unsafe code
+
+  /// Where each C module may be imported: a folder, or one file.
+  static let importers: KeyValuePairs<String, String> = [
+    "CDirectDNSCurl": "Sources/DirectDNS/Curl/",
+    "CDirectDNSCares": "Sources/DirectDNS/Cares/",
+    "CDirectDNSIDN": "Sources/DirectDNS/Model/IDNA.swift",
+    "CDirectDNSPSL": "Sources/DirectDNS/Cookies/PublicSuffix.swift",
+  ]
+
+  static func straySystemImports(in tree: SourceTree) -> [String] {
+    tree.files(under: "Sources/").flatMap { file in
+      file.imports.filter { entry in
+        importers.contains { $0.key == entry.module && !file.path.hasPrefix($0.value) }
+      }.map { "\(file.path):\($0.line): import \($0.module)" }
+    }
+  }
+
+  /// Files that may hold unsafe code: they border on C, or guard memory for everyone else.
+  static let unsafePlaces = [
+    "Sources/DirectDNS/Curl/",
+    "Sources/DirectDNS/Cares/",
+    "Sources/DirectDNS/Model/IDNA.swift",
+    "Sources/DirectDNS/Cookies/PublicSuffix.swift",
+    "Sources/DirectDNS/Concurrency/Locked.swift",
+    "Sources/DirectDNS/Cache/AnswerTable.swift",
+  ]
+
+  static func strayUnsafe(in tree: SourceTree) -> [String] {
+    tree.files(under: "Sources/DirectDNS/").filter { file in
+      !unsafePlaces.contains { file.path.hasPrefix($0) }
+    }.flatMap { file in
+      file.identifiers.filter { $0.name == "unsafe" }.map { "\(file.path):\($0.line): unsafe" }
+    }
+  }
+
+  /// Files that may hold what can end the process or tell the compiler to look away.
+  static let hazardPlaces = [
+    "Sources/DirectDNS/Curl/",
+    "Sources/DirectDNS/Cares/",
+    "Sources/DirectDNS/Concurrency/Locked.swift",
+    "Sources/DirectDNS/Cache/AnswerTable.swift",
+  ]
+
+  /// `try!`, `fatalError(`, `@unchecked Sendable` and `nonisolated(unsafe)`: in few places, with a comment.
+  static func strayHazards(in tree: SourceTree) -> [String] {
+    tree.files(under: "Sources/DirectDNS/").flatMap { file -> [String] in
+      let allowed = hazardPlaces.contains { file.path.hasPrefix($0) }
+      return hazards(in: file).compactMap { hazard in
+        if !allowed { return "\(file.path):\(hazard.line): \(hazard.name)" }
+        return file.isExplained(line: hazard.line)
+          ? nil : "\(file.path):\(hazard.line): \(hazard.name) without a comment"
+      }
+    }
+  }
+
+  private static func hazards(in file: SourceFile) -> [(name: String, line: Int)] {
+    let lines = file.code.split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.enumerated().flatMap { index, text -> [(String, Int)] in
+      let dense = text.filter { !$0.isWhitespace }
+      let words = Set(SwiftText.identifiers(in: String(text)).map(\.name))
+      var found: [(String, Int)] = []
+      if words.contains("try"), dense.contains("try!") { found.append(("try!", index + 1)) }
+      if words.contains("fatalError"), dense.contains("fatalError(") {
+        found.append(("fatalError", index + 1))
+      }
+      if words.contains("Sendable"), dense.contains("@uncheckedSendable") {
+        found.append(("@unchecked Sendable", index + 1))
+      }
+      if words.contains("nonisolated"), dense.contains("nonisolated(unsafe)") {
+        found.append(("nonisolated(unsafe)", index + 1))
+      }
+      return found
+    }
+  }
+
+  // MARK: Imports
+
+  /// Foundation beyond its essentials, the network stack of Foundation, and SwiftNIO.
+  static func heavyImports(in tree: SourceTree) -> [String] {
+    tree.files(under: "Sources/").flatMap { file -> [String] in
+      let heavy: (String) -> Bool
+      if file.path.hasPrefix("Sources/DirectDNS/") {
+        heavy = { module in
+          (module.hasPrefix("Foundation") && module != "FoundationEssentials")
+            || module.hasPrefix("NIO") || module.hasPrefix("_NIO")
+        }
+      } else if file.path.hasPrefix("Sources/dnsctl/") {
+        heavy = { module in module == "FoundationNetworking" || module.hasPrefix("NIO") }
+      } else {
+        return []
+      }
+      return file.imports.filter { heavy($0.module) }.map { "\(file.path):\($0.line): import \($0.module)" }
+    }
+  }
+
+  // MARK: Names and tests
+
+  /// Words that name a drawer, not an idea.
+  static let drawers = ["Utils", "Utilities", "Helper", "Manager", "Common", "Extensions"]
+
+  static func drawerNames(in tree: SourceTree) -> [String] {
+    tree.files.filter { file in drawers.contains { file.name.contains($0) } }.map(\.path)
+  }
+
+  /// Files of the library without a test file in the same place, `exempt` ones aside.
+  static func untestedFiles(in tree: SourceTree, exempt: Set<String>) -> [String] {
+    let paths = Set(tree.files.map(\.path))
+    return tree.files(under: "Sources/DirectDNS/").map(\.path).filter { path in
+      !exempt.contains(path) && !paths.contains(testFile(of: path))
+    }
+  }
+
+  /// Exemptions that are not needed any more: the file has gone, or has its tests.
+  static func idleExemptions(in tree: SourceTree, exempt: Set<String>) -> [String] {
+    let paths = Set(tree.files.map(\.path))
+    return exempt.filter { !paths.contains($0) || paths.contains(testFile(of: $0)) }.sorted()
+  }
+
+  private static func testFile(of path: String) -> String {
+    "Tests/DirectDNSTests/" + path.dropFirst("Sources/DirectDNS/".count).dropLast(".swift".count)
+      + "Tests.swift"
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+/// The rules over the project's own sources.
+///
+/// Folders of one target are not walled off by the compiler; this is the wall.
+@Suite("The house")
+struct HouseTests {
+  /// Read once: every test asks the same text.
+  private static let read = Result {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    return try SourceTree(root: root, folders: ["Sources"], pathsOnly: ["Tests"])
+  }
+
+  let tree: SourceTree
+
+  init() throws {
+    tree = try Self.read.get()
+  }
+
+  /// Files without a test file of their own, each with the reason.
+  static let testedElsewhere: [String: String] = [:]
+
+  @Test func `the sources are found`() {
+    #expect(!tree.files(under: "Sources/DirectDNS/Model/").isEmpty)
+  }
+
+  @Test func `every file of the library stands on a floor of the house`() {
+    #expect(HouseRules.filesWithoutFloor(in: tree) == [])
+  }
+
+  @Test func `a floor names no type of a floor below it or of the other wing`() {
+    #expect(HouseRules.namesFromClosedFloors(in: tree) == [])
+  }
+
+  @Test func `each C library is imported in one place`() {
+    #expect(HouseRules.straySystemImports(in: tree) == [])
+  }
+
+  @Test func `unsafe code stands only where C or raw memory is at hand`() {
+    #expect(HouseRules.strayUnsafe(in: tree) == [])
+  }
+
+  @Test func `what can end the process or blind the compiler is rare and explained`() {
+    #expect(HouseRules.strayHazards(in: tree) == [])
+  }
+
+  @Test func `the library and the command line stay free of heavy imports`() {
+    #expect(HouseRules.heavyImports(in: tree) == [])
+  }
+
+  @Test func `no file is named like a drawer`() {
+    #expect(HouseRules.drawerNames(in: tree) == [])
+  }
+
+  @Test func `every file of the library has its tests in the same place`() {
+    #expect(HouseRules.untestedFiles(in: tree, exempt: Set(Self.testedElsewhere.keys)) == [])
+    #expect(HouseRules.idleExemptions(in: tree, exempt: Set(Self.testedElsewhere.keys)) == [])
+  }
+}

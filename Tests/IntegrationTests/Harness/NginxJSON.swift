@@ -1,0 +1,125 @@
+import Foundation
+
+/// nginx with a script: the JSON interface that Google and AliDNS have made common.
+///
+/// - `/resolve?name=&type=`: answers as Google's; `type` by name or number.
+/// - `/servfail`: a JSON reply that says SERVFAIL.
+/// - `/error`: status 500 and a JSON body that is no reply.
+struct NginxJSON: RealServer {
+  static let name = "nginx"
+
+  let process: ServerProcess
+  let port: UInt16
+  /// The same by plain HTTP/1.1.
+  let httpPort: UInt16
+  let caFile: String
+
+  /// The URL of the interface; replace `/resolve` by another path for its failures.
+  var jsonURL: String { "https://\(host):\(port)/resolve" }
+
+  /// The same by plain HTTP.
+  var plainURL: String { "http://127.0.0.1:\(httpPort)/resolve" }
+
+  /// Where the script module lies, if it is installed.
+  static let scriptModule = [
+    "/usr/lib/nginx/modules", "/usr/lib64/nginx/modules", "/usr/local/lib/nginx/modules",
+  ]
+  .map { "\($0)/ngx_http_js_module.so" }
+  .first { FileManager.default.fileExists(atPath: $0) }
+
+  init() async throws {
+    guard let module = Self.scriptModule else { throw Laboratory.Failure("nginx has no script module") }
+    let certificate = try await LabCertificate.shared
+    let folder = try Laboratory.newFolder(Self.name)
+    port = try LoopbackPort.free()
+    httpPort = try LoopbackPort.free()
+    caFile = certificate.caFile
+    try Self.script.write(to: folder.appending(path: "resolve.js"), atomically: false, encoding: .utf8)
+    // One process without a master: a signal then meets the one that serves.
+    let configuration = """
+      load_module \(module);
+      daemon off;
+      master_process off;
+      pid \(folder.path)/pid;
+      error_log stderr;
+      events { worker_connections 1024; }
+      http {
+        access_log off;
+        js_import resolve from \(folder.path)/resolve.js;
+        client_body_temp_path \(folder.path)/body;
+        proxy_temp_path \(folder.path)/proxy;
+        fastcgi_temp_path \(folder.path)/fastcgi;
+        uwsgi_temp_path \(folder.path)/uwsgi;
+        scgi_temp_path \(folder.path)/scgi;
+        ssl_certificate \(certificate.chainFile);
+        ssl_certificate_key \(certificate.keyFile);
+        server {
+          listen 127.0.0.1:\(httpPort);
+          listen 127.0.0.1:\(port) ssl http2;
+          location = /resolve { js_content resolve.resolve; }
+          location = /servfail { js_content resolve.servfail; }
+          location = /error { js_content resolve.error; }
+        }
+      }
+      """
+    let file = folder.appending(path: "nginx.conf")
+    try configuration.write(to: file, atomically: false, encoding: .utf8)
+    process = ServerProcess(
+      program: try Laboratory.server("nginx", copiedTo: folder),
+      arguments: ["-p", folder.path, "-e", "stderr", "-c", file.path], folder: folder,
+      ports: [port, httpPort])
+  }
+
+  private static let script = """
+    const zone = \(LabZone.standard.scriptTable);
+    const numbers = { A: 1, CNAME: 5, SOA: 6, AAAA: 28 };
+    const authority = { name: 'lab.test.', type: 6, TTL: \(LabZone.negativeTTL),
+      data: 'ns.lab.test. hostmaster.lab.test. 1 3600 600 86400 \(LabZone.negativeTTL)' };
+
+    function head(status, name, type) {
+      return { Status: status, TC: false, RD: true, RA: true, AD: false, CD: false,
+        Question: [{ name: name, type: type }] };
+    }
+
+    function send(r, status, reply) {
+      r.headersOut['Content-Type'] = 'application/json';
+      r.return(status, JSON.stringify(reply));
+    }
+
+    function question(r) {
+      const name = (r.args.name || '').toLowerCase().replace(/\\.?$/, '.');
+      const type = (r.args.type || 'A').toUpperCase();
+      return { name: name, type: numbers[type] || parseInt(type) };
+    }
+
+    function resolve(r) {
+      const asked = question(r);
+      let name = asked.name;
+      const answer = [];
+      while (zone[name]) {
+        const records = zone[name].filter(record =>
+          numbers[record.type] === asked.type || record.type === 'CNAME');
+        records.forEach(record => answer.push(
+          { name: name, type: numbers[record.type], TTL: record.ttl, data: record.data }));
+        if (records.length !== 1 || records[0].type !== 'CNAME' || asked.type === numbers.CNAME) { break; }
+        name = records[0].data;
+      }
+      const reply = head(zone[name] ? 0 : 3, asked.name, asked.type);
+      if (answer.length) { reply.Answer = answer; } else { reply.Authority = [authority]; }
+      send(r, 200, reply);
+    }
+
+    function servfail(r) {
+      const asked = question(r);
+      const reply = head(2, asked.name, asked.type);
+      reply.Comment = 'The name servers did not answer.';
+      send(r, 200, reply);
+    }
+
+    function error(r) {
+      send(r, 500, { error: 'The service is out of order.' });
+    }
+
+    export default { resolve, servfail, error };
+    """
+}

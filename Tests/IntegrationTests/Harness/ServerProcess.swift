@@ -1,0 +1,96 @@
+import Foundation
+
+/// One server program on loopback, started and ended as often as a test likes, on the same ports.
+actor ServerProcess {
+  private let program: String
+  private let arguments: [String]
+  private let folder: URL
+  private let ports: [UInt16]
+  private var running: (process: Process, ended: AsyncStream<Void>)?
+
+  /// - Parameters:
+  ///   - program: The path of the program.
+  ///   - arguments: What makes it stay in the foreground and read its files from `folder`.
+  ///   - folder: Where it runs, and where its output goes.
+  ///   - ports: The TCP ports that accept connections once it is ready.
+  init(program: String, arguments: [String], folder: URL, ports: [UInt16]) {
+    self.program = program
+    self.arguments = arguments
+    self.folder = folder
+    self.ports = ports
+  }
+
+  private var log: URL { folder.appending(path: "log") }
+
+  /// Starts the server and returns when it accepts connections.
+  func start() async throws {
+    precondition(running == nil, "the server runs already")
+    try Data().write(to: log)
+    let output = try FileHandle(forWritingTo: log)
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = output
+    let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
+    process.terminationHandler = { _ in continuation.finish() }
+    try Laboratory.launch(process)
+    running = (process, ended)
+    try await Lifeline.shared.watch(process.processIdentifier)
+    try await becomeReady(process)
+  }
+
+  /// Ends the server as its operator would.
+  func stop() async throws {
+    resume()
+    // One that does not listen is ended all the same: a test must not hang on it.
+    let impatience = Task { [running] in
+      try await Task.sleep(for: .seconds(5))
+      if let running { Laboratory.send(SIGKILL, to: running.process) }
+    }
+    try await end(by: SIGTERM)
+    impatience.cancel()
+  }
+
+  /// Ends the server as a power failure would: connections break, nothing is said.
+  func kill() async throws {
+    try await end(by: SIGKILL)
+  }
+
+  /// Lets the server answer nothing for a while: its connections stand, and new ones are accepted by the kernel.
+  func pause() {
+    signal(SIGSTOP)
+  }
+
+  /// Lets a paused server go on.
+  func resume() {
+    signal(SIGCONT)
+  }
+
+  private func signal(_ number: Int32) {
+    if let running { Laboratory.send(number, to: running.process) }
+  }
+
+  private func end(by number: Int32) async throws {
+    guard let running else { return }
+    signal(number)
+    for await _ in running.ended {}
+    self.running = nil
+    try await Lifeline.shared.forget(running.process.processIdentifier)
+  }
+
+  /// Servers do not say when they are ready: connecting is how a client would find out.
+  private func becomeReady(_ process: Process) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !ports.allSatisfy(LoopbackPort.accepts) {
+      guard process.isRunning, ContinuousClock.now < deadline else {
+        let log = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+        try await kill()
+        throw Laboratory.Failure("\(program) did not become ready: \(log.suffix(2000))")
+      }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+/// The servers themselves, asked by curl: what the tests of the library stand on.
+@Suite("The real servers", .enabled(if: Laboratory.missing.isEmpty, "not every server is installed"))
+struct RealServerTests {
+  // MARK: DNS over HTTPS
+
+  @Test(arguments: DoHKind.allCases)
+  func `a server answers for the zone`(_ kind: DoHKind) async throws {
+    try await answers(from: kind.server)
+  }
+
+  private func answers<Server: DoHServer>(from kind: Server.Type) async throws {
+    try await kind.running { server in
+      for method in Curl.Method.allCases {
+        let www = try await Curl.ask(server, "www.lab.test", .a, by: method)
+        #expect(www == .init(responseCode: 0, addresses: ["127.0.0.1"]))
+      }
+      let many = try await Curl.ask(server, "many.lab.test", .a)
+      #expect(many.addresses.sorted() == ["127.0.0.1", "127.0.0.2", "127.0.0.3"])
+      #expect(try await Curl.ask(server, "chain.lab.test", .a).addresses == ["127.0.0.1"])
+      #expect(try await Curl.ask(server, "host-000299.lab.test", .a).addresses == ["127.1.1.43"])
+      let six = "0:0:0:0:0:0:0:1"
+      #expect(try await Curl.ask(server, "dual.lab.test", .aaaa).addresses == [six])
+      #expect(try await Curl.ask(server, "six-only.lab.test", .aaaa).addresses == [six])
+      #expect(try await Curl.ask(server, "six-only.lab.test", .a) == .init(responseCode: 0, addresses: []))
+      #expect(try await Curl.ask(server, "missing.lab.test", .a) == .init(responseCode: 3, addresses: []))
+    }
+  }
+
+  @Test(arguments: DoHKind.allCases)
+  func `a server that was killed refuses, and answers again on the same port`(_ kind: DoHKind) async throws {
+    try await survivesKilling(kind.server)
+  }
+
+  private func survivesKilling<Server: DoHServer>(_ kind: Server.Type) async throws {
+    try await kind.running { server in
+      #expect(try await Curl.ask(server, "www.lab.test", .a).addresses == ["127.0.0.1"])
+      try await server.kill()
+      await #expect(throws: Curl.Failure(status: Curl.refused)) {
+        try await Curl.ask(server, "www.lab.test", .a)
+      }
+      try await server.start()
+      #expect(try await Curl.ask(server, "www.lab.test", .a).addresses == ["127.0.0.1"])
+      try await server.restart()
+      #expect(try await Curl.ask(server, "www.lab.test", .a).addresses == ["127.0.0.1"])
+    }
+  }
+
+  @Test(arguments: DoHKind.allCases)
+  func `a paused server keeps a client waiting until it goes on`(_ kind: DoHKind) async throws {
+    try await pauses(kind.server)
+  }
+
+  private func pauses<Server: DoHServer>(_ kind: Server.Type) async throws {
+    try await kind.running { server in
+      await server.pause()
+      await #expect(throws: Curl.Failure(status: Curl.timedOut)) {
+        try await Curl.ask(server, "www.lab.test", .a, within: 0.3)
+      }
+      await server.resume()
+      let reply = try await Curl.ask(server, "www.lab.test", .a)
+      #expect(reply.addresses == ["127.0.0.1"])
+    }
+  }
+
+  @Test func `an endpoint without its backend answers with an error or not at all`() async throws {
+    try await DNSDist.running { server in
+      try await server.backend.kill()
+      await #expect(throws: Curl.Failure.self) { try await Curl.ask(server, "www.lab.test", .a) }
+      try await server.backend.start()
+      #expect(try await Curl.ask(server, "www.lab.test", .a).addresses == ["127.0.0.1"])
+    }
+  }
+
+  // MARK: JSON
+
+  @Test func `the JSON interface answers for the zone by both protocols`() async throws {
+    try await NginxJSON.running { server in
+      for url in [server.jsonURL, server.plainURL] {
+        let www = try await Curl.json(server, "\(url)?name=www.lab.test&type=A")
+        #expect(www == .init(responseCode: 0, addresses: ["127.0.0.1"]))
+        let six = try await Curl.json(server, "\(url)?name=dual.lab.test.&type=28")
+        #expect(six == .init(responseCode: 0, addresses: ["::1"]))
+        let chain = try await Curl.json(server, "\(url)?name=CHAIN.lab.test&type=1")
+        #expect(chain.addresses == ["alias.lab.test.", "www.lab.test.", "127.0.0.1"])
+        let none = try await Curl.json(server, "\(url)?name=six-only.lab.test&type=A")
+        #expect(none == .init(responseCode: 0, addresses: []))
+        let missing = try await Curl.json(server, "\(url)?name=missing.lab.test&type=A")
+        #expect(missing == .init(responseCode: 3, addresses: []))
+      }
+    }
+  }
+
+  @Test func `the JSON interface fails on demand`() async throws {
+    try await NginxJSON.running { server in
+      let base = server.jsonURL.dropLast("/resolve".count)
+      let reply = try await Curl.json(server, "\(base)/servfail?name=www.lab.test")
+      #expect(reply.responseCode == 2)
+      await #expect(throws: Curl.Failure(status: Curl.httpError)) {
+        try await Curl.json(server, "\(base)/error?name=www.lab.test")
+      }
+    }
+  }
+
+  @Test func `the JSON interface can be killed, started and paused`() async throws {
+    try await NginxJSON.running { server in
+      let url = "\(server.jsonURL)?name=www.lab.test"
+      try await server.kill()
+      await #expect(throws: Curl.Failure(status: Curl.refused)) { try await Curl.json(server, url) }
+      try await server.start()
+      await server.pause()
+      await #expect(throws: Curl.Failure(status: Curl.timedOut)) {
+        try await Curl.json(server, url, within: 0.3)
+      }
+      await server.resume()
+      #expect(try await Curl.json(server, url).addresses == ["127.0.0.1"])
+    }
+  }
+}
+
+/// Says when the suite was left out, and does not let it pass in silence where the run vouches for the code.
+@Suite("The real servers' presence")
+struct RealServerPresenceTests {
+  @Test func `the real servers are installed, or the run says that it skipped them`() {
+    guard !Laboratory.missing.isEmpty else { return }
+    let missing = Laboratory.missing.joined(separator: ", ")
+    print("SKIPPED the tests against real servers: \(missing) cannot be found. `make test` installs them.")
+    if let ci = ProcessInfo.processInfo.environment["CI"], !ci.isEmpty {
+      Issue.record("the tests against real servers were skipped: \(missing) cannot be found")
+    }
+  }
+}
