@@ -60,9 +60,12 @@ let package = Package(
         "DirectDNS",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "X509", package: "swift-certificates"),
@@ -81,7 +84,25 @@ let package = Package(
       name: "ConformanceDriver", dependencies: ["DirectDNS"],
       path: "Tests/ConformanceDriver", swiftSettings: house),
     .testTarget(
-      name: "DirectDNSTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      name: "DirectDNSTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSTestingTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSTesting",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: house),
+    .testTarget(name: "HouseTests", swiftSettings: house),
+    .testTarget(
+      name: "IntegrationTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
       swiftSettings: house),
   ]
 )

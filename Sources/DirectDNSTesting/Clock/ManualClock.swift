@@ -1,0 +1,103 @@
+public import DirectDNS
+
+/// A clock that stands still until a test moves it.
+///
+/// Hand it to whatever takes a `ResolverClock`. A test that moves time first waits until the code under
+/// test sleeps, then moves:
+///
+/// ```swift
+/// await clock.waitForSleepers()
+/// clock.advance(by: .seconds(60))
+/// ```
+public final class ManualClock: ResolverClock {
+  private struct Sleeper: Sendable {
+    let id: UInt64
+    let instant: ResolverInstant
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State: Sendable {
+    var now = ResolverInstant(nanoseconds: 0)
+    /// The wall clock in nanoseconds since 1970, as it would read at the origin of `now`.
+    var wallOrigin: Int64
+    var sleepers: [Sleeper] = []
+    var nextID: UInt64 = 0
+  }
+
+  private static let second: Int64 = 1_000_000_000
+
+  private let state: Watched<State>
+
+  /// Creates a clock at its origin, with nobody asleep.
+  ///
+  /// - Parameter secondsSince1970: what the wall clock shows; by default 14 November 2023, 22:13:20 UTC.
+  public init(secondsSince1970: Int64 = 1_700_000_000) {
+    state = Watched(State(wallOrigin: secondsSince1970 * Self.second))
+  }
+
+  /// The present instant, which only ``advance(by:)`` moves.
+  public var now: ResolverInstant { state.read { $0.now } }
+
+  /// What the wall clock shows; it moves with ``advance(by:)`` and jumps with ``setSecondsSince1970(_:)``.
+  public var secondsSince1970: Int64 {
+    state.read { ($0.wallOrigin + $0.now.nanoseconds) / Self.second }
+  }
+
+  /// How many tasks sleep on this clock.
+  public var sleeperCount: Int { state.read { $0.sleepers.count } }
+
+  /// Moves time on, both the time line and the wall clock, and wakes whose instant has come.
+  ///
+  /// Sleepers are woken in the order of their instants, and see the new time.
+  ///
+  /// - Parameter duration: how far; a negative one is refused, since a time line never goes back.
+  public func advance(by duration: Duration) {
+    precondition(duration >= .zero, "A time line never goes back; setSecondsSince1970 moves the wall clock.")
+    let due = state.change { state in
+      state.now = state.now + duration
+      let now = state.now
+      let due = state.sleepers.filter { $0.instant <= now }
+      state.sleepers.removeAll { $0.instant <= now }
+      return due.sorted { ($0.instant, $0.id) < ($1.instant, $1.id) }
+    }
+    for sleeper in due { sleeper.continuation.resume() }
+  }
+
+  /// Sets the wall clock alone, as an administrator or NTP does; the time line and the sleepers stay.
+  public func setSecondsSince1970(_ seconds: Int64) {
+    state.change { $0.wallOrigin = seconds * Self.second - $0.now.nanoseconds }
+  }
+
+  /// Waits until the clock was moved to an instant or beyond it.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled.
+  public func sleep(until instant: ResolverInstant) async throws {
+    let id = state.change { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let outcome: Result<Void, any Error>? = state.change { state in
+          // The flag is set before the handler below runs, so a cancellation is seen here or there.
+          if Task.isCancelled { return .failure(CancellationError()) }
+          if instant <= state.now { return .success(()) }
+          state.sleepers.append(Sleeper(id: id, instant: instant, continuation: continuation))
+          return nil
+        }
+        if let outcome { continuation.resume(with: outcome) }
+      }
+    } onCancel: {
+      let sleeper = state.change { state -> Sleeper? in
+        guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else { return nil }
+        return state.sleepers.remove(at: index)
+      }
+      sleeper?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  /// Waits, without polling, until at least that many tasks sleep; also ends when the task is cancelled.
+  public func waitForSleepers(_ count: Int = 1) async {
+    await state.wait { $0.sleepers.count >= count }
+  }
+}

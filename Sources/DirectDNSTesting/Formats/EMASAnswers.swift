@@ -1,0 +1,44 @@
+import DirectDNS
+
+/// What both EMAS versions say of one family of one name.
+struct EMASFamily {
+  let type: DNSRecordType
+  let addresses: [String]
+  let ttl: Int
+  let responseCode: DNSMessage.ResponseCode
+
+  init(_ name: DNSName, _ type: DNSRecordType, in context: AnswerContext) {
+    let lookup = context.lookup(DNSQuestion(name: name, type: type))
+    self.type = type
+    addresses = lookup.answers.filter { $0.type == type }.map(\.presentation)
+    ttl = Int(lookup.lifetime ?? 60)
+    responseCode = lookup.responseCode
+  }
+
+  /// The addresses as JSON.
+  var list: JSONText { .array(addresses.map(JSONText.string)) }
+
+  /// The families that `4`, `6` or `4,6` asks for; nothing said means IPv4.
+  static func types(_ query: String?) -> [DNSRecordType]? {
+    switch query {
+    case nil, "", "4": [.a]
+    case "6": [.aaaa]
+    case "4,6", "6,4": [.a, .aaaa]
+    default: nil
+    }
+  }
+
+  /// The names of a comma list, or nothing if one of them is none.
+  static func names(_ list: String) -> [DNSName]? {
+    let names = list.split(separator: ",", omittingEmptySubsequences: false)
+      .map { DNSName(query: String($0)) }
+    return names.contains(nil) ? nil : names.compactMap(\.self)
+  }
+
+  /// The `extra` member, escaped for HTML, where a test asks for it.
+  static func extra(in context: AnswerContext) -> [(String, JSONText)] {
+    guard let extra = context.distortion.extra else { return [] }
+    let escapes: [Character: String] = ["&": "&amp;", "\"": "&quot;", "'": "&#39;", "<": "&lt;", ">": "&gt;"]
+    return [("extra", .string(extra.map { escapes[$0] ?? String($0) }.joined()))]
+  }
+}

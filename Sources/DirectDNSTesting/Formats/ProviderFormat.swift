@@ -1,0 +1,61 @@
+import DirectDNS
+
+/// What a format needs besides the request to make its reply.
+struct AnswerContext: Sendable {
+  let records: RecordTable
+  let configuration: FakeProviderConfiguration
+  let distortion: Distortion
+  /// The wall clock in seconds since 1970.
+  let now: Int64
+
+  /// Asks the table, and distorts what it says.
+  func lookup(_ question: DNSQuestion) -> RecordTable.Lookup {
+    var lookup = records.lookup(question.name, question.type)
+    for change in distortion.lookupChanges { change(&lookup) }
+    return lookup
+  }
+
+  /// The name that a reply claims to answer.
+  func echoed(_ name: DNSName) -> DNSName { distortion.hasWrongQuestion ? Distortion.wrongName : name }
+}
+
+/// One provider's way of asking and answering.
+///
+/// Which one a request means is decided by its path.
+protocol ProviderFormat: Sendable {
+  /// What a request asks, read leniently, for the record of what was asked.
+  func questions(
+    in request: RecordedRequest, configuration: FakeProviderConfiguration
+  ) -> [DNSQuestion]
+
+  /// The reply to a request, read strictly.
+  func reply(to request: RecordedRequest, in context: AnswerContext) -> ProviderReply
+}
+
+/// The formats by path, as the real servers have them.
+enum ProviderRoute {
+  static func format(path: String, request: RecordedRequest, vendor: FakeProviderConfiguration.Vendor)
+    -> (any ProviderFormat)?
+  {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
+    switch parts.joined(separator: "/") {
+    case "resolve": return JSONFormat(style: vendor)
+    case "dns-query" where MessageFormat.isMeant(by: request): return MessageFormat()
+    case "dns-query": return JSONFormat(style: vendor == .dnspod ? .dnspod : .cloudflare)
+    case "d": return DNSPodFormat()
+    case "v2/d": return EMASv2Format()
+    default:
+      guard parts.count == 2, let verb = EMASFormat.Verb(rawValue: parts[1]) else { return nil }
+      return EMASFormat(verb: verb)
+    }
+  }
+}
+
+extension DNSName {
+  /// A name as the providers take it: ASCII only, so Punycode for anything else, and not the root.
+  init?(query text: String) {
+    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), let name = DNSName(text), name != .root
+    else { return nil }
+    self = name
+  }
+}

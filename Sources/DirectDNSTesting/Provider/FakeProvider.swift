@@ -1,0 +1,179 @@
+import DirectDNS
+import NIOCore
+
+/// A server on loopback that speaks every provider format, and misbehaves on request.
+///
+/// One server answers by path, as the real ones do: `/resolve` (JSON of AliDNS or Google), `/dns-query`
+/// (RFC 8484, and Cloudflare's JSON), `/d` (DNSPod), `/{account}/d`, `sign_d`, `resolve` and `sign_resolve`
+/// (EMAS v1), `/v2/d` (EMAS v2). It speaks HTTP/1.1, and with a TLS identity HTTP/2 too.
+///
+/// ```swift
+/// var records = RecordTable()
+/// records.add("www.example.test", "192.0.2.1", ttl: 60)
+/// let server = try await FakeProvider.start(records: records)
+/// server.misbehave(.status(503), times: 1)
+/// // … ask \(server.baseURL)/resolve …
+/// #expect(server.requests.map(\.name) == ["www.example.test", "www.example.test"])
+/// await server.stop()
+/// ```
+///
+/// It runs on NIO's shared threads, so a server costs a socket and starts in about a millisecond.
+public final class FakeProvider: Sendable {
+  /// The port that the server listens on.
+  public let port: Int
+  /// How the server was set up.
+  public let configuration: FakeProviderConfiguration
+
+  private let state: Watched<ProviderState>
+  private let listener: any Channel
+
+  private init(state: Watched<ProviderState>, listener: any Channel) {
+    self.state = state
+    self.listener = listener
+    configuration = state.read { $0.configuration }
+    port = listener.localAddress?.port ?? 0
+  }
+
+  /// Starts a server.
+  ///
+  /// It runs until ``stop()``, or until the object goes.
+  ///
+  /// - Parameters:
+  ///   - records: what it knows.
+  ///   - configuration: how it is set up; by default AliDNS over plain HTTP/1.1 on a free port of 127.0.0.1.
+  /// - Returns: the server, listening.
+  /// - Throws: the socket's error, such as a port that is taken, or a bad certificate.
+  public static func start(
+    records: RecordTable = RecordTable(), configuration: FakeProviderConfiguration = .init()
+  ) async throws -> FakeProvider {
+    let state = Watched(ProviderState(configuration: configuration, records: records))
+    return FakeProvider(state: state, listener: try await ProviderListener(state: state).listen())
+  }
+
+  deinit {
+    listener.close(promise: nil)
+    for connection in end() { connection.close() }
+  }
+
+  /// Where the server is: `http://127.0.0.1:4711`, or `https` with TLS.
+  public var baseURL: String { url() }
+
+  /// The URL of a path on this server.
+  ///
+  /// - Parameters:
+  ///   - path: a path with its slash, and a query if there is one.
+  ///   - host: the name to stand in the URL; by default the address that the server listens on.
+  /// - Returns: the URL.
+  public func url(_ path: String = "", host: String? = nil) -> String {
+    let address = configuration.address
+    let literal = address.family == .ipv6 ? "[\(address)]" : "\(address)"
+    return "\(configuration.identity == nil ? "http" : "https")://\(host ?? literal):\(port)\(path)"
+  }
+
+  /// What the server knows; it can be changed while it runs.
+  public var records: RecordTable {
+    get { state.read { $0.records } }
+    set { state.change { $0.records = newValue } }
+  }
+
+  /// Whether new connections are accepted and then met with silence: no TLS, no answer.
+  ///
+  /// Default: false.
+  public var isMute: Bool {
+    get { state.read { $0.isMute } }
+    set { state.change { $0.isMute = newValue } }
+  }
+
+  /// Every request so far, in the order of arrival.
+  public var requests: [RecordedRequest] { state.read { $0.requests } }
+
+  /// How many connections were accepted so far.
+  public var connectionCount: Int { state.read { $0.accepted } }
+
+  /// How many connections are open.
+  public var openConnectionCount: Int { state.read { $0.connections.count } }
+
+  /// How many answers wait for ``release()``.
+  public var heldCount: Int { state.read { $0.held.count } }
+
+  /// Does something wrong from now on.
+  ///
+  /// Each request takes the first misbehaviour, in the order of these calls, that still has requests to
+  /// serve and whose condition holds; so `misbehave(.close, times: 1)` and then `misbehave(.status(500))`
+  /// close one connection and answer 500 to all requests after it.
+  ///
+  /// - Parameters:
+  ///   - misbehaviours: what to do, all of it for each request.
+  ///   - times: for how many requests; nil, the default, means until ``behave()``.
+  ///   - condition: for which requests; by default all. It must not call the server, whose lock is held.
+  public func misbehave(
+    _ misbehaviours: Misbehaviour..., times: Int? = nil,
+    when condition: (@Sendable (RecordedRequest) -> Bool)? = nil
+  ) {
+    guard times.map({ $0 > 0 }) ?? true else { return }
+    state.change {
+      $0.rules.append(
+        ProviderState.Rule(misbehaviours: misbehaviours, remaining: times, condition: condition))
+    }
+  }
+
+  /// Does everything right again.
+  ///
+  /// What is held stays held.
+  public func behave() { state.change { $0.rules = [] } }
+
+  /// Sends every answer that is held.
+  public func release() {
+    let held = state.change { state in
+      defer { state.held = [] }
+      return state.held
+    }
+    for send in held { send() }
+  }
+
+  /// Waits, without polling, until at least that many requests came; ends too when the server is stopped or
+  /// the task is cancelled.
+  public func waitForRequests(_ count: Int = 1) async {
+    await state.wait { $0.requests.count >= count || $0.isStopped }
+  }
+
+  /// Waits, without polling, until at least that many answers wait for ``release()``.
+  public func waitForHeld(_ count: Int = 1) async {
+    await state.wait { $0.held.count >= count || $0.isStopped }
+  }
+
+  /// Waits, without polling, until at least that many connections were accepted.
+  public func waitForConnections(_ count: Int = 1) async {
+    await state.wait { $0.accepted >= count || $0.isStopped }
+  }
+
+  /// Waits, without polling, until exactly that many connections are open.
+  public func waitForOpenConnections(_ count: Int) async {
+    await state.wait { $0.connections.count == count || $0.isStopped }
+  }
+
+  /// Closes every open connection, orderly but at once, and goes on listening.
+  public func closeConnections() async {
+    let open = state.read { Array($0.connections.values) }
+    for connection in open { connection.close() }
+    for connection in open { try? await connection.channel.closeFuture.get() }
+  }
+
+  /// Closes the listener and all connections at once; the port is free when this returns.
+  ///
+  /// What was recorded can still be read. Stopping twice is the same as once.
+  public func stop() async {
+    try? await listener.close().get()
+    let open = end()
+    for connection in open { connection.close() }
+    for connection in open { try? await connection.channel.closeFuture.get() }
+  }
+
+  private func end() -> [ProviderConnection] {
+    state.change { state in
+      state.isStopped = true
+      state.held = []
+      return Array(state.connections.values)
+    }
+  }
+}

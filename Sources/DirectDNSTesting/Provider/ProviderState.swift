@@ -1,0 +1,61 @@
+import DirectDNS
+import HTTPTypes
+import NIOCore
+
+/// What a fake provider remembers: what it was asked, whom it is connected to, and what it does wrong.
+struct ProviderState: Sendable {
+  /// A misbehaviour with the requests that it is meant for.
+  struct Rule: Sendable {
+    let misbehaviours: [Misbehaviour]
+    var remaining: Int?
+    let condition: (@Sendable (RecordedRequest) -> Bool)?
+  }
+
+  let configuration: FakeProviderConfiguration
+  var records: RecordTable
+  var requests: [RecordedRequest] = []
+  var rules: [Rule] = []
+  var held: [@Sendable () -> Void] = []
+  var accepted = 0
+  var connections: [Int: ProviderConnection] = [:]
+  var isMute = false
+  var isStopped = false
+
+  init(configuration: FakeProviderConfiguration, records: RecordTable) {
+    self.configuration = configuration
+    self.records = records
+  }
+
+  /// Writes a request down and decides what becomes of it.
+  mutating func receive(_ head: IncomingRequest, on connection: ProviderConnection) -> PlannedReply {
+    var request = head.recorded(number: requests.count + 1, connection: connection)
+    let format = ProviderRoute.format(path: request.path, request: request, vendor: configuration.vendor)
+    request.questions = format?.questions(in: request, configuration: configuration) ?? []
+    requests.append(request)
+    let distortion = Distortion(takeMisbehaviours(for: request))
+    let now = configuration.secondsSince1970
+    let context = AnswerContext(
+      records: records, configuration: configuration, distortion: distortion, now: now)
+    var reply = distortion.reply ?? format?.reply(to: request, in: context) ?? .refusal(404, "No such path.")
+    for change in distortion.replyChanges { change(&reply) }
+    reply.fields[.date] = HTTPDate.text(secondsSince1970: now + distortion.dateOffset)
+    return PlannedReply(reply: reply, distortion: distortion)
+  }
+
+  /// The first rule that fits decides alone; one that has served its number of requests is gone.
+  private mutating func takeMisbehaviours(for request: RecordedRequest) -> [Misbehaviour] {
+    guard let index = rules.firstIndex(where: { $0.condition?(request) ?? true }) else { return [] }
+    let misbehaviours = rules[index].misbehaviours
+    if let remaining = rules[index].remaining {
+      rules[index].remaining = remaining - 1
+      if remaining <= 1 { rules.remove(at: index) }
+    }
+    return misbehaviours
+  }
+}
+
+/// A reply with the way in which it is to be sent.
+struct PlannedReply: Sendable {
+  let reply: ProviderReply
+  let distortion: Distortion
+}

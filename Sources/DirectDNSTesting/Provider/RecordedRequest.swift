@@ -1,0 +1,47 @@
+public import DirectDNS
+public import HTTPTypes
+
+/// One request as a ``FakeProvider`` got it.
+public struct RecordedRequest: Sendable {
+  /// The request's place in the order of arrival, from 1.
+  public let number: Int
+  /// The number of the connection that it came on, from 1.
+  public let connection: Int
+  /// The version of HTTP.
+  public let version: HTTPVersion
+  /// The name in TLS's SNI; nil without TLS, or when the client sent none, as it must for an address.
+  public let serverName: String?
+  /// The client's address.
+  public let client: String
+  /// The method.
+  public let method: HTTPRequest.Method
+  /// The path, percent-encoded as it came, without the query.
+  public let path: String
+  /// The query, percent-decoded, in its order.
+  public let query: [QueryItem]
+  /// The header fields, `Host` included; for HTTP/2 that is `:authority`.
+  public let fields: HTTPFields
+  /// The body.
+  public let body: [UInt8]
+  /// What the request asks: every name with every type.
+  ///
+  /// Empty when it could not be read.
+  public internal(set) var questions: [DNSQuestion] = []
+
+  /// The first name asked for, without its final dot.
+  public var name: String? { questions.first?.name.text }
+
+  /// The first type asked for.
+  public var type: DNSRecordType? { questions.first?.type }
+
+  /// The `Host` field, or `:authority`.
+  public var host: String? { field("Host") }
+
+  /// The value of the first query item of that name.
+  public func value(_ name: String) -> String? { query.first { $0.name == name }?.value }
+
+  /// The value of a header field, by a name of any case.
+  public func field(_ name: String) -> String? {
+    HTTPField.Name(name).flatMap { fields[$0] }
+  }
+}

@@ -1,0 +1,99 @@
+public import DirectDNS
+
+extension RecordTable {
+  /// What the table answers to one question.
+  public struct Lookup: Hashable, Sendable {
+    /// The outcome.
+    public var responseCode: DNSMessage.ResponseCode
+    /// The CNAME chain in its order, then the records of the type that was asked for.
+    public var answers: [DNSRecord]
+    /// The SOA of a negative answer, or nothing.
+    public var authorities: [DNSRecord]
+
+    /// Creates an outcome.
+    public init(
+      responseCode: DNSMessage.ResponseCode = .noError, answers: [DNSRecord] = [],
+      authorities: [DNSRecord] = []
+    ) {
+      self.responseCode = responseCode
+      self.answers = answers
+      self.authorities = authorities
+    }
+
+    /// The addresses among the answers, in order.
+    public var addresses: [IPAddress] {
+      answers.compactMap { if case .address(let address) = $0.data { address } else { nil } }
+    }
+
+    /// The smallest TTL of the answer section; of a negative answer the smaller number of its SOA.
+    public var lifetime: UInt32? {
+      if let ttl = answers.map(\.ttl).min() { return ttl }
+      guard let soa = authorities.first, case .startOfAuthority(_, _, let minimum) = soa.data else {
+        return nil
+      }
+      return Swift.min(soa.ttl, minimum)
+    }
+  }
+
+  /// Answers a question as a recursive server does, with the whole CNAME chain.
+  ///
+  /// A chain ends after 16 aliases, so that a loop gives a long answer without an end.
+  ///
+  /// - Parameters:
+  ///   - name: the name asked for.
+  ///   - type: the type asked for.
+  /// - Returns: the response code, the answer section and the authority section.
+  public func lookup(_ name: DNSName, _ type: DNSRecordType) -> Lookup {
+    var lookup = Lookup()
+    var owner = name
+    for _ in 0...16 {
+      guard let entry = entry(owner, type) else {
+        lookup.responseCode = .nameError
+        lookup.authorities = soa(of: owner, negative)
+        return lookup
+      }
+      let found = entry.records.filter { $0.type == type }
+      if !found.isEmpty {
+        lookup.answers += found
+        return lookup
+      }
+      if entry.responseCode == .noError, let alias = entry.records.first(where: { $0.type == .cname }),
+        case .canonicalName(let target) = alias.data
+      {
+        lookup.answers.append(alias)
+        owner = target
+        continue
+      }
+      lookup.responseCode = entry.responseCode
+      lookup.authorities = soa(of: owner, entry.authority ?? negative)
+      return lookup
+    }
+    return lookup
+  }
+
+  private func entry(_ name: DNSName, _ type: DNSRecordType) -> Entry? {
+    if let entry = entries[name] { return entry }
+    let text = name.text
+    for generator in generators.reversed() {
+      if let records = generator(text, type) { return Entry(records: records) }
+    }
+    return nil
+  }
+
+  private func soa(of name: DNSName, _ authority: Authority?) -> [DNSRecord] {
+    guard let authority else { return [] }
+    // The zone is taken to be the name's parent, as with a name directly below a registered domain.
+    let zone = DNSName(name.labels.dropFirst().map { String(decoding: $0, as: UTF8.self) + "." }.joined())
+    return [
+      DNSRecord(
+        owner: zone ?? .root, type: .soa, ttl: authority.ttl,
+        data: .startOfAuthority(
+          primary: RecordTable.name("ns.directdns.test"), serial: 1, minimum: authority.minimum))
+    ]
+  }
+}
+
+extension DNSName {
+  /// The presentation form without its final dot.
+  var text: String { String(description.dropLast()) }
+}

@@ -1,0 +1,82 @@
+import DirectDNS
+import DirectDNSTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ManualClockTests {
+  let clock = ManualClock()
+
+  @Test func `a clock stands still until it is moved`() {
+    let before = clock.now
+    #expect(clock.now == before)
+    clock.advance(by: .milliseconds(1500))
+    #expect(clock.now - before == .milliseconds(1500))
+  }
+
+  @Test func `the wall clock moves along, in whole seconds`() {
+    clock.advance(by: .milliseconds(999))
+    #expect(clock.secondsSince1970 == 1_700_000_000)
+    clock.advance(by: .milliseconds(1))
+    #expect(clock.secondsSince1970 == 1_700_000_001)
+  }
+
+  @Test func `the wall clock can jump alone, back too`() {
+    clock.advance(by: .seconds(10))
+    let before = clock.now
+    clock.setSecondsSince1970(1000)
+    #expect(clock.secondsSince1970 == 1000)
+    #expect(clock.now == before)
+    clock.advance(by: .seconds(5))
+    #expect(clock.secondsSince1970 == 1005)
+  }
+
+  @Test @MainActor func `sleepers wake in the order of their instants and see the new time`() async {
+    let clock = clock
+    var woken: [Int] = []
+    let tasks = [3, 1, 2, 9].map { second in
+      Task { @MainActor in
+        try await clock.sleep(until: ResolverInstant(nanoseconds: 0) + .seconds(second))
+        #expect(clock.now == ResolverInstant(nanoseconds: 0) + .seconds(5))
+        woken.append(second)
+      }
+    }
+    await clock.waitForSleepers(4)
+    clock.advance(by: .seconds(5))
+    for task in tasks.prefix(3) { _ = await task.result }
+    #expect(woken == [1, 2, 3])
+    #expect(clock.sleeperCount == 1)
+    tasks[3].cancel()
+  }
+
+  @Test func `an instant that has come is not waited for`() async throws {
+    clock.advance(by: .seconds(1))
+    try await clock.sleep(until: clock.now)
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `a cancelled sleeper ends with CancellationError and leaves no trace`() async {
+    let clock = clock
+    let task = Task { try await clock.sleep(until: clock.now + .seconds(1)) }
+    await clock.waitForSleepers()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `a task that is cancelled already does not sleep`() async {
+    let clock = clock
+    await withThrowingTaskGroup(of: Void.self) { group in
+      group.cancelAll()
+      group.addTask { try await clock.sleep(until: clock.now + .seconds(1)) }
+      await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+    }
+  }
+
+  @Test func `waiting for sleepers ends when its task is cancelled`() async {
+    let clock = clock
+    let task = Task { await clock.waitForSleepers() }
+    task.cancel()
+    await task.value
+    #expect(clock.sleeperCount == 0)
+  }
+}
