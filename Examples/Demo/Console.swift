@@ -8,7 +8,9 @@ struct StoryError: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// Prints the story, and checks it. Colour is for terminals.
+/// Prints the story, and checks it.
+///
+/// Colour is for terminals.
 struct Console: Sendable {
   private let usesColour: Bool
 

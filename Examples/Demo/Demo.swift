@@ -2,7 +2,9 @@ import DirectDNS
 import DirectDNSTesting
 import Foundation
 
-/// The life of one answer, told with real servers on loopback. Ends with 1 when the story does not come true.
+/// The life of one answer, told with real servers on loopback.
+///
+/// Ends with 1 when the story does not come true.
 @main
 struct Demo {
   static func main() async {
@@ -20,7 +22,9 @@ struct Demo {
   }
 }
 
-/// What happens, in order. Each chapter checks what it shows.
+/// What happens, in order.
+///
+/// Each chapter checks what it shows.
 struct Story {
   let console: Console
   let stage: Stage

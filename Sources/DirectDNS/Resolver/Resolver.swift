@@ -99,7 +99,9 @@ public final class Resolver: Sendable {
 
   // MARK: What is known already
 
-  /// What the cache has, at once: never waits, never throws. On anything but a fresh answer a refresh starts behind it.
+  /// What the cache has, at once: never waits, never throws.
+  ///
+  /// On anything but a fresh answer a refresh starts behind it.
   @inline(__always)
   public func cached(_ host: HostName, options: LookupOptions = LookupOptions()) -> Resolution? {
     fresh(host, options) ?? cachedSlowly(host, options)
@@ -147,7 +149,9 @@ public final class Resolver: Sendable {
     }
   }
 
-  /// Ends what is under way. Cached answers can still be read; a lookup that would have to ask fails.
+  /// Ends what is under way.
+  ///
+  /// Cached answers can still be read; a lookup that would have to ask fails.
   public func shutDown() {
     isShutDown.store(true, ordering: .relaxed)
     keepAlive.withLock { current in
