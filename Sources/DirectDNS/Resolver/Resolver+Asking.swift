@@ -91,13 +91,11 @@ extension Resolver {
     var flights: [(IPAddress.Family, Flight<FlightOutcome>)] = []
     for family in wanted.members where outcomes[family] == nil {
       let question = AddressQuestion(host, family)
-      if let negative = cache.freshNegative(question, at: now) {
-        outcomes[family] = .answered(
-          Answer(.negative(negative.negative), ttl: nil), sources[Int(negative.source)], negative.life)
-      } else if let error = cache.failure(of: question, at: now) {
-        outcomes[family] = .failed(error)
-      } else {
-        flights.append((family, flight(question, route, deadlines)))
+      switch cache.remembered(question, at: now) {
+      case .negative(let negative, let source, let life):
+        outcomes[family] = .answered(Answer(.negative(negative), ttl: nil), sources[Int(source)], life)
+      case .failure(let error): outcomes[family] = .failed(error)
+      case nil: flights.append((family, flight(question, route, deadlines)))
       }
     }
     let wait = FlightWait(AddressFamilies(flights.map(\.0)), clock: clock)

@@ -100,15 +100,15 @@ public final class Resolver: Sendable {
   // MARK: What is known already
 
   /// What the cache has, at once: never waits, never throws. On anything but a fresh answer a refresh starts behind it.
-  @inline(__always)
   public func cached(_ host: HostName, options: LookupOptions = LookupOptions()) -> Resolution? {
-    fresh(host, options) ?? cachedSlowly(host, options)
+    if let found = fresh(host, options) { return found }
+    return cachedSlowly(host, options)
   }
 
   /// What the cache has of a name as people write it: upper case and a final dot do not matter.
-  @inline(__always)
   public func cached(_ host: String, options: LookupOptions = LookupOptions()) -> Resolution? {
-    fresh(spelled: host, options) ?? cachedSlowly(spelled: host, options)
+    if let found = fresh(spelled: host, options) { return found }
+    return cachedSlowly(spelled: host, options)
   }
 
   // MARK: Telling it
