@@ -1,3 +1,5 @@
+internal import Logging
+
 /// Answers that need no asking. This is the hot path: no lock, no allocation, no reference that threads share.
 extension Resolver {
   @inline(__always)
@@ -80,6 +82,7 @@ extension Resolver {
 
   func note(_ freshness: Resolution.Freshness, _ host: HostName) {
     metrics.hit(freshness)
+    if freshness == .stale { logger.debug("a stale answer serves", metadata: ["host": "\(host)"]) }
     configuration.observer?(.hit(host, freshness))
   }
 

@@ -23,6 +23,8 @@ public final class Resolver: Sendable {
   let usesSystemClock: Bool
   let isWatched: Bool
   let logger = Logger(label: "directdns.resolver")
+  let cacheLogger = Logger(label: "directdns.cache")
+  let systemLogger = Logger(label: "directdns.system")
   private let transport: any HTTPTransport
   private let keepAlive = Locked<KeepAlive?>(nil)
   private let isShutDown = Atomic<Bool>(false)

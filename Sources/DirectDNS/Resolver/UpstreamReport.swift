@@ -47,6 +47,12 @@ struct UpstreamReport: Sendable {
           duration: duration)))
   }
 
+  func opened(_ provider: any Provider) {
+    logger.notice(
+      "a provider failed again and again: others are asked before it for a while",
+      metadata: ["provider": "\(provider.name)", "origin": "\(provider.url.originText)"])
+  }
+
   static func text(_ result: Result<Answer, ProviderFailure>) -> String {
     switch result {
     case .success(let answer):
