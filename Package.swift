@@ -83,5 +83,13 @@ let package = Package(
     .testTarget(
       name: "DirectDNSTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
       swiftSettings: house),
+    .testTarget(
+      name: "DnsctlTests",
+      dependencies: [
+        "dnsctl", "DirectDNS",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: house),
   ]
 )

@@ -7,7 +7,9 @@ internal import Logging
   internal import Foundation
 #endif
 
-/// The world as a command sees it. `run()` builds the real one; tests build their own and call `run(in:)`.
+/// The world as a command sees it.
+///
+/// `run()` builds the real one; tests build their own and call `run(in:)`.
 struct CommandContext: Sendable {
   /// Makes the resolver that a command asks.
   typealias ResolverFactory =

@@ -90,7 +90,9 @@ extension UpstreamOptions {
 
   private static func defaultPath(_ environment: [String: String]) -> String? {
     // The base directory specification wants absolute paths and ignores others.
-    if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") { return folder + "/directdns/config.json5" }
+    if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
+      return folder + "/directdns/config.json5"
+    }
     guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
     return home + "/.config/directdns/config.json5"
   }
@@ -108,7 +110,8 @@ struct BootstrapOption: Sendable, Hashable {
 
   init(_ text: String) throws(Fault) {
     guard let equals = text.firstIndex(of: "=") else {
-      throw Fault(description: "\"\(text.printable)\" has no \"=\". Write NAME=IP, such as dns.google=8.8.8.8.")
+      throw Fault(
+        description: "\"\(text.printable)\" has no \"=\". Write NAME=IP, such as dns.google=8.8.8.8.")
     }
     let host = String(text[..<equals])
     let value = String(text[text.index(after: equals)...])
@@ -120,7 +123,9 @@ struct BootstrapOption: Sendable, Hashable {
     // Brackets are how addresses stand in URLs, where many come from.
     let isBracketed = value.hasPrefix("[") && value.hasSuffix("]")
     guard let address = IPAddress(isBracketed ? String(value.dropFirst().dropLast()) : value) else {
-      throw Fault(description: "\"\(value.printable)\", behind the \"=\", is no IP address. Write \(name)=192.0.2.1, for example.")
+      throw Fault(
+        description:
+          "\"\(value.printable)\", behind the \"=\", is no IP address. Write \(name)=192.0.2.1, for example.")
     }
     self.address = address
   }

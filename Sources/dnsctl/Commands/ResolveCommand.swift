@@ -41,7 +41,9 @@ struct ResolveCommand: AsyncParsableCommand {
   @Flag(help: "Show on standard error what happens: each query, its address, status and time.")
   var trace = false
 
-  @Argument(help: ArgumentHelp("A name or an address; - reads names from standard input, one a line.", valueName: "host"))
+  @Argument(
+    help: ArgumentHelp(
+      "A name or an address; - reads names from standard input, one a line.", valueName: "host"))
   var hosts: [String]
 
   func run() async throws {
@@ -77,7 +79,8 @@ struct ResolveCommand: AsyncParsableCommand {
         let outcome = await lookUp(host)
         do throws(StreamError) { try writer.write([outcome]) } catch { throw .output(error) }
       } else {
-        try await LookupPipeline(input: context.input, lookUp: lookUp).run(hosts) { outcomes throws(StreamError) in
+        try await LookupPipeline(input: context.input, lookUp: lookUp).run(hosts) {
+          outcomes throws(StreamError) in
           try writer.write(outcomes)
         }
       }

@@ -6,12 +6,14 @@ internal import DirectDNS
   internal import Foundation
 #endif
 
-/// The configuration file: JSON with comments, every key optional. `Config/dnsctl.example.json5` shows all of them.
+/// The configuration file: JSON with comments, every key optional.
 ///
+/// `Config/dnsctl.example.json5` shows all keys.
 /// It is read and never written, since it may hold secrets: `Decodable` without `Encodable`.
 struct ConfigurationFile: Decodable, Sendable {
   enum Key: String, ConfigurationKey {
-    case providers, system, cache, capacity, keepAlive, pins, localZones, timeout, hedging, families, expired, ca
+    case providers, system, cache, capacity, keepAlive, pins, localZones, timeout, hedging, families, expired,
+      ca
   }
 
   enum SystemKey: String, ConfigurationKey { case enabled, servers }
@@ -78,7 +80,8 @@ struct ConfigurationFile: Decodable, Sendable {
     hedges = try object[.hedging]?.bool()
     families = try object[.families]?.choice()
     expired = try object[.expired]?.choice()
-    authorities = try (object[.ca]?.list("Give a list of files.") ?? []).map { node throws(ConfigurationFault) in
+    authorities = try (object[.ca]?.list("Give a list of files.") ?? []).map {
+      node throws(ConfigurationFault) in
       try node.text("Give a file's path.")
     }
   }
@@ -91,7 +94,8 @@ struct ConfigurationFile: Decodable, Sendable {
     }
     let object = try node.object(SystemKey.self, "Give true, false, or an object with enabled and servers.")
     usesSystemDNS = try object[.enabled]?.bool()
-    systemServers = try (object[.servers]?.list("Give a list of servers.") ?? []).map { node throws(ConfigurationFault) in
+    systemServers = try (object[.servers]?.list("Give a list of servers.") ?? []).map {
+      node throws(ConfigurationFault) in
       let expectation = "Give ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT."
       guard let server = Self.server(try node.text(expectation)) else { throw node.fault(expectation) }
       return server
@@ -101,7 +105,8 @@ struct ConfigurationFile: Decodable, Sendable {
   private mutating func readCache(_ node: ConfigurationNode?) throws(ConfigurationFault) {
     guard let object = try node?.object(CacheKey.self) else { return }
     let times: [(CacheKey, WritableKeyPath<CachePolicy, Duration>)] = [
-      (.minimumTTL, \.minimumTTL), (.maximumTTL, \.maximumTTL), (.grace, \.grace), (.maximumStale, \.maximumStale),
+      (.minimumTTL, \.minimumTTL), (.maximumTTL, \.maximumTTL), (.grace, \.grace),
+      (.maximumStale, \.maximumStale),
       (.patience, \.patience), (.minimumNegativeTTL, \.minimumNegativeTTL),
       (.maximumNegativeTTL, \.maximumNegativeTTL), (.minimumFailureMemory, \.minimumFailureMemory),
       (.maximumFailureMemory, \.maximumFailureMemory), (.staleRecheck, \.staleRecheck),
@@ -136,18 +141,23 @@ struct ConfigurationFile: Decodable, Sendable {
   }
 
   private static func hostNames(_ node: ConfigurationNode?) throws(ConfigurationFault) -> [HostName] {
-    try (node?.list("Give a list of host names.") ?? []).map { node throws(ConfigurationFault) in try node.hostName() }
+    try (node?.list("Give a list of host names.") ?? []).map { node throws(ConfigurationFault) in
+      try node.hostName()
+    }
   }
 
   /// A DNS server as c-ares reads it.
   private static func server(_ text: String) -> String? {
     if let address = IPAddress(text) { return address.family == .ipv6 ? "[\(address)]" : "\(address)" }
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0
+    else {
       return nil
     }
     let host = text[..<colon]
     if host.hasPrefix("["), host.hasSuffix("]") {
-      guard let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6 else { return nil }
+      guard let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6 else {
+        return nil
+      }
       return "[\(address)]:\(port)"
     }
     guard let address = IPAddress(String(host)), address.family == .ipv4 else { return nil }

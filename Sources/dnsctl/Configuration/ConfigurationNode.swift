@@ -77,7 +77,9 @@ struct ConfigurationNode: Sendable {
 
   func list(_ expectation: String) throws(ConfigurationFault) -> [ConfigurationNode] {
     guard case .list(let values) = value else { throw fault(expectation) }
-    return values.enumerated().map { ConfigurationNode(value: $1, path: "\(path)[\($0)]", isSecret: isSecret) }
+    return values.enumerated().map {
+      ConfigurationNode(value: $1, path: "\(path)[\($0)]", isSecret: isSecret)
+    }
   }
 
   /// An object whose keys are free, in a fixed order.
@@ -94,7 +96,8 @@ struct ConfigurationNode: Sendable {
     if let unknown = values.keys.sorted().first(where: { Key(rawValue: $0) == nil }) {
       // What stands there is not shown: a secret under a misspelt key is a secret still.
       let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ConfigurationFault(message: "\(child(unknown, .null).path) is no key that is known here. Known are: \(known).")
+      throw ConfigurationFault(
+        message: "\(child(unknown, .null).path) is no key that is known here. Known are: \(known).")
     }
     return ConfigurationObject(node: self, values: values)
   }
@@ -105,7 +108,9 @@ struct ConfigurationNode: Sendable {
   }
 }
 
-/// An object whose keys have been checked. A key that is `null` counts as one that is not there.
+/// An object whose keys have been checked.
+///
+/// A key that is `null` counts as one that is not there.
 struct ConfigurationObject<Key: ConfigurationKey>: Sendable {
   fileprivate let node: ConfigurationNode
   fileprivate let values: [String: ConfigurationValue]
@@ -133,7 +138,9 @@ enum Seconds {
 
   /// Reads a time-out: digits with or without decimals, more than nothing, at most a day.
   static func timeout(_ text: String) -> Duration? {
-    let isDecimal = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".") }
+    let isDecimal = text.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
+    }
     guard isDecimal, let seconds = Double(text), seconds <= 86_400 else { return nil }
     let duration = duration(seconds)
     return duration > .zero ? duration : nil

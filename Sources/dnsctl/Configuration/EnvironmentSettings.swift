@@ -1,6 +1,8 @@
 internal import DirectDNS
 
-/// What the environment says: `DIRECTDNS_…`, each between the file and the options. An empty variable is none.
+/// What the environment says, between the file and the options: variables named `DIRECTDNS_…`.
+///
+/// An empty variable is none.
 struct EnvironmentSettings: Sendable {
   var configurationPath: String?
   var providers: [String]?
@@ -46,9 +48,11 @@ struct EnvironmentSettings: Sendable {
     families = try value("FAMILY", "Give any, ipv4 or ipv6.", FamilyOption.init)
     expired = try value("EXPIRED", "Give allowed, refused or preferred.", ExpiredOption.init)
     usesSystemDNS = try value("SYSTEM", "Give true or false.") { Self.switches[$0.lowercased()] }
-    timeout = try value("TIMEOUT", "Give a number of seconds, more than 0 and at most 86400.", Seconds.timeout)
+    timeout = try value(
+      "TIMEOUT", "Give a number of seconds, more than 0 and at most 86400.", Seconds.timeout)
     alidns = ProviderCredentials(
-      account: text("ALIDNS_ACCOUNT"), keyID: text("ALIDNS_KEY_ID"), secret: text("ALIDNS_SECRET").map { Secret($0) })
+      account: text("ALIDNS_ACCOUNT"), keyID: text("ALIDNS_KEY_ID"),
+      secret: text("ALIDNS_SECRET").map { Secret($0) })
     dnspod = ProviderCredentials(token: text("DNSPOD_TOKEN").map { Secret($0) })
     emas = ProviderCredentials(account: text("EMAS_ACCOUNT"), secret: text("EMAS_SECRET").map { Secret($0) })
   }
@@ -72,7 +76,8 @@ struct EnvironmentSettings: Sendable {
       return ProviderCredentials()
     }
     let host = "\(url.host)"
-    let isAliDNS = host == "alidns.com" || host.hasSuffix(".alidns.com") || host == "223.5.5.5" || host == "223.6.6.6"
+    let isAliDNS =
+      host == "alidns.com" || host.hasSuffix(".alidns.com") || host == "223.5.5.5" || host == "223.6.6.6"
     return isAliDNS ? alidns : ProviderCredentials()
   }
 }

@@ -65,15 +65,22 @@ struct ProviderEntry: Sendable {
 
   private static func rateLimit(_ node: ConfigurationNode) throws(ConfigurationFault) -> RateLimit {
     let object = try node.object(RateLimitKey.self)
-    guard let perSecond = object[.perSecond] else { throw object.missing(.perSecond, "Give requests a second.") }
-    let rate = try perSecond.number("Give a number of requests a second, more than 0.") { $0 > 0 && $0 <= 1e9 }
+    guard let perSecond = object[.perSecond] else {
+      throw object.missing(.perSecond, "Give requests a second.")
+    }
+    let rate = try perSecond.number("Give a number of requests a second, more than 0.") {
+      $0 > 0 && $0 <= 1e9
+    }
     let burst = try object[.burst]?.number("Give a number of requests, at least 1.") { $0 >= 1 && $0 <= 1e9 }
     return RateLimit(perSecond: rate, burst: burst)
   }
 
-  private static func credentials(_ node: ConfigurationNode) throws(ConfigurationFault) -> ProviderCredentials {
+  private static func credentials(_ node: ConfigurationNode) throws(ConfigurationFault) -> ProviderCredentials
+  {
     let object = try node.object(CredentialsKey.self)
-    func text(_ key: CredentialsKey) throws(ConfigurationFault) -> String? { try object[key]?.text("Give a text.") }
+    func text(_ key: CredentialsKey) throws(ConfigurationFault) -> String? {
+      try object[key]?.text("Give a text.")
+    }
     return ProviderCredentials(
       account: try text(.account), keyID: try text(.keyID), secret: try text(.secret).map { Secret($0) },
       token: try text(.token).map { Secret($0) })

@@ -38,13 +38,16 @@ struct ResolverSettings: Sendable {
     try Self.apply(options.bootstraps, to: &providers, unused: "--bootstrap")
 
     configuration = ResolverConfiguration(providers: providers)
-    configuration.usesSystemDNS = options.noSystem ? false : environment.usesSystemDNS ?? file.usesSystemDNS ?? true
+    configuration.usesSystemDNS =
+      options.noSystem ? false : environment.usesSystemDNS ?? file.usesSystemDNS ?? true
     configuration.cache = file.cache
     configuration.keepAlive = file.keepAlive
     configuration.localZones = file.localZones
     if let capacity = file.capacity { configuration.capacity = capacity }
     if let hedges = file.hedges { configuration.hedges = hedges }
-    if let timeout = options.timeout ?? environment.timeout ?? file.timeout { configuration.timeout = timeout }
+    if let timeout = options.timeout ?? environment.timeout ?? file.timeout {
+      configuration.timeout = timeout
+    }
     if let family = options.family ?? environment.families ?? file.families {
       configuration.families = family.families
     }
@@ -56,7 +59,9 @@ struct ResolverSettings: Sendable {
     systemServers = file.systemServers.isEmpty ? nil : file.systemServers.joined(separator: ",")
   }
 
-  /// The providers in the order of asking. One that an option or a variable names may be one of the file's, with all
+  /// The providers in the order of asking.
+  ///
+  /// One that an option or a variable names may be one of the file's, with all
   /// that the file says of it.
   private static func entries(
     options: UpstreamOptions, environment: EnvironmentSettings, file: ConfigurationFile
@@ -65,14 +70,18 @@ struct ResolverSettings: Sendable {
     let named = options.providers.isEmpty ? environment.providers : options.providers
     let configured = file.providers ?? []
     guard let named else {
-      return file.providers ?? ResolverConfiguration.defaultProviderNames.map { ProviderEntry($0, origin: "default") }
+      return file.providers
+        ?? ResolverConfiguration.defaultProviderNames.map { ProviderEntry($0, origin: "default") }
     }
     return named.map { text in
-      configured.first { $0.name == text } ?? configured.first { $0.text == text } ?? ProviderEntry(text, origin: origin)
+      configured.first { $0.name == text } ?? configured.first { $0.text == text }
+        ?? ProviderEntry(text, origin: origin)
     }
   }
 
-  private static func error(_ entry: ProviderEntry, _ error: DirectDNSError, fileName: String) -> SettingsError {
+  private static func error(_ entry: ProviderEntry, _ error: DirectDNSError, fileName: String)
+    -> SettingsError
+  {
     switch entry.origin {
     case "--provider" where !entry.isWellFormed: SettingsError(.usage, "--provider: \(error.message)")
     case "default": SettingsError(.configuration, error.message)
@@ -98,7 +107,8 @@ struct ResolverSettings: Sendable {
     if let option, let unused = bootstraps.first(where: { !used.contains($0.name) }) {
       let hosts = providers.map { "\($0.provider.url.host)" }.joined(separator: ", ")
       throw SettingsError(
-        .configuration, "\(option) \(unused.name)=\(unused.address): no provider's URL has that name. They have: \(hosts).")
+        .configuration,
+        "\(option) \(unused.name)=\(unused.address): no provider's URL has that name. They have: \(hosts).")
     }
   }
 }

@@ -4,7 +4,7 @@ internal import DirectDNS
 struct LookupPipeline: Sendable {
   /// Lookups under way at a time.
   static let width = 64
-  /// Names read and not yet handed on. A slow name holds back those behind it, and reading stops when they are many.
+  /// Names read and not yet handed on: a slow name holds back those behind it, and reading stops when they are many.
   static let window = 1024
   /// Stands for standard input among the names.
   static let inputMark = "-"

@@ -22,8 +22,12 @@ struct JSONLine {
     add("source", resolution.map { "\"\($0.source.kind)\"" })
     add("provider", resolution?.source.provider.map(Self.string))
     add("elapsedMs", outcome.elapsed.milliseconds)
-    add("error", error.map { "{\"code\":\(Self.string($0.code.description)),\"message\":\(Self.string(ErrorText.line($0)))}" })
+    add("error", error.map(Self.object))
     text += "}\n"
+  }
+
+  private static func object(_ error: DirectDNSError) -> String {
+    "{\"code\":\(string(error.code.description)),\"message\":\(string(ErrorText.line(error)))}"
   }
 
   private mutating func add(_ key: String, _ value: String?) {
@@ -31,7 +35,9 @@ struct JSONLine {
     text += "\"\(key)\":\(value ?? "null")"
   }
 
-  /// A JSON string (RFC 8259 §7). `/` needs no escape and gets none.
+  /// A JSON string (RFC 8259 §7).
+  ///
+  /// `/` needs no escape and gets none.
   static func string(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

@@ -5,7 +5,9 @@ internal import DirectDNS
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case text, json, short
 
-  /// What is written for one name. Standard output holds answers only; JSON has errors among them.
+  /// What is written for one name.
+  ///
+  /// Standard output holds answers only; JSON has errors among them.
   func render(_ outcome: LookupOutcome, _ layout: TextTable) -> RenderedOutcome {
     switch (self, outcome.result) {
     case (.json, _): RenderedOutcome(output: JSONLine(outcome).text)

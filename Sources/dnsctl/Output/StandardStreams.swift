@@ -37,7 +37,9 @@ enum StreamError: Error, Sendable, Hashable {
   }
 }
 
-/// Where text goes. What was written is out when the call returns.
+/// Where text goes.
+///
+/// What was written is out when the call returns.
 protocol OutputSink: Sendable {
   func write(_ text: String) throws(StreamError)
 }
@@ -142,7 +144,9 @@ enum CommandSignals {
     signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
   }
 
-  /// Ends the process. Everything is written by now; `exit` would run the destructors of libraries whose threads are
+  /// Ends the process.
+  ///
+  /// Everything is written by now; `exit` would run the destructors of libraries whose threads are
   /// still at work.
   static func end(_ status: ExitStatus) -> Never { _exit(status.rawValue) }
 }

@@ -63,5 +63,7 @@ struct TextStyle: Sendable {
     wrap(text, freshness <= .due ? "32" : "33")
   }
 
-  private func wrap(_ text: String, _ code: String) -> String { isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text }
+  private func wrap(_ text: String, _ code: String) -> String {
+    isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+  }
 }

@@ -12,7 +12,9 @@ struct Trace: Sendable {
     start = context.clock.now
   }
 
-  /// Writes one event. It is called on any thread: each line goes out in one piece.
+  /// Writes one event.
+  ///
+  /// It is called on any thread: each line goes out in one piece.
   func note(_ event: ResolverEvent) {
     // Whoever closed standard error does not want to know.
     try? sink.write("+\((clock.now - start).readable)  \(Self.text(event))\n")
