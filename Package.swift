@@ -104,5 +104,13 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
       swiftSettings: house),
+    .testTarget(
+      name: "DnsctlTests",
+      dependencies: [
+        "dnsctl", "DirectDNS",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: house),
   ]
 )
