@@ -1,5 +1,4 @@
 internal import CoreMetrics
-internal import Metrics
 
 /// Counters of what the cache did. Nothing is counted while nobody collects: a cached lookup takes some 60 ns.
 struct ResolverMetrics: Sendable {

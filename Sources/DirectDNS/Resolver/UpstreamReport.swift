@@ -1,6 +1,6 @@
 internal import HTTPTypes
 internal import Logging
-internal import Metrics
+internal import CoreMetrics
 
 /// Tells logs, metrics and the observer what became of queries. Names of hosts and providers, never a URL's query.
 struct UpstreamReport: Sendable {
