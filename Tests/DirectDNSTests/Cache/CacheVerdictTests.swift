@@ -2,7 +2,9 @@ import Testing
 
 @testable import DirectDNS
 
-/// Two families' states and one verdict. Each state is an entry of 100 s, seen at an age at which it stands so.
+/// Two families' states and one verdict.
+///
+/// Each state is an entry of 100 s, seen at an age at which it stands so.
 struct CacheVerdictTests {
   enum State: String, Sendable, CaseIterable {
     case neverAsked, unknown, fresh, due, grace, stale, gone

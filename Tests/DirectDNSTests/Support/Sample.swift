@@ -1,6 +1,8 @@
 @testable import DirectDNS
 
-/// Values that tests name often. A text that is no name or no address is a mistake in the test.
+/// Values that tests name often.
+///
+/// A text that is no name or no address is a mistake in the test.
 enum Sample {
   static func name(_ text: String) -> HostName {
     do { return try HostName(text) } catch { preconditionFailure("\(text): \(error)") }
