@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "DirectDNSTesting", targets: ["DirectDNSTesting"]),
     .executable(name: "dnsctl", targets: ["dnsctl"]),
     .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
+    .executable(name: "Demo", targets: ["Demo"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
@@ -83,6 +84,10 @@ let package = Package(
     .executableTarget(
       name: "ConformanceDriver", dependencies: ["DirectDNS"],
       path: "Tests/ConformanceDriver", swiftSettings: house),
+    .executableTarget(
+      name: "Demo", dependencies: ["DirectDNS", "DirectDNSTesting"], path: "Examples/Demo", swiftSettings: house),
+    .executableTarget(
+      name: "Resolve", dependencies: ["DirectDNS"], path: "Examples/Resolve", swiftSettings: house),
     .testTarget(
       name: "DirectDNSTests",
       dependencies: [

@@ -165,8 +165,10 @@ final class AnswerCache: Sendable {
 
   // MARK: Writing
 
-  /// Keeps an answer in place of what was known of that family; an answer that is not to be kept still takes the place
-  /// of the one before it. Returns the number of names that had to go.
+  /// Keeps an answer in place of what was known of that family; an answer that is not to be kept still takes
+  /// the place of the one before it.
+  ///
+  /// Returns the number of names that had to go.
   @discardableResult
   func store(
     _ answer: Answer, to question: AddressQuestion, source: UInt16, asked: ResolverInstant, now: ResolverInstant
@@ -244,8 +246,10 @@ final class AnswerCache: Sendable {
     return evicted
   }
 
-  /// Of sixteen names from a random place on, the least useful one: one that can serve nobody, else the one whose last
-  /// use is longest ago. A name that is kept alive stays unless there are no others.
+  /// Of sixteen names from a random place on, the least useful one: one that can serve nobody, else the one
+  /// whose last use is longest ago.
+  ///
+  /// A name that is kept alive stays unless there are no others.
   private func leastUseful(at now: ResolverInstant) -> HostName? {
     var seen = 0
     var worst: (name: HostName, rank: (Int, UInt32))?

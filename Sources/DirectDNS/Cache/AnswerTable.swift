@@ -22,7 +22,9 @@ internal import Synchronization
 
   typealias Word = Atomic<UInt64>
 
-  /// Where things stand in a record, in words. Lengths and kinds are packed into `shape`.
+  /// Where things stand in a record, in words.
+  ///
+  /// Lengths and kinds are packed into `shape`.
   enum Field {
     static let sequence = 0, hash = 1, shape = 2, lastUsed = 3
     static let asked4 = 4, expires4 = 5, asked6 = 6, expires6 = 7
@@ -33,8 +35,10 @@ internal import Synchronization
   static let sizes = [16, 32, 64, 128, 256]
   static let smallestShift = 4
 
-  /// Records in a slab of each size. Nearly all are of the first one, whose single slab is reserved as a whole:
-  /// memory that is not used yet costs nothing, and one large piece spares the processor's page tables.
+  /// Records in a slab of each size.
+  ///
+  /// Nearly all are of the first one, whose single slab is reserved as a whole: memory that is not used yet
+  /// costs nothing, and one large piece spares the processor's page tables.
   private let slabShifts: InlineArray<5, UInt8>
 
   let index: UnsafeMutablePointer<Word>
@@ -91,7 +95,9 @@ internal import Synchronization
 
   // MARK: Reading without a lock
 
-  /// A record as a reader found it: numbers only. Nothing of it counts before ``isIntact(_:)`` said so.
+  /// A record as a reader found it: numbers only.
+  ///
+  /// Nothing of it counts before ``isIntact(_:)`` said so.
   @safe struct Reading {
     fileprivate let record: UnsafeMutablePointer<Word>
     fileprivate let sequence: UInt64
@@ -216,7 +222,9 @@ internal import Synchronization
     return prefersIPv6 && count6 > 0 || count4 == 0 ? count6 : count4
   }
 
-  /// The canonical name in a record. It costs an allocation.
+  /// The canonical name in a record.
+  ///
+  /// It costs an allocation.
   @inline(never)
   func canonicalName(of reading: Reading) -> HostName {
     let shape = reading.shape
@@ -249,7 +257,9 @@ internal import Synchronization
     return unsafe UnsafeMutablePointer<Word>(bitPattern: bits).map { unsafe $0 + offset }
   }
 
-  /// The index place of a name, or nothing. For writers.
+  /// The index place of a name, or nothing.
+  ///
+  /// For writers.
   func find(_ name: HostName) -> (position: UInt64, place: UInt64)? {
     unsafe name.text.utf8.withContiguousStorageIfAvailable { bytes in
       let key = unsafe NameBytes(bytes, isFolded: false)
@@ -385,7 +395,9 @@ internal import Synchronization
   let count: Int
   let isFolded: Bool
 
-  /// - Parameter isFolded: whether upper case is read as lower case and a final dot is left out.
+  /// - Parameters:
+  ///   - bytes: the name's text.
+  ///   - isFolded: whether upper case is read as lower case and a final dot is left out.
   @inline(__always)
   init(_ bytes: UnsafeBufferPointer<UInt8>, isFolded: Bool) {
     unsafe start = UnsafeRawPointer(bytes.baseAddress)

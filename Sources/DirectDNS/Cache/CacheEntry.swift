@@ -11,6 +11,8 @@ struct CacheEntry: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - answer: what the provider said.
+  ///   - source: who said it, as the cache numbers them.
+  ///   - policy: how long answers live.
   ///   - asked: when the query was sent: the lifetime counts from then.
   ///   - now: when the reply came; at least one second is left from then.
   init?(_ answer: Answer, source: UInt16, policy: CachePolicy, asked: ResolverInstant, now: ResolverInstant) {

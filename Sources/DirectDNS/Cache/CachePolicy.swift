@@ -1,29 +1,51 @@
 /// For how long answers are kept and used: the whole life of an answer, decided here and nowhere else.
 public struct CachePolicy: Sendable, Hashable {
-  /// A positive answer lives at least so long, except one with TTL 0. Default 10 s.
+  /// A positive answer lives at least so long, except one with TTL 0.
+  ///
+  /// Default 10 s.
   public var minimumTTL: Duration
-  /// No answer lives longer. Default 1 h.
+  /// No answer lives longer.
+  ///
+  /// Default 1 h.
   public var maximumTTL: Duration
-  /// For so long after expiry the expired answer is handed out at once while a refresh runs; at most the answer's own
-  /// lifetime. Default 30 s.
+  /// For so long after expiry the expired answer is handed out at once while a refresh runs; at most the
+  /// answer's own lifetime.
+  ///
+  /// Default 30 s.
   public var grace: Duration
-  /// For so long after expiry an answer may still serve when no fresh one can be had. Default 24 h.
+  /// For so long after expiry an answer may still serve when no fresh one can be had.
+  ///
+  /// Default 24 h.
   public var maximumStale: Duration
-  /// A lookup that could hand out an expired answer waits so long for the refresh. Default 300 ms.
+  /// A lookup that could hand out an expired answer waits so long for the refresh.
+  ///
+  /// Default 300 ms.
   public var patience: Duration
-  /// Negative answers live at least so long. Default 1 s.
+  /// Negative answers live at least so long.
+  ///
+  /// Default 1 s.
   public var minimumNegativeTTL: Duration
-  /// Negative answers live at most so long. Default 300 s (RFC 2308 §5 allows three hours).
+  /// Negative answers live at most so long.
+  ///
+  /// Default 300 s (RFC 2308 §5 allows three hours).
   public var maximumNegativeTTL: Duration
   /// The lifetime of a negative answer whose reply has no SOA; nothing means that it is not kept (RFC 2308 §5).
   public var negativeTTLWithoutSOA: Duration?
-  /// A failure is remembered so long at first, doubling with each further one (RFC 9520). Default 1 s; 0 is never.
+  /// A failure is remembered so long at first, doubling with each further one (RFC 9520).
+  ///
+  /// Default 1 s; 0 is never.
   public var minimumFailureMemory: Duration
-  /// No failure is remembered for longer. Default 30 s.
+  /// No failure is remembered for longer.
+  ///
+  /// Default 30 s.
   public var maximumFailureMemory: Duration
-  /// An expired answer whose refresh failed is not asked for again before this (RFC 8767 §5). Default 30 s.
+  /// An expired answer whose refresh failed is not asked for again before this (RFC 8767 §5).
+  ///
+  /// Default 30 s.
   public var staleRecheck: Duration
-  /// Whether answers are refreshed before they expire, from 75 % of their lifetime on. Default true.
+  /// Whether answers are refreshed before they expire, from 75 % of their lifetime on.
+  ///
+  /// Default true.
   public var refreshesAhead: Bool
 
   /// Creates a policy; without arguments, the defaults.
@@ -89,6 +111,7 @@ struct CacheTimes: Sendable, Hashable {
   ///   - expired: what the caller thinks of expired answers.
   ///   - epoch: when the network last changed: what was asked before is due, or gone if it is negative.
   ///   - now: the present.
+  /// - Returns: the one phase that holds.
   @inline(__always)
   func phase(
     of life: CacheLife, isNegative: Bool, expired: ExpiredUse, epoch: Int64, at now: ResolverInstant

@@ -1,6 +1,8 @@
 /// One family of a cached name, as much of it as decides what a lookup gets.
 struct FamilyView: Sendable, Hashable {
-  /// What is known of the family. A byte rather than an enum: it is taken out of a word on the hot path.
+  /// What is known of the family.
+  ///
+  /// A byte rather than an enum: it is taken out of a word on the hot path.
   struct Kind: RawRepresentable, Sendable, Hashable {
     var rawValue: UInt8
 
@@ -69,8 +71,10 @@ enum CacheVerdict: Sendable, Hashable {
       (ipv4.kind, phase4, ipv4.life), (ipv6.kind, phase6, ipv6.life), wanted: wanted, now: now)
   }
 
-  /// Whether a family wants asking while another one serves. A family whose last asking brought nothing to keep is
-  /// asked again together with the other, not by every lookup.
+  /// Whether a family wants asking while another one serves.
+  ///
+  /// A family whose last asking brought nothing to keep is asked again together with the other, not by every
+  /// lookup.
   @inline(__always)
   private static func needsRefresh(_ kind: FamilyView.Kind, _ phase: CachePhase) -> Bool {
     kind == .neverAsked || kind != .unknown && phase != .fresh

@@ -50,7 +50,9 @@ struct RecordShape: Sendable, Hashable {
   var startCanonical6: Int { startCanonical4 + (canonical4 + 7) / 8 }
   var payloadCount: Int { startCanonical6 + (canonical6 == Self.sameCanonical ? 0 : (canonical6 + 7) / 8) }
 
-  /// In place of a length: IPv6's canonical name is IPv4's. No name is so long.
+  /// In place of a length: IPv6's canonical name is IPv4's.
+  ///
+  /// No name is so long.
   static let sameCanonical = 255
 }
 

@@ -1,6 +1,8 @@
 internal import CDirectDNSCares
 
-/// Why c-ares brought no answer. Its codes are mapped here and nowhere else.
+/// Why c-ares brought no answer.
+///
+/// Its codes are mapped here and nowhere else.
 enum CaresError: Error, Hashable, Sendable, CustomStringConvertible {
   case nameNotFound
   case noAddress

@@ -1,8 +1,12 @@
 /// A request rate: so many a second on average, and so many at once.
 public struct RateLimit: Hashable, Sendable, Codable {
-  /// Requests a second, on average. More than 0.
+  /// Requests a second, on average.
+  ///
+  /// More than 0.
   public var perSecond: Double
-  /// Requests that may go out at once after a quiet time. At least 1.
+  /// Requests that may go out at once after a quiet time.
+  ///
+  /// At least 1.
   public var burst: Double
 
   /// Creates a limit; without `burst`, a second's worth may go out at once.

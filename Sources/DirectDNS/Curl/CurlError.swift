@@ -1,6 +1,8 @@
 internal import CDirectDNSCurl
 
-/// Why a transfer brought no response. libcurl's codes are mapped here and nowhere else.
+/// Why a transfer brought no response.
+///
+/// libcurl's codes are mapped here and nowhere else.
 enum CurlError: Error, Hashable, Sendable {
   case connect(String)
   case tls(String)

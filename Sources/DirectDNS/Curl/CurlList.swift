@@ -1,6 +1,8 @@
 internal import CDirectDNSCurl
 
-/// A list of strings as libcurl takes it. It must outlive the transfer that uses it.
+/// A list of strings as libcurl takes it.
+///
+/// It must outlive the transfer that uses it.
 @safe struct CurlList: ~Copyable {
   private(set) var head: UnsafeMutablePointer<curl_slist>?
 

@@ -1,7 +1,9 @@
 internal import CDirectDNSCurl
 internal import Dispatch
 
-/// The one thread that owns a multi handle and every transfer on it. Others post to its mailbox.
+/// The one thread that owns a multi handle and every transfer on it.
+///
+/// Others post to its mailbox.
 ///
 /// Dropping the loop ends its thread; transfers that still run then end with ``CurlError/shutDown``.
 final class CurlLoop: Sendable {
@@ -9,7 +11,9 @@ final class CurlLoop: Sendable {
 
   deinit { mailbox.post(.stop) }
 
-  /// Sends a request and waits for its response. Cancelling the task ends the transfer alone.
+  /// Sends a request and waits for its response.
+  ///
+  /// Cancelling the task ends the transfer alone.
   func perform(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
     let job = CurlJob(request)
     let result = await withTaskCancellationHandler {
@@ -30,7 +34,9 @@ final class CurlLoop: Sendable {
   func stop() { mailbox.post(.stop) }
 }
 
-/// One request on its way through the loop. All but the request belongs to the loop's thread once posted.
+/// One request on its way through the loop.
+///
+/// All but the request belongs to the loop's thread once posted.
 @safe final class CurlJob: @unchecked Sendable {
   enum Stage { case new, queued, running, done }
 

@@ -1,7 +1,9 @@
 internal import CDirectDNSCurl
 internal import DequeModule
 
-/// What the loop's thread knows and does. Nothing of it is seen by any other thread.
+/// What the loop's thread knows and does.
+///
+/// Nothing of it is seen by any other thread.
 struct CurlThread: ~Copyable {
   /// The transfers of one lane: running ones, waiting ones, and handles that are free.
   private final class Lane {

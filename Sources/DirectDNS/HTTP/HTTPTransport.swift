@@ -96,7 +96,9 @@ public struct HTTPEndpoint: Hashable, Sendable {
 
   /// The endpoint's URL; its scheme, host and port are the origin.
   public var url: WebURL
-  /// Addresses that stand for the URL's host. The certificate is still checked against the name.
+  /// Addresses that stand for the URL's host.
+  ///
+  /// The certificate is still checked against the name.
   public var addresses: [IPAddress]
 
   /// Creates an endpoint.
@@ -106,7 +108,9 @@ public struct HTTPEndpoint: Hashable, Sendable {
   }
 }
 
-/// One request out, one reply in. DirectDNS brings ``CurlTransport``; tests bring their own.
+/// One request out, one reply in.
+///
+/// DirectDNS brings ``CurlTransport``; tests bring their own.
 public protocol HTTPTransport: Sendable {
   /// Sends a request to an endpoint.
   ///
@@ -114,7 +118,8 @@ public protocol HTTPTransport: Sendable {
   ///   - message: the request.
   ///   - endpoint: where to send it.
   ///   - timeout: the time for the whole of it.
-  /// - Throws: why there is no reply. A status other than 200 is a reply.
+  /// - Returns: what came back, whatever its status.
+  /// - Throws: why there is no reply.
   func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply

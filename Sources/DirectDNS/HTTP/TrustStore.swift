@@ -19,8 +19,10 @@ public struct TrustStore: Sendable, Hashable {
     self.environment = environment ?? ProcessInfo.processInfo.environment
   }
 
-  /// Folders of certificates under their hashes. OpenSSL reads the one certificate that it needs (0.1 ms); the same
-  /// authorities in one file cost 24 ms a process, since all of them are parsed.
+  /// Folders of certificates under their hashes.
+  ///
+  /// OpenSSL reads the one certificate that it needs (0.1 ms); the same authorities in one file cost 24 ms a
+  /// process, since all of them are parsed.
   private static let folders = ["/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/openssl/certs"]
   private static let files = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",

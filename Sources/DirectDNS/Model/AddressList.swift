@@ -1,4 +1,6 @@
-/// Addresses in an order that matters. Up to four are held without an allocation.
+/// Addresses in an order that matters.
+///
+/// Up to four are held without an allocation.
 public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayLiteral {
   // Cached lookups hand these out by the million: four addresses cover nearly every name.
   private var words: InlineArray<8, UInt64>

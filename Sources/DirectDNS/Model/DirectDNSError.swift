@@ -3,7 +3,9 @@
 /// The message names the host, the provider where there is one, the reason, and what to do about it. It
 /// never holds a secret: no key, token, signature or signed URL.
 public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
-  /// What went wrong, as a value that programs can switch on. New codes may be added.
+  /// What went wrong, as a value that programs can switch on.
+  ///
+  /// New codes may be added.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's stable spelling: it stands in `dnsctl`'s JSON and serves as a metrics label.
     public let description: String
@@ -53,7 +55,9 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// What went wrong and what to do, for people.
   public let message: String
-  /// Every provider that was asked, in the order of asking. Empty when none was.
+  /// Every provider that was asked, in the order of asking.
+  ///
+  /// Empty when none was.
   public let attempts: [Attempt]
   /// The error below this one, where there is one.
   public let underlying: (any Error)?

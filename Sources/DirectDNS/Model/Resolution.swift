@@ -57,7 +57,9 @@ public struct Resolution: Sendable, Hashable {
     }
   }
 
-  /// The addresses in the order of use. Never empty.
+  /// The addresses in the order of use.
+  ///
+  /// Never empty.
   public var addresses: AddressList
   /// The end of the CNAME chain, where the name is an alias.
   public var canonicalName: HostName?

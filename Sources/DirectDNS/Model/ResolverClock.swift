@@ -26,7 +26,9 @@ public struct ResolverInstant: Hashable, Comparable, Sendable {
   }
 }
 
-/// Where a resolver gets its time from. Tests hand in one that they move themselves.
+/// Where a resolver gets its time from.
+///
+/// Tests hand in one that they move themselves.
 public protocol ResolverClock: Sendable {
   /// The present instant. It never goes back.
   var now: ResolverInstant { get }

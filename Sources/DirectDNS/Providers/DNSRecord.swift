@@ -108,7 +108,8 @@ public struct DNSRecord: Hashable, Sendable {
   /// Seven days in seconds: no record lives longer, whatever it says (RFC 8767 §4).
   static let lifetimeLimit: UInt32 = 7 * 86_400
 
-  /// The lifetime in seconds, at most seven days. A TTL with its high bit set counts as a large one
-  /// (RFC 8767 §4).
+  /// The lifetime in seconds, at most seven days.
+  ///
+  /// A TTL with its high bit set counts as a large one (RFC 8767 §4).
   public var lifetime: UInt32 { min(ttl, Self.lifetimeLimit) }
 }

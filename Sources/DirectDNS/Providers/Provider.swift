@@ -21,7 +21,9 @@ public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(host) \(type)" }
 }
 
-/// One wire format of one endpoint: how a question becomes a request, and how a reply is read. Both are pure.
+/// One wire format of one endpoint: how a question becomes a request, and how a reply is read.
+///
+/// Both are pure.
 public protocol Provider: Sendable {
   /// A short name for logs, errors and metrics, such as `alidns`.
   var name: String { get }
@@ -34,6 +36,7 @@ public protocol Provider: Sendable {
   /// - Parameters:
   ///   - question: what to ask.
   ///   - secondsSince1970: the wall clock, for signatures.
+  /// - Returns: the request, which may hold a signature.
   func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage
 
   /// Reads a reply.
@@ -41,6 +44,7 @@ public protocol Provider: Sendable {
   /// - Parameters:
   ///   - reply: what came back.
   ///   - question: what was asked; a reply to anything else is a failure.
+  /// - Returns: addresses, or a negative answer.
   /// - Throws: why the reply is no answer.
   func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer
 }

@@ -2,8 +2,9 @@
 public struct ProviderConfiguration: Sendable {
   /// The wire format and the endpoint.
   public var provider: any Provider
-  /// Addresses that stand for the endpoint's host, so that no DNS is needed to reach DNS. Empty for an endpoint that
-  /// is an address itself, or one whose name the system's DNS is asked for.
+  /// Addresses that stand for the endpoint's host, so that no DNS is needed to reach DNS.
+  ///
+  /// Empty for an endpoint that is an address itself, or one whose name the system's DNS is asked for.
   public var bootstrap: [IPAddress]
   /// The request rate; unlimited by default.
   public var rateLimit: RateLimit?

@@ -29,7 +29,9 @@ extension HTTPReply {
     }
   }
 
-  /// `Retry-After` in seconds (RFC 9110 §10.2.3), a day at most. A date is not read: it needs a clock that is right.
+  /// `Retry-After` in seconds (RFC 9110 §10.2.3), a day at most.
+  ///
+  /// A date is not read: it needs a clock that is right.
   var retryAfter: Duration? {
     fields[.retryAfter].flatMap { UInt32($0.trimming(" \t")) }.map { .seconds(min(Int64($0), 86_400)) }
   }

@@ -4,7 +4,9 @@ extension WebURL {
     "\(scheme.rawValue)://\(host)\(port.map { ":\($0)" } ?? "")\(path)" + (query.map { "?" + $0 } ?? "")
   }
 
-  /// The URL as it is requested, ready for a further query item. A query that it has is kept.
+  /// The URL as it is requested, ready for a further query item.
+  ///
+  /// A query that it has is kept.
   var queryPrefix: String {
     guard let query else { return requestText + "?" }
     return query.isEmpty ? requestText : requestText + "&"

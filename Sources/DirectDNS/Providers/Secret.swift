@@ -20,13 +20,19 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
   public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 }
 
-/// Who asks, for providers that want to know. Secrets come from configuration or environment.
+/// Who asks, for providers that want to know.
+///
+/// Secrets come from configuration or environment.
 public struct ProviderCredentials: Sendable, Hashable {
-  /// AliDNS: the account id (`uid`). EMAS: the account id.
+  /// AliDNS: the account id (`uid`).
+  ///
+  /// EMAS: the account id.
   public var account: String?
   /// AliDNS: the AccessKey id (`ak`).
   public var keyID: String?
-  /// AliDNS: the AccessKey secret. EMAS: the signing secret.
+  /// AliDNS: the AccessKey secret.
+  ///
+  /// EMAS: the signing secret.
   public var secret: Secret?
   /// DNSPod: the token of the HTTPS form.
   public var token: Secret?

@@ -1,4 +1,6 @@
-/// A service binding: where and how an https origin can be reached (RFC 9460). Kept as data.
+/// A service binding: where and how an https origin can be reached (RFC 9460).
+///
+/// Kept as data.
 public struct ServiceBinding: Hashable, Sendable {
   /// 0 is an alias; otherwise the smaller one is preferred.
   public var priority: UInt16
@@ -14,7 +16,9 @@ public struct ServiceBinding: Hashable, Sendable {
     self.parameters = parameters
   }
 
-  /// The application protocols, such as `h2` and `h3` (key 1). A malformed list is empty.
+  /// The application protocols, such as `h2` and `h3` (key 1).
+  ///
+  /// A malformed list is empty.
   public var alpn: [String] {
     guard let value = parameters[1] else { return [] }
     var protocols: [String] = []

@@ -7,7 +7,9 @@ enum Signing {
     hex(SHA256.hash(data: Array((account + secret.text + String(time) + name + keyID).utf8)))
   }
 
-  /// EMAS v1: hex(MD5(host - secret - t)). The vendor's choice of hash, not ours.
+  /// EMAS v1: hex(MD5(host - secret - t)).
+  ///
+  /// The vendor's choice of hash, not ours.
   static func emas1(host: String, secret: Secret, expiry: Int64) -> String {
     hex(Insecure.MD5.hash(data: Array("\(host)-\(secret.text)-\(expiry)".utf8)))
   }

@@ -32,7 +32,9 @@ extension Resolver {
   /// How much the cache holds.
   public var cacheStatistics: CacheStatistics { CacheStatistics(names: cache.count, bytes: cache.byteCount) }
 
-  /// What the cache holds, by name. It costs a copy of the whole cache.
+  /// What the cache holds, by name.
+  ///
+  /// It costs a copy of the whole cache.
   public func snapshot() -> [CachedAnswer] {
     let now = clock.now
     return cache.all().flatMap { name, value in

@@ -57,7 +57,9 @@ struct EndpointHealth: Sendable, Hashable {
     }
   }
 
-  /// Notes a failure. An RCODE is a reply, and 429 says nothing about health.
+  /// Notes a failure.
+  ///
+  /// An RCODE is a reply, and 429 says nothing about health.
   mutating func failed(_ kind: ProviderFailure.Kind, in time: Duration, at now: ResolverInstant) {
     switch kind {
     case .response: answered(in: time)

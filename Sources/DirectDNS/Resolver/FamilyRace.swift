@@ -1,4 +1,6 @@
-/// Two families asked together: when a lookup has waited long enough (RFC 8305 §3). A value, moved by outcomes.
+/// Two families asked together: when a lookup has waited long enough (RFC 8305 §3).
+///
+/// A value, moved by outcomes.
 struct FamilyRace: Sendable, Hashable {
   /// IPv6 gets so much more time when IPv4 has its addresses first.
   static let resolutionDelay = Duration.milliseconds(50)
@@ -18,7 +20,9 @@ struct FamilyRace: Sendable, Hashable {
 
   init(_ families: AddressFamilies) { open = families }
 
-  /// Notes one family's outcome. A family that has nothing, or failed, does not end the lookup while the other is open.
+  /// Notes one family's outcome.
+  ///
+  /// A family that has nothing, or failed, does not end the lookup while the other is open.
   mutating func note(_ family: IPAddress.Family, _ outcome: Outcome) -> Step {
     open.remove(AddressFamilies(family))
     if outcome == .addresses { hasAddresses = true }

@@ -59,13 +59,18 @@ extension Resolver {
 
 /// When a name that is kept alive is refreshed: a pure function.
 enum KeepAliveSchedule {
-  /// At 75 % of the shortest lifetime, earlier or later by up to a tenth of it, so that names that were asked for
-  /// together do not all come due together. After failures: as long as failures are remembered.
+  /// At 75 % of the shortest lifetime, earlier or later by up to a tenth of it, so that names that were asked
+  /// for together do not all come due together.
+  ///
+  /// After failures: as long as failures are remembered.
   ///
   /// - Parameters:
   ///   - lives: the name's entries; none means now.
   ///   - failures: how many refreshes failed in a row.
   ///   - jitter: from -1 to 1.
+  ///   - policy: how long failures are remembered.
+  ///   - now: the present.
+  /// - Returns: the instant, never in the past.
   static func next(
     _ lives: [CacheLife], failures: Int, jitter: Double, policy: CachePolicy, now: ResolverInstant
   ) -> ResolverInstant {

@@ -16,7 +16,9 @@ public enum NameRoute: Sendable, Hashable {
 
 /// The names that stay at home.
 public struct LocalZones: Sendable, Hashable {
-  /// Fixed addresses per name, like a hosts file. They win over everything.
+  /// Fixed addresses per name, like a hosts file.
+  ///
+  /// They win over everything.
   public var pins: [HostName: [IPAddress]]
   /// Further suffixes whose names go to the system's DNS only.
   public var suffixes: [HostName]

@@ -110,7 +110,9 @@ extension Resolver {
     return try await fallback(host, wanted, route, options, deadlines, outcomes)
   }
 
-  /// No provider has addresses. Answers that expired come before the system's DNS.
+  /// No provider has addresses.
+  ///
+  /// Answers that expired come before the system's DNS.
   private func fallback(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
     _ deadlines: LookupDeadlines, _ outcomes: [IPAddress.Family: FlightOutcome]

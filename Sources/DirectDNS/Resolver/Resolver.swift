@@ -101,7 +101,9 @@ public final class Resolver: Sendable {
 
   // MARK: What is known already
 
-  /// What the cache has, at once: never waits, never throws. On anything but a fresh answer a refresh starts behind it.
+  /// What the cache has, at once: never waits, never throws.
+  ///
+  /// On anything but a fresh answer a refresh starts behind it.
   public func cached(_ host: HostName, options: LookupOptions = LookupOptions()) -> Resolution? {
     if let found = fresh(host, options) { return found }
     return cachedSlowly(host, options)
@@ -149,7 +151,9 @@ public final class Resolver: Sendable {
     }
   }
 
-  /// Ends what is under way. Cached answers can still be read; a lookup that would have to ask fails.
+  /// Ends what is under way.
+  ///
+  /// Cached answers can still be read; a lookup that would have to ask fails.
   public func shutDown() {
     isShutDown.store(true, ordering: .relaxed)
     keepAlive.withLock { current in

@@ -1,26 +1,44 @@
-/// How a resolver behaves. Every property has a default; without any change a resolver works on the internet.
+/// How a resolver behaves.
+///
+/// Every property has a default; without any change a resolver works on the internet.
 public struct ResolverConfiguration: Sendable {
-  /// The providers in the order of asking. Default: AliDNS, Google, Cloudflare.
+  /// The providers in the order of asking.
+  ///
+  /// Default: AliDNS, Google, Cloudflare.
   public var providers: [ProviderConfiguration]
-  /// Whether the system's DNS is asked when every provider failed and no expired answer can serve. Default true.
+  /// Whether the system's DNS is asked when every provider failed and no expired answer can serve.
+  ///
+  /// Default true.
   public var usesSystemDNS: Bool
   /// For how long the cache keeps and uses answers.
   public var cache: CachePolicy
-  /// The most names in the cache; the least useful one goes first. Default 10 000; some 150 bytes each.
+  /// The most names in the cache; the least useful one goes first.
+  ///
+  /// Default 10 000; some 150 bytes each.
   public var capacity: Int
-  /// Names that are refreshed at 75 % of their lifetime without being asked for. Default none.
+  /// Names that are refreshed at 75 % of their lifetime without being asked for.
+  ///
+  /// Default none.
   public var keepAlive: Set<HostName>
   /// Names with fixed addresses, and suffixes that are the system's DNS's alone.
   public var localZones: LocalZones
-  /// How long a lookup may take. Default 5 s; each attempt has 60 % of it, the providers together have 70 %.
+  /// How long a lookup may take.
+  ///
+  /// Default 5 s; each attempt has 60 % of it, the providers together have 70 %.
   public var timeout: Duration
-  /// Whether a second provider is asked when the first one takes longer than usual. Default true.
+  /// Whether a second provider is asked when the first one takes longer than usual.
+  ///
+  /// Default true.
   public var hedges: Bool
-  /// The families that a lookup asks for unless its caller says otherwise. Default both.
+  /// The families that a lookup asks for unless its caller says otherwise.
+  ///
+  /// Default both.
   public var families: AddressFamilies
   /// Whose certificates are trusted.
   public var trust: TrustStore
-  /// Is told what happens, as it happens, on whatever thread it happens. Default nobody.
+  /// Is told what happens, as it happens, on whatever thread it happens.
+  ///
+  /// Default nobody.
   public var observer: (@Sendable (ResolverEvent) -> Void)?
 
   /// Creates a configuration of the default providers.

@@ -1,4 +1,6 @@
-/// Something that happened in a resolver, for traces. No event holds a secret.
+/// Something that happened in a resolver, for traces.
+///
+/// No event holds a secret.
 public enum ResolverEvent: Sendable {
   /// One query to one endpoint, from beginning to end.
   public struct Attempt: Sendable {

@@ -1,6 +1,8 @@
 internal import CoreMetrics
 
-/// Counters of what the cache did. Nothing is counted while nobody collects: a cached lookup takes some 60 ns.
+/// Counters of what the cache did.
+///
+/// Nothing is counted while nobody collects: a cached lookup takes some 60 ns.
 struct ResolverMetrics: Sendable {
   let isCollected: Bool
   private let hits: [Counter]

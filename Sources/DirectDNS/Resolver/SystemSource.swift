@@ -6,13 +6,16 @@ public protocol SystemSource: Sendable {
   ///   - host: the name.
   ///   - family: the family to ask for.
   ///   - timeout: how long it may take.
-  /// - Throws: why there is no answer, a negative one included.
+  /// - Returns: addresses, or a negative answer.
+  /// - Throws: why there is no answer.
   func answer(
     to host: HostName, family: IPAddress.Family, timeout: Duration
   ) async throws(ProviderFailure) -> Answer
 }
 
-/// The system's DNS by c-ares: the hosts file and resolv.conf's servers. No nsswitch, so no mDNS.
+/// The system's DNS by c-ares: the hosts file and resolv.conf's servers.
+///
+/// No nsswitch, so no mDNS.
 public struct SystemDNS: SystemSource {
   /// `ADDRESS:PORT,…` instead of resolv.conf's servers; nothing means those.
   public let servers: String?

@@ -2,7 +2,9 @@ internal import HTTPTypes
 internal import Logging
 internal import CoreMetrics
 
-/// Tells logs, metrics and the observer what became of queries. Names of hosts and providers, never a URL's query.
+/// Tells logs, metrics and the observer what became of queries.
+///
+/// Names of hosts and providers, never a URL's query.
 struct UpstreamReport: Sendable {
   private struct Meters: Sendable {
     let answered: Counter

@@ -102,8 +102,9 @@ final class Upstreams: Sendable {
 
   private enum RaceEvent: Sendable { case outcome(Outcome), hedge }
 
-  /// Asks the first endpoint, and a second one too when the first takes longer than it usually does. The first good
-  /// reply wins, and the others are cancelled.
+  /// Asks the first endpoint, and a second one too when the first takes longer than it usually does.
+  ///
+  /// The first good reply wins, and the others are cancelled.
   private func hedged(
     _ question: AddressQuestion, _ deadlines: LookupDeadlines, _ candidates: inout Candidates
   ) async throws(Failed) -> Answered {
@@ -144,8 +145,10 @@ final class Upstreams: Sendable {
     return try result.get()
   }
 
-  /// The next endpoint that may be asked now. An empty bucket is no failure: the next one is asked instead, and when all
-  /// are empty the lookup waits for the first token.
+  /// The next endpoint that may be asked now.
+  ///
+  /// An empty bucket is no failure: the next one is asked instead, and when all are empty the lookup waits
+  /// for the first token.
   private func next(_ candidates: inout Candidates, _ deadlines: LookupDeadlines) async -> Int? {
     while !candidates.order.isEmpty {
       let now = clock.now

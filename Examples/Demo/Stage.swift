@@ -1,0 +1,68 @@
+import DirectDNS
+import DirectDNSTesting
+import Foundation
+
+/// The scenery: a throw-away certificate authority, two providers on loopback, and how to reach them.
+struct Stage {
+  static let host = "www.example.test"
+  static let address = "192.0.2.10"
+  static let laterAddress = "192.0.2.20"
+  static let ttl: UInt32 = 60
+  static let dohName = "doh.test"
+  static let jsonName = "alidns.test"
+
+  /// The first provider: DNS messages over HTTP/2 and TLS (RFC 8484).
+  let doh: FakeProvider
+  /// The second one: AliDNS's JSON, over TLS too.
+  let json: FakeProvider
+
+  private let authority: TestCertificateAuthority
+  private let file: CAFile
+
+  init() async throws {
+    authority = try TestCertificateAuthority()
+    file = try authority.makeFile()
+    doh = try await Self.start(Self.dohName, Self.address, authority)
+    json = try await Self.start(Self.jsonName, Self.address, authority)
+  }
+
+  /// Starts the first provider again, on the port where it was, after the name has moved.
+  func bringBack() async throws -> FakeProvider {
+    try await Self.start(Self.dohName, Self.laterAddress, authority, port: doh.port)
+  }
+
+  private static func start(
+    _ name: String, _ address: String, _ authority: TestCertificateAuthority, port: Int = 0
+  ) async throws -> FakeProvider {
+    let records = RecordTable { $0.add(host, address, ttl: ttl) }
+    let identity = try authority.issue(names: [name])
+    return try await .start(
+      records: records, configuration: .init(vendor: .alidns, identity: identity, port: port))
+  }
+
+  /// Where `ca.pem` lies.
+  var folder: URL { URL(filePath: file.path).deletingLastPathComponent() }
+
+  // MARK: How to reach them
+
+  private var dohURL: String { "doh+https://\(Self.dohName):\(doh.port)/dns-query" }
+  private var jsonURL: String { "json+https://\(Self.jsonName):\(json.port)/resolve" }
+
+  /// What `dnsctl` has to be told of the first provider; the system's DNS would not know these names.
+  var dohOptions: [String] {
+    ["--no-system", "--ca", "ca.pem", "--provider", dohURL, "--bootstrap", "\(Self.dohName)=127.0.0.1"]
+  }
+
+  /// The same of the second one.
+  var jsonOptions: [String] { ["--provider", jsonURL, "--bootstrap", "\(Self.jsonName)=127.0.0.1"] }
+
+  /// A resolver of the first provider alone, whose time is moved by hand.
+  func resolver(clock: ManualClock) throws -> Resolver {
+    var provider = try ProviderConfiguration(dohURL)
+    provider.bootstrap = [.ipv4(0x7F00_0001)]
+    var configuration = ResolverConfiguration(providers: [provider])
+    configuration.usesSystemDNS = false
+    configuration.trust = TrustStore(privateAuthorities: [file.path])
+    return try Resolver(configuration, clock: clock)
+  }
+}

@@ -1,0 +1,21 @@
+import DirectDNS
+
+/// Looks up the name that is given, twice.
+@main
+struct Resolve {
+  static func main() async throws {
+    let host = CommandLine.arguments.dropFirst().first ?? "www.example.com"
+    // Without a configuration: AliDNS, Google and Cloudflare over HTTPS, then the system's DNS.
+    let resolver = try Resolver()
+
+    let options = LookupOptions(expired: .preferred, timeout: .seconds(2))
+    let answer = try await resolver.resolve(host, options: options)
+    print(host, answer.addresses.map(\.description), answer.freshness, answer.source)
+
+    // From now on an answer is there at once: this neither waits nor throws.
+    if let known = resolver.cached(host) {
+      print("known for another \(known.timeToLive.map { "\($0)" } ?? "eternity")")
+    }
+    resolver.shutDown()
+  }
+}
