@@ -207,13 +207,6 @@ final class AnswerCache: Sendable {
     }
   }
 
-  /// The failure that is still remembered of a question.
-  func failure(of question: AddressQuestion, at now: ResolverInstant) -> DirectDNSError? {
-    state.withLock { state in
-      state.failures.error(for: question, at: now)
-    }
-  }
-
   /// Whether an entry may be refreshed now: not if the last try failed a moment ago.
   func mayRefresh(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
     state.withLock { state in

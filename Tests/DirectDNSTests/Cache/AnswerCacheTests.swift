@@ -35,10 +35,13 @@ struct AnswerCacheTests {
   @discardableResult
   private func use(_ name: String, at seconds: Double, in cache: AnswerCache) -> Resolution? {
     let now = Sample.at(seconds)
-    guard let found = cache.find(spelled: name, wanted: .ipv4, expired: .allowed, at: now) else { return nil }
-    var count = 0
-    return cache.resolution(
-      found.reading, .ipv4, .fresh, prefersIPv6: false, sources: Self.sources, at: now, firstCount: &count)
+    guard let reading = cache.read(spelled: name),
+      case .serve(let families, let freshness, _) = cache.verdict(reading, .ipv4, .allowed, now)
+    else { return nil }
+    var addresses = AddressList()
+    _ = cache.append(families, of: reading, prefersIPv6: false, to: &addresses)
+    guard let alias = cache.finish(reading, at: now) else { return nil }
+    return cache.resolution(reading, families, addresses, alias, freshness, sources: Self.sources, at: now)
   }
 
   private func names(_ cache: AnswerCache) -> [String] { cache.all().map(\.name.text).sorted() }
@@ -347,5 +350,19 @@ struct AnswerCacheTests {
     store(.addresses("192.0.2.1"), "other.example", at: 101, in: cache)
     #expect(cache.value(host) == nil)
     #expect(cache.mayRefresh(question, at: Sample.at(102)))
+  }
+}
+
+extension AnswerCache {
+  /// The failure that is remembered of a question.
+  fileprivate func failure(of question: AddressQuestion, at now: ResolverInstant) -> DirectDNSError? {
+    if case .failure(let error) = remembered(question, at: now) { error } else { nil }
+  }
+
+  /// The negative answer that is remembered of a question.
+  fileprivate func freshNegative(
+    _ question: AddressQuestion, at now: ResolverInstant
+  ) -> (negative: Answer.Negative, source: UInt16)? {
+    if case .negative(let negative, let source, _) = remembered(question, at: now) { (negative, source) } else { nil }
   }
 }
