@@ -141,7 +141,17 @@ enum CommandSignals {
   /// A write to a closed pipe becomes an error instead of a death, and an interrupt ends with 130.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
-    signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+    let previous = signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+    // Whoever started us deaf to interrupts, as shells do with jobs in the background, meant it.
+    if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+      signal(SIGINT, SIG_IGN)
+    }
+    // A standard stream that is closed would become the next socket, and answers would go there.
+    for descriptor in StandardDescriptor.input...StandardDescriptor.errors
+    where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest free number is taken. Reading from it ends at once, writing to it fails.
+      _ = unsafe open("/dev/null", O_RDONLY)
+    }
   }
 
   /// Ends the process.
