@@ -25,8 +25,10 @@ enum StreamError: Error, Sendable, Hashable {
   case failed(String)
 
   /// What the last failed call left in `errno`.
-  static var last: StreamError {
-    errno == EPIPE ? .closedPipe : .failed(unsafe String(cString: strerror(errno)))
+  static var last: StreamError { StreamError(errno) }
+
+  fileprivate init(_ code: Int32) {
+    self = code == EPIPE ? .closedPipe : .failed(unsafe String(cString: strerror(code)))
   }
 
   var reason: String {
@@ -104,17 +106,18 @@ struct DescriptorInput: InputSource {
 
   fileprivate static func read(_ descriptor: Int32, atMost limit: Int) -> Result<[UInt8], StreamError> {
     while true {
-      var error: StreamError?
+      // Kept at once: what runs in between may set `errno` anew.
+      var code: Int32 = 0
       let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
         let read = unsafe systemRead(descriptor, UnsafeMutableRawBufferPointer(buffer))
         count = max(0, read)
-        if read < 0 { error = .last }
+        if read < 0 { code = errno }
       }
-      guard let error else { return .success(bytes) }
-      if errno == EAGAIN {
-        StandardDescriptor.wait(descriptor, POLLIN)
-      } else if errno != EINTR {
-        return .failure(error)
+      switch code {
+      case 0: return .success(bytes)
+      case EAGAIN: StandardDescriptor.wait(descriptor, POLLIN)
+      case EINTR: continue
+      default: return .failure(StreamError(code))
       }
     }
   }
@@ -145,12 +148,6 @@ enum CommandSignals {
     // Whoever started us deaf to interrupts, as shells do with jobs in the background, meant it.
     if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
       signal(SIGINT, SIG_IGN)
-    }
-    // A standard stream that is closed would become the next socket, and answers would go there.
-    for descriptor in StandardDescriptor.input...StandardDescriptor.errors
-    where fcntl(descriptor, F_GETFD) < 0 {
-      // The lowest free number is taken. Reading from it ends at once, writing to it fails.
-      _ = unsafe open("/dev/null", O_RDONLY)
     }
   }
 
