@@ -9,16 +9,16 @@ import Testing
 #endif
 
 @Suite struct `Standard streams` {
-  private func pipe() -> (reading: Int32, writing: Int32) {
+  private func openPipe() -> (reading: Int32, writing: Int32) {
     // A closed pipe is to be an error here, as `CommandSignals.prepare` has it.
     signal(SIGPIPE, SIG_IGN)
     var ends: [Int32] = [0, 0]
-    #expect(unsafe Glibc.pipe(&ends) == 0)
+    #expect(unsafe pipe(&ends) == 0)
     return (ends[0], ends[1])
   }
 
   @Test func `a pipe's reader sees what was written at once`() async throws {
-    let (reading, writing) = pipe()
+    let (reading, writing) = openPipe()
     defer { _ = (close(reading), close(writing)) }
     try DescriptorOutput(descriptor: writing).write("192.0.2.1\n")
     #expect(try await DescriptorInput(descriptor: reading).read() == Array("192.0.2.1\n".utf8))
@@ -26,7 +26,7 @@ import Testing
 
   @Test func `more than a pipe holds is written piece by piece, blocking or not`() async throws {
     for isBlocking in [true, false] {
-      let (reading, writing) = pipe()
+      let (reading, writing) = openPipe()
       if !isBlocking { #expect(fcntl(writing, F_SETFL, O_NONBLOCK) == 0) }
       let text = String(repeating: "0123456789abcde\n", count: 40_000)
       async let read = Self.readAll(reading)
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `a closed pipe is told from other failures`() {
-    let (reading, writing) = pipe()
+    let (reading, writing) = openPipe()
     close(reading)
     #expect(throws: StreamError.closedPipe) { try DescriptorOutput(descriptor: writing).write("x") }
     close(writing)

@@ -25,8 +25,10 @@ enum StreamError: Error, Sendable, Hashable {
   case failed(String)
 
   /// What the last failed call left in `errno`.
-  static var last: StreamError {
-    errno == EPIPE ? .closedPipe : .failed(unsafe String(cString: strerror(errno)))
+  static var last: StreamError { StreamError(errno) }
+
+  fileprivate init(_ code: Int32) {
+    self = code == EPIPE ? .closedPipe : .failed(unsafe String(cString: strerror(code)))
   }
 
   var reason: String {
@@ -104,17 +106,18 @@ struct DescriptorInput: InputSource {
 
   fileprivate static func read(_ descriptor: Int32, atMost limit: Int) -> Result<[UInt8], StreamError> {
     while true {
-      var error: StreamError?
+      // Kept at once: what runs in between may set `errno` anew.
+      var code: Int32 = 0
       let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
         let read = unsafe systemRead(descriptor, UnsafeMutableRawBufferPointer(buffer))
         count = max(0, read)
-        if read < 0 { error = .last }
+        if read < 0 { code = errno }
       }
-      guard let error else { return .success(bytes) }
-      if errno == EAGAIN {
-        StandardDescriptor.wait(descriptor, POLLIN)
-      } else if errno != EINTR {
-        return .failure(error)
+      switch code {
+      case 0: return .success(bytes)
+      case EAGAIN: StandardDescriptor.wait(descriptor, POLLIN)
+      case EINTR: continue
+      default: return .failure(StreamError(code))
       }
     }
   }
@@ -141,7 +144,11 @@ enum CommandSignals {
   /// A write to a closed pipe becomes an error instead of a death, and an interrupt ends with 130.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
-    signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+    let previous = signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+    // Whoever started us deaf to interrupts, as shells do with jobs in the background, meant it.
+    if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+      signal(SIGINT, SIG_IGN)
+    }
   }
 
   /// Ends the process.
