@@ -50,7 +50,10 @@ package struct HTTPFreshness: Hashable, Sendable {
   var maxAge: UInt32?
 
   package init(age: String? = nil, cacheControl: String? = nil) {
-    self.age = age.flatMap { UInt32($0.trimming(" \t")) } ?? 0
+    let age = age?.trimming(" \t") ?? ""
+    // RFC 9111 §1.2.2: a number too large to hold is a very large one, not none.
+    let isNumber = !age.isEmpty && age.utf8.allSatisfy(ASCII.isDigit)
+    self.age = UInt32(age) ?? (isNumber ? .max : 0)
     maxAge = cacheControl.flatMap(Self.maxAge)
   }
 
