@@ -85,7 +85,8 @@ let package = Package(
       name: "ConformanceDriver", dependencies: ["DirectDNS"],
       path: "Tests/ConformanceDriver", swiftSettings: house),
     .executableTarget(
-      name: "Demo", dependencies: ["DirectDNS", "DirectDNSTesting"], path: "Examples/Demo", swiftSettings: house),
+      name: "Demo", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      path: "Examples/Demo", swiftSettings: house),
     .executableTarget(
       name: "Resolve", dependencies: ["DirectDNS"], path: "Examples/Resolve", swiftSettings: house),
     .testTarget(

@@ -10,7 +10,11 @@ struct Demo {
   static func main() async {
     let console = Console()
     do {
-      let duration = try await Story(console: console, stage: try await Stage()).tell()
+      let stage = try await Stage()
+      if CommandLine.arguments.dropFirst() == ["--serve"] {
+        return await Serving(console: console, stage: stage).untilReturn()
+      }
+      let duration = try await Story(console: console, stage: stage).tell()
       console.chapter("The end")
       console.say(
         "The story came true in \(duration.text). Everything above was asked, answered and measured just now."
@@ -52,7 +56,7 @@ struct Story {
   private func cold(_ dnsctl: Dnsctl) async throws {
     console.chapter("A cold lookup")
     console.say(
-      "\(Stage.dohName) is a DNS-over-HTTPS server on this machine, with a certificate from an authority that was made a moment ago. It knows one name. dnsctl starts with an empty cache, so it has to ask."
+      "\(Stage.dohName) is a DNS-over-HTTPS server on this machine, with a certificate from an authority that was made a moment ago. It knows a few names. dnsctl starts with an empty cache, so it has to ask."
     )
     let run = try await dnsctl.run(["resolve"] + stage.dohOptions + [Stage.host])
     try console.expect(run.status, is: 0, "dnsctl's exit status")

@@ -8,6 +8,9 @@ struct Stage {
   static let address = "192.0.2.10"
   static let laterAddress = "192.0.2.20"
   static let ttl: UInt32 = 60
+  static let names = [
+    host, "shop.example.test", "both.example.test", "bücher.example.test", "mail.example.test",
+  ]
   static let dohName = "doh.test"
   static let jsonName = "alidns.test"
 
@@ -34,7 +37,13 @@ struct Stage {
   private static func start(
     _ name: String, _ address: String, _ authority: TestCertificateAuthority, port: Int = 0
   ) async throws -> FakeProvider {
-    let records = RecordTable { $0.add(host, address, ttl: ttl) }
+    let records = RecordTable {
+      $0.add(host, address, ttl: ttl)
+      $0.alias("shop.example.test", to: host, ttl: 20)
+      $0.add("both.example.test", "192.0.2.66", "2001:db8::66", ttl: 300)
+      $0.add("xn--bcher-kva.example.test", "192.0.2.77", ttl: 300)
+      $0.empty("mail.example.test")
+    }
     let identity = try authority.issue(names: [name])
     return try await .start(
       records: records, configuration: .init(vendor: .alidns, identity: identity, port: port))
@@ -55,6 +64,16 @@ struct Stage {
 
   /// The same of the second one.
   var jsonOptions: [String] { ["--provider", jsonURL, "--bootstrap", "\(Self.jsonName)=127.0.0.1"] }
+
+  /// Both in `dnsctl`'s environment variables.
+  var environment: KeyValuePairs<String, String> {
+    [
+      "DIRECTDNS_PROVIDERS": "\(dohURL),\(jsonURL)",
+      "DIRECTDNS_BOOTSTRAP": "\(Self.dohName)=127.0.0.1,\(Self.jsonName)=127.0.0.1",
+      "DIRECTDNS_CA": file.path,
+      "DIRECTDNS_SYSTEM": "false",
+    ]
+  }
 
   /// A resolver of the first provider alone, whose time is moved by hand.
   func resolver(clock: ManualClock) throws -> Resolver {
