@@ -51,7 +51,7 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: house),
@@ -109,6 +109,14 @@ let package = Package(
     .testTarget(name: "HouseTests", swiftSettings: house),
     .testTarget(
       name: "IntegrationTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      swiftSettings: house),
+    .testTarget(
+      name: "DnsctlTests",
+      dependencies: [
+        "dnsctl", "DirectDNS",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       swiftSettings: house),
   ]
 )

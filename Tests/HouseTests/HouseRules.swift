@@ -148,7 +148,10 @@ enum HouseRules {
       } else {
         return []
       }
-      return file.imports.filter { heavy($0.module) }.map { "\(file.path):\($0.line): import \($0.module)" }
+      // Where FoundationEssentials does not stand alone (Apple's systems) the whole of it takes its place.
+      let hasEssentials = file.imports.contains { $0.module == "FoundationEssentials" }
+      return file.imports.filter { heavy($0.module) && !($0.module == "Foundation" && hasEssentials) }
+        .map { "\(file.path):\($0.line): import \($0.module)" }
     }
   }
 

@@ -30,26 +30,17 @@ final class AnswerCache: Sendable {
 
   // MARK: Reading
 
-  /// A name's answer as the cache has it.
-  struct Found {
-    var verdict: CacheVerdict
-    var reading: AnswerTable.Reading
-  }
-
+  /// A name's record, as it is just now.
   @inline(__always)
-  func find(_ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, at now: ResolverInstant) -> Found? {
-    guard let reading = table.read(name) else { return nil }
-    return Found(verdict: verdict(reading, wanted, expired, now), reading: reading)
-  }
+  func read(_ name: HostName) -> AnswerTable.Reading? { table.read(name) }
 
+  /// The record of a name as people write it.
   @inline(__always)
-  func find(spelled text: String, wanted: AddressFamilies, expired: ExpiredUse, at now: ResolverInstant) -> Found? {
-    guard let reading = table.read(spelled: text) else { return nil }
-    return Found(verdict: verdict(reading, wanted, expired, now), reading: reading)
-  }
+  func read(spelled text: String) -> AnswerTable.Reading? { table.read(spelled: text) }
 
+  /// What a lookup gets from a record.
   @inline(__always)
-  private func verdict(
+  func verdict(
     _ reading: AnswerTable.Reading, _ wanted: AddressFamilies, _ expired: ExpiredUse, _ now: ResolverInstant
   ) -> CacheVerdict {
     CacheVerdict(
@@ -58,28 +49,37 @@ final class AnswerCache: Sendable {
       epoch: epoch.load(ordering: .relaxed), at: now)
   }
 
-  /// The answer in a record, for those families; nothing if the record changed meanwhile.
-  ///
-  /// The addresses stand as they came, the preferred family's first, and `firstCount` says how many those
-  /// are.
+  /// Adds the addresses of those families, the preferred one's first, and says how many those are.
+  @inline(__always)
+  func append(
+    _ families: AddressFamilies, of reading: AnswerTable.Reading, prefersIPv6: Bool, to addresses: inout AddressList
+  ) -> Int {
+    table.append(families, of: reading, prefersIPv6: prefersIPv6, to: &addresses)
+  }
+
+  /// Reads the last of a record, its canonical name where it has one; nothing if the record changed while it was read.
+  @inline(__always)
+  func finish(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> HostName?? {
+    let hasAlias = reading.shape.canonical4 | reading.shape.canonical6 != 0
+    let canonicalName = hasAlias ? table.canonicalName(of: reading) : nil
+    return table.isIntact(reading, seconds: now.wholeSeconds) ? .some(canonicalName) : .none
+  }
+
+  /// The answer that was read.
   @inline(__always)
   func resolution(
-    _ reading: AnswerTable.Reading, _ families: AddressFamilies, _ freshness: Resolution.Freshness, prefersIPv6: Bool,
-    sources: [Resolution.Source], at now: ResolverInstant, firstCount: inout Int
-  ) -> Resolution? {
-    var addresses = AddressList()
-    firstCount = table.append(families, of: reading, prefersIPv6: prefersIPv6, to: &addresses)
+    _ reading: AnswerTable.Reading, _ families: AddressFamilies, _ addresses: AddressList,
+    _ canonicalName: HostName?, _ freshness: Resolution.Freshness, sources: [Resolution.Source],
+    at now: ResolverInstant
+  ) -> Resolution {
     let uses4 = families.contains(AddressFamilies.ipv4)
     let uses6 = families.contains(AddressFamilies.ipv6)
     // Of two families, the one that was asked for earlier and ends earlier.
     let asked = min(uses4 ? reading.life4.askedAt : .max, uses6 ? reading.life6.askedAt : .max)
     let expires = min(uses4 ? reading.life4.expireAt : .max, uses6 ? reading.life6.expireAt : .max)
-    let source = uses4 ? reading.shape.source4 : reading.shape.source6
-    let hasAlias = reading.shape.canonical4 | reading.shape.canonical6 != 0
-    let canonicalName = hasAlias ? table.canonicalName(of: reading) : nil
-    guard table.isIntact(reading, seconds: now.wholeSeconds) else { return nil }
     return Resolution(
-      addresses: addresses, canonicalName: canonicalName, freshness: freshness, source: sources[source],
+      addresses: addresses, canonicalName: canonicalName, freshness: freshness,
+      source: sources[uses4 ? reading.shape.source4 : reading.shape.source6],
       ageNanoseconds: max(0, now.nanoseconds &- asked), timeToLiveNanoseconds: expires &- now.nanoseconds)
   }
 
@@ -90,18 +90,21 @@ final class AnswerCache: Sendable {
     at now: ResolverInstant
   ) -> Settled? {
     state.withLock { _ in
-      guard let found = find(name, wanted: wanted, expired: expired, at: now) else { return nil }
-      var settled = Settled(verdict: found.verdict)
+      guard let reading = table.read(name) else { return nil }
+      let verdict = verdict(reading, wanted, expired, now)
+      var settled = Settled(verdict: verdict)
       let served: (AddressFamilies, Resolution.Freshness)? =
-        switch found.verdict {
+        switch verdict {
         case .serve(let families, let freshness, _): (families, freshness)
         case .wait(let families): (families, .stale)
         case .negative, .miss: nil
         }
       guard let (families, freshness) = served else { return settled }
+      var addresses = AddressList()
+      settled.firstCount = append(families, of: reading, prefersIPv6: prefersIPv6, to: &addresses)
+      guard let canonicalName = finish(reading, at: now) else { return settled }
       settled.resolution = resolution(
-        found.reading, families, freshness, prefersIPv6: prefersIPv6, sources: sources, at: now,
-        firstCount: &settled.firstCount)
+        reading, families, addresses, canonicalName, freshness, sources: sources, at: now)
       return settled
     }
   }
@@ -119,19 +122,21 @@ final class AnswerCache: Sendable {
       of: entry.life, isNegative: entry.isNegative, expired: .allowed, epoch: epoch.load(ordering: .relaxed), at: now)
   }
 
-  /// A negative answer that is still fresh.
-  func freshNegative(_ question: AddressQuestion, at now: ResolverInstant) -> FreshNegative? {
-    guard let entry = value(question.host)?[question.family].entry, case .negative(let negative) = entry.content,
-      phase(of: entry, at: now) == .fresh
-    else { return nil }
-    return FreshNegative(negative: negative, source: entry.source, life: entry.life)
+  /// What is remembered of a question that spares asking it: a fresh negative answer, or a failure.
+  func remembered(_ question: AddressQuestion, at now: ResolverInstant) -> Remembered? {
+    state.withLock { state in
+      if let error = state.failures.error(for: question, at: now) { return .failure(error) }
+      guard let entry = table.value(question.host)?[question.family].entry,
+        case .negative(let negative) = entry.content, phase(of: entry, at: now) == .fresh
+      else { return nil }
+      return .negative(negative, source: entry.source, entry.life)
+    }
   }
 
-  /// A negative answer as the cache has it.
-  struct FreshNegative: Sendable {
-    var negative: Answer.Negative
-    var source: UInt16
-    var life: CacheLife
+  /// What spares asking a question.
+  enum Remembered: Sendable {
+    case negative(Answer.Negative, source: UInt16, CacheLife)
+    case failure(DirectDNSError)
   }
 
   /// Whether a provider's answer is there, be it expired.
@@ -199,13 +204,6 @@ final class AnswerCache: Sendable {
       if value[question.family] == .neverAsked {
         change(question.host, now: now, &state) { $0[question.family] = .unknown }
       }
-    }
-  }
-
-  /// The failure that is still remembered of a question.
-  func failure(of question: AddressQuestion, at now: ResolverInstant) -> DirectDNSError? {
-    state.withLock { state in
-      state.failures.error(for: question, at: now)
     }
   }
 

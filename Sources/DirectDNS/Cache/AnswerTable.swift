@@ -261,15 +261,16 @@ internal import Synchronization
   ///
   /// For writers.
   func find(_ name: HostName) -> (position: UInt64, place: UInt64)? {
-    var position = name.hash & indexMask
-    while true {
-      let place = unsafe index[Int(position)].load(ordering: .acquiring)
-      if place == 0 { return nil }
-      if place >> 32 == name.hash >> 32, let record = unsafe record(place), unsafe self.name(of: record) == name.text {
-        return (position, place)
+    unsafe name.text.utf8.withContiguousStorageIfAvailable { bytes in
+      let key = unsafe NameBytes(bytes, isFolded: false)
+      var position = name.hash & indexMask
+      while true {
+        let place = unsafe index[Int(position)].load(ordering: .acquiring)
+        if place == 0 { return nil }
+        if place >> 32 == name.hash >> 32, unsafe reading(record(place), key) != nil { return (position, place) }
+        position = (position + 1) & indexMask
       }
-      position = (position + 1) & indexMask
-    }
+    } ?? nil
   }
 
   // MARK: Writing, under the caller's lock

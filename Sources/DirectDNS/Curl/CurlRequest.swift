@@ -9,15 +9,22 @@ struct CurlTrust: Hashable, Sendable {
 }
 
 /// Where transfers go and how they are secured: transfers of one lane share connections and a queue.
-struct CurlLane: Hashable, Sendable {
-  /// Scheme, host and port, for telling lanes apart.
-  var origin: String
+///
+/// A lane is what it is by identity, so that finding its queue costs no comparison of certificates.
+final class CurlLane: Sendable {
   /// `HOST:PORT:ADDRESS,…`: the addresses to connect to instead of looking the host up.
-  var addresses: String?
-  var usesTLS: Bool
-  var trust: CurlTrust
+  let addresses: String?
+  let usesTLS: Bool
+  let trust: CurlTrust
   /// Transfers in flight; more wait in the order of their arrival.
-  var width: Int
+  let width: Int
+
+  init(addresses: String?, usesTLS: Bool, trust: CurlTrust, width: Int) {
+    self.addresses = addresses
+    self.usesTLS = usesTLS
+    self.trust = trust
+    self.width = width
+  }
 }
 
 /// One request, as the loop's thread needs it.

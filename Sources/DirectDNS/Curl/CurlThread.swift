@@ -7,14 +7,18 @@ internal import DequeModule
 struct CurlThread: ~Copyable {
   /// The transfers of one lane: running ones, waiting ones, and handles that are free.
   private final class Lane {
+    /// Kept, so that its identity is not given to another one.
+    let identity: CurlLane
     var queue = Deque<CurlJob>()
     var idle: [CurlEasy] = []
     var running = 0
     var wantsFreshConnection = false
+
+    init(_ identity: CurlLane) { self.identity = identity }
   }
 
   private let mailbox: CurlMailbox
-  private var lanes: [CurlLane: Lane] = [:]
+  private var lanes: [ObjectIdentifier: Lane] = [:]
   private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
   private var isStopping = false
 
@@ -79,9 +83,10 @@ struct CurlThread: ~Copyable {
   }
 
   private mutating func lane(of job: CurlJob) -> Lane {
-    if let lane = lanes[job.request.lane] { return lane }
-    let lane = Lane()
-    lanes[job.request.lane] = lane
+    let key = ObjectIdentifier(job.request.lane)
+    if let lane = lanes[key] { return lane }
+    let lane = Lane(job.request.lane)
+    lanes[key] = lane
     return lane
   }
 

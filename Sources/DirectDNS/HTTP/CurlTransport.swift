@@ -7,6 +7,7 @@ internal import HTTPTypes
 public final class CurlTransport: HTTPTransport {
   private let loop = CurlLoop()
   private let trust: CurlTrust
+  private let lanes = Locked<[(endpoint: HTTPEndpoint, lane: CurlLane)]>([])
 
   /// Creates a transport.
   ///
@@ -50,17 +51,26 @@ public final class CurlTransport: HTTPTransport {
   private static let wantedFields = ["Content-Type", "Age", "Cache-Control", "Retry-After"]
 
   private func lane(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> CurlLane {
-    let url = endpoint.url
-    let origin = "\(url.scheme)://\(url.host):\(url.effectivePort)"
-    var addresses: String?
-    if case .name(let name) = url.host {
-      // Without addresses libcurl would ask the system's DNS by itself, out of sight of all that this library promises.
-      guard !endpoint.addresses.isEmpty else { throw .connect("no address is known for \(name)") }
-      addresses = "\(name):\(url.effectivePort):" + endpoint.addresses.map(\.curlForm).joined(separator: ",")
+    // A handful of endpoints: comparing them is cheaper than hashing their URLs.
+    try lanes.withLock { lanes throws(HTTPTransportError) in
+      if let known = lanes.first(where: { $0.endpoint == endpoint }) { return known.lane }
+      let url = endpoint.url
+      var addresses: String?
+      if case .name(let name) = url.host {
+        // Without addresses libcurl would ask the system's DNS by itself, out of sight of all that this library promises.
+        guard !endpoint.addresses.isEmpty else { throw .connect("no address is known for \(name)") }
+        addresses = "\(name):\(url.effectivePort):" + endpoint.addresses.map(\.curlForm).joined(separator: ",")
+      }
+      let lane = CurlLane(addresses: addresses, usesTLS: url.scheme.isSecure, trust: trust, width: Self.laneWidth)
+      // An endpoint whose addresses were looked up anew takes the place of what it was.
+      lanes.removeAll { $0.endpoint.url == url }
+      lanes.append((endpoint, lane))
+      return lane
     }
-    return CurlLane(
-      origin: origin, addresses: addresses, usesTLS: url.scheme.isSecure, trust: trust, width: 50)
   }
+
+  /// BIND 9.18 closes a connection at sixty-four queries in flight; dnsdist takes a hundred.
+  private static let laneWidth = 50
 }
 
 extension IPAddress {

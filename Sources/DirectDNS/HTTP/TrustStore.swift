@@ -33,8 +33,12 @@ public struct TrustStore: Sendable, Hashable {
   func resolved() throws(DirectDNSError) -> CurlTrust {
     var trust = CurlTrust()
     trust.folder = environment["SSL_CERT_DIR"] ?? Self.folders.first(where: Self.isHashed)
-    if trust.folder == nil || environment["SSL_CERT_FILE"] != nil {
-      trust.file = environment["SSL_CERT_FILE"] ?? Self.files.first { FileManager.default.fileExists(atPath: $0) }
+    if let file = environment["SSL_CERT_FILE"] {
+      // A bundle that lies in the folder holds the folder's certificates: it need not be read as well.
+      let isWithin = trust.folder.map { file.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") } ?? false
+      if !isWithin { trust.file = file }
+    } else if trust.folder == nil {
+      trust.file = Self.files.first { FileManager.default.fileExists(atPath: $0) }
     }
     guard let first = privateAuthorities.first else { return trust }
     for path in privateAuthorities {

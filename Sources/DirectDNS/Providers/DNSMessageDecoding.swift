@@ -71,6 +71,7 @@ struct DNSMessageReader {
     var position = offset
     var end: Int?
     var limit = offset  // where the part being read began: a pointer must point to before it
+    var pointers = 0
     while true {
       guard position < bytes.count else { throw error("a name runs past the end") }
       let length = Int(bytes[position])
@@ -89,6 +90,10 @@ struct DNSMessageReader {
         guard position + 2 <= bytes.count else { throw error("a compression pointer is cut") }
         let target = (length & 0x3f) << 8 | Int(bytes[position + 1])
         guard target < limit else { throw error("a compression pointer that does not point back") }
+        // Each belongs behind a label, and a name has 127 at most: a chain of thousands, named by thousands of
+        // records, would cost a second for one reply.
+        pointers += 1
+        guard pointers <= 127 else { throw error("a name of more than 127 compression pointers") }
         if end == nil { end = position + 2 }
         limit = target
         position = target

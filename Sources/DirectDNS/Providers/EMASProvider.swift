@@ -103,9 +103,11 @@ public struct EMASProvider: Provider {
 
   /// Reads a reply.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
-    if let code = JSONValue(reply.body)?["code"]?.string, code != "success" { throw Self.failure(code, reply) }
+    if reply.status.code == 429 { try reply.checkStatus() }
+    let value = JSONValue(reply.body)
+    if let code = value?["code"]?.string, code != "success" { throw Self.failure(code, reply) }
     try reply.checkStatus()
-    guard let body = JSONValue(reply.body), body.isObject else { throw .malformed("not a JSON object") }
+    guard let body = value, body.isObject else { throw .malformed("not a JSON object") }
     let answer: Answer
     switch form {
     case .first(let isBatch):

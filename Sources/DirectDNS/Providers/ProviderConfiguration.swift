@@ -108,8 +108,13 @@ private struct ProviderEndpoint {
 }
 
 extension String {
-  /// The text up to its query, which may hold keys.
-  fileprivate var prefixBeforeSecrets: Substring { self[..<(firstIndex(of: "?") ?? endIndex)] }
+  /// The text up to its query, which may hold keys, and without the user info in front of its host.
+  fileprivate var prefixBeforeSecrets: String {
+    let text = self[..<(firstIndex { "?#".contains($0) } ?? endIndex)]
+    guard let at = text.lastIndex(of: "@") else { return String(text) }
+    let scheme = text[..<at].firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""
+    return scheme + "…" + text[at...]
+  }
 }
 
 extension ProviderCredentials {

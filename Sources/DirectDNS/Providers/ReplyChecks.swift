@@ -17,7 +17,9 @@ extension HTTPReply {
 
   /// Checks the content type: HTML is a captive portal, whatever the status says.
   func checkContentType(_ isAllowed: (String) -> Bool) throws(ProviderFailure) {
-    let type = (fields[.contentType] ?? "").lowercased()
+    let given = fields[.contentType] ?? ""
+    if isAllowed(given) { return }  // as nearly all servers spell it
+    let type = given.lowercased()
     let media = type.split(separator: ";").first.map { $0.trimming(" \t") } ?? ""
     guard isAllowed(media) else {
       throw .malformed(
@@ -48,12 +50,44 @@ package struct HTTPFreshness: Hashable, Sendable {
   var maxAge: UInt32?
 
   package init(age: String? = nil, cacheControl: String? = nil) {
-    self.age = age.flatMap { UInt32($0.trimming(" \t")) } ?? 0
-    for directive in (cacheControl ?? "").split(separator: ",") {
-      let parts = directive.split(separator: "=", maxSplits: 1).map { $0.trimming(" \t\"") }
-      if parts.count == 2, parts[0].lowercased() == "max-age" { maxAge = UInt32(parts[1]) }
-    }
+    let age = age?.trimming(" \t") ?? ""
+    // RFC 9111 §1.2.2: a number too large to hold is a very large one, not none.
+    let isNumber = !age.isEmpty && age.utf8.allSatisfy(ASCII.isDigit)
+    self.age = UInt32(age) ?? (isNumber ? .max : 0)
+    maxAge = cacheControl.flatMap(Self.maxAge)
   }
+
+  /// The seconds of the `max-age` directive (RFC 9111 §5.2.2.1); `s-maxage` is for shared caches and not ours.
+  private static func maxAge(_ cacheControl: String) -> UInt32? {
+    let bytes = cacheControl.utf8.span
+    var index = 0
+    while index < bytes.count {
+      // One directive, from after a comma and spaces up to the next comma.
+      while index < bytes.count, bytes[index] == 0x20 || bytes[index] == 0x09 || bytes[index] == 0x2c { index += 1 }
+      var matched = 0
+      while matched < maxAgeBytes.count, index < bytes.count,
+        ASCII.lowercased(bytes[index]) == maxAgeBytes[matched]
+      {
+        matched += 1
+        index += 1
+      }
+      if matched == maxAgeBytes.count {
+        if index < bytes.count, bytes[index] == 0x22 { index += 1 }
+        var seconds: UInt32 = 0
+        let start = index
+        while index < bytes.count, ASCII.isDigit(bytes[index]) {
+          // Some ten years are more than any record lives.
+          seconds = min(seconds * 10 + UInt32(bytes[index] - ASCII.zero), 400_000_000)
+          index += 1
+        }
+        return index > start ? seconds : nil
+      }
+      while index < bytes.count, bytes[index] != 0x2c { index += 1 }
+    }
+    return nil
+  }
+
+  private static let maxAgeBytes = Array("max-age=".utf8)
 
   /// What is left of a record's lifetime, in seconds: min(TTL − Age, max-age − Age), and not below 0.
   package func lifetime(_ ttl: UInt32) -> UInt32 {

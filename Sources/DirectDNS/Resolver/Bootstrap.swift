@@ -58,8 +58,18 @@ final class Bootstrap: Sendable {
       known.withLock { $0[host] = kept }
       return .success(addresses)
     }
-    return try await withCheckedContinuation { continuation in
-      flight.observe { continuation.resume(returning: $0) }
-    }.get()
+    // A caller that is cancelled, such as the loser of a race, leaves at once: the system's DNS takes its time.
+    let waiter = Locked<CheckedContinuation<Result<[IPAddress], ProviderFailure>, Never>?>(nil)
+    let cancelled = Result<[IPAddress], ProviderFailure>.failure(ProviderFailure(.cancelled, "cancelled"))
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waiter.withLock { $0 = continuation }
+        flight.observe { result in waiter.withLock { $0.take() }?.resume(returning: result) }
+        if Task.isCancelled { waiter.withLock { $0.take() }?.resume(returning: cancelled) }
+      }
+    } onCancel: {
+      waiter.withLock { $0.take() }?.resume(returning: cancelled)
+    }
+    return try result.get()
   }
 }

@@ -33,15 +33,18 @@ extension Resolver {
       entries.map(\.life), failures: failures, jitter: .random(in: -1...1), policy: configuration.cache, now: clock.now)
   }
 
-  /// Asks for a name's addresses although the cache may have them; says whether there is an answer.
+  /// Asks for a name's addresses although the cache may have them; says whether there is an answer that is kept.
+  ///
+  /// One that is not kept, such as one of TTL 0, leaves nothing to refresh before its end: without the pause that a
+  /// failure gets, the name would be asked for without end.
   fileprivate func refreshKeptAlive(_ name: HostName) async -> Bool {
     await withCheckedContinuation { continuation in
       let waiting = refreshAhead(name)
       let left = Locked((count: waiting.count, isAnswered: false))
       if waiting.isEmpty { continuation.resume(returning: false) }
       for flight in waiting {
-        flight.observe { outcome in
-          let isAnswer = if case .answered = outcome { true } else { false }
+        flight.observe { [clock] outcome in
+          let isAnswer = if case .answered(_, _, let life) = outcome { life.expireAt > clock.now.nanoseconds } else { false }
           let result = left.withLock { left -> Bool? in
             left.count -= 1
             left.isAnswered = left.isAnswered || isAnswer

@@ -1,3 +1,5 @@
+internal import Logging
+
 /// Lookups that have to ask: what is waited for, and what serves when nobody answers.
 extension Resolver {
   func lookUp(_ host: HostName, _ options: LookupOptions) async throws(DirectDNSError) -> Resolution {
@@ -91,13 +93,11 @@ extension Resolver {
     var flights: [(IPAddress.Family, Flight<FlightOutcome>)] = []
     for family in wanted.members where outcomes[family] == nil {
       let question = AddressQuestion(host, family)
-      if let negative = cache.freshNegative(question, at: now) {
-        outcomes[family] = .answered(
-          Answer(.negative(negative.negative), ttl: nil), sources[Int(negative.source)], negative.life)
-      } else if let error = cache.failure(of: question, at: now) {
-        outcomes[family] = .failed(error)
-      } else {
-        flights.append((family, flight(question, route, deadlines)))
+      switch cache.remembered(question, at: now) {
+      case .negative(let negative, let source, let life):
+        outcomes[family] = .answered(Answer(.negative(negative), ttl: nil), sources[Int(source)], life)
+      case .failure(let error): outcomes[family] = .failed(error)
+      case nil: flights.append((family, flight(question, route, deadlines)))
       }
     }
     let wait = FlightWait(AddressFamilies(flights.map(\.0)), clock: clock)
@@ -132,6 +132,7 @@ extension Resolver {
     if errors.contains(where: { $0.code == .shutDown }) { throw errors[0] }
     guard route == .providers, system != nil else { throw failure(host, errors, deadlines) }
 
+    systemLogger.notice("no provider answered: asking the system's DNS", metadata: ["host": "\(host)"])
     let flights = failed.map { ($0, systemFlight(AddressQuestion(host, $0), deadlines)) }
     let wait = FlightWait(AddressFamilies(failed), clock: clock)
     let result = await wait.run(flights, until: deadlines.whole)
@@ -223,6 +224,7 @@ extension Resolver {
     let evicted = cache.store(answer, to: question, source: source, asked: asked, now: now)
     if evicted > 0 {
       metrics.evicted(evicted)
+      cacheLogger.debug("the cache is full: names had to go", metadata: ["evicted": "\(evicted)"])
       configuration.observer?(.evicted(evicted))
     }
     let entry = CacheEntry(answer, source: source, policy: configuration.cache, asked: asked, now: now)

@@ -1,43 +1,30 @@
+internal import Logging
+
 /// Answers that need no asking. This is the hot path: no lock, no allocation, no reference that threads share.
 extension Resolver {
   @inline(__always)
   func fresh(_ host: HostName, _ options: LookupOptions) -> Resolution? {
-    let now = coarseNow
-    guard let found = cache.find(host, wanted: options.families ?? families, expired: options.expired, at: now)
-    else { return nil }
-    return fresh(found, at: now)
+    guard let reading = cache.read(host) else { return nil }
+    return fresh(reading, options)
   }
 
   @inline(__always)
   func fresh(spelled host: String, _ options: LookupOptions) -> Resolution? {
-    let now = coarseNow
-    guard
-      let found = cache.find(spelled: host, wanted: options.families ?? families, expired: options.expired, at: now)
-    else { return nil }
-    return fresh(found, at: now)
+    guard let reading = cache.read(spelled: host) else { return nil }
+    return fresh(reading, options)
   }
 
   @inline(__always)
-  private func fresh(_ found: AnswerCache.Found, at now: ResolverInstant) -> Resolution? {
-    guard case .serve(let families, .fresh, refresh: false) = found.verdict else { return nil }
-    var firstCount = 0
-    var resolution = cache.resolution(
-      found.reading, families, .fresh, prefersIPv6: prefersIPv6, sources: sources, at: now, firstCount: &firstCount)
-    if firstCount != 1 || found.reading.shape.count4 &+ found.reading.shape.count6 != 1 {
-      order(&resolution, firstCount: firstCount, at: now)
-    }
+  private func fresh(_ reading: AnswerTable.Reading, _ options: LookupOptions) -> Resolution? {
+    let now = coarseNow
+    let verdict = cache.verdict(reading, options.families ?? families, options.expired, now)
+    guard case .serve(let families, .fresh, refresh: false) = verdict else { return nil }
+    var addresses = AddressList()
+    let firstCount = cache.append(families, of: reading, prefersIPv6: prefersIPv6, to: &addresses)
+    if addresses.count != 1 { ranking.order(&addresses, firstCount: firstCount, at: now) }
+    guard let canonicalName = cache.finish(reading, at: now) else { return nil }
     if isWatched { metrics.hit(.fresh) }
-    return resolution
-  }
-
-  @inline(never)
-  private func order(_ resolution: inout Resolution?, firstCount: Int, at now: ResolverInstant) {
-    guard resolution != nil else { return }
-    resolution.map { found in
-      var addresses = found.addresses
-      ranking.order(&addresses, firstCount: firstCount, at: now)
-      resolution?.addresses = addresses
-    }
+    return cache.resolution(reading, families, addresses, canonicalName, .fresh, sources: sources, at: now)
   }
 
   /// The present, without the cost of asking through the protocol when the clock is the machine's.
@@ -95,6 +82,7 @@ extension Resolver {
 
   func note(_ freshness: Resolution.Freshness, _ host: HostName) {
     metrics.hit(freshness)
+    if freshness == .stale { logger.debug("a stale answer serves", metadata: ["host": "\(host)"]) }
     configuration.observer?(.hit(host, freshness))
   }
 

@@ -23,6 +23,8 @@ public final class Resolver: Sendable {
   let usesSystemClock: Bool
   let isWatched: Bool
   let logger = Logger(label: "directdns.resolver")
+  let cacheLogger = Logger(label: "directdns.cache")
+  let systemLogger = Logger(label: "directdns.system")
   private let transport: any HTTPTransport
   private let keepAlive = Locked<KeepAlive?>(nil)
   private let isShutDown = Atomic<Bool>(false)
@@ -102,15 +104,15 @@ public final class Resolver: Sendable {
   /// What the cache has, at once: never waits, never throws.
   ///
   /// On anything but a fresh answer a refresh starts behind it.
-  @inline(__always)
   public func cached(_ host: HostName, options: LookupOptions = LookupOptions()) -> Resolution? {
-    fresh(host, options) ?? cachedSlowly(host, options)
+    if let found = fresh(host, options) { return found }
+    return cachedSlowly(host, options)
   }
 
   /// What the cache has of a name as people write it: upper case and a final dot do not matter.
-  @inline(__always)
   public func cached(_ host: String, options: LookupOptions = LookupOptions()) -> Resolution? {
-    fresh(spelled: host, options) ?? cachedSlowly(spelled: host, options)
+    if let found = fresh(spelled: host, options) { return found }
+    return cachedSlowly(spelled: host, options)
   }
 
   // MARK: Telling it

@@ -1,5 +1,4 @@
 internal import CoreMetrics
-internal import Metrics
 
 /// Counters of what the cache did.
 ///

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 internal import Logging
-internal import Metrics
+internal import CoreMetrics
 
 /// Tells logs, metrics and the observer what became of queries.
 ///
@@ -47,6 +47,12 @@ struct UpstreamReport: Sendable {
           provider: provider.name, origin: provider.url.originText, question: question, address: reply?.address,
           status: reply?.status.code, outcome: Self.text(result), isAnswer: isAnswer, isHedge: isHedge,
           duration: duration)))
+  }
+
+  func opened(_ provider: any Provider) {
+    logger.notice(
+      "a provider failed again and again: others are asked before it for a while",
+      metadata: ["provider": "\(provider.name)", "origin": "\(provider.url.originText)"])
   }
 
   static func text(_ result: Result<Answer, ProviderFailure>) -> String {

@@ -221,12 +221,14 @@ final class Upstreams: Sendable {
       result = .failure(error)
     }
     let now = clock.now
-    state.withLock { state in
+    let hasOpened = state.withLock { state in
       switch result {
       case .success: state.healths[index].answered(in: now - asked)
       case .failure(let failure): state.healths[index].failed(failure.kind, in: now - asked, at: now)
       }
+      return state.healths[index].openedAt == now
     }
+    if hasOpened { report.opened(provider) }
     report.ended(
       index, provider, question, reply: reply, result: result, isHedge: isHedge, duration: now - asked)
     switch result {

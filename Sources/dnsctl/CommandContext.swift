@@ -1,0 +1,58 @@
+internal import DirectDNS
+internal import Logging
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The world as a command sees it.
+///
+/// `run()` builds the real one; tests build their own and call `run(in:)`.
+struct CommandContext: Sendable {
+  /// Makes the resolver that a command asks.
+  typealias ResolverFactory =
+    @Sendable (ResolverConfiguration, _ systemServers: String?) throws(DirectDNSError) -> Resolver
+
+  var input: any InputSource
+  /// Answers, and nothing else.
+  var output: any OutputSink
+  /// Errors and traces.
+  var errors: any OutputSink
+  var environment: [String: String]
+  var clock: any ResolverClock
+  var isOutputTerminal: Bool
+  /// A file's bytes; nothing if there is no such file.
+  var readFile: @Sendable (String) throws(StreamError) -> [UInt8]?
+  var makeResolver: ResolverFactory
+
+  /// The process's own world.
+  static func process() -> CommandContext {
+    CommandSignals.prepare()
+    // A library's log lines on standard error would stand between the errors; `--trace` tells the same, in order.
+    LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
+    return CommandContext(
+      input: DescriptorInput(descriptor: StandardDescriptor.input),
+      output: DescriptorOutput(descriptor: StandardDescriptor.output),
+      errors: DescriptorOutput(descriptor: StandardDescriptor.errors),
+      environment: ProcessInfo.processInfo.environment,
+      clock: SystemClock(),
+      isOutputTerminal: StandardDescriptor.isTerminal(StandardDescriptor.output),
+      readFile: { path throws(StreamError) in try readWholeFile(path) },
+      makeResolver: { configuration, servers throws(DirectDNSError) in
+        try Resolver(configuration, system: SystemDNS(servers: servers))
+      })
+  }
+
+  /// Says on standard error what went wrong.
+  func complain(_ message: String) {
+    // Whoever closed standard error does not want to know.
+    try? errors.write("dnsctl: \(message)\n")
+  }
+
+  /// Colours are for people at a terminal who did not decline them (no-color.org).
+  var usesColour: Bool {
+    isOutputTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+  }
+}

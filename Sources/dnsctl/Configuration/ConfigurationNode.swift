@@ -1,0 +1,148 @@
+internal import DirectDNS
+
+/// What is wrong in a configuration file: where, what stands there, and what should.
+struct ConfigurationFault: Error, Sendable, Hashable {
+  var message: String
+}
+
+/// The keys of one kind of object in the configuration file.
+protocol ConfigurationKey: CodingKey, CaseIterable, RawRepresentable, Hashable where RawValue == String {}
+
+/// A value of the file and the way to it.
+struct ConfigurationNode: Sendable {
+  let value: ConfigurationValue
+  let path: String
+  /// Whether what stands there may be a secret, so that no error repeats it.
+  var isSecret = false
+
+  /// The error that says what should stand here.
+  func fault(_ expectation: String) -> ConfigurationFault {
+    let place = path.isEmpty ? "the whole file" : path
+    let found = isSecret ? "has a value that cannot be used (it is not shown)" : "is \(value.description)"
+    return ConfigurationFault(message: "\(place) \(found). \(expectation)")
+  }
+
+  // MARK: Plain values
+
+  func bool() throws(ConfigurationFault) -> Bool {
+    guard case .bool(let value) = value else { throw fault("Give true or false.") }
+    return value
+  }
+
+  func text(_ expectation: String) throws(ConfigurationFault) -> String {
+    guard case .text(let text) = value, !text.isEmpty else { throw fault(expectation) }
+    return text
+  }
+
+  func number(_ expectation: String, where isGood: (Double) -> Bool) throws(ConfigurationFault) -> Double {
+    guard case .number(let number) = value, number.isFinite, isGood(number) else { throw fault(expectation) }
+    return number
+  }
+
+  /// A number of seconds, decimals allowed.
+  func seconds(atLeast minimum: Double = 0) throws(ConfigurationFault) -> Duration {
+    let seconds = try number(
+      "Give a number of seconds, \(minimum > 0 ? "more than" : "at least") 0 and at most \(Int(Seconds.most))."
+    ) { $0 >= minimum && $0 <= Seconds.most }
+    return Seconds.duration(seconds)
+  }
+
+  // MARK: Values of the library
+
+  func hostName() throws(ConfigurationFault) -> HostName {
+    let text = try text("Give a host name.")
+    do {
+      return try HostName(text)
+    } catch {
+      throw fault("Give a host name: \(error.message).")
+    }
+  }
+
+  func address() throws(ConfigurationFault) -> IPAddress {
+    let expectation = "Give an IP address, such as 192.0.2.1 or 2001:db8::1."
+    guard let address = IPAddress(try text(expectation)) else { throw fault(expectation) }
+    return address
+  }
+
+  /// One of a closed set of words.
+  func choice<Choice: RawRepresentable & CaseIterable>(
+    _: Choice.Type = Choice.self
+  ) throws(ConfigurationFault) -> Choice where Choice.RawValue == String {
+    let expectation = "Give one of \(Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))."
+    guard let choice = Choice(rawValue: try text(expectation)) else { throw fault(expectation) }
+    return choice
+  }
+
+  // MARK: What holds others
+
+  func list(_ expectation: String) throws(ConfigurationFault) -> [ConfigurationNode] {
+    guard case .list(let values) = value else { throw fault(expectation) }
+    return values.enumerated().map {
+      ConfigurationNode(value: $1, path: "\(path)[\($0)]", isSecret: isSecret)
+    }
+  }
+
+  /// An object whose keys are free, in a fixed order.
+  func pairs(_ expectation: String) throws(ConfigurationFault) -> [(key: String, node: ConfigurationNode)] {
+    guard case .object(let values) = value else { throw fault(expectation) }
+    return values.sorted { $0.key < $1.key }.map { (key: $0.key, node: child($0.key, $0.value)) }
+  }
+
+  /// An object that has no other keys than these.
+  func object<Key: ConfigurationKey>(
+    _: Key.Type, _ expectation: String = "Give an object."
+  ) throws(ConfigurationFault) -> ConfigurationObject<Key> {
+    guard case .object(let values) = value else { throw fault(expectation) }
+    if let unknown = values.keys.sorted().first(where: { Key(rawValue: $0) == nil }) {
+      // What stands there is not shown: a secret under a misspelt key is a secret still.
+      let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ConfigurationFault(
+        message: "\(child(unknown, .null).path) is no key that is known here. Known are: \(known).")
+    }
+    return ConfigurationObject(node: self, values: values)
+  }
+
+  fileprivate func child(_ key: String, _ value: ConfigurationValue) -> ConfigurationNode {
+    let name = key.printable
+    return ConfigurationNode(value: value, path: path.isEmpty ? name : "\(path).\(name)", isSecret: isSecret)
+  }
+}
+
+/// An object whose keys have been checked.
+///
+/// A key that is `null` counts as one that is not there.
+struct ConfigurationObject<Key: ConfigurationKey>: Sendable {
+  fileprivate let node: ConfigurationNode
+  fileprivate let values: [String: ConfigurationValue]
+
+  subscript(key: Key) -> ConfigurationNode? {
+    guard let value = values[key.rawValue], value != .null else { return nil }
+    return node.child(key.rawValue, value)
+  }
+
+  /// Says that a key that must be there is not.
+  func missing(_ key: Key, _ expectation: String) -> ConfigurationFault {
+    ConfigurationFault(message: "\(node.child(key.rawValue, .null).path) is missing. \(expectation)")
+  }
+}
+
+/// Times as people write them: seconds, decimals allowed.
+enum Seconds {
+  /// Ten years; more is a mistake.
+  static let most = 315_360_000.0
+
+  /// Whole nanoseconds, so that 0.3 is 300 ms and not a little less.
+  static func duration(_ seconds: Double) -> Duration {
+    .nanoseconds(Int64((seconds * 1_000_000_000).rounded()))
+  }
+
+  /// Reads a time-out: digits with or without decimals, more than nothing, at most a day.
+  static func timeout(_ text: String) -> Duration? {
+    let isDecimal = text.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
+    }
+    guard isDecimal, let seconds = Double(text), seconds <= 86_400 else { return nil }
+    let duration = duration(seconds)
+    return duration > .zero ? duration : nil
+  }
+}

@@ -1,0 +1,92 @@
+internal import DirectDNS
+
+/// What the environment says, between the file and the options: variables named `DIRECTDNS_…`.
+///
+/// An empty variable is none.
+struct EnvironmentSettings: Sendable {
+  var configurationPath: String?
+  var providers: [String]?
+  var bootstraps: [BootstrapOption] = []
+  var authorities: [String]?
+  var families: FamilyOption?
+  var expired: ExpiredOption?
+  var usesSystemDNS: Bool?
+  var timeout: Duration?
+  var alidns = ProviderCredentials()
+  var dnspod = ProviderCredentials()
+  var emas = ProviderCredentials()
+
+  static let prefix = "DIRECTDNS_"
+
+  init(_ environment: [String: String]) throws(SettingsError) {
+    func text(_ name: String) -> String? {
+      environment[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+    func list(_ name: String, _ separator: Character) -> [String]? {
+      text(name)?.split(separator: separator).map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
+    }
+    func value<Value>(
+      _ name: String, _ expectation: String, _ read: (String) -> Value?
+    ) throws(SettingsError) -> Value? {
+      guard let text = text(name) else { return nil }
+      guard let value = read(text) else {
+        throw SettingsError(.configuration, "\(Self.prefix)\(name) is \"\(text.printable)\". \(expectation)")
+      }
+      return value
+    }
+
+    configurationPath = text("CONFIG")
+    providers = list("PROVIDERS", ",")
+    for text in list("BOOTSTRAP", ",") ?? [] {
+      do throws(BootstrapOption.Fault) {
+        bootstraps.append(try BootstrapOption(text))
+      } catch {
+        throw SettingsError(.configuration, "\(Self.prefix)BOOTSTRAP: \(error.description)")
+      }
+    }
+    authorities = text("CA")?.split(separator: ":").map(String.init)
+    families = try value("FAMILY", "Give any, ipv4 or ipv6.", FamilyOption.init)
+    expired = try value("EXPIRED", "Give allowed, refused or preferred.", ExpiredOption.init)
+    usesSystemDNS = try value("SYSTEM", "Give true or false.") { Self.switches[$0.lowercased()] }
+    timeout = try value(
+      "TIMEOUT", "Give a number of seconds, more than 0 and at most 86400.", Seconds.timeout)
+    alidns = ProviderCredentials(
+      account: text("ALIDNS_ACCOUNT"), keyID: text("ALIDNS_KEY_ID"),
+      secret: text("ALIDNS_SECRET").map { Secret($0) })
+    dnspod = ProviderCredentials(token: text("DNSPOD_TOKEN").map { Secret($0) })
+    emas = ProviderCredentials(account: text("EMAS_ACCOUNT"), secret: text("EMAS_SECRET").map { Secret($0) })
+  }
+
+  private static let switches = [
+    "true": true, "on": true, "yes": true, "1": true, "false": false, "off": false, "no": false, "0": false,
+  ]
+
+  /// The credentials that go with a provider; they are told to nobody whom they are not meant for.
+  func credentials(for text: String) -> ProviderCredentials {
+    switch text {
+    case "alidns": return alidns
+    case "dnspod": return dnspod
+    default: break
+    }
+    if text.hasPrefix("emas+") { return emas }
+    // Over plain http a token would be there for all to read.
+    if text.hasPrefix("dnspod+https:") { return dnspod }
+    // Many speak this JSON: an account of AliDNS is no one else's business.
+    guard text.hasPrefix("json+https:"), let url = try? WebURL(String(text.dropFirst("json+".count))) else {
+      return ProviderCredentials()
+    }
+    let host = "\(url.host)"
+    let isAliDNS =
+      host == "alidns.com" || host.hasSuffix(".alidns.com") || host == "223.5.5.5" || host == "223.6.6.6"
+    return isAliDNS ? alidns : ProviderCredentials()
+  }
+}
+
+extension ProviderCredentials {
+  /// These credentials, and those of `other` where it has some.
+  func overridden(by other: ProviderCredentials) -> ProviderCredentials {
+    ProviderCredentials(
+      account: other.account ?? account, keyID: other.keyID ?? keyID, secret: other.secret ?? secret,
+      token: other.token ?? token)
+  }
+}

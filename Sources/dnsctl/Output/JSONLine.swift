@@ -1,0 +1,95 @@
+internal import DirectDNS
+
+/// One name's outcome as one compact line of JSON: every key, always in the same order.
+///
+/// Written by hand: `JSONEncoder` sorts keys or leaves their order open, and costs more than the lookup of a cached name.
+struct JSONLine {
+  private(set) var text = "{"
+
+  init(_ outcome: LookupOutcome) {
+    var resolution: Resolution?
+    var error: DirectDNSError?
+    switch outcome.result {
+    case .success(let value): resolution = value
+    case .failure(let value): error = value
+    }
+    add("host", Self.string(outcome.host))
+    add("canonicalName", resolution?.canonicalName.map { Self.string($0.text) })
+    add("addresses", resolution.map { "[" + $0.addresses.map { "\"\($0)\"" }.joined(separator: ",") + "]" })
+    add("ttl", resolution?.timeToLive.map { "\($0.components.seconds)" })
+    add("age", resolution.map { "\($0.age.components.seconds)" })
+    add("freshness", resolution.map { "\"\($0.freshness.rawValue)\"" })
+    add("source", resolution.map { "\"\($0.source.kind)\"" })
+    add("provider", resolution?.source.provider.map(Self.string))
+    add("elapsedMs", outcome.elapsed.milliseconds)
+    add("error", error.map(Self.object))
+    text += "}\n"
+  }
+
+  private static func object(_ error: DirectDNSError) -> String {
+    "{\"code\":\(string(error.code.description)),\"message\":\(string(ErrorText.line(error)))}"
+  }
+
+  private mutating func add(_ key: String, _ value: String?) {
+    if text.utf8.count > 1 { text += "," }
+    text += "\"\(key)\":\(value ?? "null")"
+  }
+
+  /// A JSON string (RFC 8259 §7).
+  ///
+  /// `/` needs no escape and gets none.
+  static func string(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      // JavaScript's line ends, C1 controls and DEL go through JSON as they are, and then through a terminal.
+      case "\0"..<" ", "\u{7f}"..."\u{9f}", "\u{2028}", "\u{2029}":
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}
+
+extension Duration {
+  /// The duration in milliseconds with up to three decimals, such as `12.345`, `0.02` or `7`.
+  var milliseconds: String {
+    let (seconds, attoseconds) = components
+    let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+    let rest = microseconds % 1000
+    guard rest > 0 else { return "\(microseconds / 1000)" }
+    var decimals = String(1000 + rest).dropFirst()
+    while decimals.last == "0" { decimals.removeLast() }
+    return "\(microseconds / 1000).\(decimals)"
+  }
+
+  /// The duration as people read it: `0.4 ms`, `12.3 ms`, `1.25 s`.
+  var readable: String {
+    let (seconds, attoseconds) = components
+    let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+    if microseconds < 1_000_000 {
+      let tenths = (microseconds + 50) / 100
+      return "\(tenths / 10).\(tenths % 10) ms"
+    }
+    let hundredths = (microseconds + 5000) / 10_000
+    return "\(hundredths / 100).\(String(100 + hundredths % 100).dropFirst()) s"
+  }
+
+  /// The duration in the largest whole units: `45 s`, `3 min`, `2 h`, `5 d`.
+  var rough: String {
+    let seconds = components.seconds
+    return switch seconds {
+    case ..<120: "\(seconds) s"
+    case ..<7200: "\(seconds / 60) min"
+    case ..<172_800: "\(seconds / 3600) h"
+    default: "\(seconds / 86_400) d"
+    }
+  }
+}

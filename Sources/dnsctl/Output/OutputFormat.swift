@@ -1,0 +1,52 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// How answers are written.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case text, json, short
+
+  /// What is written for one name.
+  ///
+  /// Standard output holds answers only; JSON has errors among them.
+  func render(_ outcome: LookupOutcome, _ layout: TextTable) -> RenderedOutcome {
+    switch (self, outcome.result) {
+    case (.json, _): RenderedOutcome(output: JSONLine(outcome).text)
+    case (.text, .success(let resolution)):
+      RenderedOutcome(output: layout.block(outcome.host, resolution, elapsed: outcome.elapsed))
+    case (.short, .success(let resolution)):
+      RenderedOutcome(output: resolution.addresses.map { "\($0)\n" }.joined())
+    case (.text, .failure(let error)), (.short, .failure(let error)):
+      RenderedOutcome(errors: ErrorText.lines(outcome.host, error))
+    }
+  }
+}
+
+/// Errors as they stand on standard error.
+enum ErrorText {
+  static func lines(_ host: String, _ error: DirectDNSError) -> String {
+    // The reasons for which a text is no name do not all repeat the text.
+    let subject = error.code == .invalidName ? "\"\(host.printable)\": " : ""
+    return "dnsctl: \(subject)\(error)\n"
+  }
+
+  /// The message in one line, with every provider that was asked.
+  static func line(_ error: DirectDNSError) -> String {
+    guard !error.attempts.isEmpty else { return error.message }
+    return error.message + " Tried " + error.attempts.map(\.description).joined(separator: "; ") + "."
+  }
+}
+
+extension String {
+  /// The text as it may stand on a terminal: what is invisible, moves the cursor or turns the direction of reading is
+  /// escaped.
+  var printable: String {
+    guard !utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else { return self }
+    return unicodeScalars.map { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
+        scalar.escaped(asASCII: true)
+      default: String(scalar)
+      }
+    }.joined()
+  }
+}

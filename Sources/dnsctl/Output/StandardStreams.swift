@@ -1,0 +1,159 @@
+internal import Dispatch
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+// The C calls whose names the methods below have too.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  unsafe read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  unsafe write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+/// Why a stream or a file could not be read or written.
+enum StreamError: Error, Sendable, Hashable {
+  /// The reader of our output has gone.
+  case closedPipe
+  /// Anything else, in the system's words.
+  case failed(String)
+
+  /// What the last failed call left in `errno`.
+  static var last: StreamError { StreamError(errno) }
+
+  fileprivate init(_ code: Int32) {
+    self = code == EPIPE ? .closedPipe : .failed(unsafe String(cString: strerror(code)))
+  }
+
+  var reason: String {
+    switch self {
+    case .closedPipe: "its reader has gone"
+    case .failed(let reason): reason
+    }
+  }
+}
+
+/// Where text goes.
+///
+/// What was written is out when the call returns.
+protocol OutputSink: Sendable {
+  func write(_ text: String) throws(StreamError)
+}
+
+/// Where bytes come from.
+protocol InputSource: Sendable {
+  /// What is there, as soon as something is; empty at the end.
+  func read() async throws(StreamError) -> [UInt8]
+}
+
+enum StandardDescriptor {
+  static let input: Int32 = 0
+  static let output: Int32 = 1
+  static let errors: Int32 = 2
+
+  static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+  /// Waits until a descriptor that someone made non-blocking is ready; whoever shares it with us may have done so.
+  fileprivate static func wait(_ descriptor: Int32, _ events: Int32) {
+    var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    unsafe poll(&entry, 1, -1)
+  }
+}
+
+/// A file descriptor that is written without a buffer, so that a pipe's reader sees each answer at once.
+struct DescriptorOutput: OutputSink {
+  let descriptor: Int32
+
+  func write(_ text: String) throws(StreamError) {
+    var text = text
+    let error: StreamError? = text.withUTF8 { bytes in
+      var rest = unsafe UnsafeRawBufferPointer(bytes)[...]
+      while unsafe !rest.isEmpty {
+        let count = unsafe systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+        if count >= 0 {
+          unsafe rest = rest.dropFirst(count)
+        } else if errno == EAGAIN {
+          StandardDescriptor.wait(descriptor, POLLOUT)
+        } else if errno != EINTR {
+          return .last
+        }
+      }
+      return nil
+    }
+    if let error { throw error }
+  }
+}
+
+/// A file descriptor that is read on a thread of its own: a read waits for as long as it likes, and the threads that
+/// lookups run on are few.
+struct DescriptorInput: InputSource {
+  let descriptor: Int32
+  private static let chunk = 65_536
+  private static let queue = DispatchQueue(label: "dnsctl.input")
+
+  func read() async throws(StreamError) -> [UInt8] {
+    let result: Result<[UInt8], StreamError> = await withCheckedContinuation { continuation in
+      Self.queue.async { continuation.resume(returning: Self.read(descriptor, atMost: Self.chunk)) }
+    }
+    return try result.get()
+  }
+
+  fileprivate static func read(_ descriptor: Int32, atMost limit: Int) -> Result<[UInt8], StreamError> {
+    while true {
+      // Kept at once: what runs in between may set `errno` anew.
+      var code: Int32 = 0
+      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+        let read = unsafe systemRead(descriptor, UnsafeMutableRawBufferPointer(buffer))
+        count = max(0, read)
+        if read < 0 { code = errno }
+      }
+      switch code {
+      case 0: return .success(bytes)
+      case EAGAIN: StandardDescriptor.wait(descriptor, POLLIN)
+      case EINTR: continue
+      default: return .failure(StreamError(code))
+      }
+    }
+  }
+}
+
+/// A file's bytes; nothing if there is no such file.
+func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
+  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else {
+    if errno == ENOENT || errno == ENOTDIR { return nil }
+    throw .last
+  }
+  defer { close(descriptor) }
+  var all: [UInt8] = []
+  while true {
+    let part = try DescriptorInput.read(descriptor, atMost: 65_536).get()
+    if part.isEmpty { return all }
+    all += part
+  }
+}
+
+/// Signals, and the end of the process.
+enum CommandSignals {
+  /// A write to a closed pipe becomes an error instead of a death, and an interrupt ends with 130.
+  static func prepare() {
+    signal(SIGPIPE, SIG_IGN)
+    let previous = signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+    // Whoever started us deaf to interrupts, as shells do with jobs in the background, meant it.
+    if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+      signal(SIGINT, SIG_IGN)
+    }
+  }
+
+  /// Ends the process.
+  ///
+  /// Everything is written by now; `exit` would run the destructors of libraries whose threads are
+  /// still at work.
+  static func end(_ status: ExitStatus) -> Never { _exit(status.rawValue) }
+}

@@ -1,0 +1,69 @@
+internal import DirectDNS
+
+/// Answers for people: a block a name, the columns of all blocks aligned where the names are known beforehand.
+struct TextTable: Sendable {
+  private let hostWidth: Int
+  private let style: TextStyle
+
+  /// Creates the layout.
+  ///
+  /// - Parameters:
+  ///   - hosts: the names whose blocks stand below one another; those that are still to come cannot count.
+  ///   - usesColour: whether escape codes are welcome.
+  init(hosts: [String], usesColour: Bool) {
+    // One long name is no reason to push all others off the screen.
+    hostWidth = min(hosts.map(\.printable.count).max() ?? 0, 40)
+    style = TextStyle(isOn: usesColour)
+  }
+
+  /// The most common addresses are no longer than this: it keeps blocks of several names aligned.
+  private static let addressWidth = 15
+
+  func block(_ host: String, _ resolution: Resolution, elapsed: Duration) -> String {
+    let name = host.printable
+    let width = max(hostWidth, name.count)
+    let addresses = resolution.addresses.map(\.description)
+    let addressWidth = max(Self.addressWidth, addresses.map(\.count).max() ?? 0)
+    let indent = String(repeating: " ", count: width)
+    var lines = addresses.enumerated().map { index, address in
+      guard index == 0 else { return "\(indent)  \(address)" }
+      let margin = String(repeating: " ", count: width - name.count)
+      let gap = String(repeating: " ", count: addressWidth - address.count)
+      return "\(style.bold(name))\(margin)  \(address)\(gap)  \(details(resolution, elapsed))"
+    }
+    if let alias = resolution.canonicalName { lines.append("\(indent)  \(style.dim("alias of \(alias)"))") }
+    return lines.map { "\($0)\n" }.joined()
+  }
+
+  private func details(_ resolution: Resolution, _ elapsed: Duration) -> String {
+    var parts: [String] = []
+    if let ttl = resolution.timeToLive { parts.append("ttl \(ttl.components.seconds) s") }
+    parts.append(style.freshness(resolution.freshness, Self.freshness(resolution)))
+    parts.append(resolution.source.provider?.printable ?? resolution.source.kind)
+    parts.append(style.dim(elapsed.readable))
+    return parts.joined(separator: "  ")
+  }
+
+  private static func freshness(_ resolution: Resolution) -> String {
+    let word = resolution.freshness.rawValue
+    guard let expiredFor = resolution.expiredFor else { return word }
+    return "\(word) (expired \(expiredFor.rough) ago)"
+  }
+}
+
+/// Escape codes, or none.
+struct TextStyle: Sendable {
+  let isOn: Bool
+
+  func bold(_ text: String) -> String { wrap(text, "1") }
+  func dim(_ text: String) -> String { wrap(text, "2") }
+
+  /// Green for what is within its lifetime, yellow for what has expired.
+  func freshness(_ freshness: Resolution.Freshness, _ text: String) -> String {
+    wrap(text, freshness <= .due ? "32" : "33")
+  }
+
+  private func wrap(_ text: String, _ code: String) -> String {
+    isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+  }
+}

@@ -1,0 +1,41 @@
+internal import DirectDNS
+
+/// `--trace`: what happened, on standard error, as it happens.
+struct Trace: Sendable {
+  let sink: any OutputSink
+  let clock: any ResolverClock
+  let start: ResolverInstant
+
+  init(_ context: CommandContext) {
+    sink = context.errors
+    clock = context.clock
+    start = context.clock.now
+  }
+
+  /// Writes one event.
+  ///
+  /// It is called on any thread: each line goes out in one piece.
+  func note(_ event: ResolverEvent) {
+    // Whoever closed standard error does not want to know.
+    try? sink.write("+\((clock.now - start).readable)  \(Self.text(event))\n")
+  }
+
+  static func text(_ event: ResolverEvent) -> String {
+    switch event {
+    case .attempt(let attempt):
+      let address = attempt.address.map { " (\($0))" } ?? ""
+      let parts = [
+        "\(attempt.provider)\(attempt.isHedge ? " (hedge)" : "")",
+        "\(attempt.question)",
+        attempt.origin == attempt.provider ? nil : "\(attempt.origin)\(address)",
+        attempt.status.map { "HTTP \($0)" },
+        attempt.outcome,
+        "in \(attempt.duration.readable)",
+      ]
+      return parts.compactMap(\.self).map(\.printable).joined(separator: "  ")
+    case .hit(let host, let freshness): return "cache  \(host)  \(freshness.rawValue)"
+    case .refresh(let host): return "cache  \(host)  being refreshed"
+    case .evicted(let count): return "cache  \(count) name\(count == 1 ? "" : "s") evicted"
+    }
+  }
+}

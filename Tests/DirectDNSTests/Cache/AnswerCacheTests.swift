@@ -1,0 +1,368 @@
+import Testing
+
+@testable import DirectDNS
+
+struct AnswerCacheTests {
+  private let host = Sample.name("www.example.net")
+  private var question: AddressQuestion { AddressQuestion(host, .ipv4) }
+  private let error = DirectDNSError(.upstreamFailed, "no")
+  private static let sources: [Resolution.Source] = [.system, .store, .provider("one"), .provider("two")]
+
+  private func cache(_ capacity: Int = 100, _ policy: CachePolicy = CachePolicy()) -> AnswerCache {
+    AnswerCache(policy: policy, capacity: capacity)
+  }
+
+  private func store(
+    _ answer: Answer, _ name: String, at seconds: Double, family: IPAddress.Family = .ipv4,
+    source: UInt16 = 2,
+    in cache: AnswerCache
+  ) {
+    cache.store(
+      answer, to: AddressQuestion(Sample.name(name), family), source: source, asked: Sample.at(seconds),
+      now: Sample.at(seconds))
+  }
+
+  private func settle(
+    _ cache: AnswerCache, at seconds: Double, _ wanted: AddressFamilies = .ipv4,
+    _ expired: ExpiredUse = .allowed
+  ) -> AnswerCache.Settled? {
+    cache.settle(
+      host, wanted: wanted, expired: expired, prefersIPv6: false, sources: Self.sources,
+      at: Sample.at(seconds))
+  }
+
+  /// Uses a name as a lookup does.
+  @discardableResult
+  private func use(_ name: String, at seconds: Double, in cache: AnswerCache) -> Resolution? {
+    let now = Sample.at(seconds)
+    guard let reading = cache.read(spelled: name),
+      case .serve(let families, let freshness, _) = cache.verdict(reading, .ipv4, .allowed, now)
+    else { return nil }
+    var addresses = AddressList()
+    _ = cache.append(families, of: reading, prefersIPv6: false, to: &addresses)
+    guard let alias = cache.finish(reading, at: now) else { return nil }
+    return cache.resolution(reading, families, addresses, alias, freshness, sources: Self.sources, at: now)
+  }
+
+  private func names(_ cache: AnswerCache) -> [String] { cache.all().map(\.name.text).sorted() }
+
+  // MARK: Answers
+
+  @Test func `an answer is found with its age, its lifetime and its source`() throws {
+    let cache = cache()
+    cache.store(
+      .addresses("192.0.2.1", "192.0.2.2", ttl: 100, alias: "edge.example.net"), to: question, source: 3,
+      asked: Sample.at(10), now: Sample.at(12))
+    let found = try #require(settle(cache, at: 20))
+    #expect(found.verdict == .serve(.ipv4, .fresh, refresh: false))
+    #expect(found.firstCount == 2)
+    let resolution = try #require(found.resolution)
+    #expect(Array(resolution.addresses) == Sample.addresses("192.0.2.1", "192.0.2.2"))
+    #expect(resolution.canonicalName == Sample.name("edge.example.net"))
+    #expect(resolution.source == .provider("two"))
+    #expect(resolution.age == .seconds(10))
+    #expect(resolution.timeToLive == .seconds(90))
+    #expect(resolution.expiredFor == nil)
+  }
+
+  @Test func `of two families the older one gives the age, and the shorter one the lifetime`() throws {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 10, in: cache)
+    store(.addresses("2001:db8::1", ttl: 40), host.text, at: 20, family: .ipv6, in: cache)
+    let resolution = try #require(settle(cache, at: 30, .any)?.resolution)
+    #expect(resolution.age == .seconds(20))
+    #expect(resolution.timeToLive == .seconds(30))
+    #expect(Array(resolution.addresses) == Sample.addresses("192.0.2.1", "2001:db8::1"))
+  }
+
+  @Test func `a stale answer says for how long it has been expired, and lives for 30 s`() throws {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    let found = try #require(settle(cache, at: 250))
+    #expect(found.verdict == .wait(.ipv4))
+    #expect(found.resolution?.freshness == .stale)
+    #expect(found.resolution?.expiredFor == .seconds(150))
+    #expect(found.resolution?.timeToLive == .seconds(30))
+    #expect(found.resolution?.age == .seconds(250))
+  }
+
+  @Test func `a miss and a negative answer come without addresses`() {
+    let cache = cache()
+    #expect(settle(cache, at: 0) == nil)
+    store(.negative(.nameNotFound, ttl: 10), host.text, at: 0, in: cache)
+    #expect(settle(cache, at: 3)?.verdict == .negative(.nameNotFound, left: 7_000_000_000))
+    #expect(settle(cache, at: 3)?.resolution == nil)
+    #expect(settle(cache, at: 10)?.verdict == .miss)
+  }
+
+  @Test func `a negative answer takes the place of a stale one`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    store(.negative(.noAddress, ttl: 10), host.text, at: 200, in: cache)
+    #expect(settle(cache, at: 201)?.verdict == .negative(.noAddress, left: 9_000_000_000))
+  }
+
+  @Test(arguments: [Answer.addresses("192.0.2.9", ttl: 0), .negative(.nameNotFound, ttl: nil)])
+  func `an answer that is not kept takes the place of the one before`(_ answer: Answer) {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    store(.addresses("2001:db8::1", ttl: 100), host.text, at: 0, family: .ipv6, in: cache)
+    store(answer, host.text, at: 1, in: cache)
+    #expect(cache.value(host)?.ipv4 == .unknown)
+    #expect(cache.value(host)?.ipv6.entry != nil)
+    store(answer, host.text, at: 1, family: .ipv6, in: cache)
+    #expect(cache.value(host) == nil)
+    #expect(cache.count == 0)
+  }
+
+  @Test func `a negative answer that is fresh is told with its source`() {
+    let cache = cache()
+    #expect(cache.freshNegative(question, at: Sample.at(0)) == nil)
+    store(.negative(.noAddress, ttl: 10), host.text, at: 0, source: 3, in: cache)
+    #expect(cache.freshNegative(question, at: Sample.at(10).before)?.negative == .noAddress)
+    #expect(cache.freshNegative(question, at: Sample.at(10).before)?.source == 3)
+    #expect(cache.freshNegative(question, at: Sample.at(10)) == nil)
+    store(.addresses("192.0.2.1"), host.text, at: 0, in: cache)
+    #expect(cache.freshNegative(question, at: Sample.at(1)) == nil)
+  }
+
+  @Test func `a provider's entry is one, be it expired, and the system's is none`() {
+    let cache = cache()
+    #expect(!cache.hasProviderEntry(question))
+    store(.addresses("192.0.2.1"), host.text, at: 0, source: 0, in: cache)
+    #expect(!cache.hasProviderEntry(question))
+    store(.addresses("192.0.2.1"), host.text, at: 0, source: 2, in: cache)
+    #expect(cache.hasProviderEntry(question))
+  }
+
+  // MARK: Failures
+
+  @Test func `a failure never takes the place of an answer`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    let before = cache.value(host)
+    cache.remember(error, for: question, now: Sample.at(200))
+    #expect(cache.value(host) == before)
+    #expect(settle(cache, at: 200)?.verdict == .wait(.ipv4))
+  }
+
+  @Test func `a failure of a name without answers is remembered beside the table`() {
+    let cache = cache()
+    cache.remember(error, for: question, now: Sample.at(0))
+    #expect(cache.count == 0)
+    #expect(cache.failure(of: question, at: Sample.at(1).before) != nil)
+    #expect(cache.failure(of: question, at: Sample.at(1)) == nil)
+    #expect(!cache.mayRefresh(question, at: Sample.at(1).before))
+    #expect(cache.mayRefresh(question, at: Sample.at(1)))
+  }
+
+  @Test func `an answer ends a failure's memory`() {
+    let cache = cache()
+    for _ in 0..<5 { cache.remember(error, for: question, now: Sample.at(0)) }
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    #expect(cache.failure(of: question, at: Sample.at(0)) == nil)
+    #expect(cache.mayRefresh(question, at: Sample.at(0)))
+  }
+
+  @Test func `an expired answer whose refresh failed is not asked for again for 30 s`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    #expect(cache.mayRefresh(question, at: Sample.at(100)))
+    cache.remember(error, for: question, now: Sample.at(100))
+    #expect(!cache.mayRefresh(question, at: Sample.at(130).before))
+    #expect(cache.mayRefresh(question, at: Sample.at(130)))
+    #expect(cache.mayRefresh(AddressQuestion(host, .ipv6), at: Sample.at(100)))
+  }
+
+  @Test func `the next answer ends the wait`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    cache.remember(error, for: question, now: Sample.at(100))
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 101, in: cache)
+    #expect(cache.mayRefresh(question, at: Sample.at(112)))
+  }
+
+  @Test func `a family that failed is not asked for by every lookup of the other`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    #expect(settle(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: true))
+    cache.remember(error, for: AddressQuestion(host, .ipv6), now: Sample.at(1))
+    #expect(settle(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: false))
+    #expect(settle(cache, at: 80, .any)?.verdict == .serve(.ipv4, .due, refresh: true))
+  }
+
+  // MARK: Capacity
+
+  @Test func `the name whose last use is longest ago goes first`() {
+    let cache = cache(3)
+    for (index, name) in ["a.example", "b.example", "c.example"].enumerated() {
+      store(.addresses("192.0.2.1"), name, at: Double(index), in: cache)
+    }
+    #expect(use("A.example.", at: 5, in: cache) != nil)
+    store(.addresses("192.0.2.1"), "d.example", at: 6, in: cache)
+    #expect(names(cache) == ["a.example", "c.example", "d.example"])
+    store(.addresses("192.0.2.1"), "e.example", at: 7, in: cache)
+    #expect(names(cache) == ["a.example", "d.example", "e.example"])
+  }
+
+  @Test func `a name that can serve nobody goes before all others`() {
+    let cache = cache(3, CachePolicy(maximumStale: .seconds(100)))
+    store(.addresses("192.0.2.1", ttl: 300), "old.example", at: 0, in: cache)
+    store(.addresses("192.0.2.1", ttl: 10), "gone.example", at: 1, in: cache)
+    store(.negative(.nameNotFound, ttl: 10), "never.example", at: 2, in: cache)
+    use("gone.example", at: 20, in: cache)
+    store(.addresses("192.0.2.1"), "x.example", at: 200, in: cache)
+    #expect(names(cache) == ["gone.example", "old.example", "x.example"])
+    store(.addresses("192.0.2.1"), "y.example", at: 200, in: cache)
+    #expect(names(cache) == ["old.example", "x.example", "y.example"])
+  }
+
+  @Test func `a family that still serves keeps its name useful`() {
+    let cache = cache(2, CachePolicy(maximumStale: .seconds(10)))
+    store(.addresses("192.0.2.1", ttl: 10), "both.example", at: 0, in: cache)
+    store(.addresses("2001:db8::1", ttl: 3600), "both.example", at: 0, family: .ipv6, in: cache)
+    store(.addresses("192.0.2.1", ttl: 10), "one.example", at: 1, in: cache)
+    store(.addresses("192.0.2.1"), "x.example", at: 100, in: cache)
+    #expect(names(cache) == ["both.example", "x.example"])
+  }
+
+  @Test func `a new answer to a name that is there evicts nobody`() {
+    let cache = cache(2)
+    store(.addresses("192.0.2.1"), "a.example", at: 0, in: cache)
+    store(.addresses("192.0.2.1"), "b.example", at: 0, in: cache)
+    store(.addresses("192.0.2.2"), "a.example", at: 1, in: cache)
+    store(.addresses("2001:db8::1"), "a.example", at: 1, family: .ipv6, in: cache)
+    #expect(names(cache) == ["a.example", "b.example"])
+  }
+
+  @Test func `storing says how many names had to go`() {
+    let cache = cache(1)
+    let other = AddressQuestion(Sample.name("b.example"), .ipv4)
+    #expect(
+      cache.store(.addresses("192.0.2.1"), to: question, source: 2, asked: Sample.at(0), now: Sample.at(0))
+        == 0)
+    #expect(
+      cache.store(.addresses("192.0.2.1"), to: other, source: 2, asked: Sample.at(0), now: Sample.at(0)) == 1)
+    #expect(
+      cache.store(
+        .addresses("192.0.2.1", ttl: 0), to: question, source: 2, asked: Sample.at(0), now: Sample.at(0)) == 0
+    )
+  }
+
+  @Test func `names that are kept alive stay, whoever else goes`() {
+    let cache = cache(20)
+    let kept = (0..<5).map { Sample.name("kept\($0).example") }
+    cache.keepAlive(Set(kept), now: Sample.at(0))
+    for name in kept { store(.addresses("192.0.2.1", ttl: 10), name.text, at: 0, in: cache) }
+    for number in 0..<300 {
+      store(.addresses("192.0.2.1"), "n\(number).example", at: 1000 + Double(number), in: cache)
+    }
+    #expect(cache.count == 20)
+    for name in kept { #expect(cache.value(name)?.ipv4.entry != nil) }
+  }
+
+  @Test func `names that are no longer kept alive can go, and leave at once if nothing is known of them`() {
+    let cache = cache(2)
+    cache.keepAlive([Sample.name("a.example"), Sample.name("empty.example")], now: Sample.at(0))
+    store(.addresses("192.0.2.1"), "a.example", at: 0, in: cache)
+    #expect(names(cache) == ["a.example", "empty.example"])
+    cache.keepAlive([], now: Sample.at(1))
+    #expect(names(cache) == ["a.example"])
+    store(.addresses("192.0.2.1"), "b.example", at: 2, in: cache)
+    store(.addresses("192.0.2.1"), "c.example", at: 3, in: cache)
+    #expect(names(cache) == ["b.example", "c.example"])
+  }
+
+  @Test func `more kept-alive names than there is room for do not break the bound`() {
+    let cache = cache(4)
+    cache.keepAlive(Set((0..<10).map { Sample.name("k\($0).example") }), now: Sample.at(0))
+    #expect(cache.count == 4)
+    store(.addresses("192.0.2.1"), "x.example", at: 1, in: cache)
+    #expect(cache.count == 4)
+    #expect(names(cache).contains("x.example"))
+  }
+
+  @Test func `a flood of names stays within the capacity, and each is found while it is there`() {
+    let cache = cache(64)
+    for number in 0..<2000 {
+      store(.addresses("192.0.2.1"), "n\(number).example", at: Double(number), in: cache)
+      #expect(use("n\(number).example", at: Double(number), in: cache) != nil)
+    }
+    #expect(cache.count == 64)
+    // Sixteen are looked at each time: what was used last is never among those that go.
+    #expect(names(cache).contains("n1999.example"))
+    for name in names(cache) { #expect(use(name, at: 2000, in: cache) != nil) }
+  }
+
+  @Test func `a capacity of less than one is one`() {
+    let cache = cache(0)
+    store(.addresses("192.0.2.1"), host.text, at: 0, in: cache)
+    #expect(cache.count == 1)
+  }
+
+  @Test func `memory for ten thousand names is less than 300 bytes each`() {
+    let cache = cache(10_000)
+    for number in 0..<10_000 { store(.addresses("192.0.2.1"), "n\(number).example.net", at: 0, in: cache) }
+    #expect(cache.count == 10_000)
+    #expect(cache.byteCount < 300 * 10_000)
+  }
+
+  // MARK: Forgetting
+
+  @Test func `a forgotten name is unknown, with its failures and waits`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    store(.addresses("192.0.2.1"), "other.example", at: 0, in: cache)
+    cache.remember(error, for: question, now: Sample.at(100))
+    cache.forget(host, now: Sample.at(100))
+    #expect(cache.value(host) == nil)
+    #expect(names(cache) == ["other.example"])
+    #expect(cache.failure(of: question, at: Sample.at(100)) == nil)
+    #expect(cache.mayRefresh(question, at: Sample.at(100)))
+  }
+
+  @Test func `a forgotten name stays kept alive if it was`() {
+    let cache = cache()
+    cache.keepAlive([host], now: Sample.at(0))
+    store(.addresses("192.0.2.1"), host.text, at: 0, in: cache)
+    cache.forget(host, now: Sample.at(1))
+    #expect(cache.value(host) == CachedName(isKeptAlive: true))
+  }
+
+  @Test func `a change of network makes answers due, and drops failures and waits alone`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    cache.remember(error, for: question, now: Sample.at(1))
+    #expect(settle(cache, at: 2)?.verdict == .serve(.ipv4, .fresh, refresh: false))
+    cache.networkDidChange(now: Sample.at(2))
+    #expect(settle(cache, at: 2)?.verdict == .serve(.ipv4, .due, refresh: true))
+    #expect(cache.failure(of: question, at: Sample.at(2)) == nil)
+    #expect(cache.mayRefresh(question, at: Sample.at(2)))
+    #expect(cache.count == 1)
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 3, in: cache)
+    #expect(settle(cache, at: 3)?.verdict == .serve(.ipv4, .fresh, refresh: false))
+  }
+
+  @Test func `an evicted name takes its wait along`() {
+    let cache = cache(1)
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    cache.remember(error, for: question, now: Sample.at(100))
+    store(.addresses("192.0.2.1"), "other.example", at: 101, in: cache)
+    #expect(cache.value(host) == nil)
+    #expect(cache.mayRefresh(question, at: Sample.at(102)))
+  }
+}
+
+extension AnswerCache {
+  /// The failure that is remembered of a question.
+  fileprivate func failure(of question: AddressQuestion, at now: ResolverInstant) -> DirectDNSError? {
+    if case .failure(let error) = remembered(question, at: now) { error } else { nil }
+  }
+
+  /// The negative answer that is remembered of a question.
+  fileprivate func freshNegative(
+    _ question: AddressQuestion, at now: ResolverInstant
+  ) -> (negative: Answer.Negative, source: UInt16)? {
+    if case .negative(let negative, let source, _) = remembered(question, at: now) { (negative, source) } else { nil }
+  }
+}

@@ -1,0 +1,50 @@
+import Testing
+
+@testable import DirectDNS
+
+struct LockedTests {
+  private struct Refusal: Error {}
+
+  @Test func `a value is read and changed, and what the body returns comes out`() {
+    let locked = Locked([1])
+    #expect(locked.withLock { $0.count } == 1)
+    let last = locked.withLock { value -> Int? in
+      value.append(2)
+      return value.last
+    }
+    #expect(last == 2)
+    #expect(locked.withLock { $0 } == [1, 2])
+  }
+
+  @Test func `many tasks lose no change`() async {
+    let locked = Locked(0)
+    await withDiscardingTaskGroup { group in
+      for _ in 0..<8 {
+        group.addTask { for _ in 0..<2000 { locked.withLock { $0 += 1 } } }
+      }
+    }
+    #expect(locked.withLock { $0 } == 16_000)
+  }
+
+  @Test func `an error comes out, and the lock is free again`() {
+    let locked = Locked(0)
+    #expect(throws: Refusal.self) {
+      try locked.withLock { value in
+        value = 1
+        throw Refusal()
+      }
+    }
+    #expect(locked.withLock { $0 } == 1)
+  }
+
+  @Test func `the value goes with its lock`() {
+    final class Token: Sendable {}
+    weak var seen: Token?
+    do {
+      let locked = Locked(Token())
+      seen = locked.withLock { $0 }
+      #expect(seen != nil)
+    }
+    #expect(seen == nil)
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import DirectDNS
+
+@Suite(.timeLimit(.minutes(1)))
+struct SystemClockTests {
+  private let clock = SystemClock()
+
+  @Test func `time never goes back`() {
+    var last = clock.now
+    for _ in 0..<10_000 {
+      let now = clock.now
+      #expect(now >= last)
+      last = now
+    }
+    var coarse = clock.coarseNow
+    for _ in 0..<10_000 {
+      let now = clock.coarseNow
+      #expect(now >= coarse)
+      coarse = now
+    }
+  }
+
+  @Test func `the cheap clock is never ahead, and on the same time line`() {
+    let coarse = clock.coarseNow
+    let now = clock.now
+    #expect(coarse <= now)
+    #expect(now - coarse < .seconds(5))
+  }
+
+  @Test func `the wall clock is the machine's`() {
+    #expect(abs(clock.secondsSince1970 - Int64(Date().timeIntervalSince1970)) <= 2)
+  }
+
+  @Test func `sleeping ends at the instant and not before`() async throws {
+    let until = clock.now + .milliseconds(5)
+    try await clock.sleep(until: until)
+    #expect(clock.now >= until)
+  }
+
+  @Test func `an instant that has passed is not waited for`() async throws {
+    try await clock.sleep(until: clock.now - .seconds(1))
+  }
+
+  @Test func `a cancelled task does not sleep on`() async {
+    let clock = clock
+    let sleeper = Task { try await clock.sleep(until: clock.now + .seconds(3600)) }
+    sleeper.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeper.value }
+  }
+}

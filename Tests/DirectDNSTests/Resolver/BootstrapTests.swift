@@ -1,0 +1,126 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct BootstrapTests {
+  private let clock = ManualClock()
+  private let system: ScriptedSystem
+  private let bootstrap: Bootstrap
+
+  init() {
+    system = ScriptedSystem(clock: clock)
+    bootstrap = Bootstrap(system: system, clock: clock)
+    system.answer(Script.addresses("192.0.2.53", "2001:db8::53", ttl: 60))
+  }
+
+  private func provider(_ url: String, _ addresses: String...) -> ProviderConfiguration {
+    ProviderConfiguration(
+      provider: JSONProvider(name: "one", url: Sample.url(url)), bootstrap: addresses.map(Sample.address))
+  }
+
+  private func addresses(_ bootstrap: Bootstrap, _ provider: ProviderConfiguration) async throws -> [String] {
+    try await bootstrap.endpoint(provider, timeout: .seconds(3)).addresses.map(\.description)
+  }
+
+  @Test func `an endpoint with addresses of its own needs no DNS`() async throws {
+    #expect(try await addresses(bootstrap, provider("https://dns.example/", "192.0.2.9")) == ["192.0.2.9"])
+    #expect(system.count == 0)
+  }
+
+  @Test func `an endpoint that is an address needs none`() async throws {
+    #expect(try await addresses(bootstrap, provider("https://192.0.2.1/")) == [])
+    #expect(try await addresses(bootstrap, provider("https://[2001:db8::1]/")) == [])
+    #expect(system.count == 0)
+  }
+
+  @Test func `an endpoint with a name alone is looked up by the system's DNS, both families`() async throws {
+    let endpoint = try await bootstrap.endpoint(provider("https://dns.example/resolve"), timeout: .seconds(3))
+    #expect(endpoint.url == Sample.url("https://dns.example/resolve"))
+    #expect(endpoint.addresses == Sample.addresses("192.0.2.53", "2001:db8::53"))
+    #expect(Set(system.asked.map(\.question.family)) == [.ipv4, .ipv6])
+    #expect(system.asked.allSatisfy { $0.question.host == Sample.name("dns.example") })
+    #expect(system.asked.allSatisfy { $0.timeout <= .seconds(3) })
+  }
+
+  @Test func `what was found is kept by its TTL`() async throws {
+    let provider = provider("https://dns.example/")
+    _ = try await addresses(bootstrap, provider)
+    clock.advance(by: .seconds(60) - .nanoseconds(1))
+    _ = try await addresses(bootstrap, provider)
+    #expect(system.count == 2)
+    clock.advance(by: .nanoseconds(1))
+    _ = try await addresses(bootstrap, provider)
+    #expect(system.count == 4)
+  }
+
+  @Test func `it is looked up again when connecting failed`() async throws {
+    let provider = provider("https://dns.example/")
+    let endpoint = try await bootstrap.endpoint(provider, timeout: .seconds(3))
+    bootstrap.connectingFailed(endpoint)
+    system.answer(Script.addresses("192.0.2.54"))
+    #expect(try await addresses(bootstrap, provider) == ["192.0.2.54"])
+  }
+
+  @Test func `one family is enough`() async throws {
+    system.answer { question in
+      question.family == .ipv4 ? .answer(.addresses("192.0.2.53")) : .error(.connectionLost("refused"))
+    }
+    #expect(try await addresses(bootstrap, provider("https://dns.example/")) == ["192.0.2.53"])
+  }
+
+  @Test func `without any address the failure names the host and the reason, and is not kept`() async throws {
+    let provider = provider("https://dns.example/")
+    system.answer { _ in .error(.connectionLost("unplugged")) }
+    let failure = await #expect(throws: ProviderFailure.self) { try await addresses(bootstrap, provider) }
+    #expect(failure?.kind == .transport)
+    #expect(failure?.reason.contains("dns.example") == true)
+    #expect(failure?.reason.contains("unplugged") == true)
+    system.answer { _ in .answer(.negative(.nameNotFound)) }
+    let second = await #expect(throws: ProviderFailure.self) { try await addresses(bootstrap, provider) }
+    #expect(second?.reason.contains("dns.example") == true)
+    system.answer(Script.addresses("192.0.2.53"))
+    #expect(try await addresses(bootstrap, provider) == ["192.0.2.53"])
+  }
+
+  @Test func `without the system's DNS the failure says what to do`() async {
+    let failure = await #expect(throws: ProviderFailure.self) {
+      try await addresses(Bootstrap(system: nil, clock: clock), provider("https://dns.example/"))
+    }
+    #expect(failure?.reason.contains("--bootstrap") == true)
+  }
+
+  @Test func `many who need it ask once`() async throws {
+    system.answer(Script.addresses("192.0.2.53", after: .milliseconds(100)))
+    let provider = provider("https://dns.example/")
+    let callers = (0..<20).map { _ in
+      Task.immediate { [bootstrap] in try await bootstrap.endpoint(provider, timeout: .seconds(3)).addresses }
+    }
+    for _ in 0..<2 {
+      await clock.waitForSleepers()
+      clock.advance(by: .milliseconds(100))
+    }
+    for caller in callers { #expect(try await caller.value == Sample.addresses("192.0.2.53")) }
+    #expect(system.count == 2)
+  }
+
+  @Test func `a caller who is cancelled does not wait for it`() async throws {
+    system.answer(Script.addresses("192.0.2.53", after: .seconds(1)))
+    let provider = provider("https://dns.example/")
+    let caller = Task.immediate { [bootstrap] in
+      try await bootstrap.endpoint(provider, timeout: .seconds(3)).addresses
+    }
+    await clock.waitForSleepers()
+    caller.cancel()
+    let failure = await #expect(throws: ProviderFailure.self) { try await caller.value }
+    #expect(failure?.kind == .cancelled)
+    // What was begun is kept for the next.
+    for _ in 0..<2 {
+      await clock.waitForSleepers()
+      clock.advance(by: .seconds(1))
+    }
+    #expect(try await addresses(bootstrap, provider) == ["192.0.2.53"])
+    #expect(system.count == 2)
+  }
+}

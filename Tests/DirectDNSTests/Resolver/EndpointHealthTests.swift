@@ -1,0 +1,237 @@
+import Testing
+
+@testable import DirectDNS
+
+struct EndpointHealthTests {
+  private func failed(
+    _ health: inout EndpointHealth, _ count: Int, at seconds: Double,
+    _ kind: ProviderFailure.Kind = .transport
+  ) {
+    for _ in 0..<count {
+      health.asked(at: Sample.at(seconds))
+      health.failed(kind, in: .milliseconds(10), at: Sample.at(seconds))
+    }
+  }
+
+  // MARK: The breaker
+
+  @Test func `three transport failures in a row open the breaker for 30 s`() {
+    var health = EndpointHealth()
+    failed(&health, 2, at: 0)
+    #expect(health.standing(at: Sample.at(0)) == .usable)
+    failed(&health, 1, at: 1)
+    #expect(health.standing(at: Sample.at(1)) == .open(since: Sample.at(1)))
+    #expect(health.standing(at: Sample.at(31).before) == .open(since: Sample.at(1)))
+    #expect(health.standing(at: Sample.at(31)) == .probe)
+  }
+
+  @Test func `a reply between failures begins the count anew`() {
+    var health = EndpointHealth()
+    failed(&health, 2, at: 0)
+    health.answered(in: .milliseconds(5))
+    failed(&health, 2, at: 1)
+    #expect(health.standing(at: Sample.at(1)) == .usable)
+    #expect(health.failuresInARow == 2)
+  }
+
+  @Test func `an RCODE is a reply, and never counts`() {
+    var health = EndpointHealth()
+    failed(&health, 20, at: 0, .response)
+    #expect(health.standing(at: Sample.at(0)) == .usable)
+    failed(&health, 2, at: 0)
+    failed(&health, 1, at: 0, .response)
+    failed(&health, 1, at: 0)
+    #expect(health.standing(at: Sample.at(0)) == .usable)
+  }
+
+  @Test func `429 never counts, and holds the endpoint back for as long as it says`() {
+    var health = EndpointHealth()
+    failed(&health, 20, at: 0, .rateLimited(retryAfter: .seconds(7)))
+    #expect(health.standing(at: Sample.at(0)) == .usable)
+    #expect(health.blockedUntil == Sample.at(7))
+    failed(&health, 1, at: 10, .rateLimited(retryAfter: nil))
+    #expect(health.blockedUntil == Sample.at(11))
+  }
+
+  @Test func `a query that the caller gave up says nothing`() {
+    var health = EndpointHealth()
+    failed(&health, 20, at: 0, .cancelled)
+    #expect(health == EndpointHealth())
+  }
+
+  @Test func `after 30 s there is one probe, and no second one beside it`() {
+    var health = EndpointHealth()
+    failed(&health, 3, at: 0)
+    health.asked(at: Sample.at(30))
+    #expect(health.standing(at: Sample.at(30)) == .open(since: Sample.at(0)))
+    #expect(health.standing(at: Sample.at(31)) == .open(since: Sample.at(0)))
+  }
+
+  @Test func `a probe that is answered closes the breaker`() {
+    var health = EndpointHealth()
+    failed(&health, 3, at: 0)
+    health.asked(at: Sample.at(30))
+    health.answered(in: .milliseconds(5))
+    #expect(health.standing(at: Sample.at(30)) == .usable)
+    failed(&health, 2, at: 31)
+    #expect(health.standing(at: Sample.at(31)) == .usable)
+  }
+
+  @Test func `a probe that is answered with an RCODE closes it too`() {
+    var health = EndpointHealth()
+    failed(&health, 3, at: 0)
+    failed(&health, 1, at: 30, .response)
+    #expect(health.standing(at: Sample.at(30)) == .usable)
+  }
+
+  @Test func `a probe that fails opens it for 30 s more`() {
+    var health = EndpointHealth()
+    failed(&health, 3, at: 0)
+    failed(&health, 1, at: 40)
+    #expect(health.standing(at: Sample.at(40)) == .open(since: Sample.at(40)))
+    #expect(health.standing(at: Sample.at(70).before) == .open(since: Sample.at(40)))
+    #expect(health.standing(at: Sample.at(70)) == .probe)
+  }
+
+  @Test(arguments: [ProviderFailure.Kind.cancelled, .rateLimited(retryAfter: nil)])
+  func `a probe without an outcome leaves the next lookup the probe`(_ kind: ProviderFailure.Kind) {
+    var health = EndpointHealth()
+    failed(&health, 3, at: 0)
+    failed(&health, 1, at: 30, kind)
+    #expect(health.standing(at: Sample.at(31)) == .probe)
+  }
+
+  @Test func `a probe that never ends is not waited for for ever`() {
+    var health = EndpointHealth()
+    failed(&health, 3, at: 0)
+    health.asked(at: Sample.at(30))
+    #expect(health.standing(at: Sample.at(60)) == .probe)
+  }
+
+  @Test func `an endpoint that is asked while its breaker is open for want of others stays in its place`() {
+    var health = EndpointHealth()
+    failed(&health, 3, at: 0)
+    failed(&health, 5, at: 10)
+    #expect(health.standing(at: Sample.at(10)) == .open(since: Sample.at(0)))
+    #expect(health.standing(at: Sample.at(30)) == .probe)
+  }
+
+  // MARK: Times
+
+  @Test func `the round-trip time is smoothed by eighths`() {
+    var health = EndpointHealth()
+    #expect(health.smoothedTime == nil)
+    health.answered(in: .milliseconds(80))
+    #expect(health.smoothedTime == .milliseconds(80))
+    health.answered(in: .milliseconds(160))
+    #expect(health.smoothedTime == .milliseconds(90))
+  }
+
+  @Test func `the hedging delay is 150 ms until enough replies are known`() {
+    var health = EndpointHealth()
+    for _ in 0..<7 {
+      #expect(health.hedgingDelay == .milliseconds(150))
+      health.answered(in: .milliseconds(20))
+    }
+    #expect(health.hedgingDelay == .milliseconds(150))
+    health.answered(in: .milliseconds(20))
+    #expect(health.hedgingDelay == .milliseconds(20))
+  }
+
+  @Test func `the hedging delay is the 95th percentile of the last replies`() {
+    var health = EndpointHealth()
+    for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds)) }
+    // 61 of 64 are 95 %.
+    #expect(health.hedgingDelay == .milliseconds(61))
+    for _ in 0..<64 { health.answered(in: .milliseconds(200)) }
+    #expect(health.hedgingDelay == .milliseconds(200))
+  }
+
+  @Test func `time-outs do not make the hedging delay longer`() {
+    var health = EndpointHealth()
+    for _ in 0..<8 { health.answered(in: .milliseconds(20)) }
+    for _ in 0..<50 { health.failed(.transport, in: .seconds(3), at: Sample.at(0)) }
+    #expect(health.hedgingDelay == .milliseconds(20))
+  }
+
+  @Test func `a hedge waits for 1 ms at least`() {
+    var health = EndpointHealth()
+    for _ in 0..<8 { health.answered(in: .zero) }
+    #expect(health.hedgingDelay == .milliseconds(1))
+  }
+
+  // MARK: The order
+
+  private func opened(at seconds: Double) -> EndpointHealth {
+    var health = EndpointHealth()
+    failed(&health, 3, at: seconds)
+    return health
+  }
+
+  @Test func `endpoints are asked as configured, whatever their times`() {
+    var slow = EndpointHealth()
+    slow.answered(in: .seconds(2))
+    #expect(UpstreamOrder.order([slow, EndpointHealth(), EndpointHealth()], at: Sample.at(0)) == [0, 1, 2])
+    #expect(UpstreamOrder.order([], at: Sample.at(0)) == [])
+  }
+
+  @Test func `an open breaker only moves its endpoint behind the others`() {
+    let healths = [opened(at: 0), EndpointHealth(), EndpointHealth()]
+    #expect(UpstreamOrder.order(healths, at: Sample.at(1)) == [1, 2, 0])
+    #expect(UpstreamOrder.order(healths, at: Sample.at(30)) == [0, 1, 2])
+  }
+
+  @Test func `when every breaker is open the one that opened first is asked first`() {
+    let healths = [opened(at: 3), opened(at: 1), opened(at: 2)]
+    #expect(UpstreamOrder.order(healths, at: Sample.at(4)) == [1, 2, 0])
+    #expect(UpstreamOrder.order([opened(at: 1), opened(at: 1)], at: Sample.at(4)) == [0, 1])
+  }
+
+  @Test func `only one lookup probes, the next one goes on without`() {
+    var healths = [opened(at: 0), EndpointHealth()]
+    #expect(UpstreamOrder.order(healths, at: Sample.at(30)) == [0, 1])
+    healths[0].asked(at: Sample.at(30))
+    #expect(UpstreamOrder.order(healths, at: Sample.at(30)) == [1, 0])
+  }
+
+  // MARK: The hedges' budget
+
+  private func hedges(_ budget: inout HedgeBudget, at seconds: Double) -> Int {
+    var count = 0
+    while budget.take(at: Sample.at(seconds)) { count += 1 }
+    return count
+  }
+
+  @Test(arguments: [(0, 0), (1, 1), (10, 1), (11, 2), (20, 2), (100, 10), (1000, 100)])
+  func `hedges are a tenth of the queries, rounded up`(_ queries: Int, _ expected: Int) {
+    var budget = HedgeBudget()
+    for _ in 0..<queries { budget.queried(at: Sample.at(5)) }
+    #expect(hedges(&budget, at: 5) == expected)
+  }
+
+  @Test func `queries of more than a minute ago buy no hedge`() {
+    var budget = HedgeBudget()
+    for _ in 0..<100 { budget.queried(at: Sample.at(0)) }
+    budget.queried(at: Sample.at(60))
+    #expect(hedges(&budget, at: 60) == 1)
+  }
+
+  @Test
+  func `whenever a hedge is sent, hedges were at most a tenth of the last minute's queries, rounded up`() {
+    var random = SeededGenerator(seed: 5)
+    var budget = HedgeBudget()
+    var log: [(second: Int, isHedge: Bool)] = []
+    for second in 0..<300 {
+      for _ in 0..<Int.random(in: 0...8, using: &random) {
+        budget.queried(at: Sample.at(Double(second)))
+        log.append((second, false))
+        guard budget.take(at: Sample.at(Double(second))) else { continue }
+        log.append((second, true))
+        let minute = log.filter { $0.second > second - 60 }
+        let hedges = minute.count { $0.isHedge }
+        #expect(hedges <= (minute.count - hedges + 9) / 10, "second \(second)")
+      }
+    }
+    #expect(log.count { $0.isHedge } > 50)
+  }
+}

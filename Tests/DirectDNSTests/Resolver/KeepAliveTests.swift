@@ -1,0 +1,171 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct KeepAliveTests {
+  private static let host = Laboratory.host
+
+  private func next(
+    _ lives: [CacheLife], failures: Int = 0, jitter: Double = 0, now: Double = 0
+  ) -> ResolverInstant {
+    KeepAliveSchedule.next(
+      lives, failures: failures, jitter: jitter, policy: CachePolicy(), now: Sample.at(now))
+  }
+
+  // MARK: The schedule
+
+  @Test(arguments: [(1.0, 0.75), (10, 7.5), (60, 45), (3600, 2700)])
+  func `a name is refreshed at 75 % of its TTL, for any TTL of 1 s or more`(_ ttl: Double, _ expected: Double)
+  {
+    #expect(next([Sample.life(100, 100 + ttl)]) == Sample.at(100 + expected))
+  }
+
+  @Test(arguments: [(-1.0, 65.0), (-0.5, 70), (0, 75), (0.5, 80), (1, 85), (-7, 65), (7, 85)])
+  func `jitter moves it by a tenth of the TTL at most`(_ jitter: Double, _ expected: Double) {
+    let instant = next([Sample.life(0, 100)], jitter: jitter)
+    #expect(abs(instant.nanoseconds - Sample.at(expected).nanoseconds) <= 1)
+  }
+
+  @Test func `the family that expires first decides`() {
+    #expect(next([Sample.life(0, 100), Sample.life(0, 40)]) == Sample.at(30))
+  }
+
+  @Test func `a name that is not known is asked for at once, and one that is late too`() {
+    #expect(next([], now: 7) == Sample.at(7))
+    #expect(next([Sample.life(0, 100)], now: 90) == Sample.at(90))
+  }
+
+  @Test(arguments: [(1, 1.0), (2, 2), (3, 4), (5, 16), (6, 30), (50, 30)])
+  func `after failures it waits for as long as failures are remembered`(_ failures: Int, _ seconds: Double) {
+    #expect(next([Sample.life(0, 10)], failures: failures, now: 50) == Sample.at(50 + seconds))
+    #expect(next([], failures: failures, now: 50) == Sample.at(50 + seconds))
+  }
+
+  @Test func `without failure memory it waits for 1 s`() {
+    let policy = CachePolicy(minimumFailureMemory: .zero)
+    #expect(
+      KeepAliveSchedule.next([], failures: 1, jitter: 0, policy: policy, now: Sample.at(0)) == Sample.at(1))
+  }
+
+  // MARK: At work
+
+  /// A laboratory whose one kept-alive name has been asked for once.
+  private func begun(
+    ttl: UInt32 = 100, _ names: Set<HostName> = [host],
+    _ script: (@Sendable (AddressQuestion) -> Script)? = nil
+  ) async throws -> Laboratory {
+    let laboratory = try Laboratory { $0.cache.minimumTTL = .zero }
+    laboratory.transport.answer(script ?? Script.addresses("192.0.2.1", ttl: ttl))
+    laboratory.resolver.keepAlive(names)
+    await laboratory.transport.waitForSent(names.count)
+    for name in names { await laboratory.settle(name) }
+    await laboratory.clock.waitForSleepers(names.count)
+    return laboratory
+  }
+
+  @Test func `a kept-alive name is asked for before anyone wants it`() async throws {
+    let laboratory = try await begun()
+    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
+    #expect(laboratory.transport.count == 1)
+  }
+
+  @Test(arguments: [UInt32(1), 10, 100, 3600])
+  func `it is refreshed between 65 and 85 % of its TTL, again and again`(_ ttl: UInt32) async throws {
+    let laboratory = try await begun(ttl: ttl)
+    for round in 1...5 {
+      await laboratory.clock.waitForSleepers()
+      laboratory.clock.advance(by: .seconds(Int64(ttl)) * 649 / 1000)
+      #expect(laboratory.transport.count == round)
+      laboratory.clock.advance(by: .seconds(Int64(ttl)) * 202 / 1000)
+      await laboratory.transport.waitForSent(round + 1)
+      await laboratory.settle()
+      let refreshed = try #require(laboratory.transport.sent.last?.at)
+      #expect(refreshed == laboratory.clock.now)
+    }
+  }
+
+  @Test func `names that were asked for together are not refreshed together`() async throws {
+    let names = Set((0..<40).map { Sample.name("n\($0).example.net") })
+    let laboratory = try await begun(ttl: 1000, names)
+    laboratory.clock.advance(by: .seconds(640))
+    for _ in 0..<36 {
+      laboratory.clock.advance(by: .seconds(6))
+      // All sleep again: whoever was due has been refreshed.
+      await laboratory.clock.waitForSleepers(names.count)
+    }
+    #expect(laboratory.transport.count == 80)
+    #expect(Set(laboratory.transport.sent.suffix(40).map(\.at)).count > 10)
+  }
+
+  @Test func `an answer of TTL 0 is asked for again after a while, not at once and for ever`() async throws {
+    let laboratory = try await begun(ttl: 0)
+    #expect(laboratory.transport.count == 1)
+    laboratory.clock.advance(by: .seconds(1))
+    await laboratory.transport.waitForSent(2)
+    await laboratory.settle()
+    await laboratory.clock.waitForSleepers()
+    #expect(laboratory.transport.count == 2)
+  }
+
+  @Test func `a negative answer without an SOA is asked for again after a while`() async throws {
+    let laboratory = try await begun { _ in .answer(.negative(.nameNotFound, ttl: nil)) }
+    #expect(laboratory.transport.count == 1)
+  }
+
+  @Test func `after a failure it tries again in 1 s, then 2 s, and then at its usual time`() async throws {
+    let laboratory = try await begun(ttl: 100)
+    laboratory.transport.reply { _ in .down }
+    laboratory.clock.advance(by: .seconds(85))
+    await laboratory.transport.waitForSent(2)
+    await laboratory.settle()
+    await laboratory.clock.waitForSleepers()
+    laboratory.clock.advance(by: .seconds(1))
+    await laboratory.transport.waitForSent(3)
+    await laboratory.settle()
+    await laboratory.clock.waitForSleepers()
+    laboratory.transport.answer(Script.addresses("192.0.2.2", ttl: 100))
+    laboratory.clock.advance(by: .seconds(1))
+    #expect(laboratory.transport.count == 3)
+    laboratory.clock.advance(by: .seconds(1))
+    await laboratory.transport.waitForSent(4)
+    await laboratory.settle()
+    await laboratory.clock.waitForSleepers()
+    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
+    laboratory.clock.advance(by: .seconds(64))
+    #expect(laboratory.transport.count == 4)
+  }
+
+  @Test func `a name that is no longer kept alive is left alone`() async throws {
+    let laboratory = try await begun()
+    laboratory.resolver.keepAlive([])
+    laboratory.clock.advance(by: .seconds(90))
+    await laboratory.settle()
+    #expect(laboratory.transport.count == 1)
+    #expect(laboratory.clock.sleeperCount == 0)
+  }
+
+  @Test func `names that nobody can be asked for are not asked for`() async throws {
+    let names = [Sample.name("localhost"), Sample.name("a.onion"), Sample.name("a.invalid")]
+    let laboratory = try Laboratory { $0.keepAlive = Set(names) }
+    await laboratory.clock.waitForSleepers(3)
+    #expect(laboratory.transport.count == 0)
+    #expect(laboratory.system.count == 0)
+  }
+
+  @Test func `a slow name keeps no other waiting`() async throws {
+    let slow = Sample.name("slow.example.net")
+    let laboratory = try Laboratory { $0.cache.minimumTTL = .zero }
+    laboratory.transport.answer { $0.host == slow ? .silence : .answer(.addresses("192.0.2.1", ttl: 1)) }
+    laboratory.resolver.keepAlive([Self.host, slow])
+    await laboratory.transport.waitForSent(2)
+    for round in 3...5 {
+      // One waits for its turn, the other for its reply.
+      await laboratory.clock.waitForSleepers(2)
+      laboratory.clock.advance(by: .milliseconds(850))
+      await laboratory.transport.waitForSent(round)
+    }
+    #expect(laboratory.transport.sent.count { $0.question.host == slow } == 1)
+  }
+}

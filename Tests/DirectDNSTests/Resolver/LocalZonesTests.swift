@@ -1,0 +1,53 @@
+import Testing
+
+@testable import DirectDNS
+
+struct LocalZonesTests {
+  @Test(arguments: [
+    ("localhost", NameRoute.loopback), ("a.localhost", .loopback), ("a.b.localhost", .loopback),
+    ("localhost.localdomain", .loopback), ("ip6-localhost", .loopback), ("ip6-loopback", .loopback),
+    ("invalid", .neverExists), ("a.invalid", .neverExists), ("onion", .refused), ("abc.onion", .refused),
+    ("a.b.onion", .refused),
+    ("printer", .system), ("printer.local", .system), ("a.printer.local", .system),
+    ("host.internal", .system),
+    ("metadata.google.internal", .system), ("nas.home.arpa", .system), ("home.arpa", .system),
+    ("local", .system),
+    ("www.example.net", .providers), ("notlocalhost.example", .providers), ("localhost.example", .providers),
+    ("a.notinvalid", .providers), ("invalid.example", .providers), ("onion.example", .providers),
+    ("a.thelocal", .providers), ("internal.example", .providers), ("arpa.example", .providers),
+    ("xhome.arpa", .providers), ("1.0.0.127.in-addr.arpa", .providers),
+    ("a.localhost.localdomain", .providers),
+  ])
+  func `a name's spelling decides who is asked`(_ text: String, _ route: NameRoute) {
+    #expect(LocalZones().route(Sample.name(text)) == route)
+  }
+
+  @Test func `every suffix under localZones belongs to the system, itself and all below it`() {
+    let zones = LocalZones(suffixes: [Sample.name("corp.example"), Sample.name("lan")])
+    for text in ["corp.example", "a.corp.example", "a.b.corp.example", "host.lan", "lan"] {
+      #expect(zones.route(Sample.name(text)) == .system)
+    }
+    for text in ["example", "xcorp.example"] where text.contains(".") {
+      #expect(zones.route(Sample.name(text)) == .providers)
+    }
+    #expect(zones.route(Sample.name("corp.example.net")) == .providers)
+  }
+
+  @Test(arguments: [
+    "www.example.net", "localhost", "a.localhost", "a.invalid", "abc.onion", "printer", "printer.local",
+    "host.corp.example",
+  ])
+  func `pins win over everything`(_ text: String) {
+    let addresses = Sample.addresses("192.0.2.7")
+    let zones = LocalZones(pins: [Sample.name(text): addresses], suffixes: [Sample.name("corp.example")])
+    #expect(zones.route(Sample.name(text)) == .pinned(addresses))
+    #expect(zones.route(Sample.name("x." + text)) != .pinned(addresses))
+  }
+
+  @Test func `a suffix of one's own does not make reserved names public or private`() {
+    let zones = LocalZones(suffixes: [Sample.name("onion"), Sample.name("invalid"), Sample.name("localhost")])
+    #expect(zones.route(Sample.name("a.onion")) == .refused)
+    #expect(zones.route(Sample.name("a.invalid")) == .neverExists)
+    #expect(zones.route(Sample.name("a.localhost")) == .loopback)
+  }
+}

@@ -1,0 +1,29 @@
+import Testing
+
+@testable import DirectDNS
+
+struct LookupDeadlinesTests {
+  @Test(arguments: [
+    (Duration.seconds(5), Duration.milliseconds(3500), Duration.seconds(3)),
+    (.seconds(1), .milliseconds(700), .milliseconds(600)),
+    (.seconds(10), .seconds(7), .seconds(6)), (.milliseconds(50), .milliseconds(35), .milliseconds(30)),
+  ])
+  func `of 5 s the providers have 3.5 s and each attempt 3 s, and a caller's own deadline scales all of them`(
+    _ whole: Duration, _ providers: Duration, _ attempt: Duration
+  ) {
+    let deadlines = LookupDeadlines(timeout: whole, from: Sample.at(100))
+    #expect(deadlines.whole == Sample.at(100) + whole)
+    #expect(deadlines.providers == Sample.at(100) + providers)
+    #expect(deadlines.attempt == attempt)
+  }
+
+  @Test func `a late attempt gets what is left of the providers' time, and none after it`() {
+    let deadlines = LookupDeadlines(timeout: .seconds(5), from: Sample.at(0))
+    #expect(deadlines.attemptTimeout(at: Sample.at(0)) == .seconds(3))
+    #expect(deadlines.attemptTimeout(at: Sample.at(0.5)) == .seconds(3))
+    #expect(deadlines.attemptTimeout(at: Sample.at(3)) == .milliseconds(500))
+    #expect(deadlines.attemptTimeout(at: Sample.at(3.5).before) == .nanoseconds(1))
+    #expect(deadlines.attemptTimeout(at: Sample.at(3.5)) == nil)
+    #expect(deadlines.attemptTimeout(at: Sample.at(9)) == nil)
+  }
+}

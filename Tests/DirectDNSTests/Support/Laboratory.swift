@@ -1,0 +1,106 @@
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+/// A resolver with everything around it in the test's hands: clock, providers, the system's DNS.
+final class Laboratory: Sendable {
+  let clock = ManualClock()
+  let transport: ScriptedTransport
+  let system: ScriptedSystem
+  let resolver: Resolver
+  private let log = Watched<[ResolverEvent]>([])
+
+  /// Makes a resolver that asks for IPv4 alone, unless `configure` says otherwise.
+  ///
+  /// - Parameters:
+  ///   - providers: their names, in the order of asking.
+  ///   - configure: changes the configuration.
+  /// - Throws: what the resolver has against the configuration.
+  init(
+    _ providers: String..., configure: (inout ResolverConfiguration) -> Void = { _ in }
+  ) throws {
+    transport = ScriptedTransport(clock: clock)
+    system = ScriptedSystem(clock: clock)
+    var configuration = Self.configuration(providers.isEmpty ? ["one"] : providers)
+    configuration.families = .ipv4
+    configuration.observer = { [log] event in log.change { $0.append(event) } }
+    configure(&configuration)
+    resolver = try Resolver(configuration, transport: transport, clock: clock, system: system)
+  }
+
+  deinit { resolver.shutDown() }
+
+  static func configuration(_ providers: [String]) -> ResolverConfiguration {
+    ResolverConfiguration(
+      providers: providers.map {
+        ProviderConfiguration(provider: ScriptedProvider($0), bootstrap: Sample.addresses("192.0.2.53"))
+      })
+  }
+
+  static let host = Sample.name("www.example.net")
+
+  var events: [ResolverEvent] { log.value }
+  var attempts: [ResolverEvent.Attempt] {
+    events.compactMap { if case .attempt(let attempt) = $0 { attempt } else { nil } }
+  }
+  var refreshes: Int { events.count { if case .refresh = $0 { true } else { false } } }
+
+  /// Waits until nothing is asked about a name any more, and what came is in the cache.
+  func settle(_ host: HostName = Laboratory.host) async {
+    for flights in [resolver.flights, resolver.systemFlights] {
+      for family in IPAddress.Family.allCases {
+        // Joins the flight that is under way; without one, this one lands at once and changes nothing.
+        let flight = flights.flight(AddressQuestion(host, family)) {
+          .failed(DirectDNSError(.cancelled, "none"))
+        }
+        await withCheckedContinuation { continuation in flight.observe { _ in continuation.resume() } }
+      }
+    }
+  }
+
+  /// Puts an answer into the cache by looking it up.
+  @discardableResult
+  func learn(
+    _ addresses: String..., ttl: UInt32 = 100, host: HostName = Laboratory.host
+  ) async throws -> Resolution {
+    let known = addresses.isEmpty ? ["192.0.2.1"] : addresses
+    transport.answer({ question in
+      let own = known.map(Sample.address).filter { $0.family == question.family }
+      return .answer(own.isEmpty ? .negative(.noAddress) : Answer(.addresses(own), ttl: ttl))
+    })
+    return try await resolver.resolve(host)
+  }
+
+  /// Begins a lookup; it has gone as far as it can without waiting when this returns.
+  func begin(
+    _ host: HostName = Laboratory.host, options: LookupOptions = LookupOptions()
+  ) -> Task<Result<Resolution, DirectDNSError>, Never> {
+    Task.immediate { [resolver] in
+      do throws(DirectDNSError) { return .success(try await resolver.resolve(host, options: options)) } catch
+      { return .failure(error) }
+    }
+  }
+
+  /// Looks a name up and says what came of it.
+  func outcome(
+    _ host: HostName = Laboratory.host, options: LookupOptions = LookupOptions()
+  ) async -> Result<Resolution, DirectDNSError> {
+    await begin(host, options: options).value
+  }
+
+  /// The error of a lookup that must fail.
+  func failure(
+    _ host: HostName = Laboratory.host, options: LookupOptions = LookupOptions()
+  ) async -> DirectDNSError? {
+    if case .failure(let error) = await outcome(host, options: options) { error } else { nil }
+  }
+}
+
+extension Resolution {
+  /// The addresses as text, for comparisons that a reader can read.
+  var texts: [String] { addresses.map(\.description) }
+}
+
+extension Result where Success == Resolution, Failure == DirectDNSError {
+  var resolution: Resolution? { if case .success(let resolution) = self { resolution } else { nil } }
+  var error: DirectDNSError? { if case .failure(let error) = self { error } else { nil } }
+}

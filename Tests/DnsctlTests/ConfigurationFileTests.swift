@@ -1,0 +1,216 @@
+import ArgumentParser
+import Testing
+
+@testable import DirectDNS
+@testable import dnsctl
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct `The configuration file` {
+  private func file(_ text: String) throws -> ConfigurationFile {
+    try ConfigurationFile(Array(text.utf8), name: "c.json5")
+  }
+
+  @Test(arguments: [
+    (#"{ timeuot: 5 }"#, "timeuot is no key that is known here. Known are: providers, system,"),
+    (#"{ cache: { grce: 1 } }"#, "cache.grce is no key that is known here. Known are: minimumTTL,"),
+    (#"{ providers: [{ provider: "google", url: "x" }] }"#, "providers[0].url is no key"),
+    (
+      #"{ providers: ["google", { provider: "alidns", rateLimit: { perMinute: 1 } }] }"#,
+      "providers[1].rateLimit.perMinute"
+    ),
+    (#"{ timeout: "5" }"#, #"timeout is "5". Give a number of seconds, more than 0"#),
+    (#"{ timeout: 0 }"#, "timeout is 0. Give"), (#"{ timeout: -1.5 }"#, "timeout is -1.5. Give"),
+    (#"{ timeout: Infinity }"#, "timeout is inf"), (#"{ cache: { grace: -1 } }"#, "cache.grace is -1. Give"),
+    (#"{ cache: { patience: true } }"#, "cache.patience is true"), (#"{ cache: [] }"#, "cache is a list"),
+    (
+      #"{ cache: { minimumTTL: 100, maximumTTL: 50 } }"#,
+      "cache.minimumTTL is 100. minimumTTL may not be greater"
+    ),
+    (#"{ cache: { maximumNegativeTTL: 0.5 } }"#, "cache.maximumNegativeTTL is 0.5."),
+    (#"{ capacity: 1.5 }"#, "capacity is 1.5. Give a whole number"), (#"{ capacity: 0 }"#, "capacity is 0"),
+    (#"{ hedging: "yes" }"#, #"hedging is "yes". Give true or false."#),
+    (#"{ families: "ipv5" }"#, #"families is "ipv5". Give one of "any", "ipv4", "ipv6"."#),
+    (#"{ expired: 1 }"#, #"expired is 1. Give one of "allowed", "refused", "preferred"."#),
+    (#"{ keepAlive: ["a b"] }"#, #"keepAlive[0] is "a b". Give a host name"#),
+    (#"{ localZones: "corp" }"#, #"localZones is "corp". Give a list"#),
+    (
+      #"{ pins: { "a.example": "192.0.2.1" } }"#,
+      #"pins.a.example is "192.0.2.1". Give a list of IP addresses."#
+    ),
+    (
+      #"{ pins: { "a.example": ["192.0.2.1", "192.0.2"] } }"#,
+      #"pins.a.example[1] is "192.0.2". Give an IP address"#
+    ),
+    (#"{ pins: { "a.example": [] } }"#, "pins.a.example is a list. Give at least one"),
+    (#"{ pins: { "a b": ["192.0.2.1"] } }"#, "pins.a b: the key is no host name"),
+    (#"{ system: "off" }"#, #"system is "off". Give true, false, or an object"#),
+    (#"{ system: { servers: ["dns.example"] } }"#, #"system.servers[0] is "dns.example""#),
+    (#"{ system: { servers: ["192.0.2.1:0"] } }"#, #"system.servers[0] is "192.0.2.1:0""#),
+    (#"{ providers: "google" }"#, #"providers is "google". Give a list of providers."#),
+    (#"{ providers: [7] }"#, "providers[0] is 7. Give a preset's name"),
+    (#"{ providers: [{ name: "x" }] }"#, "providers[0].provider is missing"),
+    (#"{ providers: [{ provider: "google", bootstrap: ["x"] }] }"#, #"providers[0].bootstrap[0] is "x""#),
+    (
+      #"{ providers: [{ provider: "google", clientSubnet: "10.0.0.0" }] }"#,
+      #"providers[0].clientSubnet is "10.0.0.0""#
+    ),
+    (
+      #"{ providers: [{ provider: "google", plainHTTP: "yes" }] }"#,
+      #"providers[0].plainHTTP is "yes". Give one of "#
+    ),
+    (
+      #"{ providers: [{ provider: "google", rateLimit: { perSecond: 0 } }] }"#,
+      "providers[0].rateLimit.perSecond is 0"
+    ),
+    (
+      #"{ providers: [{ provider: "google", rateLimit: {} }] }"#,
+      "providers[0].rateLimit.perSecond is missing"
+    ),
+    (#"{ ca: ["a.pem", ""] }"#, #"ca[1] is "". Give a file's path."#), ("[]", "the whole file is a list"),
+    ("", "line 1, column 1: this is not JSON"),
+    ("{\n  timeout: 5\n  capacity: 7\n}", "line 3, column 3: this is not JSON"),
+    ("{ timeout: 5, // five\n  hedging: yes }", "line 2, column 12: this is not JSON"),
+    ("{ ca: [\"a.pem }", "line 1, column 8: this is not JSON"),
+    ("{} {}", "line 1, column 4: this is not JSON"),
+  ])
+  func `is wrong with the file, the key, the value and what to do`(text: String, message: String) throws {
+    let error = try #require(throws: SettingsError.self) { try file(text) }
+    #expect(error.status == .configuration)
+    #expect(error.message.hasPrefix("c.json5: "))
+    #expect(error.message.contains(message))
+  }
+
+  @Test func `that names a wrong provider is named with the key path`() async {
+    var world = World()
+    world.files = ["/c.json5": #"{ providers: ["google", { provider: "nobody" }] }"#]
+    let outcome = await world.resolve(["--config", "/c.json5", "a.example"])
+    #expect(outcome.status == 78)
+    #expect(outcome.errors.hasPrefix(#"dnsctl: /c.json5: providers[1].provider: "nobody" is no provider."#))
+  }
+
+  @Test func `knows every setting`() throws {
+    let file = try file(
+      """
+      {
+        providers: [{
+          provider: "json+http://192.0.2.1/resolve", name: "lab", rateLimit: { perSecond: 2.5, burst: 7 },
+          clientSubnet: "198.51.100.0/24", plainHTTP: "anywhere",
+        }],
+        system: { enabled: false, servers: ["192.0.2.2", "192.0.2.3:5353", "2001:db8::1", "[2001:db8::2]:53"] },
+        cache: { grace: 0, patience: 0.05, negativeTTLWithoutSOA: 5, refreshesAhead: false },
+        capacity: 50, keepAlive: ["a.example"], localZones: ["corp.example"], hedging: false,
+        pins: { "B.example.": ["192.0.2.4", "2001:db8::4"] },
+      }
+      """)
+    #expect(file.systemServers == ["192.0.2.2", "192.0.2.3:5353", "[2001:db8::1]", "[2001:db8::2]:53"])
+    #expect(file.usesSystemDNS == false)
+    #expect(file.cache.grace == .zero)
+    #expect(file.cache.patience == .milliseconds(50))
+    #expect(file.cache.negativeTTLWithoutSOA == .seconds(5))
+    #expect(file.cache.refreshesAhead == false)
+    #expect(file.cache.maximumTTL == .seconds(3600))
+    #expect(file.capacity == 50)
+    #expect(file.keepAlive == [try HostName("a.example")])
+    #expect(file.localZones.suffixes == [try HostName("corp.example")])
+    #expect(
+      file.localZones.pins == [
+        try HostName("b.example"): ["192.0.2.4", "2001:db8::4"].compactMap(IPAddress.init)
+      ])
+    #expect(file.hedges == false)
+    let entry = try #require(file.providers?.first)
+    let provider = try entry.configuration()
+    #expect(provider.provider.name == "lab")
+    #expect(provider.rateLimit == RateLimit(perSecond: 2.5, burst: 7))
+    let message = provider.provider.request(
+      for: AddressQuestion(try HostName("a.example"), .ipv4), at: 0)
+    #expect(message.url.contains("edns_client_subnet=198.51.100.0"))
+  }
+
+  @Test func `a system that is true or false needs no object`() throws {
+    #expect(try file("{ system: false }").usesSystemDNS == false)
+    #expect(try file("{ system: true }").usesSystemDNS == true)
+    #expect(try file("{ system: null, timeout: null }").usesSystemDNS == nil)
+  }
+}
+
+@Suite struct `The example configuration` {
+  private static func bytes() throws -> [UInt8] {
+    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    return try #require(try readWholeFile("/\(root)/Config/dnsctl.example.json5"))
+  }
+
+  @Test func `holds every key`() throws {
+    let decoder = JSONDecoder()
+    decoder.allowsJSON5 = true
+    let whole = try decoder.decode(ConfigurationValue.self, from: Data(Self.bytes()))
+    func keys(_ value: ConfigurationValue?) -> Set<String> {
+      if case .object(let values) = value { Set(values.keys) } else { [] }
+    }
+    func at(_ value: ConfigurationValue?, _ key: String) -> ConfigurationValue? {
+      if case .object(let values) = value { values[key] } else { nil }
+    }
+    func all<Key: ConfigurationKey>(_: Key.Type) -> Set<String> { Set(Key.allCases.map(\.rawValue)) }
+    var provider: ConfigurationValue?
+    if case .list(let providers) = at(whole, "providers") { provider = providers.first }
+    #expect(keys(whole) == all(ConfigurationFile.Key.self))
+    #expect(keys(at(whole, "system")) == all(ConfigurationFile.SystemKey.self))
+    #expect(keys(at(whole, "cache")) == all(ConfigurationFile.CacheKey.self))
+    #expect(keys(provider) == all(ProviderEntry.Key.self))
+    #expect(keys(at(provider, "rateLimit")) == all(ProviderEntry.RateLimitKey.self))
+    #expect(keys(at(provider, "credentials")) == all(ProviderEntry.CredentialsKey.self))
+  }
+
+  @Test func `holds the defaults`() throws {
+    var world = World()
+    world.files = ["/c.json5": String(decoding: try Self.bytes(), as: UTF8.self)]
+    func settings(_ arguments: [String]) throws -> ResolverSettings {
+      try ResolveCommand.parse(arguments + ["a.example"]).upstream.settings(in: world.context)
+    }
+    let example = try settings(["--config", "/c.json5"])
+    let standard = try settings([])
+    #expect(example.lookup == standard.lookup)
+    #expect(example.systemServers == standard.systemServers)
+    let (left, right) = (example.configuration, standard.configuration)
+    #expect(left.usesSystemDNS == right.usesSystemDNS)
+    #expect(left.cache == right.cache)
+    #expect(left.capacity == right.capacity)
+    #expect(left.keepAlive == right.keepAlive)
+    #expect(left.localZones == right.localZones)
+    #expect(left.timeout == right.timeout)
+    #expect(left.hedges == right.hedges)
+    #expect(left.families == right.families)
+    #expect(left.trust == right.trust)
+    #expect(left.providers.map(\.provider.name) == right.providers.map(\.provider.name))
+    #expect(left.providers.map(\.provider.url) == right.providers.map(\.provider.url))
+    #expect(left.providers.map(\.bootstrap) == right.providers.map(\.bootstrap))
+    #expect(left.providers.map(\.rateLimit) == right.providers.map(\.rateLimit))
+    // Not every default is the example's own: those of the library must be the same.
+    let library = ResolverConfiguration()
+    #expect(library.cache == left.cache)
+    #expect(library.timeout == left.timeout)
+    #expect(library.capacity == left.capacity)
+    #expect(library.hedges == left.hedges)
+    #expect(library.families == left.families)
+    #expect(library.usesSystemDNS == left.usesSystemDNS)
+    #expect(library.providers.map(\.bootstrap) == left.providers.map(\.bootstrap))
+    #expect(library.providers.map(\.rateLimit) == left.providers.map(\.rateLimit))
+  }
+
+  @Test func `says what each key means right above it`() throws {
+    let lines = String(decoding: try Self.bytes(), as: UTF8.self).split(separator: "\n").map {
+      $0.drop { $0 == " " }
+    }
+    let bare = zip(lines, lines.dropFirst()).filter { before, line in
+      guard let colon = line.firstIndex(of: ":"), line.first?.isLetter == true else { return false }
+      // The two bounds of negative answers share a comment; enabled is explained with the object around it.
+      let key = line[..<colon]
+      return !before.hasPrefix("//") && key != "maximumNegativeTTL" && key != "enabled"
+    }
+    #expect(bare.map(\.1).isEmpty)
+  }
+}

@@ -1,0 +1,212 @@
+import ArgumentParser
+import HTTPTypes
+
+@testable import DirectDNS
+@testable import dnsctl
+
+/// A world without a network, a terminal or a clock that moves.
+struct World: Sendable {
+  var zone: [String: Zone.Entry] = [:]
+  var systemZone: [String: Zone.Entry] = [:]
+  var environment: [String: String] = [:]
+  var files: [String: String] = [:]
+  var input = ScriptedInput([])
+  var isTerminal = false
+  let transport = FakeTransport()
+  let output = RecordingSink()
+  let errors = RecordingSink()
+  let clock = StillClock()
+
+  /// What a run came to.
+  struct Outcome: Sendable, Equatable {
+    var status: Int32
+    var output: String
+    var errors: String
+  }
+
+  var context: CommandContext {
+    transport.zone.withLock { $0 = Zone(entries: zone) }
+    let system = FakeSystem(zone: Zone(entries: systemZone))
+    return CommandContext(
+      input: input, output: output, errors: errors, environment: environment, clock: clock,
+      isOutputTerminal: isTerminal,
+      readFile: { [files] path throws(StreamError) in
+        if path.hasPrefix("/unreadable/") { throw .failed("Permission denied") }
+        return files[path].map { Array($0.utf8) }
+      },
+      makeResolver: { [transport, clock] configuration, _ throws(DirectDNSError) in
+        try Resolver(configuration, transport: transport, clock: clock, system: system)
+      })
+  }
+
+  /// Runs `dnsctl resolve` as a shell would.
+  func resolve(_ arguments: [String]) async -> Outcome {
+    do {
+      guard let command = try Dnsctl.parseAsRoot(["resolve"] + arguments) as? ResolveCommand else {
+        return Outcome(status: -1, output: "", errors: "another command")
+      }
+      let status = await command.run(in: context)
+      return Outcome(status: status.rawValue, output: output.text, errors: errors.text)
+    } catch {
+      return Outcome(
+        status: Dnsctl.exitCode(for: error).rawValue, output: "", errors: Dnsctl.fullMessage(for: error))
+    }
+  }
+}
+
+/// What names are in the fake network.
+struct Zone: Sendable {
+  enum Entry: Sendable {
+    case addresses([String], ttl: Int = 300, alias: String? = nil)
+    case missing
+    case code(Int)
+    case failure(HTTPTransportError)
+  }
+
+  var entries: [String: Entry] = [:]
+}
+
+/// A transport that speaks the JSON API of its zone, and remembers the URLs that it was asked.
+final class FakeTransport: HTTPTransport {
+  let zone = Locked(Zone())
+  let asked = Locked<[String]>([])
+
+  func send(
+    _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
+  ) async throws(HTTPTransportError) -> HTTPReply {
+    asked.withLock { $0.append(message.url) }
+    let query = Dictionary(
+      message.url.split(separator: "?").last.map(String.init)?.split(separator: "&").map { item in
+        let parts = item.split(separator: "=", maxSplits: 1).map(String.init)
+        return (parts[0], parts.last ?? "")
+      } ?? []
+    ) { $1 }
+    let name = query["name"] ?? ""
+    let type = query["type"] == "AAAA" ? 28 : 1
+    var answers: [String] = []
+    var status = 0
+    switch zone.withLock({ $0.entries[name] }) {
+    case .addresses(let addresses, let ttl, let alias):
+      if let alias { answers.append(#"{"name":"\#(name)","type":5,"TTL":\#(ttl),"data":"\#(alias)."}"#) }
+      for address in addresses where address.contains(":") == (type == 28) {
+        answers.append(#"{"name":"\#(alias ?? name)","type":\#(type),"TTL":\#(ttl),"data":"\#(address)"}"#)
+      }
+    case .missing, nil: status = 3
+    case .code(let code): status = code
+    case .failure(let error): throw error
+    }
+    let body =
+      #"{"Status":\#(status),"TC":false,"Question":[{"name":"\#(name).","type":\#(type)}],"Answer":[\#(answers.joined(separator: ","))]}"#
+    var fields = HTTPFields()
+    fields[.contentType] = "application/dns-json"
+    return HTTPReply(status: .ok, fields: fields, body: Array(body.utf8), address: "192.0.2.53")
+  }
+
+  func networkDidChange() {}
+  func shutDown() {}
+}
+
+/// The system's DNS of another zone.
+struct FakeSystem: SystemSource {
+  let zone: Zone
+
+  func answer(
+    to host: HostName, family: IPAddress.Family, timeout: Duration
+  ) async throws(ProviderFailure) -> Answer {
+    switch zone.entries[host.text] {
+    case .addresses(let texts, let ttl, _):
+      let addresses = texts.compactMap(IPAddress.init).filter { $0.family == family }
+      return addresses.isEmpty
+        ? Answer(.negative(.noAddress), ttl: nil) : Answer(.addresses(addresses), ttl: UInt32(ttl))
+    case .missing: return Answer(.negative(.nameNotFound), ttl: nil)
+    default: throw ProviderFailure(.transport, "the fake system's DNS is out of order")
+    }
+  }
+}
+
+/// A clock that stands still; whoever sleeps waits to be cancelled.
+struct StillClock: ResolverClock {
+  var now: ResolverInstant { ResolverInstant(nanoseconds: 1_000_000_000) }
+  var secondsSince1970: Int64 { 1_700_000_000 }
+
+  func sleep(until instant: ResolverInstant) async throws {
+    let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+    for await _ in never {}
+    withExtendedLifetime(continuation) {}
+    throw CancellationError()
+  }
+}
+
+/// Remembers what was written, and fails once as much was written as its reader wants.
+final class RecordingSink: OutputSink {
+  private struct State {
+    var writes: [String] = []
+    var limit = Int.max
+    var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Locked(State())
+
+  var writes: [String] { state.withLock { $0.writes } }
+  var text: String { writes.joined() }
+
+  /// After so many writes the reader is gone.
+  func close(after count: Int) { state.withLock { $0.limit = count } }
+
+  func write(_ text: String) throws(StreamError) {
+    let (isClosed, ready) = state.withLock { state in
+      guard state.writes.count < state.limit else { return (true, [CheckedContinuation<Void, Never>]()) }
+      state.writes.append(text)
+      let ready = state.waiters.filter { $0.count <= state.writes.count }.map(\.continuation)
+      state.waiters.removeAll { $0.count <= state.writes.count }
+      return (false, ready)
+    }
+    for continuation in ready { continuation.resume() }
+    if isClosed { throw .closedPipe }
+  }
+
+  /// Waits until so many writes have been made.
+  func hasWritten(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isReady = state.withLock { state in
+        if state.writes.count >= count { return true }
+        state.waiters.append((count, continuation))
+        return false
+      }
+      if isReady { continuation.resume() }
+    }
+  }
+}
+
+/// Standard input as a script: chunks, each of which may wait for something.
+final class ScriptedInput: InputSource {
+  struct Chunk: Sendable {
+    var text: String
+    var after: @Sendable () async -> Void = {}
+  }
+
+  private let chunks: Locked<[Chunk]>
+  /// What stands at the end: nothing, or an error.
+  private let end: StreamError?
+  let reads = Locked(0)
+
+  init(_ texts: [String], end: StreamError? = nil) {
+    chunks = Locked(texts.map { Chunk(text: $0) })
+    self.end = end
+  }
+
+  init(chunks: [Chunk]) {
+    self.chunks = Locked(chunks)
+    end = nil
+  }
+
+  func read() async throws(StreamError) -> [UInt8] {
+    reads.withLock { $0 += 1 }
+    guard let chunk = chunks.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+      if let end { throw end }
+      return []
+    }
+    await chunk.after()
+    return Array(chunk.text.utf8)
+  }
+}
