@@ -90,6 +90,9 @@ let package = Package(
     .executableTarget(
       name: "Resolve", dependencies: ["DirectDNS"], path: "Examples/Resolve", swiftSettings: house),
     .testTarget(
+      name: "PipelineTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      path: "Examples/PipelineTests", swiftSettings: house),
+    .testTarget(
       name: "DirectDNSTests",
       dependencies: [
         "DirectDNS", "DirectDNSTesting", .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -13,9 +13,7 @@ struct Resolve {
     print(host, answer.addresses.map(\.description), answer.freshness, answer.source)
 
     // From now on an answer is there at once: this neither waits nor throws.
-    if let known = resolver.cached(host) {
-      print("known for another \(known.timeToLive.map { "\($0)" } ?? "eternity")")
-    }
+    if let known = resolver.cached(host) { print("\(known.freshness), asked for \(known.age) ago") }
     resolver.shutDown()
   }
 }
