@@ -60,8 +60,8 @@ struct Story {
     )
     let run = try await dnsctl.run(["resolve"] + stage.dohOptions + [Stage.host])
     try console.expect(run.status, is: 0, "dnsctl's exit status")
-    try console.expect(run.output, contains: Stage.address, "its answer")
-    try console.expect(run.output, contains: "fresh", "its answer")
+    try console.expect(run.output, contains: Stage.address, "dnsctl's answer")
+    try console.expect(run.output, contains: "fresh", "dnsctl's answer")
     let asked = stage.doh.requests.map { "\($0.type?.description ?? "?") over \($0.version)" }.sorted()
     console.say("\(Stage.dohName) was asked for both families, together: \(asked.joined(separator: ", ")).")
     try console.expect(asked, is: ["A over http2", "AAAA over http2"], "what the server was asked")
@@ -121,7 +121,7 @@ struct Story {
     )
     let run = try await dnsctl.run(["resolve"] + stage.dohOptions + [Stage.host])
     try console.expect(run.status, is: 2, "dnsctl's exit status without any server")
-    try console.expect(run.output, contains: Stage.dohName, "its error, which names the provider")
+    try console.expect(run.output, contains: Stage.dohName, "dnsctl's error, which names the provider")
 
     console.say(
       "The process that stays has an answer. Ten minutes later it has expired, and it still serves:")
@@ -150,8 +150,8 @@ struct Story {
     let run = try await dnsctl.run(
       ["resolve", "--trace"] + stage.dohOptions + stage.jsonOptions + [Stage.host])
     try console.expect(run.status, is: 0, "dnsctl's exit status with a second provider")
-    try console.expect(run.output, contains: Stage.address, "its answer")
-    try console.expect(run.output, contains: "fresh  \(Stage.jsonName)", "its answer's source")
+    try console.expect(run.output, contains: Stage.address, "dnsctl's answer")
+    try console.expect(run.output, contains: "fresh  \(Stage.jsonName)", "dnsctl's answer's source")
     try console.expect(
       stage.json.requests.map(\.path), is: ["/resolve", "/resolve"], "what the second provider was asked")
     console.say("The first one could not be reached, so the second one was asked, within the same lookup.")
@@ -164,9 +164,9 @@ struct Story {
     let server = try await stage.bringBack()
     let run = try await dnsctl.run(["resolve"] + stage.dohOptions + stage.jsonOptions + [Stage.host])
     try console.expect(run.status, is: 0, "dnsctl's exit status")
-    try console.expect(run.output, contains: Stage.laterAddress, "its answer")
+    try console.expect(run.output, contains: Stage.laterAddress, "dnsctl's answer")
     try console.expect(
-      run.output, contains: "fresh  \(Stage.dohName)", "its answer's source, the first provider again")
+      run.output, contains: "fresh  \(Stage.dohName)", "dnsctl's answer's source, the first provider again")
     console.say("The process that stays gave the dead server half a minute of peace. Then it asks again:")
     clock.advance(by: .seconds(31))
     let answer = try await resolver.resolve(Stage.host)
