@@ -80,6 +80,9 @@ final class CurlMailbox: Sendable {
   func post(_ command: Command) {
     let isRefused = state.withLock { state -> Bool in
       guard !state.isStopped else { return true }
+      // A task that was cancelled before it began cancels first and starts then; there may be no thread yet to tell.
+      // Nobody else has seen the job, and the lock orders this before all that follows.
+      if state.multi == nil, case .cancel(let job) = command { job.isCancelled = true }
       if state.multi == nil {
         guard case .start = command else {
           if case .stop = command { state.isStopped = true }

@@ -10,6 +10,8 @@ struct CurlThread: ~Copyable {
     /// Kept, so that its identity is not given to another one.
     let identity: CurlLane
     var queue = Deque<CurlJob>()
+    /// No waiting transfer's time is over before this.
+    var earliestDeadline = Int64.max
     var idle: [CurlEasy] = []
     var running = 0
     var wantsFreshConnection = false
@@ -65,6 +67,7 @@ struct CurlThread: ~Copyable {
         unsafe start(job, in: lane, multi)
       } else {
         lane.queue.append(job)
+        lane.earliestDeadline = min(lane.earliestDeadline, job.deadline)
       }
     case .cancel(let job):
       job.isCancelled = true
@@ -138,17 +141,18 @@ struct CurlThread: ~Copyable {
     var patience: Int64 = 60_000
     let now = CurlMailbox.milliseconds
     for lane in lanes.values {
-      while let first = lane.queue.first {
-        if first.stage != .queued {
-          lane.queue.removeFirst()
-        } else if first.deadline <= now {
-          lane.queue.removeFirst()
-          first.finish(.failure(.timedOut))
-        } else {
-          patience = min(patience, first.deadline - now)
-          break
-        }
+      while let first = lane.queue.first, first.stage != .queued { lane.queue.removeFirst() }
+      guard !lane.queue.isEmpty else {
+        lane.earliestDeadline = .max
+        continue
       }
+      if lane.earliestDeadline <= now {
+        // Deadlines are not in the queue's order: a hasty transfer may stand behind patient ones.
+        for job in lane.queue where job.stage == .queued && job.deadline <= now { job.finish(.failure(.timedOut)) }
+        lane.queue.removeAll { $0.stage != .queued }
+        lane.earliestDeadline = lane.queue.map(\.deadline).min() ?? .max
+      }
+      patience = min(patience, max(0, lane.earliestDeadline - now))
     }
     return Int32(patience)
   }

@@ -8,7 +8,13 @@ public struct EMASProvider: Provider {
   private enum Form: Sendable, Hashable {
     /// Version 1: the account stands in the path. `isBatch` is `/resolve`, whose replies are lists.
     case first(isBatch: Bool)
-    case second(account: String)
+    /// `signed` are items of the URL's own query that the signature covers.
+    case second(account: String, signed: [SignedItem])
+  }
+
+  private struct SignedItem: Sendable, Hashable {
+    var name: String
+    var value: String
   }
 
   /// A short name for logs, errors and metrics.
@@ -54,9 +60,11 @@ public struct EMASProvider: Provider {
       if let secret = credentials.secret, Signing.bytes(hex: secret.text) == nil {
         throw Self.unusable(name, "EMAS version 2 signs with a hexadecimal secret, and this one is none.")
       }
-      form = .second(account: account)
+      let own = clientSubnet == nil ? Self.ownItems : Self.ownItems.union(["cip"])
+      let kept = items.filter { !own.contains(Self.name(of: $0)) }
+      form = .second(account: account, signed: kept.compactMap(Self.signedItem))
       secret = credentials.secret
-      prefix = items.contains { $0.hasPrefix("id=") } ? url.requestText.prefixBeforeQuery + "?" : url.queryPrefix
+      prefix = url.requestText.prefixBeforeQuery + "?" + kept.map { $0 + "&" }.joined()
     case (2, _, "d"), (2, _, "resolve"):
       form = .first(isBatch: path.last == "resolve")
       secret = nil
@@ -72,6 +80,19 @@ public struct EMASProvider: Provider {
       throw Self.unusable(
         name, "\(url.path) is no path of EMAS HTTPDNS. Write /ACCOUNT/d, /ACCOUNT/sign_d or /v2/d?id=ACCOUNT.")
     }
+  }
+
+  /// What version 2's requests say themselves.
+  private static let ownItems: Set = ["dn", "id", "m", "q", "v", "exp", "s"]
+
+  private static func name(of item: String) -> String { String(item.prefix { $0 != "=" }) }
+
+  /// An item that version 2 signs besides its own, by its un-encoded value.
+  private static func signedItem(_ item: String) -> SignedItem? {
+    let name = name(of: item)
+    guard name.hasPrefix("sdns-") || name == "tags" || name == "cip" else { return nil }
+    let value = PercentEncoding.decoded(Array(item.utf8.dropFirst(name.utf8.count + 1)).span)
+    return SignedItem(name: name, value: String(decoding: value, as: UTF8.self))
   }
 
   private static func unusable(_ name: String, _ reason: String) -> DirectDNSError {
@@ -90,12 +111,13 @@ public struct EMASProvider: Provider {
       if !subnet.isEmpty { url += "&" + queryText(["ip": subnet]) }
       if let secret { url += "&t=\(expiry)&s=" + Signing.emas1(host: host, secret: secret, expiry: expiry) }
       return HTTPMessage(url: url)
-    case .second(let account):
+    case .second(let account, let signed):
       var items = [("dn", host), ("id", account), ("m", "0"), ("q", query), ("v", "1.0")]
       if !subnet.isEmpty { items.append(("cip", subnet)) }
       if let secret {
         items.append(("exp", String(expiry)))
-        items.append(("s", Signing.emas2(items: items, secret: secret) ?? ""))
+        let all = items + signed.map { ($0.name, $0.value) }
+        items.append(("s", Signing.emas2(items: all, secret: secret) ?? ""))
       }
       return HTTPMessage(url: prefix + items.map { $0.0 + "=" + queryEscaped($0.1) }.joined(separator: "&"))
     }

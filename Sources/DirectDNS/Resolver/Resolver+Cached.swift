@@ -49,7 +49,7 @@ extension Resolver {
 
   @inline(never)
   func cachedSlowly(spelled text: String, _ options: LookupOptions) -> Resolution? {
-    guard let host = try? WebURL.Host(text) else { return nil }
+    guard let host = try? Self.host(text) else { return nil }
     if case .address(let address) = host { return try? literal(address, options.families ?? configuration.families) }
     guard let name = try? HostName(host) else { return nil }
     return cachedSlowly(name, options)

@@ -82,7 +82,7 @@ public final class Resolver: Sendable {
   /// - Throws: why there is none, with every provider that was asked.
   public func resolve(_ host: String, options: LookupOptions = LookupOptions()) async throws(DirectDNSError) -> Resolution {
     if let found = fresh(spelled: host, options) { return found }
-    return try await resolve(WebURL.Host(host), options: options)
+    return try await resolve(Self.host(host), options: options)
   }
 
   /// Looks up a URL's host; an address is its own answer.
@@ -97,6 +97,12 @@ public final class Resolver: Sendable {
   public func resolve(_ host: HostName, options: LookupOptions = LookupOptions()) async throws(DirectDNSError) -> Resolution {
     if let found = fresh(host, options) { return found }
     return try await lookUp(host, options)
+  }
+
+  /// A host as people write it: a URL's, or an IPv6 address without the brackets that a URL's would have.
+  static func host(_ text: String) throws(DirectDNSError) -> WebURL.Host {
+    if let address = IPAddress(text) { return .address(address) }
+    return try WebURL.Host(text)
   }
 
   // MARK: What is known already

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import DirectDNS
+
+struct DNSRecordTests {
+  @Test(arguments: [
+    ("A", 1 as UInt16), ("aaaa", 28), ("Cname", 5), ("SOA", 6), ("OPT", 41), ("svcb", 64), ("HTTPS", 65),
+    ("65", 65), ("TYPE65", 65), ("type1", 1), ("0", 0), ("65535", 65535),
+  ])
+  func `a type is read from its mnemonic or number, in any case`(_ text: String, _ number: UInt16) {
+    #expect(DNSRecordType(text)?.rawValue == number)
+  }
+
+  @Test(arguments: ["", "AA", "TYPE", "-1", "65536", "TYPE65536", "1.0", " A", "A ", "TYPETYPE1"])
+  func `a text that names no type is refused`(_ text: String) { #expect(DNSRecordType(text) == nil) }
+
+  @Test func `a type is written as its mnemonic, or by its number as RFC 3597 has it`() {
+    #expect(
+      ["\(DNSRecordType.a)", "\(DNSRecordType.https)", "\(DNSRecordType(rawValue: 46))"] == [
+        "A", "HTTPS", "TYPE46",
+      ])
+    #expect(DNSRecordType(.ipv4) == .a && DNSRecordType(.ipv6) == .aaaa)
+  }
+
+  @Test(arguments: [
+    (0 as UInt32, 0 as UInt32), (1, 1), (604_800, 604_800), (604_801, 604_800), (0x7fff_ffff, 604_800),
+    (0x8000_0000, 604_800), (.max, 604_800),
+  ])
+  func `a lifetime is seven days at most, and a high bit is a large number`(_ ttl: UInt32, _ lifetime: UInt32)
+  {
+    let record = DNSRecord(owner: .root, type: .a, ttl: ttl, data: .opaque([]))
+    #expect(record.lifetime == lifetime)
+    #expect(record.ttl == ttl)
+  }
+
+  @Test func `a question is written as its name and type`() throws {
+    let name = try #require(DNSName("shop.test"))
+    #expect(DNSQuestion(name: name, type: .aaaa).description == "shop.test. AAAA")
+    #expect(DNSQuestion(name: name, type: .a).recordClass == 1)
+  }
+}

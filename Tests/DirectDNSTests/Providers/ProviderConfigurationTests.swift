@@ -1,0 +1,82 @@
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+struct ProviderConfigurationTests {
+  private func request(_ text: String, _ credentials: ProviderCredentials = .init()) throws -> HTTPMessage {
+    try ProviderConfiguration(text, credentials: credentials).provider.request(for: .init("a.test"), at: 0)
+  }
+
+  private static let query = "AAABAAABAAAAAAAAAWEEdGVzdAAAAQAB"
+
+  @Test(arguments: [
+    ("doh+https://doh.test/q", "https://doh.test/q?dns=\(query)"),
+    ("doh+https://doh.test/q{?dns}", "https://doh.test/q?dns=\(query)"),
+    ("doh+https://doh.test/q?x=1{&dns}", "https://doh.test/q?x=1&dns=\(query)"),
+    ("doh+https://doh.test/q?x=1", "https://doh.test/q?x=1&dns=\(query)"),
+    ("doh-post+https://doh.test/q{?dns}", "https://doh.test/q"),
+    ("json+https://json.test/r?cd=0", "https://json.test/r?cd=0&name=a.test&type=A"),
+    ("dnspod+http://192.0.2.98/d", "http://192.0.2.98/d?dn=a.test&ttl=1"),
+    ("dnspod+https://pod.test/d", "https://pod.test/d?dn=a.test&ttl=1"),
+    ("emas+http://192.0.2.1/7/d", "http://192.0.2.1/7/d?host=a.test&query=4"),
+    ("emas+https://192.0.2.1/v2/d?id=7", "https://192.0.2.1/v2/d?dn=a.test&id=7&m=0&q=4&v=1.0"),
+    ("doh+http://127.0.0.1:8053/q", "http://127.0.0.1:8053/q?dns=\(query)"),
+    ("json+http://[::1]:1/r", "http://[::1]:1/r?name=a.test&type=A"),
+    ("json+http://localhost/r", "http://localhost/r?name=a.test&type=A"),
+    ("json+http://127.9.9.9/r", "http://127.9.9.9/r?name=a.test&type=A"),
+    ("json+http://0x7f.1/r", "http://127.0.0.1/r?name=a.test&type=A"),
+  ])
+  func `a format and a URL make a provider`(_ text: String, _ url: String) throws {
+    #expect(try request(text).url == url)
+    let configuration = try ProviderConfiguration(text)
+    #expect(configuration.bootstrap.isEmpty && configuration.rateLimit == nil)
+    #expect(configuration.provider.name == "\(configuration.provider.url.host)")
+  }
+
+  @Test func `doh-post sends a POST, doh a GET`() throws {
+    #expect(try request("doh-post+https://doh.test/q").method == .post)
+    #expect(try request("doh+https://doh.test/q").method == .get)
+  }
+
+  @Test func `credentials reach the format that wants them`() throws {
+    let all = ProviderCredentials(account: "1", keyID: "2", secret: "00", token: "t")
+    #expect(try request("json+https://json.test/r", all).url.contains("&uid=1&ak=2&"))
+    #expect(try request("dnspod+https://pod.test/d", all).url.hasSuffix("&token=t"))
+    #expect(try request("emas+https://192.0.2.1/v2/d", all).url.contains("&id=1&"))
+    #expect(try request("emas+https://192.0.2.1/1/sign_d", all).url.contains("&s="))
+  }
+
+  @Test(arguments: [
+    ("", "no provider"), ("nobody", "\"nobody\""), ("AliDNS", "\"AliDNS\""),
+    ("https://doh.test/q", "FORMAT+https"),
+    ("dot+https://doh.test/", "\"dot+https://doh.test/\""), ("+https://doh.test/", "no provider"),
+    ("doh+", "Provider doh+"),
+    ("doh+doh.test", "Provider doh+"), ("doh+ftp://doh.test/", "\"ftp\""),
+    ("doh+wss://doh.test/", "http or https only"),
+    ("doh+https://", "Provider doh+"), ("doh+https://a b/", "Provider doh+"),
+    ("doh+https://doh.test:99999/", "Provider doh+"),
+    ("doh+http://doh.test/", "plain http"), ("doh-post+http://192.0.2.1/", "plain http"),
+    ("json+http://json.test/r", "plain http"),
+    ("json+http://localhost.evil.test/r", "plain http"), ("json+http://[::ffff:192.0.2.1]/r", "plain http"),
+    ("dnspod+https://pod.test/d?alg=aes", "encrypted"), ("emas+https://emas.test/x", "no path"),
+  ])
+  func `what is no provider is refused, and the error names the part`(_ text: String, _ part: String) {
+    let error = #expect(throws: DirectDNSError.self) { try ProviderConfiguration(text) }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+  }
+
+  @Test(arguments: ["doh+http://192.0.2.1/q", "doh-post+http://doh.test/q", "json+http://json.test/r"])
+  func `plain http goes anywhere only when told so`(_ text: String) throws {
+    #expect(throws: DirectDNSError.self) { try ProviderConfiguration(text) }
+    _ = try ProviderConfiguration(text, plainHTTP: .anywhere)
+  }
+
+  @Test func `a token is never sent over plain http, told so or not`() {
+    #expect(throws: DirectDNSError.self) {
+      try ProviderConfiguration(
+        "dnspod+http://192.0.2.98/d", credentials: .init(token: "t"), plainHTTP: .anywhere)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import HTTPTypes
+
+@testable import DirectDNS
+
+extension AddressQuestion {
+  /// A question about a name that is one.
+  init(_ text: String, _ family: IPAddress.Family = .ipv4) {
+    self.init(HostName(canonical: text), family)
+  }
+}
+
+extension HTTPReply {
+  /// A reply of text.
+  init(_ text: String, _ type: String? = "application/json", status: Int = 200, fields: HTTPFields = [:]) {
+    self.init(Array(text.utf8), type, status: status, fields: fields)
+  }
+
+  /// A reply of bytes.
+  init(_ body: [UInt8], _ type: String?, status: Int = 200, fields: HTTPFields = [:]) {
+    var fields = fields
+    fields[.contentType] = type
+    self.init(status: .init(code: status), fields: fields, body: body)
+  }
+}
+
+extension Provider {
+  /// What the provider makes of a reply: the answer, or the failure.
+  func outcome(of reply: HTTPReply, to question: AddressQuestion) -> Result<Answer, ProviderFailure> {
+    do throws(ProviderFailure) {
+      return .success(try answer(from: reply, to: question))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+extension Result<Answer, ProviderFailure> {
+  /// `ADDRESS,… TTL` or the negative answer, or `transport`, `response`, `limited` for a failure.
+  var summary: String {
+    switch self {
+    case .success(let answer):
+      let ttl = answer.ttl.map { " \($0)" } ?? " -"
+      return switch answer.content {
+      case .addresses(let addresses): addresses.map(\.description).joined(separator: ",") + ttl
+      case .negative(.nameNotFound): "NXDOMAIN" + ttl
+      case .negative(.noAddress): "NODATA" + ttl
+      }
+    case .failure(let failure):
+      return switch failure.kind {
+      case .transport: "transport"
+      case .response: "response"
+      case .rateLimited(let after): "limited" + (after.map { " \($0.components.seconds)" } ?? "")
+      case .cancelled: "cancelled"
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+struct ReplyChecksTests {
+  private func status(_ code: Int, _ fields: HTTPFields = [:]) -> ProviderFailure? {
+    do throws(ProviderFailure) {
+      try HTTPReply(status: .init(code: code), fields: fields).checkStatus()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(arguments: [200, 201, 203, 206, 299])
+  func `2xx carries an answer`(_ code: Int) { #expect(status(code) == nil) }
+
+  @Test(arguments: [
+    0, 99, 100, 199, 300, 301, 307, 400, 401, 403, 404, 405, 408, 414, 415, 500, 502, 503, 504, 599, 999,
+  ])
+  func `any other status is a failure of the endpoint, and named`(_ code: Int) {
+    #expect(status(code)?.kind == .transport)
+    #expect(status(code)?.reason.contains("HTTP \(code)") == true)
+  }
+
+  @Test(
+    arguments: [
+      (429, nil, nil), (429, "7", 7), (429, " 7\t", 7), (429, "Wed, 21 Oct 2015 07:28:00 GMT", nil),
+      (429, "-1", nil),
+      (429, "99999999999999999999", nil), (429, "4294967295", 86_400), (429, "0", 0), (503, "30", 30),
+    ] as [(Int, String?, Int64?)])
+  func `429, and 503 with Retry-After, ask for fewer requests`(
+    _ code: Int, _ after: String?, _ seconds: Int64?
+  ) {
+    var fields = HTTPFields()
+    fields[.retryAfter] = after
+    #expect(status(code, fields)?.kind == .rateLimited(retryAfter: seconds.map { .seconds($0) }))
+  }
+
+  @Test func `HTML is called a captive portal`() {
+    let reply = HTTPReply("<html>", "text/HTML; charset=utf-8")
+    let failure = #expect(throws: ProviderFailure.self) {
+      try reply.checkContentType { $0 == "application/json" }
+    }
+    #expect(failure?.reason.contains("captive portal") == true && failure?.kind == .transport)
+    let other = #expect(throws: ProviderFailure.self) {
+      try HTTPReply("", nil).checkContentType { _ in false }
+    }
+    #expect(other?.reason.contains("missing") == true)
+  }
+
+  @Test(
+    arguments: [
+      (nil, nil, 100, 100), ("0", nil, 100, 100), ("40", nil, 100, 60), ("100", nil, 100, 0),
+      ("4000000000", nil, 100, 0),
+      (nil, "max-age=30", 100, 30), ("10", "max-age=30", 100, 20), ("40", "max-age=30", 100, 0),
+      (nil, "max-age=300", 100, 100),
+      (nil, "max-age=0", 100, 0), (nil, "public, MAX-AGE = \"30\" , x", 100, 30),
+      (nil, "s-maxage=3", 100, 100),
+      (nil, "max-age", 100, 100), (nil, "max-age=", 100, 100), (nil, "max-age=-1", 100, 100),
+      (nil, "max-age=x", 100, 100),
+      ("99999999999", nil, 100, 0), ("99999999999999999999999", nil, 100, 0),
+      (nil, "max-age=99999999999999", 100, 100),
+      ("-1", nil, 100, 100), ("", "", 100, 100),
+    ] as [(String?, String?, UInt32, UInt32)])
+  func `what is left of a lifetime is the smaller of TTL and max-age, less the age`(
+    _ age: String?, _ control: String?, _ ttl: UInt32, _ expected: UInt32
+  ) {
+    #expect(HTTPFreshness(age: age, cacheControl: control).lifetime(ttl) == expected)
+  }
+
+  @Test func `trimming takes characters off both ends only`() {
+    #expect(
+      " \ta b\t ".trimming(" \t") == "a b" && "   ".trimming(" ") == "" && "\r\nx\r\n".trimming("\r\n") == "x"
+    )
+  }
+}
