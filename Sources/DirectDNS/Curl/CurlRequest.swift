@@ -14,6 +14,9 @@ struct CurlLane: Hashable, Sendable {
   var origin: String
   /// `HOST:PORT:ADDRESS,…`: the addresses to connect to instead of looking the host up.
   var addresses: String?
+  /// `::HOST:PORT`: the host of `addresses` to connect to instead of the URL's own, which is still the one that is
+  /// verified. Connections are shared only among transfers with the same one.
+  var connectTo: String?
   var usesTLS: Bool
   var trust: CurlTrust
   /// Transfers in flight; more wait in the order of their arrival.

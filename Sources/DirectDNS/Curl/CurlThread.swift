@@ -10,7 +10,6 @@ struct CurlThread: ~Copyable {
     var earliestDeadline = Int64.max
     var idle: [CurlEasy] = []
     var running = 0
-    var wantsFreshConnection = false
   }
 
   private let mailbox: CurlMailbox
@@ -72,8 +71,6 @@ struct CurlThread: ~Copyable {
         guard let easy = running.values.first(where: { $0.job === job })?.easy else { return }
         unsafe end(easy, .failure(.cancelled), multi)
       }
-    case .forgetConnections:
-      for lane in lanes.values { lane.wantsFreshConnection = true }
     case .stop:
       isStopping = true
     }
@@ -81,6 +78,10 @@ struct CurlThread: ~Copyable {
 
   private mutating func lane(of job: CurlJob) -> Lane {
     if let lane = lanes[job.request.lane] { return lane }
+    // An origin that is asked elsewhere now: what served it before is not needed any more.
+    lanes = lanes.filter { key, lane in
+      key.origin != job.request.lane.origin || lane.running > 0 || !lane.queue.isEmpty
+    }
     let lane = Lane()
     lanes[job.request.lane] = lane
     return lane
@@ -90,9 +91,7 @@ struct CurlThread: ~Copyable {
     guard let easy = lane.idle.popLast() ?? CurlEasy(job.request.lane) else {
       return job.finish(.failure(.invalidRequest("libcurl has no memory for a transfer")))
     }
-    easy.prepare(
-      job.request, timeout: job.deadline - CurlMailbox.milliseconds, freshConnection: lane.wantsFreshConnection)
-    lane.wantsFreshConnection = false
+    easy.prepare(job.request, timeout: job.deadline - CurlMailbox.milliseconds)
     job.stage = .running
     lane.running += 1
     running[ObjectIdentifier(easy)] = (easy, job)

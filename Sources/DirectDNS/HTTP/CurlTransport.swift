@@ -7,6 +7,8 @@ internal import HTTPTypes
 public final class CurlTransport: HTTPTransport {
   private let loop = CurlLoop()
   private let trust: CurlTrust
+  /// How often the network changed. Connections of one network are never used on the next.
+  private let network = Locked(0)
 
   /// Creates a transport.
   ///
@@ -41,8 +43,8 @@ public final class CurlTransport: HTTPTransport {
       status: .init(code: response.status), fields: fields, body: response.body, address: response.address)
   }
 
-  /// Makes the next request to each endpoint open a new connection.
-  public func networkDidChange() { loop.forgetConnections() }
+  /// Makes further requests use new connections; those under way stay where they are.
+  public func networkDidChange() { network.withLock { $0 += 1 } }
 
   /// Ends every request and the transport's thread.
   public func shutDown() { loop.stop() }
@@ -52,14 +54,22 @@ public final class CurlTransport: HTTPTransport {
   private func lane(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> CurlLane {
     let url = endpoint.url
     let origin = "\(url.scheme)://\(url.host):\(url.effectivePort)"
-    var addresses: String?
-    if case .name(let name) = url.host {
+    let network = network.withLock { $0 }
+    var addresses = endpoint.addresses
+    switch url.host {
+    case .address(let address): addresses = network == 0 ? [] : [address]
+    case .name(let name):
       // Without addresses libcurl would ask the system's DNS by itself, out of sight of all that this library promises.
-      guard !endpoint.addresses.isEmpty else { throw .connect("no address is known for \(name)") }
-      addresses = "\(name):\(url.effectivePort):" + endpoint.addresses.map(\.curlForm).joined(separator: ",")
+      guard !addresses.isEmpty else { throw .connect("no address is known for \(name)") }
     }
+    // libcurl cannot forget a connection that stands, but it shares it only among requests to the same host: each
+    // network after the first has one of its own, an invented name that leads to the endpoint's addresses. What is
+    // sent and verified stays the URL's.
+    let target = "\(network == 0 ? "\(url.host)" : "network\(network).invalid"):\(url.effectivePort)"
     return CurlLane(
-      origin: origin, addresses: addresses, usesTLS: url.scheme.isSecure, trust: trust, width: 50)
+      origin: origin,
+      addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.curlForm).joined(separator: ","),
+      connectTo: network == 0 ? nil : "::" + target, usesTLS: url.scheme.isSecure, trust: trust, width: 50)
   }
 }
 
