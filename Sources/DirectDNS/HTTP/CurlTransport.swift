@@ -24,6 +24,11 @@ public final class CurlTransport: HTTPTransport {
   public func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
+    // A host that only the request knows would be looked up by libcurl itself.
+    let origin = endpoint.url.originText
+    guard message.url.hasPrefix(origin), message.url.utf8.dropFirst(origin.utf8.count).first == ASCII.slash else {
+      throw .invalidRequest("its URL has another origin than \(origin)")
+    }
     let request = CurlRequest(
       lane: try lane(endpoint), url: message.url,
       fields: message.fields.map { "\($0.name.rawName): \($0.value)" }, body: message.body,
