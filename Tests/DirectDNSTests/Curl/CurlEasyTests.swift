@@ -19,7 +19,7 @@ struct CurlEasyTests {
       CurlRequest(
         lane: lane, url: "http://127.0.0.1:1/", fields: ["accept: x"], body: [1], timeout: 1, bodyLimit: 1,
         wantedFields: ["Age"]),
-      timeout: 1, freshConnection: false)
+      timeout: 1)
     let response = easy.response(["Age"])
     #expect(response.status == 0 && response.body == [] && response.fields.isEmpty && response.address == "")
     #expect(!easy.isOverLimit)

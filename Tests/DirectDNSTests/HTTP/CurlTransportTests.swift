@@ -127,8 +127,10 @@ struct CurlTransportTests {
 
   @Test func `a wildcard vouches for one label`() async throws {
     let authority = try TestCertificateAuthority()
-    for (name, isGood) in [("*.test", true), ("*.doh.test", false), ("doh.*", false)] {
-      try await withServer(try authority.issue(names: [name]), trusting: [authority]) { fixture async in
+    for (name, isGood) in [("*.doh.test", true), ("*.test", false), ("doh.test", false), ("a.*.test", false)]
+    {
+      try await withServer(try authority.issue(names: [name]), trusting: [authority], host: "a.doh.test") {
+        fixture async in
         #expect(await (fixture.failure() == nil) == isGood, "\(name)")
       }
     }
@@ -189,7 +191,7 @@ struct CurlTransportTests {
   @Test func `the system's authorities may be a folder of hashed files, also beside a private one`()
     async throws
   {
-    let system = try TestCertificateAuthority()
+    let system = try TestCertificateAuthority(name: "The system's")
     let folder = FileManager.default.temporaryDirectory.appending(path: "directdns-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -202,7 +204,8 @@ struct CurlTransportTests {
     try await withServer(identity, trusting: [], environment: environment) {
       #expect(await $0.failure() == nil)
     }
-    let others = try (0..<2).map { _ in try TestCertificateAuthority() }
+    // Each has a name of its own: OpenSSL looks for an issuer by name, and not further than the first of that name.
+    let others = try (0..<2).map { try TestCertificateAuthority(name: "Private \($0)") }
     try await withServer(identity, trusting: [others[0]], environment: environment) {
       #expect(await $0.failure() == nil)
     }
@@ -269,6 +272,28 @@ struct CurlTransportTests {
           endpoint: HTTPEndpoint(url: url, addresses: addresses))
         #expect(await (other.failure() == nil) == addresses.contains(.ipv4(0x7F00_0001)))
       }
+    }
+  }
+
+  @Test func `a request for another origin than the endpoint's is refused, since nobody looked its host up`()
+    async throws
+  {
+    try await ProviderFixture.plain { fixture async throws in
+      let port = fixture.server.port
+      for url in [
+        "http://localhost:\(port)/", "http://127.0.0.1:\(port)0/", "http://127.0.0.1:\(port)@localhost/",
+        "localhost",
+        "http://127.0.0.1:\(port)", "https://127.0.0.1:\(port)/", "",
+      ] {
+        do throws(HTTPTransportError) {
+          _ = try await fixture.transport.send(
+            HTTPMessage(url: url), to: fixture.endpoint, timeout: .seconds(5))
+          Issue.record("\(url) was sent")
+        } catch {
+          #expect(error == .invalidRequest("its URL has another origin than \(fixture.server.baseURL)"))
+        }
+      }
+      #expect(fixture.server.connectionCount == 0)
     }
   }
 
@@ -529,7 +554,8 @@ struct CurlTransportTests {
       await first.stop()
       for task in tasks {
         switch await task.value.failure {
-        case .connectionLost, .connect: break
+        // One that was just connecting again may have come as far as TLS.
+        case .connectionLost, .connect, .tls: break
         case let other: Issue.record("\(String(describing: other))")
         }
       }
@@ -606,17 +632,16 @@ struct CurlTransportTests {
       }
       try await round(shutsDown: true)
       await server.waitForOpenConnections(0)
-      _ = await ProcessState.eventually { ProcessState.descriptors < 40 }
-      try await Task.sleep(for: .milliseconds(50))
-      let descriptors = ProcessState.descriptors
-      let threads = ProcessState.threads
+      // The first transport may still be on its way out: room for one, where twenty would be a leak.
+      let descriptors = ProcessState.descriptors + 4
+      let threads = ProcessState.threads + 4
       for number in 0..<20 { try await round(shutsDown: number.isMultiple(of: 2)) }
       #expect(await ProcessState.eventually { server.openConnectionCount == 0 })
       #expect(
         await ProcessState.eventually { ProcessState.descriptors <= descriptors },
         "\(ProcessState.descriptors)")
       #expect(
-        await ProcessState.eventually { ProcessState.threads <= threads + 2 }, "\(ProcessState.threads)")
+        await ProcessState.eventually { ProcessState.threads <= threads }, "\(ProcessState.threads)")
     }
   }
 }

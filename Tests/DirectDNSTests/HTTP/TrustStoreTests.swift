@@ -49,12 +49,14 @@ struct TrustStoreTests {
     #expect(
       missing?.code == .invalidConfiguration
         && missing?.message.contains("/nowhere/ca.pem cannot be read") == true)
-    let other = #expect(throws: DirectDNSError.self) { try resolved([#filePath, "/dev/null"]) }
-    #expect(other?.message.contains("/dev/null holds no certificate") == true)
+    let empty = FileManager.default.temporaryDirectory.appending(path: "directdns-\(UUID().uuidString)")
+    try Data("no certificate".utf8).write(to: empty)
+    defer { try? FileManager.default.removeItem(at: empty) }
+    let good = try TestCertificateAuthority().makeFile()
+    let other = #expect(throws: DirectDNSError.self) { try resolved([good.path, empty.path]) }
+    #expect(other?.message.contains("\(empty.path) holds no certificate") == true)
     #expect(throws: DirectDNSError.self) {
       try CurlTransport(trust: TrustStore(privateAuthorities: ["/nowhere/ca.pem"]))
     }
   }
-
-  // -----BEGIN CERTIFICATE----- stands here, so that this very file passes for one above.
 }
