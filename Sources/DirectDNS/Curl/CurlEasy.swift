@@ -9,6 +9,7 @@ internal import CDirectDNSCurl
   private var fields = CurlList([])
   private var fieldStrings: [String] = []
   private var addresses = CurlList([])
+  private var connectTo = CurlList([])
   private var requestBody: [UInt8] = []
   private var isPost = false
 
@@ -21,6 +22,7 @@ internal import CDirectDNSCurl
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle
     addresses = CurlList(lane.addresses.map { [$0] } ?? [])
+    connectTo = CurlList(lane.connectTo.map { [$0] } ?? [])
 
     unsafe directdns_setopt_long(handle, CURLOPT_NOSIGNAL, 1)
     unsafe directdns_setopt_string(handle, CURLOPT_PROTOCOLS_STR, lane.usesTLS ? "https" : "http")
@@ -34,6 +36,7 @@ internal import CDirectDNSCurl
     unsafe directdns_setopt_long(handle, CURLOPT_MAXLIFETIME_CONN, 600)
     unsafe directdns_watch_socket(handle)
     if lane.addresses != nil { unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, addresses.head) }
+    if lane.connectTo != nil { unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head) }
     if lane.usesTLS {
       unsafe directdns_setopt_string(handle, CURLOPT_CAPATH, lane.trust.folder)
       if let blob = lane.trust.blob {
@@ -75,13 +78,12 @@ internal import CDirectDNSCurl
   }
 
   /// Prepares the handle for its next transfer.
-  func prepare(_ request: CurlRequest, timeout: Int64, freshConnection: Bool) {
+  func prepare(_ request: CurlRequest, timeout: Int64) {
     body = []
     isOverLimit = false
     bodyLimit = request.bodyLimit
     unsafe directdns_setopt_string(handle, CURLOPT_URL, request.url)
     unsafe directdns_setopt_long(handle, CURLOPT_TIMEOUT_MS, max(1, Int(timeout)))
-    unsafe directdns_setopt_long(handle, CURLOPT_FRESH_CONNECT, freshConnection ? 1 : 0)
     if fieldStrings != request.fields {
       fieldStrings = request.fields
       fields = CurlList(request.fields)

@@ -27,9 +27,6 @@ final class CurlLoop: Sendable {
     return try result.get()
   }
 
-  /// Makes every lane open a new connection for its next transfer.
-  func forgetConnections() { mailbox.post(.forgetConnections) }
-
   /// Ends every transfer and the thread.
   func stop() { mailbox.post(.stop) }
 }
@@ -61,7 +58,7 @@ final class CurlLoop: Sendable {
 
 /// What others leave for the loop's thread, and the means to wake it.
 final class CurlMailbox: Sendable {
-  enum Command { case start(CurlJob), cancel(CurlJob), forgetConnections, stop }
+  enum Command { case start(CurlJob), cancel(CurlJob), stop }
 
   private struct State {
     var commands: [Command] = []

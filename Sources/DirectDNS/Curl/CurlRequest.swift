@@ -14,13 +14,22 @@ struct CurlTrust: Hashable, Sendable {
 final class CurlLane: Sendable {
   /// `HOST:PORT:ADDRESS,…`: the addresses to connect to instead of looking the host up.
   let addresses: String?
+  /// `::HOST:PORT`: the host of `addresses` to connect to instead of the URL's own, which is still the one that is
+  /// verified. Connections are shared only among transfers with the same one.
+  let connectTo: String?
+  /// Scheme, host and port: lanes of one origin follow each other.
+  let origin: String
   let usesTLS: Bool
   let trust: CurlTrust
   /// Transfers in flight; more wait in the order of their arrival.
   let width: Int
 
-  init(addresses: String?, usesTLS: Bool, trust: CurlTrust, width: Int) {
+  init(
+    origin: String, addresses: String? = nil, connectTo: String? = nil, usesTLS: Bool, trust: CurlTrust, width: Int
+  ) {
+    self.origin = origin
     self.addresses = addresses
+    self.connectTo = connectTo
     self.usesTLS = usesTLS
     self.trust = trust
     self.width = width

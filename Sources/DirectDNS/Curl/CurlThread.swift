@@ -14,7 +14,6 @@ struct CurlThread: ~Copyable {
     var earliestDeadline = Int64.max
     var idle: [CurlEasy] = []
     var running = 0
-    var wantsFreshConnection = false
 
     init(_ identity: CurlLane) { self.identity = identity }
   }
@@ -78,8 +77,6 @@ struct CurlThread: ~Copyable {
         guard let easy = running.values.first(where: { $0.job === job })?.easy else { return }
         unsafe end(easy, .failure(.cancelled), multi)
       }
-    case .forgetConnections:
-      for lane in lanes.values { lane.wantsFreshConnection = true }
     case .stop:
       isStopping = true
     }
@@ -88,6 +85,10 @@ struct CurlThread: ~Copyable {
   private mutating func lane(of job: CurlJob) -> Lane {
     let key = ObjectIdentifier(job.request.lane)
     if let lane = lanes[key] { return lane }
+    // An origin that is asked elsewhere now: what served it before is not needed any more.
+    lanes = lanes.filter { _, lane in
+      lane.identity.origin != job.request.lane.origin || lane.running > 0 || !lane.queue.isEmpty
+    }
     let lane = Lane(job.request.lane)
     lanes[key] = lane
     return lane
@@ -97,9 +98,7 @@ struct CurlThread: ~Copyable {
     guard let easy = lane.idle.popLast() ?? CurlEasy(job.request.lane) else {
       return job.finish(.failure(.invalidRequest("libcurl has no memory for a transfer")))
     }
-    easy.prepare(
-      job.request, timeout: job.deadline - CurlMailbox.milliseconds, freshConnection: lane.wantsFreshConnection)
-    lane.wantsFreshConnection = false
+    easy.prepare(job.request, timeout: job.deadline - CurlMailbox.milliseconds)
     job.stage = .running
     lane.running += 1
     running[ObjectIdentifier(easy)] = (easy, job)

@@ -7,7 +7,14 @@ internal import HTTPTypes
 public final class CurlTransport: HTTPTransport {
   private let loop = CurlLoop()
   private let trust: CurlTrust
-  private let lanes = Locked<[(endpoint: HTTPEndpoint, lane: CurlLane)]>([])
+  private let lanes = Locked(Lanes())
+
+  private struct Lanes {
+    /// How often the network changed. Connections of one network are never used on the next.
+    var network = 0
+    // A handful of endpoints: comparing them is cheaper than hashing their URLs.
+    var known: [(endpoint: HTTPEndpoint, lane: CurlLane)] = []
+  }
 
   /// Creates a transport.
   ///
@@ -23,6 +30,11 @@ public final class CurlTransport: HTTPTransport {
   public func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
+    // A host that only the request knows would be looked up by libcurl itself.
+    let origin = endpoint.url.originText
+    guard message.url.hasPrefix(origin), message.url.utf8.dropFirst(origin.utf8.count).first == ASCII.slash else {
+      throw .invalidRequest("its URL has another origin than \(origin)")
+    }
     let request = CurlRequest(
       lane: try lane(endpoint), url: message.url,
       fields: message.fields.map { "\($0.name.rawName): \($0.value)" }, body: message.body,
@@ -42,8 +54,13 @@ public final class CurlTransport: HTTPTransport {
       status: .init(code: response.status), fields: fields, body: response.body, address: response.address)
   }
 
-  /// Makes the next request to each endpoint open a new connection.
-  public func networkDidChange() { loop.forgetConnections() }
+  /// Makes further requests use new connections; those under way stay where they are.
+  public func networkDidChange() {
+    lanes.withLock { lanes in
+      lanes.network += 1
+      lanes.known = []
+    }
+  }
 
   /// Ends every request and the transport's thread.
   public func shutDown() { loop.stop() }
@@ -51,22 +68,34 @@ public final class CurlTransport: HTTPTransport {
   private static let wantedFields = ["Content-Type", "Age", "Cache-Control", "Retry-After"]
 
   private func lane(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> CurlLane {
-    // A handful of endpoints: comparing them is cheaper than hashing their URLs.
     try lanes.withLock { lanes throws(HTTPTransportError) in
-      if let known = lanes.first(where: { $0.endpoint == endpoint }) { return known.lane }
-      let url = endpoint.url
-      var addresses: String?
-      if case .name(let name) = url.host {
-        // Without addresses libcurl would ask the system's DNS by itself, out of sight of all that this library promises.
-        guard !endpoint.addresses.isEmpty else { throw .connect("no address is known for \(name)") }
-        addresses = "\(name):\(url.effectivePort):" + endpoint.addresses.map(\.curlForm).joined(separator: ",")
-      }
-      let lane = CurlLane(addresses: addresses, usesTLS: url.scheme.isSecure, trust: trust, width: Self.laneWidth)
+      if let known = lanes.known.first(where: { $0.endpoint == endpoint }) { return known.lane }
+      let lane = try newLane(endpoint, network: lanes.network)
       // An endpoint whose addresses were looked up anew takes the place of what it was.
-      lanes.removeAll { $0.endpoint.url == url }
-      lanes.append((endpoint, lane))
+      lanes.known.removeAll { $0.endpoint.url == endpoint.url }
+      lanes.known.append((endpoint, lane))
       return lane
     }
+  }
+
+  private func newLane(_ endpoint: HTTPEndpoint, network: Int) throws(HTTPTransportError) -> CurlLane {
+    let url = endpoint.url
+    var addresses = endpoint.addresses
+    switch url.host {
+    case .address(let address): addresses = network == 0 ? [] : [address]
+    case .name(let name):
+      // Without addresses libcurl would ask the system's DNS by itself, out of sight of all that this library promises.
+      guard !addresses.isEmpty else { throw .connect("no address is known for \(name)") }
+    }
+    // libcurl cannot forget a connection that stands, but it shares it only among requests to the same host: each
+    // network after the first has one of its own, an invented name that leads to the endpoint's addresses. What is
+    // sent and verified stays the URL's.
+    let target = "\(network == 0 ? "\(url.host)" : "network\(network).invalid"):\(url.effectivePort)"
+    return CurlLane(
+      origin: "\(url.scheme)://\(url.host):\(url.effectivePort)",
+      addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.curlForm).joined(separator: ","),
+      connectTo: network == 0 ? nil : "::" + target, usesTLS: url.scheme.isSecure, trust: trust,
+      width: Self.laneWidth)
   }
 
   /// BIND 9.18 closes a connection at sixty-four queries in flight; dnsdist takes a hundred.

@@ -1,0 +1,39 @@
+import CDirectDNSCurl
+import Testing
+
+@testable import DirectDNS
+
+struct CurlErrorTests {
+  private func kind(_ code: CURLcode) -> String {
+    switch CurlError(code) {
+    case .connect: "connect"
+    case .tls: "tls"
+    case .timedOut: "timedOut"
+    case .bodyTooLarge: "bodyTooLarge"
+    case .invalidRequest: "invalidRequest"
+    case .connectionLost: "connectionLost"
+    case .cancelled: "cancelled"
+    case .shutDown: "shutDown"
+    }
+  }
+
+  @Test(arguments: [
+    (CURLE_COULDNT_CONNECT, "connect"), (CURLE_COULDNT_RESOLVE_HOST, "connect"),
+    (CURLE_PEER_FAILED_VERIFICATION, "tls"),
+    (CURLE_SSL_CONNECT_ERROR, "tls"), (CURLE_OPERATION_TIMEDOUT, "timedOut"),
+    (CURLE_FILESIZE_EXCEEDED, "bodyTooLarge"),
+    (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "invalidRequest"),
+    (CURLE_RECV_ERROR, "connectionLost"), (CURLE_SEND_ERROR, "connectionLost"),
+    (CURLE_GOT_NOTHING, "connectionLost"),
+    (CURLE_PARTIAL_FILE, "connectionLost"), (CURLE_HTTP2, "connectionLost"),
+    (CURLE_HTTP2_STREAM, "connectionLost"),
+    (CURLE_WEIRD_SERVER_REPLY, "connectionLost"), (CURLE_ABORTED_BY_CALLBACK, "cancelled"),
+  ])
+  func `each of libcurl's codes is one kind of error`(_ code: CURLcode, _ expected: String) {
+    #expect(kind(code) == expected)
+  }
+
+  @Test func `the reason is libcurl's own`() {
+    #expect(CurlError(CURLE_COULDNT_CONNECT) == .connect("Couldn't connect to server"))
+  }
+}

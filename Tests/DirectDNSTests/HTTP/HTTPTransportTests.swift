@@ -1,0 +1,40 @@
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+struct HTTPTransportTests {
+  @Test func `a request prints its method, and nothing that may be secret`() {
+    let message = HTTPMessage(
+      method: .post, url: "https://a.test/?token=hunter2", fields: [.authorization: "hunter2"],
+      body: Array("hunter2".utf8))
+    var dumped = ""
+    dump(message, to: &dumped)
+    for text in [
+      "\(message)", String(reflecting: message), dumped, "\([message])", "\(Optional(message) as Any)",
+    ] {
+      #expect(!text.contains("hunter2") && !text.contains("a.test"))
+      #expect(text.contains("POST"))
+    }
+  }
+
+  @Test(arguments: [
+    (HTTPTransportError.connect("x"), "no connection: x"), (.tls("x"), "TLS: x"), (.timedOut, "timed out"),
+    (.bodyTooLarge, "a body of more than 65536 bytes"), (.connectionLost("x"), "connection lost: x"),
+    (.invalidRequest("x"), "the request cannot be sent: x"), (.cancelled, "cancelled"),
+    (.shutDown, "shut down"),
+  ])
+  func `an error says what happened`(_ error: HTTPTransportError, _ text: String) {
+    #expect(error.description == text)
+  }
+
+  @Test func `a body may be as large as the largest DNS message`() {
+    #expect(HTTPEndpoint.bodyLimit == 65_536)
+  }
+
+  @Test func `endpoints are told apart by URL and addresses`() throws {
+    let url = try WebURL("https://a.test/")
+    #expect(HTTPEndpoint(url: url) == HTTPEndpoint(url: url))
+    #expect(HTTPEndpoint(url: url) != HTTPEndpoint(url: url, addresses: [.ipv4(1)]))
+  }
+}

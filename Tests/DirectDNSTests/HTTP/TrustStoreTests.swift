@@ -1,0 +1,62 @@
+import DirectDNSTesting
+import Foundation
+import Testing
+
+@testable import DirectDNS
+
+struct TrustStoreTests {
+  private func resolved(_ authorities: [String] = [], _ environment: [String: String] = [:]) throws
+    -> CurlTrust
+  {
+    try TrustStore(privateAuthorities: authorities, environment: environment).resolved()
+  }
+
+  @Test func `the environment names the system's authorities, as for OpenSSL`() throws {
+    #expect(try resolved([], ["SSL_CERT_DIR": "/certs"]) == CurlTrust(folder: "/certs"))
+    #expect(
+      try resolved([], ["SSL_CERT_DIR": "/certs", "SSL_CERT_FILE": "/all.pem"])
+        == CurlTrust(folder: "/certs", file: "/all.pem"))
+    #expect(try resolved([], ["SSL_CERT_FILE": "/all.pem"]).file == "/all.pem")
+  }
+
+  @Test func `without it there is a folder or a file, since nobody may be trusted by libcurl's own default`()
+    throws
+  {
+    let trust = try resolved()
+    #expect(trust.folder != nil || trust.file != nil)
+    #expect(trust.blob == nil)
+    #expect(TrustStore().environment == ProcessInfo.processInfo.environment)
+  }
+
+  @Test func `a private authority stands beside the system's folder`() throws {
+    let file = try TestCertificateAuthority().makeFile()
+    let trust = try resolved([file.path], ["SSL_CERT_DIR": "/certs"])
+    #expect(trust == CurlTrust(folder: "/certs", file: file.path))
+  }
+
+  @Test func `several files become one text, the system's with them`() throws {
+    let authorities = try (0..<3).map { _ in try TestCertificateAuthority() }
+    let files = try authorities.map { try $0.makeFile() }
+    let trust = try resolved(
+      files[..<2].map(\.path), ["SSL_CERT_DIR": "/certs", "SSL_CERT_FILE": files[2].path])
+    #expect(trust.folder == "/certs" && trust.file == files[2].path)
+    let text = String(decoding: try #require(trust.blob), as: UTF8.self)
+    for authority in authorities { #expect(text.contains(authority.certificate)) }
+  }
+
+  @Test func `a file that is not there, and one that holds no certificate, are named`() throws {
+    let missing = #expect(throws: DirectDNSError.self) { try resolved(["/nowhere/ca.pem"]) }
+    #expect(
+      missing?.code == .invalidConfiguration
+        && missing?.message.contains("/nowhere/ca.pem cannot be read") == true)
+    let empty = FileManager.default.temporaryDirectory.appending(path: "directdns-\(UUID().uuidString)")
+    try Data("no certificate".utf8).write(to: empty)
+    defer { try? FileManager.default.removeItem(at: empty) }
+    let good = try TestCertificateAuthority().makeFile()
+    let other = #expect(throws: DirectDNSError.self) { try resolved([good.path, empty.path]) }
+    #expect(other?.message.contains("\(empty.path) holds no certificate") == true)
+    #expect(throws: DirectDNSError.self) {
+      try CurlTransport(trust: TrustStore(privateAuthorities: ["/nowhere/ca.pem"]))
+    }
+  }
+}
