@@ -13,6 +13,9 @@ internal import CDirectDNSCurl
   private var requestBody: [UInt8] = []
   private var isPost = false
 
+  /// Where libcurl writes what went wrong, in words.
+  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
   private var bodyLimit = 0
   private(set) var body: [UInt8] = []
   private(set) var isOverLimit = false
@@ -24,6 +27,8 @@ internal import CDirectDNSCurl
     addresses = CurlList(lane.addresses.map { [$0] } ?? [])
     connectTo = CurlList(lane.connectTo.map { [$0] } ?? [])
 
+    unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    unsafe directdns_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
     unsafe directdns_setopt_long(handle, CURLOPT_NOSIGNAL, 1)
     unsafe directdns_setopt_string(handle, CURLOPT_PROTOCOLS_STR, lane.usesTLS ? "https" : "http")
     unsafe directdns_setopt_long(handle, CURLOPT_FOLLOWLOCATION, 0)
@@ -58,7 +63,13 @@ internal import CDirectDNSCurl
     unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  deinit { unsafe curl_easy_cleanup(handle) }
+  deinit {
+    unsafe curl_easy_cleanup(handle)
+    unsafe errorText.deallocate()
+  }
+
+  /// Why the last transfer failed, in libcurl's words.
+  var failureText: String { unsafe String(cString: errorText) }
 
   /// The object behind a handle that libcurl gave back.
   static func object(of handle: UnsafeMutableRawPointer) -> CurlEasy? {
@@ -81,6 +92,7 @@ internal import CDirectDNSCurl
   func prepare(_ request: CurlRequest, timeout: Int64) {
     body = []
     isOverLimit = false
+    unsafe errorText[0] = 0
     bodyLimit = request.bodyLimit
     unsafe directdns_setopt_string(handle, CURLOPT_URL, request.url)
     unsafe directdns_setopt_long(handle, CURLOPT_TIMEOUT_MS, max(1, Int(timeout)))

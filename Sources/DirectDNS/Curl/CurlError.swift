@@ -13,7 +13,11 @@ enum CurlError: Error, Hashable, Sendable {
   case cancelled
   case shutDown
 
-  init(_ code: CURLcode) {
+  /// - Parameters:
+  ///   - code: what libcurl returned.
+  ///   - detail: what it said besides. Used for TLS alone, where it tells name, date and issuer apart; elsewhere it
+  ///     could hold parts of a URL.
+  init(_ code: CURLcode, detail: String = "") {
     let text = unsafe String(cString: curl_easy_strerror(code))
     switch code {
     case CURLE_OPERATION_TIMEDOUT: self = .timedOut
@@ -22,7 +26,7 @@ enum CurlError: Error, Hashable, Sendable {
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
       CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
       CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED:
-      self = .tls(text)
+      self = .tls(detail.isEmpty ? text : detail)
     case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY,
       CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION:
       self = .invalidRequest(text)

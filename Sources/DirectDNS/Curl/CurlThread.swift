@@ -130,7 +130,7 @@ struct CurlThread: ~Copyable {
       if code == CURLE_OK {
         unsafe end(easy, .success(easy.response(job.request.wantedFields)), multi)
       } else {
-        unsafe end(easy, .failure(easy.isOverLimit ? .bodyTooLarge : CurlError(code)), multi)
+        unsafe end(easy, .failure(easy.isOverLimit ? .bodyTooLarge : CurlError(code, detail: easy.failureText)), multi)
       }
     }
   }

@@ -18,9 +18,9 @@ extension HTTPReply {
   /// Checks the content type: HTML is a captive portal, whatever the status says.
   func checkContentType(_ isAllowed: (String) -> Bool) throws(ProviderFailure) {
     let given = fields[.contentType] ?? ""
-    if isAllowed(given) { return }  // as nearly all servers spell it
-    let type = given.lowercased()
-    let media = type.split(separator: ";").first.map { $0.trimming(" \t") } ?? ""
+    // As nearly all servers spell it: without parameters, in lower case.
+    if !given.utf8.contains(UInt8(ascii: ";")), isAllowed(given) { return }
+    let media = given.lowercased().split(separator: ";").first.map { $0.trimming(" \t") } ?? ""
     guard isAllowed(media) else {
       throw .malformed(
         media == "text/html"
@@ -71,8 +71,10 @@ package struct HTTPFreshness: Hashable, Sendable {
         matched += 1
         index += 1
       }
-      if matched == maxAgeBytes.count {
-        if index < bytes.count, bytes[index] == 0x22 { index += 1 }
+      while matched == maxAgeBytes.count, index < bytes.count, bytes[index] == 0x20 { index += 1 }
+      if matched == maxAgeBytes.count, index < bytes.count, bytes[index] == UInt8(ascii: "=") {
+        index += 1
+        while index < bytes.count, bytes[index] == 0x20 || bytes[index] == 0x22 { index += 1 }
         var seconds: UInt32 = 0
         let start = index
         while index < bytes.count, ASCII.isDigit(bytes[index]) {
@@ -87,7 +89,7 @@ package struct HTTPFreshness: Hashable, Sendable {
     return nil
   }
 
-  private static let maxAgeBytes = Array("max-age=".utf8)
+  private static let maxAgeBytes = Array("max-age".utf8)
 
   /// What is left of a record's lifetime, in seconds: min(TTL − Age, max-age − Age), and not below 0.
   package func lifetime(_ ttl: UInt32) -> UInt32 {

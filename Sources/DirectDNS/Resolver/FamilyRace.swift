@@ -2,7 +2,7 @@
 ///
 /// A value, moved by outcomes.
 struct FamilyRace: Sendable, Hashable {
-  /// IPv6 gets so much more time when IPv4 has its addresses first.
+  /// The preferred family gets so much more time when the other has its addresses first.
   static let resolutionDelay = Duration.milliseconds(50)
 
   enum Outcome: Sendable, Hashable { case addresses, nothing }
@@ -16,9 +16,14 @@ struct FamilyRace: Sendable, Hashable {
   }
 
   private var open: AddressFamilies
+  private let preferred: IPAddress.Family
   private var hasAddresses = false
 
-  init(_ families: AddressFamilies) { open = families }
+  /// - Parameter preferred: the family that is used at once: IPv6, unless it has no route.
+  init(_ families: AddressFamilies, preferred: IPAddress.Family = .ipv6) {
+    open = families
+    self.preferred = preferred
+  }
 
   /// Notes one family's outcome.
   ///
@@ -28,6 +33,6 @@ struct FamilyRace: Sendable, Hashable {
     if outcome == .addresses { hasAddresses = true }
     if open.isEmpty { return .done }
     guard outcome == .addresses else { return hasAddresses ? .done : .wait }
-    return family == .ipv6 ? .done : .waitAtMost(Self.resolutionDelay)
+    return family == preferred ? .done : .waitAtMost(Self.resolutionDelay)
   }
 }

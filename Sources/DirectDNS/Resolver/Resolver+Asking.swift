@@ -53,7 +53,7 @@ extension Resolver {
   ) async throws(DirectDNSError) -> Resolution {
     let now = clock.now
     let flights = startRefresh(host, wanted, route, deadlines, at: now)
-    let wait = FlightWait(AddressFamilies(flights.map(\.0)), clock: clock)
+    let wait = FlightWait(AddressFamilies(flights.map(\.0)), preferred: prefersIPv6 ? .ipv6 : .ipv4, clock: clock)
     let result = await wait.run(flights, until: min(now + configuration.cache.patience, deadlines.whole))
     guard !result.isCancelled else { throw cancelled(host) }
     if let answer = answer(result.outcomes) { return answer }
@@ -100,7 +100,7 @@ extension Resolver {
       case nil: flights.append((family, flight(question, route, deadlines)))
       }
     }
-    let wait = FlightWait(AddressFamilies(flights.map(\.0)), clock: clock)
+    let wait = FlightWait(AddressFamilies(flights.map(\.0)), preferred: prefersIPv6 ? .ipv6 : .ipv4, clock: clock)
     // A flight that others began may have more time than this caller has; it ends by itself otherwise.
     let isHurried = options.timeout.map { $0 < configuration.timeout } ?? false
     let result = await wait.run(flights, until: isHurried ? deadlines.whole : nil)
@@ -130,11 +130,11 @@ extension Resolver {
       if case .failed(let error) = outcomes[family] { error } else { nil }
     }
     if errors.contains(where: { $0.code == .shutDown }) { throw errors[0] }
-    guard route == .providers, system != nil else { throw failure(host, errors, deadlines) }
+    guard route == .providers, system != nil else { throw failure(host, errors, options.expired) }
 
     systemLogger.notice("no provider answered: asking the system's DNS", metadata: ["host": "\(host)"])
     let flights = failed.map { ($0, systemFlight(AddressQuestion(host, $0), deadlines)) }
-    let wait = FlightWait(AddressFamilies(failed), clock: clock)
+    let wait = FlightWait(AddressFamilies(failed), preferred: prefersIPv6 ? .ipv6 : .ipv4, clock: clock)
     let result = await wait.run(flights, until: deadlines.whole)
     guard !result.isCancelled else { throw cancelled(host) }
     if let answer = answer(result.outcomes) { return answer }
@@ -142,10 +142,14 @@ extension Resolver {
       if case .failed(let error) = result.outcomes[family] { error } else { nil }
     }
     guard systemErrors.isEmpty, result.outcomes.count == failed.count else {
-      throw failure(host, errors + systemErrors, deadlines)
+      throw failure(host, errors + systemErrors, options.expired)
     }
-    let all = outcomes.merging(result.outcomes) { $1 }
-    throw negativeError(host, wanted, all, attempts: errors.flatMap(\.attempts))
+    guard failed.count == wanted.members.count else {
+      throw negativeError(host, wanted, outcomes.merging(result.outcomes) { $1 })
+    }
+    // Where no provider answers, a captive portal's DNS may well be the one that says "does not exist": its word is
+    // told, and is not taken for the name's own answer.
+    throw failure(host, errors, options.expired, systemSays: negativeError(host, wanted, result.outcomes).code)
   }
 
   // MARK: Flights

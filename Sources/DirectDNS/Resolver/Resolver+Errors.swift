@@ -5,31 +5,28 @@ extension Resolver {
   }
 
   func negativeError(
-    _ host: HostName, _ wanted: AddressFamilies, _ negative: Answer.Negative, left: Int64? = nil,
-    attempts: [DirectDNSError.Attempt] = []
+    _ host: HostName, _ wanted: AddressFamilies, _ negative: Answer.Negative, left: Int64? = nil
   ) -> DirectDNSError {
     let kept = left.map { " (known for \(max(1, $0 / 1_000_000_000)) s more)" } ?? ""
     switch negative {
     case .nameNotFound:
       return DirectDNSError(
-        .nameNotFound, "\(host) does not exist\(kept). Check its spelling.", attempts: attempts)
+        .nameNotFound, "\(host) does not exist\(kept). Check its spelling.")
     case .noAddress:
       let kind = wanted == .any ? "address" : "\(wanted) address"
       return DirectDNSError(
-        .noAddress, "\(host) exists and has no \(kind)\(kept). \(wanted == .any ? "Check its DNS records." : "Ask for any family.")",
-        attempts: attempts)
+        .noAddress, "\(host) exists and has no \(kind)\(kept). \(wanted == .any ? "Check its DNS records." : "Ask for any family.")")
     }
   }
 
   /// Every family that was asked has nothing; not found only if all of them say so.
   func negativeError(
-    _ host: HostName, _ wanted: AddressFamilies, _ outcomes: [IPAddress.Family: FlightOutcome],
-    attempts: [DirectDNSError.Attempt] = []
+    _ host: HostName, _ wanted: AddressFamilies, _ outcomes: [IPAddress.Family: FlightOutcome]
   ) -> DirectDNSError {
     let isMissing = outcomes.values.allSatisfy {
       if case .answered(let answer, _, _) = $0 { answer.content == .negative(.nameNotFound) } else { false }
     }
-    return negativeError(host, wanted, isMissing ? .nameNotFound : .noAddress, attempts: attempts)
+    return negativeError(host, wanted, isMissing ? .nameNotFound : .noAddress)
   }
 
   func providersFailed(_ question: AddressQuestion, _ failed: Upstreams.Failed) -> DirectDNSError {
@@ -39,14 +36,29 @@ extension Resolver {
   }
 
   /// What all families' failures say together.
-  func failure(_ host: HostName, _ errors: [DirectDNSError], _ deadlines: LookupDeadlines) -> DirectDNSError {
+  ///
+  /// - Parameters:
+  ///   - host: the name.
+  ///   - errors: one error a family and source.
+  ///   - expired: what the caller thought of expired answers.
+  ///   - systemSays: the negative answer of the system's DNS, where it gave one.
+  func failure(
+    _ host: HostName, _ errors: [DirectDNSError], _ expired: ExpiredUse, systemSays: DirectDNSError.Code? = nil
+  ) -> DirectDNSError {
     var attempts: [DirectDNSError.Attempt] = []
     for attempt in errors.flatMap(\.attempts) where !attempts.contains(attempt) { attempts.append(attempt) }
-    let isTimeout = errors.isEmpty || errors.allSatisfy { $0.code == .timedOut }
-    let who = system == nil ? "no provider answered" : "neither the providers nor the system's DNS answered"
-    let advice = "Check this machine's network, or name other providers."
-    let message = "\(host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and no expired answer is known. \(advice)"
-    return DirectDNSError(isTimeout ? .timedOut : .upstreamFailed, message, attempts: attempts)
+    let isTimeout = systemSays == nil && (errors.isEmpty || errors.allSatisfy { $0.code == .timedOut })
+    let who =
+      switch systemSays {
+      case .nameNotFound: "no provider answered, and only the system's DNS says that it does not exist"
+      case .some: "no provider answered, and the system's DNS has no address for it"
+      case nil: system == nil ? "no provider answered" : "neither the providers nor the system's DNS answered"
+      }
+    let stale = expired == .refused ? "expired answers are refused" : "no expired answer is known"
+    return DirectDNSError(
+      isTimeout ? .timedOut : .upstreamFailed,
+      "\(host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). Check this machine's network, or name other providers.",
+      attempts: attempts)
   }
 }
 
