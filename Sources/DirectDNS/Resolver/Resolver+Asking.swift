@@ -195,6 +195,10 @@ extension Resolver {
           .upstreamFailed, "\(question.host) could not be looked up: the system's DNS failed.",
           attempts: [.init(provider: "system", reason: failure.reason)])
         systemFailures.withLock { $0.note(error, for: question, at: clock.now) }
+        // Nobody else is asked about such a name: the failure is a refresh's that failed, as a provider's is of others.
+        if configuration.localZones.route(question.host) == .system {
+          cache.remember(error, for: question, now: clock.now)
+        }
         return .failed(error)
       }
     }
