@@ -128,7 +128,7 @@ extension Resolver {
       if case .failed(let error) = outcomes[family] { error } else { nil }
     }
     if errors.contains(where: { $0.code == .shutDown }) { throw errors[0] }
-    guard route == .providers, system != nil else { throw failure(host, errors, deadlines) }
+    guard route == .providers, system != nil, now < deadlines.whole else { throw failure(host, errors, deadlines) }
 
     let flights = failed.map { ($0, systemFlight(AddressQuestion(host, $0), deadlines)) }
     let wait = FlightWait(AddressFamilies(failed), clock: clock)
