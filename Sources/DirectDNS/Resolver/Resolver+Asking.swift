@@ -89,6 +89,8 @@ extension Resolver {
     var outcomes = known
     let now = clock.now
     var flights: [(IPAddress.Family, Flight<FlightOutcome>)] = []
+    // A flight that others began may have more time than this caller has; one of its own ends by itself.
+    var isHurried = options.timeout.map { $0 < configuration.timeout } ?? false
     for family in wanted.members where outcomes[family] == nil {
       let question = AddressQuestion(host, family)
       if let negative = cache.freshNegative(question, at: now) {
@@ -97,12 +99,11 @@ extension Resolver {
       } else if let error = cache.failure(of: question, at: now) {
         outcomes[family] = .failed(error)
       } else {
+        isHurried = isHurried || self.flights.isFlying(question) || systemFlights.isFlying(question)
         flights.append((family, flight(question, route, deadlines)))
       }
     }
     let wait = FlightWait(AddressFamilies(flights.map(\.0)), clock: clock)
-    // A flight that others began may have more time than this caller has; it ends by itself otherwise.
-    let isHurried = options.timeout.map { $0 < configuration.timeout } ?? false
     let result = await wait.run(flights, until: isHurried ? deadlines.whole : nil)
     guard !result.isCancelled else { throw cancelled(host) }
     outcomes.merge(result.outcomes) { $1 }
