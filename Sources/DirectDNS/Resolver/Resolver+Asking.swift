@@ -91,18 +91,20 @@ extension Resolver {
     var outcomes = known
     let now = clock.now
     var flights: [(IPAddress.Family, Flight<FlightOutcome>)] = []
+    // A flight that others began may have more time than this caller has; one of its own ends by itself.
+    var isHurried = options.timeout.map { $0 < configuration.timeout } ?? false
     for family in wanted.members where outcomes[family] == nil {
       let question = AddressQuestion(host, family)
       switch cache.remembered(question, at: now) {
       case .negative(let negative, let source, let life):
         outcomes[family] = .answered(Answer(.negative(negative), ttl: nil), sources[Int(source)], life)
       case .failure(let error): outcomes[family] = .failed(error)
-      case nil: flights.append((family, flight(question, route, deadlines)))
+      case nil:
+        isHurried = isHurried || self.flights.isFlying(question) || systemFlights.isFlying(question)
+        flights.append((family, flight(question, route, deadlines)))
       }
     }
     let wait = FlightWait(AddressFamilies(flights.map(\.0)), preferred: prefersIPv6 ? .ipv6 : .ipv4, clock: clock)
-    // A flight that others began may have more time than this caller has; it ends by itself otherwise.
-    let isHurried = options.timeout.map { $0 < configuration.timeout } ?? false
     let result = await wait.run(flights, until: isHurried ? deadlines.whole : nil)
     guard !result.isCancelled else { throw cancelled(host) }
     outcomes.merge(result.outcomes) { $1 }
@@ -130,7 +132,9 @@ extension Resolver {
       if case .failed(let error) = outcomes[family] { error } else { nil }
     }
     if errors.contains(where: { $0.code == .shutDown }) { throw errors[0] }
-    guard route == .providers, system != nil else { throw failure(host, errors, options.expired) }
+    guard route == .providers, system != nil, now < deadlines.whole else {
+      throw failure(host, errors, options.expired)
+    }
 
     systemLogger.notice("no provider answered: asking the system's DNS", metadata: ["host": "\(host)"])
     let flights = failed.map { ($0, systemFlight(AddressQuestion(host, $0), deadlines)) }
@@ -202,6 +206,10 @@ extension Resolver {
           .upstreamFailed, "\(question.host) could not be looked up: the system's DNS failed.",
           attempts: [.init(provider: "system", reason: failure.reason)])
         systemFailures.withLock { $0.note(error, for: question, at: clock.now) }
+        // Nobody else is asked about such a name: the failure is a refresh's that failed, as a provider's is of others.
+        if configuration.localZones.route(question.host) == .system {
+          cache.remember(error, for: question, now: clock.now)
+        }
         return .failed(error)
       }
     }

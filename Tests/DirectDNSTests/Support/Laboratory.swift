@@ -73,11 +73,12 @@ final class Laboratory: Sendable {
   /// Begins a lookup; it has gone as far as it can without waiting when this returns.
   func begin(
     _ host: HostName = Laboratory.host, options: LookupOptions = LookupOptions()
-  ) -> Task<Result<Resolution, DirectDNSError>, Never> {
-    Task.immediate { [resolver] in
+  ) -> Lookup {
+    let task = Task.immediate { [resolver] () -> Result<Resolution, DirectDNSError> in
       do throws(DirectDNSError) { return .success(try await resolver.resolve(host, options: options)) } catch
       { return .failure(error) }
     }
+    return Lookup(task: task)
   }
 
   /// Looks a name up and says what came of it.
@@ -93,6 +94,24 @@ final class Laboratory: Sendable {
   ) async -> DirectDNSError? {
     if case .failure(let error) = await outcome(host, options: options) { error } else { nil }
   }
+}
+
+/// A lookup under way.
+struct Lookup: Sendable {
+  fileprivate let task: Task<Result<Resolution, DirectDNSError>, Never>
+
+  /// What came of it; a test that runs out of time takes the lookup along.
+  var value: Result<Resolution, DirectDNSError> {
+    get async {
+      await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    }
+  }
+
+  func cancel() { task.cancel() }
 }
 
 extension Resolution {
