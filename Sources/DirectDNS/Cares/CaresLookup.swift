@@ -42,8 +42,9 @@ struct CaresLookup: Sendable {
     return withExtendedLifetime(outcome) {
       unsafe ask(channel, outcome)
       unsafe wait(channel, outcome)
+      let result = outcome.result ?? .failure(.timedOut)
       unsafe ares_destroy(channel)
-      return outcome.result ?? .failure(.timedOut)
+      return result
     }
   }
 
