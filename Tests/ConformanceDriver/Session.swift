@@ -25,7 +25,8 @@ struct Session {
     ) async throws(ProviderFailure) -> Answer {
       guard let answer = lock.withLock({ answer }) else { throw ProviderFailure(.transport, "no system DNS") }
       let addresses = answer.addresses.filter { $0.family == family }
-      return addresses.isEmpty ? Answer(.negative(.noAddress), ttl: nil) : Answer(.addresses(addresses), ttl: answer.ttl)
+      return addresses.isEmpty
+        ? Answer(.negative(.noAddress), ttl: nil) : Answer(.addresses(addresses), ttl: answer.ttl)
     }
   }
 
@@ -96,7 +97,9 @@ struct Session {
       resolver.invalidate(try HostName(text(command, "flush")))
       return [:]
     case "connect_fails":
-      guard let address = IPAddress(try text(command, "connect_fails")) else { throw MissingField(name: "connect_fails") }
+      guard let address = IPAddress(try text(command, "connect_fails")) else {
+        throw MissingField(name: "connect_fails")
+      }
       resolver.report(address, .failed)
       return [:]
     case "clock":

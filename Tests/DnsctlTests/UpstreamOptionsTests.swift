@@ -169,8 +169,7 @@ import Testing
     (["HOME": "/h"], "/h/.config/directdns/config.json5"),
     (["XDG_CONFIG_HOME": "relative", "HOME": "/h"], "/h/.config/directdns/config.json5"),
   ])
-  func `a file in the default place is read if it is there`(environment: [String: String], path: String) async
-  {
+  func `a file in the default place is read if it is there`(environment: [String: String], path: String) async {
     var world = World(environment: environment)
     world.files = [path: #"{ pins: { "a.example": ["192.0.2.44"] } }"#]
     #expect(await world.resolve(["--format", "short", "a.example"]).output == "192.0.2.44\n")

@@ -27,7 +27,9 @@ struct CachedBench: AsyncParsableCommand {
     let hosts = try (0..<names).map { try HostName("host-" + padded($0) + ".lab.test") }
     for host in hosts { _ = try await resolver.resolve(host) }
     // Made anew in the order of their use, as the floor's keys are.
-    let texts = (0..<names).map { _ in String(decoding: Array(hosts[Int(random.next() % UInt64(names))].text.utf8), as: UTF8.self) }
+    let texts = (0..<names).map { _ in
+      String(decoding: Array(hosts[Int(random.next() % UInt64(names))].text.utf8), as: UTF8.self)
+    }
     let order = try (0..<names).map { try HostName(String(decoding: Array(texts[$0].utf8), as: UTF8.self)) }
     // As the floor does: a power of two of them, in a row.
     let mask = (1 << (Int.bitWidth - 1 - names.leadingZeroBitCount)) - 1

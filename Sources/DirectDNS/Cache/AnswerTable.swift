@@ -383,7 +383,10 @@ internal import Synchronization
       let place = unsafe index[Int((start &+ offset) & indexMask)].load(ordering: .acquiring)
       guard place != 0, let record = unsafe record(place) else { continue }
       let words = unsafe words(of: record, size: Self.sizes[Int(place >> 29 & 7) - 1])
-      guard body(HostName(canonical: unsafe name(of: record)), words.value, UInt32(truncatingIfNeeded: words.words[Field.lastUsed]))
+      guard
+        body(
+          HostName(canonical: unsafe name(of: record)), words.value,
+          UInt32(truncatingIfNeeded: words.words[Field.lastUsed]))
       else { return }
     }
   }

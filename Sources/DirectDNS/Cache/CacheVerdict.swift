@@ -85,7 +85,8 @@ enum CacheVerdict: Sendable, Hashable {
   private static func withoutServing(
     _ ipv4: State, _ ipv6: State, wanted: AddressFamilies, now: ResolverInstant
   ) -> CacheVerdict {
-    let states = (wanted.contains(AddressFamilies.ipv4) ? [ipv4] : []) + (wanted.contains(AddressFamilies.ipv6) ? [ipv6] : [])
+    let states =
+      (wanted.contains(AddressFamilies.ipv4) ? [ipv4] : []) + (wanted.contains(AddressFamilies.ipv6) ? [ipv6] : [])
     var waiting: AddressFamilies = []
     if wanted.contains(AddressFamilies.ipv4), ipv4.kind == .addresses, ipv4.phase == .stale { waiting.insert(.ipv4) }
     if wanted.contains(AddressFamilies.ipv6), ipv6.kind == .addresses, ipv6.phase == .stale { waiting.insert(.ipv6) }

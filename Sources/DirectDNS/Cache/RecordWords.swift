@@ -6,7 +6,9 @@ struct RecordShape: Sendable, Hashable {
   init(_ bits: UInt64 = 0) { self.bits = bits }
 
   @inline(__always)
-  private func field(_ shift: UInt64, _ width: UInt64) -> Int { Int(truncatingIfNeeded: bits &>> shift & (1 &<< width &- 1)) }
+  private func field(_ shift: UInt64, _ width: UInt64) -> Int {
+    Int(truncatingIfNeeded: bits &>> shift & (1 &<< width &- 1))
+  }
 
   private mutating func set(_ value: Int, _ shift: UInt64, _ width: UInt64) {
     bits = bits & ~((1 << width - 1) << shift) | UInt64(value) << shift
@@ -14,17 +16,32 @@ struct RecordShape: Sendable, Hashable {
 
   /// Bytes of the name.
   @inline(__always)
-  var nameLength: Int { get { field(0, 8) } set { set(newValue, 0, 8) } }
+  var nameLength: Int {
+    get { field(0, 8) }
+    set { set(newValue, 0, 8) }
+  }
   /// Bytes of the canonical name, of each family.
   @inline(__always)
-  var canonical4: Int { get { field(8, 8) } set { set(newValue, 8, 8) } }
+  var canonical4: Int {
+    get { field(8, 8) }
+    set { set(newValue, 8, 8) }
+  }
   @inline(__always)
-  var canonical6: Int { get { field(16, 8) } set { set(newValue, 16, 8) } }
+  var canonical6: Int {
+    get { field(16, 8) }
+    set { set(newValue, 16, 8) }
+  }
   /// Numbers of addresses.
   @inline(__always)
-  var count4: Int { get { field(24, 7) } set { set(newValue, 24, 7) } }
+  var count4: Int {
+    get { field(24, 7) }
+    set { set(newValue, 24, 7) }
+  }
   @inline(__always)
-  var count6: Int { get { field(31, 7) } set { set(newValue, 31, 7) } }
+  var count6: Int {
+    get { field(31, 7) }
+    set { set(newValue, 31, 7) }
+  }
   @inline(__always)
   var kind4: FamilyView.Kind {
     get { FamilyView.Kind(rawValue: UInt8(truncatingIfNeeded: bits >> 38 & 7)) }
@@ -36,10 +53,19 @@ struct RecordShape: Sendable, Hashable {
     set { set(Int(newValue.rawValue), 41, 3) }
   }
   @inline(__always)
-  var source4: Int { get { field(44, 8) } set { set(newValue, 44, 8) } }
+  var source4: Int {
+    get { field(44, 8) }
+    set { set(newValue, 44, 8) }
+  }
   @inline(__always)
-  var source6: Int { get { field(52, 8) } set { set(newValue, 52, 8) } }
-  var isKeptAlive: Bool { get { field(60, 1) != 0 } set { set(newValue ? 1 : 0, 60, 1) } }
+  var source6: Int {
+    get { field(52, 8) }
+    set { set(newValue, 52, 8) }
+  }
+  var isKeptAlive: Bool {
+    get { field(60, 1) != 0 }
+    set { set(newValue ? 1 : 0, 60, 1) }
+  }
 
   // Where the payload's parts begin, in words behind the header.
   @inline(__always)
@@ -140,7 +166,8 @@ struct RecordWords: Sendable, Hashable {
   /// What the words stand for.
   var value: CachedName {
     let shape = RecordShape(words[Field.shape])
-    let name4 = shape.canonical4 == 0 ? nil : HostName(canonical: text(at: shape.startCanonical4, length: shape.canonical4))
+    let name4 =
+      shape.canonical4 == 0 ? nil : HostName(canonical: text(at: shape.startCanonical4, length: shape.canonical4))
     let name6 =
       switch shape.canonical6 {
       case 0: HostName?.none
@@ -148,7 +175,8 @@ struct RecordWords: Sendable, Hashable {
       default: HostName(canonical: text(at: shape.startCanonical6, length: shape.canonical6))
       }
     let addresses4 = (0..<shape.count4).map { index in
-      IPAddress.ipv4(UInt32(truncatingIfNeeded: words[Field.payload + shape.start4 + index / 2] >> UInt64(index % 2 * 32)))
+      IPAddress.ipv4(
+        UInt32(truncatingIfNeeded: words[Field.payload + shape.start4 + index / 2] >> UInt64(index % 2 * 32)))
     }
     let addresses6 = (0..<shape.count6).map { index in
       IPAddress.ipv6(

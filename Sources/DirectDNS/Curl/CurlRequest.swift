@@ -14,8 +14,9 @@ struct CurlTrust: Hashable, Sendable {
 final class CurlLane: Sendable {
   /// `HOST:PORT:ADDRESS,…`: the addresses to connect to instead of looking the host up.
   let addresses: String?
-  /// `::HOST:PORT`: the host of `addresses` to connect to instead of the URL's own, which is still the one that is
-  /// verified. Connections are shared only among transfers with the same one.
+  /// The host of `addresses` to connect to instead of the URL's own, in libcurl's form `::HOST:PORT`.
+  ///
+  /// The URL's is still the one that is verified. Connections are shared only among transfers with the same one.
   let connectTo: String?
   /// Scheme, host and port: lanes of one origin follow each other.
   let origin: String

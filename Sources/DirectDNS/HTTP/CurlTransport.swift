@@ -10,7 +10,7 @@ public final class CurlTransport: HTTPTransport {
   private let lanes = Locked(Lanes())
 
   private struct Lanes {
-    /// How often the network changed. Connections of one network are never used on the next.
+    /// How often the network changed: connections of one network are never used on the next.
     var network = 0
     // A handful of endpoints: comparing them is cheaper than hashing their URLs.
     var known: [(endpoint: HTTPEndpoint, lane: CurlLane)] = []

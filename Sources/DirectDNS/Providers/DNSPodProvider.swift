@@ -29,10 +29,13 @@ public struct DNSPodProvider: Provider {
         .invalidConfiguration,
         "Provider \(name): a DNSPod token goes over https only. Write dnspod+https://…, or leave the token out.")
     }
-    if let query = url.query, query.split(separator: "&").contains(where: { $0.hasPrefix("alg=") || $0.hasPrefix("id=") }) {
+    if let query = url.query,
+      query.split(separator: "&").contains(where: { $0.hasPrefix("alg=") || $0.hasPrefix("id=") })
+    {
       throw DirectDNSError(
         .invalidConfiguration,
-        "Provider \(name): DNSPod's encrypted forms (id=, alg=des, alg=aes) are not spoken. Use dnspod+https://… with a token.")
+        "Provider \(name): DNSPod's encrypted forms (id=, alg=des, alg=aes) are not spoken. Use dnspod+https://… with a token."
+      )
     }
     self.name = name
     self.url = url

@@ -54,8 +54,9 @@ public struct EMASProvider: Provider {
     let path = url.path.split(separator: "/").map(String.init)
     switch (path.count, path.first, path.last) {
     case (2, "v2", "d"):
-      guard let account = items.first(where: { $0.hasPrefix("id=") }).map({ String($0.dropFirst(3)) })
-        ?? credentials.account
+      guard
+        let account = items.first(where: { $0.hasPrefix("id=") }).map({ String($0.dropFirst(3)) })
+          ?? credentials.account
       else { throw Self.unusable(name, "EMAS version 2 needs an account: write …/v2/d?id=ACCOUNT.") }
       if let secret = credentials.secret, Signing.bytes(hex: secret.text) == nil {
         throw Self.unusable(name, "EMAS version 2 signs with a hexadecimal secret, and this one is none.")
@@ -140,7 +141,8 @@ public struct EMASProvider: Provider {
       // `/resolve` tells the type instead of using another key.
       let isTyped = isBatch && question.family == .ipv6 && entry["type"]?.integer == 28
       answer = try Self.answer(
-        entry, key: question.family == .ipv4 || isTyped ? "ips" : "ipsv6", question: question, freshness: reply.freshness)
+        entry, key: question.family == .ipv4 || isTyped ? "ips" : "ipsv6", question: question,
+        freshness: reply.freshness)
     case .second:
       guard body["code"]?.string == "success", let entries = body["data"]?["answers"]?.elements else {
         throw .malformed("a reply without code and answers")

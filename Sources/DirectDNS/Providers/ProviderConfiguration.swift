@@ -60,7 +60,8 @@ private struct ProviderEndpoint {
     guard let plus = text.firstIndex(of: "+"), let format = Format(rawValue: String(text[..<plus])) else {
       throw DirectDNSError(
         .invalidConfiguration,
-        "\(DirectDNSError.quoted(text.prefixBeforeSecrets)) is no provider. Use one of \(Preset.names), or a URL with its format: FORMAT+https://… where FORMAT is one of \(formats).")
+        "\(DirectDNSError.quoted(text.prefixBeforeSecrets)) is no provider. Use one of \(Preset.names), or a URL with its format: FORMAT+https://… where FORMAT is one of \(formats)."
+      )
     }
     var rest = String(text[text.index(after: plus)...])
     // RFC 8484's templates: `{?dns}` begins a query, `{&dns}` goes on with one.
@@ -103,7 +104,8 @@ private struct ProviderEndpoint {
     if "\(url.host)" == "localhost" { return }
     throw DirectDNSError(
       .invalidConfiguration,
-      "Provider \(format.rawValue)+\(url.originText): over plain http anyone on the way can change the answers. Use https, or set plainHTTP to anywhere if you must.")
+      "Provider \(format.rawValue)+\(url.originText): over plain http anyone on the way can change the answers. Use https, or set plainHTTP to anywhere if you must."
+    )
   }
 }
 

@@ -54,9 +54,12 @@ final class AddressRanking: Sendable {
   private func orderSeveral(_ addresses: inout AddressList, firstCount: Int, at now: ResolverInstant) {
     // Turns change with the time, so that no counter is shared between threads.
     let turn = NameHash.mix(NameHash.seed ^ UInt64(bitPattern: now.nanoseconds >> 22), 0xa076_1d64_78bd_642f)
-    let records = isEmpty.load(ordering: .relaxed) ? [:] : state.withLock { state in
-      addresses.reduce(into: [:]) { $0[$1] = state.records[$1] }
-    }
+    let records =
+      isEmpty.load(ordering: .relaxed)
+      ? [:]
+      : state.withLock { state in
+        addresses.reduce(into: [:]) { $0[$1] = state.records[$1] }
+      }
     let ordered =
       AddressRecord.order(Array(addresses.prefix(firstCount)), records, turn: turn, at: now)
       + AddressRecord.order(Array(addresses.dropFirst(firstCount)), records, turn: turn, at: now)

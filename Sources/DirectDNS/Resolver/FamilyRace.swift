@@ -19,7 +19,11 @@ struct FamilyRace: Sendable, Hashable {
   private let preferred: IPAddress.Family
   private var hasAddresses = false
 
-  /// - Parameter preferred: the family that is used at once: IPv6, unless it has no route.
+  /// Begins a race of those families.
+  ///
+  /// - Parameters:
+  ///   - families: the ones that were asked.
+  ///   - preferred: the one that is used at once: IPv6, unless it has no route.
   init(_ families: AddressFamilies, preferred: IPAddress.Family = .ipv6) {
     open = families
     self.preferred = preferred

@@ -44,7 +44,8 @@ extension Resolver {
       if waiting.isEmpty { continuation.resume(returning: false) }
       for flight in waiting {
         flight.observe { [clock] outcome in
-          let isAnswer = if case .answered(_, _, let life) = outcome { life.expireAt > clock.now.nanoseconds } else { false }
+          let isAnswer =
+            if case .answered(_, _, let life) = outcome { life.expireAt > clock.now.nanoseconds } else { false }
           let result = left.withLock { left -> Bool? in
             left.count -= 1
             left.isAnswered = left.isAnswered || isAnswer

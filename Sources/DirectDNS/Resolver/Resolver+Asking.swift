@@ -260,7 +260,8 @@ extension Resolver {
       if addresses.isEmpty { firstCount = answer.addresses.count }
       for address in answer.addresses { addresses.append(address) }
       life = CacheLife(
-        askedAt: min(life?.askedAt ?? .max, answerLife.askedAt), expireAt: min(life?.expireAt ?? .max, answerLife.expireAt))
+        askedAt: min(life?.askedAt ?? .max, answerLife.askedAt),
+        expireAt: min(life?.expireAt ?? .max, answerLife.expireAt))
       source = source ?? from
       canonicalName = canonicalName ?? answer.canonicalName
     }

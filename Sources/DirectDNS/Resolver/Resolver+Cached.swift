@@ -105,15 +105,19 @@ extension Resolver {
     case .loopback: (addresses, source) = ([.ipv4(0x7f00_0001), .ipv6(high: 0, low: 1)], .local)
     case .neverExists: throw DirectDNSError(.nameNotFound, "\(host) does not exist: .invalid never does (RFC 6761).")
     case .refused:
-      throw DirectDNSError(.refused, "\(host) is not looked up: .onion names never go to DNS (RFC 7686). Use a Tor client.")
+      throw DirectDNSError(
+        .refused, "\(host) is not looked up: .onion names never go to DNS (RFC 7686). Use a Tor client.")
     case .system where system == nil:
       throw DirectDNSError(
-        .refused, "\(host) belongs to this network, so that only the system's DNS could be asked, and that is off. Allow it, or pin the name's addresses.")
+        .refused,
+        "\(host) belongs to this network, so that only the system's DNS could be asked, and that is off. Allow it, or pin the name's addresses."
+      )
     case .system, .providers: return nil
     }
     let usable = addresses.filter { wanted.contains($0.family) }
     guard !usable.isEmpty else {
-      throw DirectDNSError(.noAddress, "\(host) is \(source.kind == "pin" ? "pinned" : "this machine") and has no \(wanted) address.")
+      throw DirectDNSError(
+        .noAddress, "\(host) is \(source.kind == "pin" ? "pinned" : "this machine") and has no \(wanted) address.")
     }
     let preferred: IPAddress.Family = prefersIPv6 ? .ipv6 : .ipv4
     let sorted = usable.filter { $0.family == preferred } + usable.filter { $0.family != preferred }

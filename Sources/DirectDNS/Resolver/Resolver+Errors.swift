@@ -15,7 +15,9 @@ extension Resolver {
     case .noAddress:
       let kind = wanted == .any ? "address" : "\(wanted) address"
       return DirectDNSError(
-        .noAddress, "\(host) exists and has no \(kind)\(kept). \(wanted == .any ? "Check its DNS records." : "Ask for any family.")")
+        .noAddress,
+        "\(host) exists and has no \(kind)\(kept). \(wanted == .any ? "Check its DNS records." : "Ask for any family.")"
+      )
     }
   }
 
@@ -42,6 +44,7 @@ extension Resolver {
   ///   - errors: one error a family and source.
   ///   - expired: what the caller thought of expired answers.
   ///   - systemSays: the negative answer of the system's DNS, where it gave one.
+  /// - Returns: the error to throw.
   func failure(
     _ host: HostName, _ errors: [DirectDNSError], _ expired: ExpiredUse, systemSays: DirectDNSError.Code? = nil
   ) -> DirectDNSError {

@@ -80,13 +80,17 @@ public final class Resolver: Sendable {
   ///   - options: which families, what to do with expired answers, and how long it may take.
   /// - Returns: at least one address, in the order of use.
   /// - Throws: why there is none, with every provider that was asked.
-  public func resolve(_ host: String, options: LookupOptions = LookupOptions()) async throws(DirectDNSError) -> Resolution {
+  public func resolve(_ host: String, options: LookupOptions = LookupOptions()) async throws(DirectDNSError)
+    -> Resolution
+  {
     if let found = fresh(spelled: host, options) { return found }
     return try await resolve(Self.host(host), options: options)
   }
 
   /// Looks up a URL's host; an address is its own answer.
-  public func resolve(_ host: WebURL.Host, options: LookupOptions = LookupOptions()) async throws(DirectDNSError) -> Resolution {
+  public func resolve(_ host: WebURL.Host, options: LookupOptions = LookupOptions()) async throws(DirectDNSError)
+    -> Resolution
+  {
     switch host {
     case .address(let address): try literal(address, options.families ?? configuration.families)
     case .name: try await resolve(HostName(host), options: options)
@@ -94,7 +98,9 @@ public final class Resolver: Sendable {
   }
 
   /// Looks up a name.
-  public func resolve(_ host: HostName, options: LookupOptions = LookupOptions()) async throws(DirectDNSError) -> Resolution {
+  public func resolve(_ host: HostName, options: LookupOptions = LookupOptions()) async throws(DirectDNSError)
+    -> Resolution
+  {
     if let found = fresh(host, options) { return found }
     return try await lookUp(host, options)
   }

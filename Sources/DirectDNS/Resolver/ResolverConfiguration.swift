@@ -75,18 +75,25 @@ public struct ResolverConfiguration: Sendable {
       throw DirectDNSError(.invalidConfiguration, "cache.minimumTTL is greater than cache.maximumTTL.")
     }
     guard capacity > 0 else { throw DirectDNSError(.invalidConfiguration, "capacity is \(capacity): 1 is the least.") }
-    guard !families.isEmpty else { throw DirectDNSError(.invalidConfiguration, "families is empty: choose any, ipv4 or ipv6.") }
+    guard !families.isEmpty else {
+      throw DirectDNSError(.invalidConfiguration, "families is empty: choose any, ipv4 or ipv6.")
+    }
     guard !providers.isEmpty || usesSystemDNS else {
-      throw DirectDNSError(.invalidConfiguration, "There is no provider, and the system's DNS is off: nobody could be asked.")
+      throw DirectDNSError(
+        .invalidConfiguration, "There is no provider, and the system's DNS is off: nobody could be asked.")
     }
     for provider in providers {
       if let limit = provider.rateLimit, limit.perSecond <= 0 {
-        throw DirectDNSError(.invalidConfiguration, "Provider \(provider.provider.name): a rate of \(limit.perSecond) a second is none.")
+        throw DirectDNSError(
+          .invalidConfiguration, "Provider \(provider.provider.name): a rate of \(limit.perSecond) a second is none.")
       }
-      guard case .name(let name) = provider.provider.url.host, provider.bootstrap.isEmpty, !usesSystemDNS else { continue }
+      guard case .name(let name) = provider.provider.url.host, provider.bootstrap.isEmpty, !usesSystemDNS else {
+        continue
+      }
       throw DirectDNSError(
         .invalidConfiguration,
-        "Provider \(provider.provider.name): no address is known for \(name), and the system's DNS is off. Give one: --bootstrap \(name)=ADDRESS, or write the address into the URL.")
+        "Provider \(provider.provider.name): no address is known for \(name), and the system's DNS is off. Give one: --bootstrap \(name)=ADDRESS, or write the address into the URL."
+      )
     }
   }
 }

@@ -170,7 +170,8 @@ final class Upstreams: Sendable {
       }
       guard ready < deadlines.providers else {
         for index in candidates.order {
-          candidates.attempts.append(.init(provider: providers[index].provider.name, reason: "its request rate is used up"))
+          candidates.attempts.append(
+            .init(provider: providers[index].provider.name, reason: "its request rate is used up"))
         }
         return nil
       }
@@ -184,7 +185,9 @@ final class Upstreams: Sendable {
     let order = candidates.order
     let taken = state.withLock { state -> Int? in
       // Only where there is somebody to ask: a hedge's right is not spent on nothing.
-      guard let index = order.first(where: { state.isReady($0, at: now) }), state.budget.take(at: now) else { return nil }
+      guard let index = order.first(where: { state.isReady($0, at: now) }), state.budget.take(at: now) else {
+        return nil
+      }
       return state.take(index, at: now) ? index : nil
     }
     if let taken { candidates.order.removeAll { $0 == taken } }

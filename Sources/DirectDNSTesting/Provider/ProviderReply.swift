@@ -18,8 +18,7 @@ struct ProviderReply: Sendable {
     self.init(status: status, contentType: contentType, fields: fields, body: Array(body.utf8))
   }
 
-  init(status: Int = 200, contentType: String = "application/json", fields: HTTPFields = [:], json: JSONText)
-  {
+  init(status: Int = 200, contentType: String = "application/json", fields: HTTPFields = [:], json: JSONText) {
     self.init(status: status, contentType: contentType, fields: fields, body: json.text)
   }
 

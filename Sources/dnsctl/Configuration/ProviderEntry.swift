@@ -75,8 +75,7 @@ struct ProviderEntry: Sendable {
     return RateLimit(perSecond: rate, burst: burst)
   }
 
-  private static func credentials(_ node: ConfigurationNode) throws(ConfigurationFault) -> ProviderCredentials
-  {
+  private static func credentials(_ node: ConfigurationNode) throws(ConfigurationFault) -> ProviderCredentials {
     let object = try node.object(CredentialsKey.self)
     func text(_ key: CredentialsKey) throws(ConfigurationFault) -> String? {
       try object[key]?.text("Give a text.")

@@ -11,8 +11,7 @@ struct TransportMisbehaviourTests {
   private let path = "/resolve?name=www.example.com"
 
   /// curl's exit status for one request over each version of HTTP.
-  private func exit(_ version: String, _ misbehaviour: Misbehaviour, times: Int? = nil) async throws -> Int32
-  {
+  private func exit(_ version: String, _ misbehaviour: Misbehaviour, times: Int? = nil) async throws -> Int32 {
     try await withSecureProvider { server, ca async throws in
       server.misbehave(misbehaviour, times: times)
       return try await Curl.run(version, "--cacert", ca, server.url(path)).exit

@@ -112,8 +112,7 @@ struct CacheVerdictTests {
   }
 
   @Test
-  func `after a change of network what was fresh is served and refreshed, and what was missing is asked for`()
-  {
+  func `after a change of network what was fresh is served and refreshed, and what was missing is asked for`() {
     let epoch = Sample.at(995).nanoseconds
     #expect(verdict(.fresh, .fresh, epoch: epoch) == .serve(.any, .due, refresh: true))
     #expect(verdict(.missing, .missing, epoch: epoch) == .miss)

@@ -14,8 +14,7 @@ struct CurlLoopTests {
       fields: [], body: nil, timeout: timeout, bodyLimit: 65_536, wantedFields: ["content-type"])
   }
 
-  private func begin(_ loop: CurlLoop, _ request: CurlRequest) -> Task<Result<CurlResponse, CurlError>, Never>
-  {
+  private func begin(_ loop: CurlLoop, _ request: CurlRequest) -> Task<Result<CurlResponse, CurlError>, Never> {
     Task.immediate {
       do throws(CurlError) { return .success(try await loop.perform(request)) } catch {
         return .failure(error)

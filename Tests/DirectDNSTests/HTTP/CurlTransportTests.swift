@@ -127,8 +127,7 @@ struct CurlTransportTests {
 
   @Test func `a wildcard vouches for one label`() async throws {
     let authority = try TestCertificateAuthority()
-    for (name, isGood) in [("*.doh.test", true), ("*.test", false), ("doh.test", false), ("a.*.test", false)]
-    {
+    for (name, isGood) in [("*.doh.test", true), ("*.test", false), ("doh.test", false), ("a.*.test", false)] {
       try await withServer(try authority.issue(names: [name]), trusting: [authority], host: "a.doh.test") {
         fixture async in
         #expect(await (fixture.failure() == nil) == isGood, "\(name)")
@@ -382,8 +381,7 @@ struct CurlTransportTests {
   // MARK: Time
 
   @Test(arguments: [Misbehaviour.hang, .holdBody, .drip(bytes: 1, every: .milliseconds(20))])
-  func `a request ends when its time is over, and the connection serves on`(_ what: Misbehaviour) async throws
-  {
+  func `a request ends when its time is over, and the connection serves on`(_ what: Misbehaviour) async throws {
     try await ProviderFixture.secure { fixture async throws in
       try await fixture.send()
       fixture.server.misbehave(what, times: 1)
@@ -537,8 +535,7 @@ struct CurlTransportTests {
     }
   }
 
-  @Test func `a server killed in mid-flight ends its requests, and is found again on its port`() async throws
-  {
+  @Test func `a server killed in mid-flight ends its requests, and is found again on its port`() async throws {
     let authority = try TestCertificateAuthority()
     var configuration = FakeProviderConfiguration(identity: try authority.issue(names: ["doh.test"]))
     let first = try await FakeProvider.start(records: ProviderFixture.records, configuration: configuration)
@@ -583,8 +580,7 @@ struct CurlTransportTests {
 
   // MARK: The end
 
-  @Test func `shutting down ends what runs and what waits, and nothing can be sent afterwards`() async throws
-  {
+  @Test func `shutting down ends what runs and what waits, and nothing can be sent afterwards`() async throws {
     try await ProviderFixture.secure { fixture async throws in
       fixture.server.misbehave(.hang)
       let tasks = (0..<60).map { fixture.begin("/resolve?name=n\($0).flood.test") }

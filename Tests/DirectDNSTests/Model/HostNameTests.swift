@@ -14,8 +14,7 @@ struct HostNameTests {
     ("Grüße.example", "xn--gre-6ka8l.example"), ("mail%2Eexample", "mail.example"),
     ("ab--cd.example", "ab--cd.example"),
   ])
-  func `a name is kept in lower-case ASCII without its final dot`(_ text: String, _ canonical: String) throws
-  {
+  func `a name is kept in lower-case ASCII without its final dot`(_ text: String, _ canonical: String) throws {
     #expect(try HostName(text).text == canonical)
   }
 

@@ -22,8 +22,7 @@ struct IPNetworkTests {
   @Test(arguments: [
     ("0.0.0.0/0", "::"), ("::/0", "0.0.0.0"), ("::/96", "1.2.3.4"), ("::ffff:0:0/96", "1.2.3.4"),
   ])
-  func `a network never contains an address of the other family`(_ network: String, _ address: String) throws
-  {
+  func `a network never contains an address of the other family`(_ network: String, _ address: String) throws {
     #expect(try !#require(IPNetwork(network)).contains(#require(IPAddress(address))))
   }
 

@@ -12,8 +12,7 @@ struct DNSPodProviderTests {
       clientSubnet: try subnet.map { try #require(IPNetwork($0)) })
   }
 
-  private func outcome(_ text: String, _ family: IPAddress.Family = .ipv4, status: Int = 200) throws -> String
-  {
+  private func outcome(_ text: String, _ family: IPAddress.Family = .ipv4, status: Int = 200) throws -> String {
     try provider().outcome(
       of: HTTPReply(text, "text/html", status: status), to: .init("www.shop.test", family)
     ).summary

@@ -26,8 +26,7 @@ struct DNSRecordTests {
     (0 as UInt32, 0 as UInt32), (1, 1), (604_800, 604_800), (604_801, 604_800), (0x7fff_ffff, 604_800),
     (0x8000_0000, 604_800), (.max, 604_800),
   ])
-  func `a lifetime is seven days at most, and a high bit is a large number`(_ ttl: UInt32, _ lifetime: UInt32)
-  {
+  func `a lifetime is seven days at most, and a high bit is a large number`(_ ttl: UInt32, _ lifetime: UInt32) {
     let record = DNSRecord(owner: .root, type: .a, ttl: ttl, data: .opaque([]))
     #expect(record.lifetime == lifetime)
     #expect(record.ttl == ttl)

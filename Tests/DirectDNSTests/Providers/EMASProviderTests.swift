@@ -93,8 +93,7 @@ struct EMASProviderTests {
       ("/v2/d?id=1&m=1", nil, "encrypted"), ("/v2/d?id=1&m=2", nil, "encrypted"),
       ("/v2/d?enc=00&id=1", nil, "encrypted"),
     ] as [(String, String?, String)])
-  func `what cannot be asked is refused with the reason`(_ path: String, _ secret: String?, _ reason: String)
-  {
+  func `what cannot be asked is refused with the reason`(_ path: String, _ secret: String?, _ reason: String) {
     let error = #expect(throws: DirectDNSError.self) {
       try provider(path, ProviderCredentials(secret: secret.map { Secret($0) }))
     }
@@ -182,8 +181,7 @@ struct EMASProviderTests {
   // MARK: Replies of version 2
 
   /// A reply that holds one family of the name.
-  private func second(_ family: String, name: String = "www.example.com", code: String = "success") -> String
-  {
+  private func second(_ family: String, name: String = "www.example.com", code: String = "success") -> String {
     #"{"code":"\#(code)","mode":0,"data":{"cip":"203.0.113.9","answers":[{"dn":"x.test"},{"dn":"\#(name)",\#(family)}]}}"#
   }
 

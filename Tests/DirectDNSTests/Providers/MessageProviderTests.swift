@@ -38,8 +38,7 @@ struct MessageProviderTests {
     ("https://doh.test/q?x=1", "https://doh.test/q?x=1&dns="),
     ("https://192.0.2.1:8443/", "https://192.0.2.1:8443/?dns="),
   ])
-  func `GET carries the message in the query, behind what the URL has`(_ url: String, _ prefix: String) throws
-  {
+  func `GET carries the message in the query, behind what the URL has`(_ url: String, _ prefix: String) throws {
     let message = try provider(url).request(for: .init("www.example.com"), at: 0)
     #expect(message.url == prefix + "AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB")
     #expect(message.method == .get && message.body == nil)

@@ -30,8 +30,7 @@ struct RequestURLTests {
     ("abcXYZ019-._~", "abcXYZ019-._~"), ("a,b", "a,b"), ("a b&c=d#e?f/g", "a%20b%26c%3Dd%23e%3Ff%2Fg"),
     ("\n\u{1}", "%0A%01"), ("ü", "%C3%BC"), ("+%", "%2B%25"), ("", ""),
   ])
-  func `a value is escaped, all but unreserved characters and the comma`(_ value: String, _ expected: String)
-  {
+  func `a value is escaped, all but unreserved characters and the comma`(_ value: String, _ expected: String) {
     #expect(queryEscaped(value) == expected)
     #expect(queryText(["k": value, "l": "1"]) == "k=\(expected)&l=1")
   }

@@ -21,8 +21,7 @@ struct FamilyRaceTests {
   }
 
   @Test(arguments: IPAddress.Family.allCases)
-  func `a family that has nothing does not end the lookup while the other is open`(_ family: IPAddress.Family)
-  {
+  func `a family that has nothing does not end the lookup while the other is open`(_ family: IPAddress.Family) {
     let other: IPAddress.Family = family == .ipv4 ? .ipv6 : .ipv4
     #expect(steps(.any, (family, .nothing), (other, .addresses)) == [.wait, .done])
     #expect(steps(.any, (family, .nothing), (other, .nothing)) == [.wait, .done])

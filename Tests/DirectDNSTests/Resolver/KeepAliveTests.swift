@@ -17,8 +17,7 @@ struct KeepAliveTests {
   // MARK: The schedule
 
   @Test(arguments: [(1.0, 0.75), (10, 7.5), (60, 45), (3600, 2700)])
-  func `a name is refreshed at 75 % of its TTL, for any TTL of 1 s or more`(_ ttl: Double, _ expected: Double)
-  {
+  func `a name is refreshed at 75 % of its TTL, for any TTL of 1 s or more`(_ ttl: Double, _ expected: Double) {
     #expect(next([Sample.life(100, 100 + ttl)]) == Sample.at(100 + expected))
   }
 

@@ -132,8 +132,7 @@ struct MisbehavingProviderTests {
     ].map { Row(emas, .vendorError($0), gives: .second) }
 
   @Test(arguments: rows)
-  func `a provider's failure is another provider's turn, and its answer is an answer`(_ row: Row) async throws
-  {
+  func `a provider's failure is another provider's turn, and its answer is an answer`(_ row: Row) async throws {
     let first = try await server("192.0.2.1", ttl: 60)
     let second = try await server("192.0.2.2", ttl: 60)
     first.misbehave(row.misbehaviour)

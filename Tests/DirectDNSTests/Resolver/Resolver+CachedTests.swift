@@ -250,7 +250,8 @@ struct ResolverCachedTests {
     #expect(laboratory.transport.count == 0)
   }
 
-  @Test func `without the system's DNS a name of this network is refused, and the error says what to do`() async throws {
+  @Test func `without the system's DNS a name of this network is refused, and the error says what to do`() async throws
+  {
     let laboratory = try Laboratory { $0.usesSystemDNS = false }
     let error = await laboratory.failure(Sample.name("printer.local"))
     #expect(error?.code == .refused)

@@ -75,8 +75,9 @@ final class Laboratory: Sendable {
     _ host: HostName = Laboratory.host, options: LookupOptions = LookupOptions()
   ) -> Lookup {
     let task = Task.immediate { [resolver] () -> Result<Resolution, DirectDNSError> in
-      do throws(DirectDNSError) { return .success(try await resolver.resolve(host, options: options)) } catch
-      { return .failure(error) }
+      do throws(DirectDNSError) { return .success(try await resolver.resolve(host, options: options)) } catch {
+        return .failure(error)
+      }
     }
     return Lookup(task: task)
   }
