@@ -100,7 +100,8 @@ struct CaresLookupTests {
       server.misbehave(.drop)
       let begin = ContinuousClock.now
       #expect(await lookUp("www.shop.test", at: server, timeout: 120).failure == .timedOut)
-      #expect(ContinuousClock.now - begin < .seconds(2))
+      // Not c-ares' own 75 s; how busy the machine is must not matter.
+      #expect(ContinuousClock.now - begin < .seconds(40))
     }
   }
 

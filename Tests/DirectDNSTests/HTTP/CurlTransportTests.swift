@@ -387,7 +387,7 @@ struct CurlTransportTests {
       fixture.server.misbehave(what, times: 1)
       let begin = ContinuousClock.now
       #expect(await fixture.failure(timeout: .milliseconds(150)) == .timedOut)
-      #expect(ContinuousClock.now - begin < .seconds(5))
+      #expect(ContinuousClock.now - begin < .seconds(40))
       #expect(try await fixture.send().status.code == 200)
       #expect(fixture.server.connectionCount == 1)
     }
