@@ -40,7 +40,7 @@ internal import CDirectDNSCurl
     if lane.usesTLS {
       unsafe directdns_setopt_string(handle, CURLOPT_CAPATH, lane.trust.folder)
       if let blob = lane.trust.blob {
-        unsafe blob.withUnsafeBytes { bytes in
+        unsafe blob.bytes.withUnsafeBytes { bytes in
           guard let base = bytes.baseAddress else { return }
           unsafe directdns_setopt_blob(handle, CURLOPT_CAINFO_BLOB, base, bytes.count)
         }

@@ -5,7 +5,20 @@ struct CurlTrust: Hashable, Sendable {
   /// A file of certificates, read whole.
   var file: String?
   /// Certificates in PEM form, used instead of `file`.
-  var blob: [UInt8]?
+  var blob: CurlCertificates?
+}
+
+/// Certificates in PEM form, told apart by identity.
+///
+/// Every query looks its lane up: hashing the 200 KB of a system's bundle each time cost milliseconds.
+final class CurlCertificates: Sendable, Hashable {
+  let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  static func == (left: CurlCertificates, right: CurlCertificates) -> Bool { left === right }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// Where transfers go and how they are secured: transfers of one lane share connections and a queue.

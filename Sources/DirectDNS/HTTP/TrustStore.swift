@@ -47,9 +47,11 @@ public struct TrustStore: Sendable, Hashable {
     if privateAuthorities.count == 1, trust.file == nil {
       trust.file = first
     } else {
-      trust.blob = (privateAuthorities + [trust.file].compactMap(\.self)).flatMap { path in
-        (FileManager.default.contents(atPath: path).map(Array.init) ?? []) + [UInt8(ascii: "\n")]
-      }
+      let files = privateAuthorities + [trust.file].compactMap(\.self)
+      trust.blob = CurlCertificates(
+        files.flatMap { path in
+          (FileManager.default.contents(atPath: path).map(Array.init) ?? []) + [UInt8(ascii: "\n")]
+        })
     }
     return trust
   }

@@ -11,12 +11,21 @@ struct CurlRequestTests {
     for change in [
       { $0.origin = "https://b.test:443" }, { $0.addresses = "a.test:443:192.0.2.1" },
       { $0.connectTo = "::a.test:1" }, { $0.usesTLS = false },
-      { $0.trust.file = "/ca.pem" }, { $0.trust.folder = "/certs" }, { $0.trust.blob = [1] },
+      { $0.trust.file = "/ca.pem" }, { $0.trust.folder = "/certs" }, { $0.trust.blob = CurlCertificates([1]) },
     ] as [(inout CurlLane) -> Void] {
       var other = lane
       change(&other)
       others.append(other)
     }
     #expect(Set(others + [lane]).count == 8)
+  }
+
+  @Test func `certificates are told apart by identity, so that no query hashes a whole bundle`() {
+    let bundle = CurlCertificates([UInt8](repeating: 0, count: 10))
+    #expect(bundle == bundle && bundle != CurlCertificates(bundle.bytes))
+    var first = lane
+    first.trust.blob = bundle
+    let second = first
+    #expect(Set([first, second, lane]).count == 2)
   }
 }

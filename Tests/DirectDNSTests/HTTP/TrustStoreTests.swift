@@ -40,7 +40,7 @@ struct TrustStoreTests {
     let trust = try resolved(
       files[..<2].map(\.path), ["SSL_CERT_DIR": "/certs", "SSL_CERT_FILE": files[2].path])
     #expect(trust.folder == "/certs" && trust.file == files[2].path)
-    let text = String(decoding: try #require(trust.blob), as: UTF8.self)
+    let text = String(decoding: try #require(trust.blob).bytes, as: UTF8.self)
     for authority in authorities { #expect(text.contains(authority.certificate)) }
   }
 
