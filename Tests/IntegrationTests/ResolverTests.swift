@@ -86,8 +86,7 @@ struct ResolverTests {
     }
   }
 
-  @Test func `a JSON server's answers are understood, and its failures are the next one's turn`() async throws
-  {
+  @Test func `a JSON server's answers are understood, and its failures are the next one's turn`() async throws {
     try await NginxJSON.running { server in
       for url in [server.jsonURL, server.plainURL] {
         try await withResolver(try json("first", url)) { try await expectAnswers($0) }
