@@ -199,20 +199,25 @@ final class Upstreams: Sendable {
   ) async -> Outcome {
     let configuration = providers[index]
     let provider = configuration.provider
-    let asked = clock.now
-    state.withLock { $0.healths[index].asked(at: asked) }
+    let begun = clock.now
+    state.withLock { $0.healths[index].asked(at: begun) }
+    var asked = begun
     var reply: HTTPReply?
     var isTimeout = false
     let result: Result<Answer, ProviderFailure>
     do throws(ProviderFailure) {
-      guard let timeout = deadlines.attemptTimeout(at: asked) else {
+      let timeout = deadlines.attemptTimeout(at: begun) ?? .zero
+      let endpoint = timeout > .zero ? try await bootstrap.endpoint(configuration, timeout: timeout) : nil
+      // What the endpoint's own address took is the attempt's time, and neither the answer's nor the endpoint's.
+      asked = clock.now
+      let left = timeout - (asked - begun)
+      guard let endpoint, left > .zero else {
         isTimeout = true
         throw ProviderFailure(.cancelled, "no time was left for it")
       }
-      let endpoint = try await bootstrap.endpoint(configuration, timeout: timeout)
       let message = provider.request(for: question, at: clock.secondsSince1970)
       do throws(HTTPTransportError) {
-        reply = try await transport.send(message, to: endpoint, timeout: timeout)
+        reply = try await transport.send(message, to: endpoint, timeout: left)
       } catch {
         if case .connect = error { bootstrap.connectingFailed(endpoint) }
         isTimeout = error == .timedOut
