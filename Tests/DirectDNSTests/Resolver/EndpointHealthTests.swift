@@ -7,10 +7,15 @@ struct EndpointHealthTests {
     _ health: inout EndpointHealth, _ count: Int, at seconds: Double,
     _ kind: ProviderFailure.Kind = .transport
   ) {
-    for _ in 0..<count {
+    for number in 0..<count {
       health.asked(at: Sample.at(seconds))
-      health.failed(kind, in: .milliseconds(10), at: Sample.at(seconds))
+      health.failed(kind, of: Self.lookup(number, at: seconds), in: .milliseconds(10), at: Sample.at(seconds))
     }
+  }
+
+  /// One of many lookups, all of different names.
+  private static func lookup(_ number: Int, at seconds: Double = 0) -> EndpointHealth.Lookup {
+    EndpointHealth.Lookup(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
   }
 
   // MARK: The breaker
@@ -32,6 +37,26 @@ struct EndpointHealthTests {
     failed(&health, 2, at: 1)
     #expect(health.standing(at: Sample.at(1)) == .usable)
     #expect(health.failuresInARow == 2)
+  }
+
+  @Test func `one lookup counts once, whatever it asked and however its failures mix with those of others`() {
+    var health = EndpointHealth()
+    for number in [0, 1, 0, 1, 0] {
+      health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(0))
+    }
+    #expect(health.failuresInARow == 2)
+    #expect(health.standing(at: Sample.at(0)) == .usable)
+    health.failed(.transport, of: Self.lookup(2), in: .zero, at: Sample.at(1))
+    #expect(health.standing(at: Sample.at(1)) == .open(since: Sample.at(1)))
+  }
+
+  @Test func `another lookup of the same name counts anew`() {
+    var health = EndpointHealth()
+    for end in [5.0, 6, 7] {
+      let lookup = EndpointHealth.Lookup(host: Laboratory.host, end: Sample.at(end))
+      health.failed(.transport, of: lookup, in: .zero, at: Sample.at(0))
+    }
+    #expect(health.standing(at: Sample.at(0)) == .open(since: Sample.at(0)))
   }
 
   @Test func `an RCODE is a reply, and never counts`() {
@@ -150,7 +175,9 @@ struct EndpointHealthTests {
   @Test func `time-outs do not make the hedging delay longer`() {
     var health = EndpointHealth()
     for _ in 0..<8 { health.answered(in: .milliseconds(20)) }
-    for _ in 0..<50 { health.failed(.transport, in: .seconds(3), at: Sample.at(0)) }
+    for number in 0..<50 {
+      health.failed(.transport, of: Self.lookup(number), in: .seconds(3), at: Sample.at(0))
+    }
     #expect(health.hedgingDelay == .milliseconds(20))
   }
 

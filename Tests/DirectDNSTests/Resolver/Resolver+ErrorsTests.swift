@@ -1,0 +1,220 @@
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+/// What errors say, and what they never say.
+@Suite(.timeLimit(.minutes(1)))
+struct ResolverErrorsTests {
+  private static let host = Laboratory.host
+
+  // MARK: What they say
+
+  @Test func `the final error names the host, and every provider with its reason`() async throws {
+    let laboratory = try Laboratory("one", "two", "three") { $0.hedges = false }
+    laboratory.transport.reply { sent in
+      switch sent.provider {
+      case "one": .code(.serverFailure)
+      case "two": .error(.tls("certificate expired"))
+      default: .status(500)
+      }
+    }
+    laboratory.system.answer { _ in .error(.connectionLost("unplugged")) }
+    let error = try #require(await laboratory.failure())
+    #expect(error.code == .upstreamFailed)
+    #expect(error.message.contains("www.example.net"))
+    #expect(error.attempts.map(\.provider) == ["one", "two", "three", "system"])
+    for part in [
+      "one: answered SERVFAIL", "two: TLS: certificate expired", "three: HTTP 500",
+      "system: connection lost: unplugged",
+    ] {
+      #expect(error.description.contains(part), "\(part)")
+    }
+    // Which says what to do.
+    #expect(error.message.contains("Check"))
+  }
+
+  @Test func `a provider that failed for both families in the same way is named once`() async throws {
+    let laboratory = try Laboratory {
+      $0.families = .any
+      $0.usesSystemDNS = false
+    }
+    let error = try #require(await laboratory.failure())
+    #expect(error.attempts.map(\.description) == ["one: no connection: refused"])
+    laboratory.clock.advance(by: .seconds(1))
+    laboratory.transport.answer { $0.family == .ipv4 ? .down : .code(.serverFailure) }
+    let second = try #require(await laboratory.failure())
+    #expect(Set(second.attempts.map(\.reason)) == ["no connection: refused", "answered SERVFAIL"])
+  }
+
+  @Test func `an error that was remembered says the same as the first one`() async throws {
+    let laboratory = try Laboratory { $0.usesSystemDNS = false }
+    laboratory.transport.answer { _ in .code(.refused) }
+    let first = try #require(await laboratory.failure())
+    let second = try #require(await laboratory.failure())
+    #expect(first.description == second.description)
+    #expect(laboratory.transport.count == 1)
+  }
+
+  @Test func `time that ran out has a code of its own`() async throws {
+    let laboratory = try Laboratory { $0.usesSystemDNS = false }
+    laboratory.transport.answer { _ in .error(.timedOut) }
+    let error = try #require(await laboratory.failure())
+    #expect(error.code == .timedOut)
+    #expect(error.message.contains("in time"))
+    #expect(error.attempts.map(\.provider) == ["one"])
+  }
+
+  @Test func `a negative answer says for how long it is known, and what to do`() async throws {
+    let laboratory = try Laboratory()
+    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 60)) }
+    _ = await laboratory.failure()
+    laboratory.clock.advance(by: .seconds(20))
+    let missing = try #require(await laboratory.failure())
+    #expect(missing.message.contains("www.example.net does not exist"))
+    #expect(missing.message.contains("40 s"))
+    #expect(missing.message.contains("spelling"))
+  }
+
+  @Test(arguments: [(AddressFamilies.ipv4, "ipv4"), (.ipv6, "ipv6")])
+  func `no address of a family says which family`(_ families: AddressFamilies, _ text: String) async throws {
+    let laboratory = try Laboratory { $0.families = families }
+    laboratory.transport.answer { _ in .answer(.negative(.noAddress, ttl: 60)) }
+    let error = try #require(await laboratory.failure())
+    #expect(error.code == .noAddress)
+    #expect(error.message.contains("\(text) address"))
+  }
+
+  // MARK: What they never say
+
+  private static let secrets = [
+    "SIGNING-SECRET", "DNSPOD-TOKEN", "0123456789abcdef0123456789abcdef", "QUERY-KEY",
+  ]
+
+  private static func providers() throws -> [ProviderConfiguration] {
+    let addresses = Sample.addresses("192.0.2.53")
+    let url = "json+https://json.example/resolve"
+    let signed = ProviderCredentials(account: "acct", keyID: "key-id", secret: "SIGNING-SECRET")
+    let token = ProviderCredentials(token: "DNSPOD-TOKEN")
+    let emas = ProviderCredentials(account: "1234", secret: "0123456789abcdef0123456789abcdef")
+    return try [
+      ProviderConfiguration("alidns", credentials: signed),
+      ProviderConfiguration("dnspod", credentials: token),
+      ProviderConfiguration("emas+https://emas.example/1234/sign_d", credentials: emas),
+      ProviderConfiguration("emas+https://emas.example/v2/d", credentials: emas),
+      ProviderConfiguration(url, credentials: signed),
+      ProviderConfiguration("doh+https://doh.example/dns-query?key=QUERY-KEY"),
+    ].map { provider in
+      var provider = provider
+      provider.bootstrap = addresses
+      return provider
+    }
+  }
+
+  /// Fails each request as it was told, and keeps what was sent.
+  private final class Refusal: HTTPTransport {
+    let urls = Locked<[String]>([])
+    let reply: Result<HTTPReply, HTTPTransportError>
+
+    init(_ reply: Result<HTTPReply, HTTPTransportError>) { self.reply = reply }
+
+    func send(
+      _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
+    ) async throws(HTTPTransportError) -> HTTPReply {
+      urls.withLock { $0.append(message.url) }
+      return try reply.get()
+    }
+    func networkDidChange() {}
+    func shutDown() {}
+  }
+
+  private static let json: HTTPFields = [.contentType: "application/json"]
+  private static let failures: [Result<HTTPReply, HTTPTransportError>] = [
+    .failure(.connect("refused")), .failure(.tls("expired")), .failure(.timedOut),
+    .success(HTTPReply(status: .forbidden)), .success(HTTPReply(status: .tooManyRequests)),
+    .success(HTTPReply(status: .internalServerError, body: Array("SIGNING-SECRET".utf8))),
+    .success(HTTPReply(status: .ok, fields: [.contentType: "text/html"], body: Array("<html>".utf8))),
+    .success(HTTPReply(status: .ok, fields: json, body: Array("{\"code\":\"InvalidSignature\"}".utf8))),
+    .success(HTTPReply(status: .ok, fields: json, body: Array("{\"Status\":2}".utf8))),
+  ]
+
+  private static func texts(_ value: Any) -> String {
+    var dumped = ""
+    dump(value, to: &dumped)
+    return [String(describing: value), String(reflecting: value), "\(value)", dumped].joined(separator: "\n")
+  }
+
+  @Test(arguments: failures.indices)
+  func `secrets stand in no error, attempt or event, however a provider fails`(_ index: Int) async throws {
+    let transport = Refusal(Self.failures[index])
+    let events = Locked<[ResolverEvent]>([])
+    var configuration = ResolverConfiguration(providers: try Self.providers())
+    configuration.observer = { event in events.withLock { $0.append(event) } }
+    configuration.usesSystemDNS = false
+    configuration.hedges = false
+    configuration.families = .ipv4
+    let clock = ManualClock()
+    let resolver = try Resolver(
+      configuration, transport: transport, clock: clock, system: ScriptedSystem(clock: clock))
+    let error = try #require(
+      await #expect(throws: DirectDNSError.self) { try await resolver.resolve(Self.host) })
+    #expect(error.attempts.isEmpty == false)
+    var shown = [Self.texts(error), Self.texts(events.withLock { $0 })]
+    shown += error.attempts.map(Self.texts)
+    if let underlying = error.underlying { shown.append(Self.texts(underlying)) }
+    // What makes a signed request valid is as secret as the key, for as long as it holds.
+    let signatures = transport.urls.withLock { $0 }.flatMap { url in
+      url.split(whereSeparator: { "?&".contains($0) }).filter { part in
+        ["key=", "s=", "sign=", "token="].contains { part.hasPrefix($0) }
+      }.compactMap { $0.split(separator: "=").last.map(String.init) }
+    }
+    #expect(signatures.isEmpty == false)
+    for secret in Self.secrets + signatures {
+      #expect(!shown.contains { $0.contains(secret) }, "\(secret)")
+    }
+  }
+
+  @Test func `secrets stand in no description or dump of a provider, its configuration or the resolver's`()
+    throws
+  {
+    var configuration = ResolverConfiguration(providers: try Self.providers())
+    configuration.usesSystemDNS = false
+    let shown = [
+      Self.texts(configuration), Self.texts(configuration.providers),
+      configuration.providers.map { Self.texts($0.provider) }.joined(),
+    ]
+    for secret in Self.secrets { #expect(!shown.contains { $0.contains(secret) }, "\(secret)") }
+  }
+
+  @Test func `a request is never printed with its URL or fields`() throws {
+    for provider in try Self.providers() {
+      let message = provider.provider.request(for: AddressQuestion(Self.host, .ipv4), at: 1_700_000_000)
+      let shown = Self.texts(message)
+      #expect(!shown.contains("www.example.net"))
+      for secret in Self.secrets { #expect(!shown.contains(secret)) }
+    }
+  }
+
+  @Test(arguments: [
+    "json+ftp://dns.example/?key=QUERY-KEY", "jason+https://dns.example/?key=QUERY-KEY",
+    "json+http://dns.example/resolve?key=QUERY-KEY",
+    "dnspod+https://dns.example/d?id=1&alg=des&key=QUERY-KEY",
+    "emas+https://dns.example/x/y/z?key=QUERY-KEY", "https://dns.example/?key=QUERY-KEY",
+  ])
+  func `an error about a provider's URL does not show its query`(_ text: String) {
+    let error = #expect(throws: DirectDNSError.self) { try ProviderConfiguration(text) }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(error.map { !Self.texts($0).contains("QUERY-KEY") } == true)
+  }
+
+  @Test func `an error about missing credentials names the provider and what is missing`() {
+    let half = ProviderCredentials(account: "acct", secret: "SIGNING-SECRET")
+    let error = #expect(throws: DirectDNSError.self) {
+      try ProviderConfiguration("alidns", credentials: half)
+    }
+    #expect(error?.message.contains("alidns") == true)
+    #expect(error?.message.contains("keyID") == true)
+    #expect(error.map { !Self.texts($0).contains("SIGNING-SECRET") } == true)
+  }
+}
