@@ -35,9 +35,6 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+HostAndPort.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
-    "Sources/DirectDNS/Resolver/Resolver+Errors.swift": "Resolver+AskingTests: every error of a lookup",
-    "Sources/DirectDNS/Resolver/ResolverEvent.swift": "values only; Resolver+AskingTests and dnsctl's trace read them",
-    "Sources/DirectDNS/Resolver/SystemSource.swift": "CaresLookupTests, and the fallback in Resolver+AskingTests",
     "Sources/DirectDNS/Curl/CurlThread.swift": "CurlLoopTests: the loop is the thread's only door",
   ]
 

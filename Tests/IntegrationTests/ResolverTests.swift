@@ -167,7 +167,8 @@ struct ResolverTests {
           for (number, lookup) in lookups.enumerated() {
             let found = try await lookup.value
             #expect(found.addresses.map(\.description) == [LabZone.address(ofHost: number)])
-            #expect(found.source == .provider("second"))
+            // A server may have answered some of them before its pause took hold.
+            #expect([.provider("second"), .provider("first")].contains(found.source))
           }
           // A known name is served from what is known, fresh or not, before anybody is asked.
           #expect(try await resolver.resolve("www.lab.test").source == .provider("first"))

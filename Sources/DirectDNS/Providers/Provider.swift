@@ -24,7 +24,7 @@ public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
 /// One wire format of one endpoint: how a question becomes a request, and how a reply is read.
 ///
 /// Both are pure.
-public protocol Provider: Sendable {
+public protocol Provider: Sendable, CustomStringConvertible, CustomReflectable {
   /// A short name for logs, errors and metrics, such as `alidns`.
   var name: String { get }
 
@@ -36,7 +36,6 @@ public protocol Provider: Sendable {
   /// - Parameters:
   ///   - question: what to ask.
   ///   - secondsSince1970: the wall clock, for signatures.
-  /// - Returns: the request, which may hold a signature.
   func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage
 
   /// Reads a reply.
@@ -44,9 +43,15 @@ public protocol Provider: Sendable {
   /// - Parameters:
   ///   - reply: what came back.
   ///   - question: what was asked; a reply to anything else is a failure.
-  /// - Returns: addresses, or a negative answer.
   /// - Throws: why the reply is no answer.
   func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer
+}
+
+extension Provider {
+  /// The name and the origin: the rest of the URL may be a key.
+  public var description: String { "\(name) at \(url.originText)" }
+  /// The name and the origin.
+  public var customMirror: Mirror { Mirror(self, children: ["name": name, "origin": url.originText]) }
 }
 
 /// Why an endpoint gave no answer.

@@ -9,7 +9,16 @@ struct EndpointHealth: Sendable, Hashable {
   private static let sampleLimit = 64
   private static let fewestSamples = 8
 
+  /// What one caller wants to know of one name; its two families make two queries of one lookup.
+  struct Lookup: Sendable, Hashable {
+    var host: HostName
+    /// When the lookup ends: no two of one name end at the same instant and differ.
+    var end: ResolverInstant
+  }
+
   private(set) var failuresInARow = 0
+  /// The last lookups that failed here: each counts once, whatever it asked.
+  private var failedLookups: [Lookup] = []
   /// When the breaker opened; nothing while it is closed.
   private(set) var openedAt: ResolverInstant?
   /// A probe is under way since then.
@@ -46,6 +55,7 @@ struct EndpointHealth: Sendable, Hashable {
   /// Notes a DNS reply of any content.
   mutating func answered(in time: Duration) {
     failuresInARow = 0
+    failedLookups = []
     openedAt = nil
     probedAt = nil
     smoothedTime = smoothedTime.map { $0 * 7 / 8 + time / 8 } ?? time
@@ -57,10 +67,10 @@ struct EndpointHealth: Sendable, Hashable {
     }
   }
 
-  /// Notes a failure.
-  ///
-  /// An RCODE is a reply, and 429 says nothing about health.
-  mutating func failed(_ kind: ProviderFailure.Kind, in time: Duration, at now: ResolverInstant) {
+  /// Notes a failure. An RCODE is a reply, and 429 says nothing about health.
+  mutating func failed(
+    _ kind: ProviderFailure.Kind, of lookup: Lookup, in time: Duration, at now: ResolverInstant
+  ) {
     switch kind {
     case .response: answered(in: time)
     case .cancelled: probedAt = nil
@@ -68,7 +78,10 @@ struct EndpointHealth: Sendable, Hashable {
       probedAt = nil
       blockedUntil = now + (retryAfter ?? .seconds(1))
     case .transport:
-      failuresInARow += 1
+      if !failedLookups.contains(lookup) {
+        failuresInARow += 1
+        failedLookups = failedLookups.suffix(Self.failureLimit - 1) + [lookup]
+      }
       // A failed probe opens the breaker anew.
       if openedAt != nil && probedAt != nil || openedAt == nil && failuresInARow >= Self.failureLimit { openedAt = now }
       probedAt = nil

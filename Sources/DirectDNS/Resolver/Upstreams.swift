@@ -232,7 +232,9 @@ final class Upstreams: Sendable {
     let hasOpened = state.withLock { state in
       switch result {
       case .success: state.healths[index].answered(in: now - asked)
-      case .failure(let failure): state.healths[index].failed(failure.kind, in: now - asked, at: now)
+      case .failure(let failure):
+        let lookup = EndpointHealth.Lookup(host: question.host, end: deadlines.whole)
+        state.healths[index].failed(failure.kind, of: lookup, in: now - asked, at: now)
       }
       return state.healths[index].openedAt == now
     }

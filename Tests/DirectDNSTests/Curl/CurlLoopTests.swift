@@ -5,13 +5,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct CurlLoopTests {
-  private func request(_ url: String, width: Int = 50, timeout: Int64 = 20_000, origin: String = "o")
-    -> CurlRequest
-  {
+  private func request(_ url: String, width: Int = 50, timeout: Int64 = 20_000, lane: CurlLane? = nil) -> CurlRequest {
     CurlRequest(
-      lane: CurlLane(origin: origin, addresses: nil, usesTLS: false, trust: CurlTrust(), width: width),
-      url: url,
+      lane: lane ?? Self.lane(width), url: url,
       fields: [], body: nil, timeout: timeout, bodyLimit: 65_536, wantedFields: ["content-type"])
+  }
+
+  private static func lane(_ width: Int = 50) -> CurlLane {
+    CurlLane(origin: "o", usesTLS: false, trust: CurlTrust(), width: width)
   }
 
   private func begin(_ loop: CurlLoop, _ request: CurlRequest) -> Task<Result<CurlResponse, CurlError>, Never> {
@@ -50,9 +51,10 @@ struct CurlLoopTests {
     server.misbehave(.hold)
     let loop = CurlLoop()
     let url = server.url("/resolve?name=www.shop.test")
-    let narrow = (0..<4).map { _ in begin(loop, request(url, width: 1, origin: "narrow")) }
+    let (narrowLane, wideLane) = (Self.lane(1), Self.lane())
+    let narrow = (0..<4).map { _ in begin(loop, request(url, lane: narrowLane)) }
     await server.waitForHeld(1)
-    let wide = (0..<3).map { _ in begin(loop, request(url, origin: "wide")) }
+    let wide = (0..<3).map { _ in begin(loop, request(url, lane: wideLane)) }
     await server.waitForHeld(4)
     #expect(server.requests.count == 4)
     server.behave()

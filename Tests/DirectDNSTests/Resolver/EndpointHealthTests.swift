@@ -175,7 +175,9 @@ struct EndpointHealthTests {
   @Test func `time-outs do not make the hedging delay longer`() {
     var health = EndpointHealth()
     for _ in 0..<8 { health.answered(in: .milliseconds(20)) }
-    for number in 0..<50 { health.failed(.transport, of: Self.lookup(number), in: .seconds(3), at: Sample.at(0)) }
+    for number in 0..<50 {
+      health.failed(.transport, of: Self.lookup(number), in: .seconds(3), at: Sample.at(0))
+    }
     #expect(health.hedgingDelay == .milliseconds(20))
   }
 

@@ -204,7 +204,9 @@ struct ResolverCachedTests {
 
   @Test func `an address of a family that is not wanted is none`() async throws {
     let laboratory = try Laboratory()
-    let error = await #expect(throws: DirectDNSError.self) { try await laboratory.resolver.resolve("[2001:db8::1]") }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await laboratory.resolver.resolve("[2001:db8::1]")
+    }
     #expect(error?.code == .noAddress)
     #expect(error?.message.contains("2001:db8::1") == true)
     #expect(laboratory.resolver.cached("[2001:db8::1]") == nil)
@@ -212,7 +214,9 @@ struct ResolverCachedTests {
 
   // MARK: Names that stay at home
 
-  @Test(arguments: ["localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"])
+  @Test(arguments: [
+    "localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback",
+  ])
   func `localhost is this machine, without DNS`(_ text: String) async throws {
     let laboratory = try Laboratory { $0.families = .any }
     let resolution = try await laboratory.resolver.resolve(text)
@@ -250,7 +254,8 @@ struct ResolverCachedTests {
     #expect(laboratory.transport.count == 0)
   }
 
-  @Test func `without the system's DNS a name of this network is refused, and the error says what to do`() async throws
+  @Test func `without the system's DNS a name of this network is refused, and the error says what to do`()
+    async throws
   {
     let laboratory = try Laboratory { $0.usesSystemDNS = false }
     let error = await laboratory.failure(Sample.name("printer.local"))
@@ -275,7 +280,9 @@ struct ResolverCachedTests {
     #expect(laboratory.transport.count + laboratory.system.count == 0)
   }
 
-  @Test func `a pin without an address of the wanted family is no address, and nobody is asked instead`() async throws {
+  @Test func `a pin without an address of the wanted family is no address, and nobody is asked instead`()
+    async throws
+  {
     let laboratory = try Laboratory {
       $0.localZones.pins = [Laboratory.host: Sample.addresses("2001:db8::1")]
     }

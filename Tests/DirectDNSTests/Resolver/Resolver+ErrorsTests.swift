@@ -25,7 +25,10 @@ struct ResolverErrorsTests {
     #expect(error.code == .upstreamFailed)
     #expect(error.message.contains("www.example.net"))
     #expect(error.attempts.map(\.provider) == ["one", "two", "three", "system"])
-    for part in ["one: answered SERVFAIL", "two: TLS: certificate expired", "three: HTTP 500", "system: connection lost: unplugged"] {
+    for part in [
+      "one: answered SERVFAIL", "two: TLS: certificate expired", "three: HTTP 500",
+      "system: connection lost: unplugged",
+    ] {
       #expect(error.description.contains(part), "\(part)")
     }
     // Which says what to do.
@@ -85,7 +88,9 @@ struct ResolverErrorsTests {
 
   // MARK: What they never say
 
-  private static let secrets = ["SIGNING-SECRET", "DNSPOD-TOKEN", "0123456789abcdef0123456789abcdef", "QUERY-KEY"]
+  private static let secrets = [
+    "SIGNING-SECRET", "DNSPOD-TOKEN", "0123456789abcdef0123456789abcdef", "QUERY-KEY",
+  ]
 
   private static func providers() throws -> [ProviderConfiguration] {
     let addresses = Sample.addresses("192.0.2.53")
@@ -94,7 +99,8 @@ struct ResolverErrorsTests {
     let token = ProviderCredentials(token: "DNSPOD-TOKEN")
     let emas = ProviderCredentials(account: "1234", secret: "0123456789abcdef0123456789abcdef")
     return try [
-      ProviderConfiguration("alidns", credentials: signed), ProviderConfiguration("dnspod", credentials: token),
+      ProviderConfiguration("alidns", credentials: signed),
+      ProviderConfiguration("dnspod", credentials: token),
       ProviderConfiguration("emas+https://emas.example/1234/sign_d", credentials: emas),
       ProviderConfiguration("emas+https://emas.example/v2/d", credentials: emas),
       ProviderConfiguration(url, credentials: signed),
@@ -169,7 +175,9 @@ struct ResolverErrorsTests {
     }
   }
 
-  @Test func `secrets stand in no description or dump of a provider, its configuration or the resolver's`() throws {
+  @Test func `secrets stand in no description or dump of a provider, its configuration or the resolver's`()
+    throws
+  {
     var configuration = ResolverConfiguration(providers: try Self.providers())
     configuration.usesSystemDNS = false
     let shown = [
@@ -190,7 +198,8 @@ struct ResolverErrorsTests {
 
   @Test(arguments: [
     "json+ftp://dns.example/?key=QUERY-KEY", "jason+https://dns.example/?key=QUERY-KEY",
-    "json+http://dns.example/resolve?key=QUERY-KEY", "dnspod+https://dns.example/d?id=1&alg=des&key=QUERY-KEY",
+    "json+http://dns.example/resolve?key=QUERY-KEY",
+    "dnspod+https://dns.example/d?id=1&alg=des&key=QUERY-KEY",
     "emas+https://dns.example/x/y/z?key=QUERY-KEY", "https://dns.example/?key=QUERY-KEY",
   ])
   func `an error about a provider's URL does not show its query`(_ text: String) {
@@ -201,7 +210,9 @@ struct ResolverErrorsTests {
 
   @Test func `an error about missing credentials names the provider and what is missing`() {
     let half = ProviderCredentials(account: "acct", secret: "SIGNING-SECRET")
-    let error = #expect(throws: DirectDNSError.self) { try ProviderConfiguration("alidns", credentials: half) }
+    let error = #expect(throws: DirectDNSError.self) {
+      try ProviderConfiguration("alidns", credentials: half)
+    }
     #expect(error?.message.contains("alidns") == true)
     #expect(error?.message.contains("keyID") == true)
     #expect(error.map { !Self.texts($0).contains("SIGNING-SECRET") } == true)

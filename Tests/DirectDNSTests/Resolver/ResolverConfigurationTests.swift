@@ -1,36 +1,101 @@
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 
 struct ResolverConfigurationTests {
-  @Test func `the defaults are those of the design`() {
-    let configuration = ResolverConfiguration()
-    #expect(configuration.providers.map(\.provider.name) == ["alidns", "google", "cloudflare"])
-    #expect(configuration.usesSystemDNS && configuration.hedges)
-    #expect(configuration.capacity == 10_000)
-    #expect(configuration.timeout == .seconds(5))
-    #expect(configuration.families == .any)
-    #expect(configuration.keepAlive.isEmpty)
+  private func refusal(_ change: (inout ResolverConfiguration) -> Void) -> DirectDNSError? {
+    var configuration = Laboratory.configuration(["one"])
+    change(&configuration)
+    do throws(DirectDNSError) {
+      try configuration.validate()
+      return nil
+    } catch {
+      return error
+    }
   }
 
-  private typealias Change = @Sendable (inout ResolverConfiguration) -> Void
+  @Test func `the defaults are those of the documentation`() throws {
+    let configuration = ResolverConfiguration()
+    #expect(configuration.providers.map(\.provider.name) == ["alidns", "google", "cloudflare"])
+    #expect(ResolverConfiguration.defaultProviderNames == ["alidns", "google", "cloudflare"])
+    #expect(configuration.providers.allSatisfy { !$0.bootstrap.isEmpty })
+    #expect(configuration.providers.map(\.rateLimit) == [RateLimit(perSecond: 20), nil, nil])
+    #expect(configuration.usesSystemDNS)
+    #expect(configuration.cache == CachePolicy())
+    #expect(configuration.capacity == 10_000)
+    #expect(configuration.keepAlive.isEmpty)
+    #expect(configuration.localZones == LocalZones())
+    #expect(configuration.timeout == .seconds(5))
+    #expect(configuration.hedges)
+    #expect(configuration.families == .any)
+    #expect(configuration.observer == nil)
+    try configuration.validate()
+  }
 
-  private static let senseless: [(Change, String)] = [
-    ({ $0.timeout = .zero }, "timeout"), ({ $0.capacity = 0 }, "capacity"), ({ $0.families = [] }, "families"),
-    ({ $0.cache.minimumTTL = .seconds(7200) }, "minimumTTL"),
-    ({ $0.providers[0].rateLimit = RateLimit(perSecond: 0) }, "rate"),
-    ({ ($0.providers, $0.usesSystemDNS) = ([], false) }, "no provider"),
-    ({ ($0.providers[0].bootstrap, $0.usesSystemDNS) = ([], false) }, "--bootstrap dns.alidns.com"),
-  ]
+  @Test func `a lookup's defaults leave everything to the resolver`() {
+    #expect(LookupOptions() == LookupOptions(families: nil, expired: .allowed, timeout: nil))
+  }
 
-  @Test(arguments: senseless)
-  func `a value that makes no sense is an error that names it`(
-    _ change: @Sendable (inout ResolverConfiguration) -> Void, _ part: String
-  ) {
-    var configuration = ResolverConfiguration()
-    change(&configuration)
-    let error = #expect(throws: DirectDNSError.self) { _ = try Resolver(configuration) }
+  @Test func `what is usable is not refused`() {
+    #expect(refusal { _ in } == nil)
+    #expect(refusal { $0.providers = [] } == nil)
+    #expect(refusal { $0.cache.minimumTTL = $0.cache.maximumTTL } == nil)
+    #expect(refusal { $0.usesSystemDNS = false } == nil)
+    #expect(refusal { $0.providers[0].bootstrap = [] } == nil)
+    #expect(refusal { $0.capacity = 1 } == nil)
+  }
+
+  @Test func `values that make no sense are refused by name`() {
+    for (change, part) in [
+      ({ $0.timeout = .zero }, "timeout"), ({ $0.timeout = .seconds(-1) }, "timeout"),
+      ({ $0.cache.minimumTTL = .seconds(4000) }, "minimumTTL"), ({ $0.capacity = 0 }, "capacity"),
+      ({ $0.families = [] }, "families"), ({ $0.providers[0].rateLimit = RateLimit(perSecond: 0) }, "one"),
+      ({ $0.providers[0].rateLimit = RateLimit(perSecond: -5) }, "rate"),
+    ] as [((inout ResolverConfiguration) -> Void, String)] {
+      let error = refusal(change)
+      #expect(error?.code == .invalidConfiguration, "\(part)")
+      #expect(error?.message.contains(part) == true, "\(part)")
+    }
+  }
+
+  @Test func `a resolver that could ask nobody is refused`() {
+    let error = refusal {
+      $0.providers = []
+      $0.usesSystemDNS = false
+    }
     #expect(error?.code == .invalidConfiguration)
-    #expect(error?.message.contains(part) == true)
+  }
+
+  @Test
+  func `a provider that only the system's DNS could find is refused when that is off, naming --bootstrap`() {
+    let error = refusal {
+      $0.providers[0].bootstrap = []
+      $0.usesSystemDNS = false
+    }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(error?.message.contains("one") == true)
+    #expect(error?.message.contains("one.example") == true)
+    #expect(error?.message.contains("--bootstrap") == true)
+  }
+
+  @Test func `a provider whose URL is an address needs no bootstrap address`() throws {
+    var configuration = ResolverConfiguration(providers: [
+      try ProviderConfiguration("doh+https://192.0.2.1/dns-query")
+    ])
+    configuration.usesSystemDNS = false
+    try configuration.validate()
+  }
+
+  @Test func `a resolver is not made of a configuration that is refused`() {
+    let clock = ManualClock()
+    let error = #expect(throws: DirectDNSError.self) {
+      var configuration = Laboratory.configuration(["one"])
+      configuration.capacity = 0
+      _ = try Resolver(
+        configuration, transport: ScriptedTransport(clock: clock), clock: clock,
+        system: ScriptedSystem(clock: clock))
+    }
+    #expect(error?.code == .invalidConfiguration)
   }
 }

@@ -8,7 +8,8 @@ struct ResolverEventTests {
   /// An event as a short text.
   private func text(_ event: ResolverEvent) -> String {
     switch event {
-    case .attempt(let attempt): "\(attempt.provider) \(attempt.question.type)\(attempt.isHedge ? " hedge" : ""): \(attempt.outcome)"
+    case .attempt(let attempt):
+      "\(attempt.provider) \(attempt.question.type)\(attempt.isHedge ? " hedge" : ""): \(attempt.outcome)"
     case .hit(let host, let freshness): "hit \(host) \(freshness)"
     case .refresh(let host): "refresh \(host)"
     case .evicted(let count): "evicted \(count)"
@@ -35,7 +36,8 @@ struct ResolverEventTests {
     let laboratory = try Laboratory()
     laboratory.system.answer(Script.addresses("192.0.2.9", ttl: 300))
     _ = await laboratory.outcome()
-    #expect(laboratory.events.map(text) == ["one A: no connection: refused", "system A: 1 address, TTL 60 s"])
+    #expect(
+      laboratory.events.map(text) == ["one A: no connection: refused", "system A: 1 address, TTL 60 s"])
     #expect(laboratory.attempts.last?.origin == "system")
   }
 

@@ -1,41 +1,265 @@
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 
+/// What a resolver is told: outcomes of connections, changes of network, names to forget, its end.
+@Suite(.timeLimit(.minutes(1)))
 struct ResolverTests {
-  @Test(arguments: [
-    ("192.0.2.1", "192.0.2.1"), ("2001:db8::1", "2001:db8::1"), ("[2001:db8::1]", "2001:db8::1"),
-    ("0x7f.1", "127.0.0.1"), ("2130706433", "127.0.0.1"),
-  ])
-  func `an address in any spelling is its own answer, and nobody is asked`(_ text: String, _ address: String)
+  private static let host = Laboratory.host
+
+  // MARK: Reports
+
+  @Test func `an address that was reported dead goes last, and comes back after 30 s`() async throws {
+    let laboratory = try Laboratory()
+    try await laboratory.learn("192.0.2.1", "192.0.2.2", "192.0.2.3", ttl: 3600)
+    laboratory.resolver.report(Sample.address("192.0.2.2"), .failed)
+    for _ in 0..<30 {
+      let texts = try #require(laboratory.resolver.cached(Self.host)).texts
+      #expect(texts.last == "192.0.2.2")
+      #expect(texts.count == 3)
+      laboratory.clock.advance(by: .milliseconds(900))
+    }
+    laboratory.clock.advance(by: .seconds(3))
+    var firsts: Set<String> = []
+    for _ in 0..<100 {
+      firsts.insert(try #require(laboratory.resolver.cached(Self.host)).texts[0])
+      laboratory.clock.advance(by: .milliseconds(20))
+    }
+    #expect(firsts.contains("192.0.2.2"))
+  }
+
+  @Test func `the order follows reported connect times, for answers old and new`() async throws {
+    let laboratory = try Laboratory()
+    laboratory.resolver.report(Sample.address("192.0.2.1"), .connected(in: .milliseconds(400)))
+    laboratory.resolver.report(Sample.address("192.0.2.2"), .connected(in: .milliseconds(10)))
+    laboratory.resolver.report(Sample.address("192.0.2.3"), .connected(in: .milliseconds(100)))
+    let expected = ["192.0.2.2", "192.0.2.3", "192.0.2.1"]
+    #expect(try await laboratory.learn("192.0.2.1", "192.0.2.2", "192.0.2.3").texts == expected)
+    #expect(laboratory.resolver.cached(Self.host)?.texts == expected)
+    #expect(laboratory.resolver.cached("WWW.example.net.")?.texts == expected)
+    laboratory.clock.advance(by: .seconds(110))
+    #expect(laboratory.resolver.cached(Self.host)?.texts == expected)
+    laboratory.clock.advance(by: .seconds(110))
+    #expect(laboratory.resolver.cached(Self.host)?.texts == expected)
+    await laboratory.settle()
+  }
+
+  @Test func `an address that stands alone is handed out even when it failed`() async throws {
+    let laboratory = try Laboratory()
+    try await laboratory.learn("192.0.2.1")
+    laboratory.resolver.report(Sample.address("192.0.2.1"), .failed)
+    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
+  }
+
+  // MARK: The network
+
+  @Test func `a change of network makes every entry due at once, and drops nothing`() async throws {
+    let laboratory = try Laboratory()
+    let names = (0..<5).map { Sample.name("n\($0).example.net") }
+    for name in names { try await laboratory.learn(ttl: 3600, host: name) }
+    laboratory.clock.advance(by: .seconds(10))
+    laboratory.resolver.networkDidChange()
+    #expect(laboratory.transport.networkChanges == 1)
+    #expect(laboratory.transport.count == 5)
+    for name in names { #expect(laboratory.resolver.cached(name)?.freshness == .due) }
+    for name in names { await laboratory.settle(name) }
+    #expect(laboratory.transport.count == 10)
+    for name in names { #expect(laboratory.resolver.cached(name)?.freshness == .fresh) }
+  }
+
+  @Test func `a change of network forgets failures of providers and of the system's DNS`() async throws {
+    let laboratory = try Laboratory()
+    _ = await laboratory.failure()
+    _ = await laboratory.failure()
+    #expect(laboratory.transport.count == 1)
+    #expect(laboratory.system.count == 1)
+    laboratory.resolver.networkDidChange()
+    _ = await laboratory.failure()
+    #expect(laboratory.transport.count == 2)
+    #expect(laboratory.system.count == 2)
+  }
+
+  @Test func `a change of network lets a stale answer be refreshed at once`() async throws {
+    let laboratory = try Laboratory()
+    try await laboratory.learn(ttl: 100)
+    laboratory.clock.advance(by: .seconds(200))
+    laboratory.transport.answer { _ in .down }
+    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .stale)
+    laboratory.resolver.networkDidChange()
+    laboratory.transport.answer(Script.addresses("192.0.2.2"))
+    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.2"])
+  }
+
+  @Test func `a change of network forgets which addresses failed`() async throws {
+    let laboratory = try Laboratory()
+    try await laboratory.learn("192.0.2.1", "192.0.2.2", ttl: 3600)
+    laboratory.resolver.report(Sample.address("192.0.2.1"), .failed)
+    laboratory.resolver.networkDidChange()
+    _ = laboratory.resolver.cached(Self.host)
+    await laboratory.settle()
+    var firsts: Set<String> = []
+    for _ in 0..<100 {
+      firsts.insert(try #require(laboratory.resolver.cached(Self.host)).texts[0])
+      laboratory.clock.advance(by: .milliseconds(20))
+    }
+    #expect(firsts.contains("192.0.2.1"))
+  }
+
+  @Test func `a negative answer of the last network is asked for again`() async throws {
+    let laboratory = try Laboratory()
+    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 300)) }
+    _ = await laboratory.failure()
+    laboratory.clock.advance(by: .seconds(1))
+    laboratory.resolver.networkDidChange()
+    #expect(try await laboratory.learn().texts == ["192.0.2.1"])
+  }
+
+  // MARK: Forgetting
+
+  @Test func `a name that was invalidated is asked for again, others are not`() async throws {
+    let laboratory = try Laboratory()
+    let other = Sample.name("other.example.net")
+    try await laboratory.learn()
+    try await laboratory.learn(host: other)
+    laboratory.resolver.invalidate(Self.host)
+    laboratory.transport.answer(Script.addresses("192.0.2.2"))
+    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.2"])
+    #expect(laboratory.resolver.cached(other)?.texts == ["192.0.2.1"])
+    #expect(laboratory.transport.count == 3)
+  }
+
+  @Test func `an invalidated name is not served from before, even when nobody answers`() async throws {
+    let laboratory = try Laboratory()
+    try await laboratory.learn()
+    laboratory.resolver.invalidate(Self.host)
+    laboratory.transport.answer { _ in .down }
+    #expect(await laboratory.failure(options: LookupOptions(expired: .preferred))?.code == .upstreamFailed)
+  }
+
+  @Test func `invalidating a name forgets its failures and negative answers`() async throws {
+    let laboratory = try Laboratory()
+    _ = await laboratory.failure()
+    laboratory.resolver.invalidate(Self.host)
+    _ = await laboratory.failure()
+    #expect(laboratory.transport.count == 2)
+    #expect(laboratory.system.count == 2)
+    laboratory.resolver.invalidate(Self.host)
+    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 300)) }
+    #expect(await laboratory.failure()?.code == .nameNotFound)
+    laboratory.resolver.invalidate(Self.host)
+    #expect(try await laboratory.learn().texts == ["192.0.2.1"])
+  }
+
+  // MARK: The end
+
+  @Test func `a resolver that was shut down serves what it has, and asks nobody`() async throws {
+    let laboratory = try Laboratory()
+    try await laboratory.learn(ttl: 100)
+    laboratory.resolver.shutDown()
+    #expect(laboratory.transport.isShutDown)
+    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .fresh)
+    laboratory.clock.advance(by: .seconds(110))
+    #expect(laboratory.resolver.cached(Self.host)?.freshness == .grace)
+    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .grace)
+    laboratory.clock.advance(by: .seconds(110))
+    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .stale)
+    let error = await laboratory.failure(Sample.name("other.example.net"))
+    #expect(error?.code == .shutDown)
+    #expect(error?.message.contains("other.example.net") == true)
+    #expect(laboratory.transport.count == 1)
+    #expect(laboratory.system.count == 0)
+  }
+
+  @Test func `lookups that wait when the resolver is shut down end with that`() async throws {
+    let laboratory = try Laboratory()
+    laboratory.transport.answer { _ in .silence }
+    let lookups = [
+      laboratory.begin(), laboratory.begin(), laboratory.begin(Sample.name("other.example.net")),
+    ]
+    await laboratory.clock.waitForSleepers(2)
+    laboratory.resolver.shutDown()
+    for lookup in lookups { #expect(await lookup.value.error?.code == .shutDown) }
+    #expect(laboratory.system.count == 0)
+    #expect(laboratory.clock.now == Sample.at(0))
+  }
+
+  @Test func `a stale answer is there for those who wait when the resolver is shut down`() async throws {
+    let laboratory = try Laboratory()
+    try await laboratory.learn(ttl: 100)
+    laboratory.clock.advance(by: .seconds(200))
+    laboratory.transport.answer { _ in .silence }
+    let lookup = laboratory.begin()
+    await laboratory.clock.waitForSleepers(2)
+    laboratory.resolver.shutDown()
+    #expect(await lookup.value.resolution?.freshness == .stale)
+  }
+
+  @Test func `shutting down ends keep-alive`() async throws {
+    let laboratory = try Laboratory()
+    laboratory.transport.answer(Script.addresses("192.0.2.1"))
+    laboratory.resolver.keepAlive([Self.host])
+    await laboratory.transport.waitForSent(1)
+    await laboratory.settle()
+    await laboratory.clock.waitForSleepers()
+    laboratory.resolver.shutDown()
+    laboratory.clock.advance(by: .seconds(300))
+    await laboratory.settle()
+    #expect(laboratory.transport.count == 1)
+  }
+
+  @Test func `a resolver that nobody holds any more is freed, with the names that it kept alive`()
     async throws
   {
-    let laboratory = try Laboratory { $0.families = .any }
-    let found = try await laboratory.resolver.resolve(text)
-    #expect(found.addresses.map(\.description) == [address])
-    #expect(found.source == .literal)
-    #expect(found.timeToLive == nil)
-    #expect(laboratory.resolver.cached(text)?.addresses.map(\.description) == [address])
-    #expect(laboratory.attempts.isEmpty)
+    let clock = ManualClock()
+    let transport = ScriptedTransport(clock: clock)
+    transport.answer(Script.addresses("192.0.2.1"))
+    var configuration = Laboratory.configuration(["one"])
+    configuration.families = .ipv4
+    configuration.keepAlive = [Self.host]
+    var resolver: Resolver? = try Resolver(
+      configuration, transport: transport, clock: clock, system: ScriptedSystem(clock: clock))
+    weak let seen = resolver
+    await transport.waitForSent(1)
+    await clock.waitForSleepers()
+    resolver = nil
+    #expect(seen == nil)
+    #expect(clock.sleeperCount == 0)
   }
 
-  @Test(arguments: ["fe80::1%eth0", "[::1", "a b", "", "999.1.1.1"])
-  func `what is neither name nor address is refused before anyone is asked`(_ text: String) async throws {
-    let laboratory = try Laboratory()
-    await #expect(throws: DirectDNSError.self) { try await laboratory.resolver.resolve(text) }
-    #expect(laboratory.resolver.cached(text) == nil)
-    #expect(laboratory.attempts.isEmpty)
-  }
+  // MARK: Many at once
 
-  @Test func `a resolver that was shut down still has its cache, and asks no more`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 60)) }
-    _ = try await laboratory.resolver.resolve(Laboratory.host)
-    laboratory.resolver.shutDown()
-    #expect(laboratory.resolver.cached(Laboratory.host) != nil)
-    let error = await #expect(throws: DirectDNSError.self) {
-      try await laboratory.resolver.resolve("other.example.net")
+  @Test func `a crowd of callers over many names gets each name's own addresses`() async throws {
+    let laboratory = try Laboratory { configuration in
+      configuration.families = .any
+      configuration.capacity = 64
     }
-    #expect(error?.code == .shutDown)
+    // Every address tells its name's number; far more names than the cache holds.
+    laboratory.transport.answer { question in
+      let number = UInt32(question.host.labels[0].dropFirst()) ?? 0
+      let address = question.family == .ipv4 ? IPAddress.ipv4(number) : .ipv6(high: 7, low: UInt64(number))
+      return .answer(Answer(.addresses([address]), ttl: 60))
+    }
+    let resolver = laboratory.resolver
+    let wrong = await withTaskGroup(of: Int.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          var random = SeededGenerator(seed: UInt64(task))
+          var wrong = 0
+          for step in 0..<400 {
+            let number = Int.random(in: 1...200, using: &random)
+            let spelling = step % 3 == 0 ? "N\(number).Example.Net." : "n\(number).example.net"
+            let found = step % 2 == 0 ? resolver.cached(spelling) : try? await resolver.resolve(spelling)
+            guard let found else { continue }
+            let expected = [IPAddress.ipv4(UInt32(number)), .ipv6(high: 7, low: UInt64(number))]
+            if found.addresses.isEmpty || !found.addresses.allSatisfy(expected.contains) { wrong += 1 }
+          }
+          return wrong
+        }
+      }
+      return await group.reduce(0, +)
+    }
+    #expect(wrong == 0)
+    #expect(resolver.cacheStatistics.names <= 64)
   }
 }

@@ -43,7 +43,8 @@ struct SystemSourceTests {
     #expect(answer.ttl == 20)
   }
 
-  @Test func `a name that does not exist, and one without an address, are negative answers without a lifetime`()
+  @Test
+  func `a name that does not exist, and one without an address, are negative answers without a lifetime`()
     async throws
   {
     let missing = try await asking("none.example.test", .ipv4, Self.records).get()

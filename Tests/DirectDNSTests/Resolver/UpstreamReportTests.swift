@@ -1,16 +1,66 @@
+import HTTPTypes
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 
 struct UpstreamReportTests {
+  private let events = Locked<[ResolverEvent]>([])
+
   @Test(arguments: [
-    (Result<Answer, ProviderFailure>.success(Answer(.addresses([.ipv4(1)]), ttl: 60)), "1 address, TTL 60 s"),
-    (.success(Answer(.addresses([.ipv4(1), .ipv4(2)]), ttl: 5)), "2 addresses, TTL 5 s"),
-    (.success(Answer(.negative(.nameNotFound), ttl: 30)), "name not found, TTL 30 s"),
-    (.success(Answer(.negative(.noAddress), ttl: nil)), "no address"),
-    (.failure(ProviderFailure(.transport, "HTTP 500")), "HTTP 500"),
+    (Answer.addresses("192.0.2.1", ttl: 60), "1 address, TTL 60 s"),
+    (.addresses("192.0.2.1", "192.0.2.2", ttl: 0), "2 addresses, TTL 0 s"),
+    (.negative(.nameNotFound, ttl: 30), "name not found, TTL 30 s"),
+    (.negative(.noAddress, ttl: nil), "no address"),
   ])
-  func `what became of a query is told in words`(_ result: Result<Answer, ProviderFailure>, _ words: String) {
-    #expect(UpstreamReport.text(result) == words)
+  func `an answer is told in words`(_ answer: Answer, _ text: String) {
+    #expect(UpstreamReport.text(.success(answer)) == text)
+  }
+
+  @Test func `a failure is told by its reason`() {
+    #expect(UpstreamReport.text(.failure(ProviderFailure(.transport, "HTTP 500"))) == "HTTP 500")
+  }
+
+  private func report(_ result: Result<Answer, ProviderFailure>, reply: HTTPReply?) throws
+    -> ResolverEvent.Attempt
+  {
+    let url = Sample.url("https://user:pass@dns.example:8443/resolve?key=QUERY-KEY")
+    let provider = ProviderConfiguration(provider: JSONProvider(name: "one", url: url))
+    let report = UpstreamReport(providers: [provider]) { [events] event in
+      events.withLock { $0.append(event) }
+    }
+    report.ended(
+      0, provider.provider, AddressQuestion(Laboratory.host, .ipv6), reply: reply, result: result,
+      isHedge: true,
+      duration: .milliseconds(12))
+    guard case .attempt(let attempt) = try #require(events.withLock { $0.last }) else {
+      Issue.record("another event")
+      throw CancellationError()
+    }
+    return attempt
+  }
+
+  @Test func `an observer hears who was asked what, and what came of it`() throws {
+    let attempt = try report(
+      .success(.addresses("2001:db8::1", ttl: 60)), reply: HTTPReply(status: .ok, address: "192.0.2.53"))
+    #expect(attempt.provider == "one")
+    #expect(attempt.question == AddressQuestion(Laboratory.host, .ipv6))
+    #expect(attempt.address == "192.0.2.53")
+    #expect(attempt.status == 200)
+    #expect(attempt.outcome == "1 address, TTL 60 s")
+    #expect(attempt.isAnswer)
+    #expect(attempt.isHedge)
+    #expect(attempt.duration == .milliseconds(12))
+  }
+
+  @Test func `an observer hears of the endpoint's origin and nothing else of its URL`() throws {
+    let attempt = try report(.failure(ProviderFailure(.transport, "timed out")), reply: nil)
+    #expect(attempt.origin == "https://dns.example:8443")
+    #expect(attempt.address == nil)
+    #expect(attempt.status == nil)
+    #expect(attempt.outcome == "timed out")
+    #expect(!attempt.isAnswer)
+    #expect(!"\(attempt)".contains("QUERY-KEY"))
+    #expect(!"\(attempt)".contains("pass"))
   }
 }

@@ -117,7 +117,9 @@ struct UpstreamsTests {
 
   @Test func `an answer tells when its query was sent`() async throws {
     let upstreams = upstreams("one", "two")
-    transport.reply { $0.provider == "one" ? .silence : .answer(.addresses("192.0.2.1"), after: .milliseconds(400)) }
+    transport.reply {
+      $0.provider == "one" ? .silence : .answer(.addresses("192.0.2.1"), after: .milliseconds(400))
+    }
     let lookup = begin(upstreams)
     await clock.waitForSleepers()
     clock.advance(by: .seconds(3))
@@ -164,7 +166,9 @@ struct UpstreamsTests {
     #expect(transport.asked.count { $0 == "one" } == 3)
   }
 
-  @Test func `429 never opens a breaker, and keeps the provider from being asked until Retry-After is over`() async {
+  @Test func `429 never opens a breaker, and keeps the provider from being asked until Retry-After is over`()
+    async
+  {
     let upstreams = upstreams("one", "two")
     transport.reply { $0.provider == "one" ? .status(429, retryAfter: 7) : Self.good }
     _ = await ask(upstreams)
@@ -187,7 +191,8 @@ struct UpstreamsTests {
     #expect(provider(await ask(upstreams)) == 0)
   }
 
-  @Test func `a lookup waits for the only provider as long as it asks for, within its deadline`() async throws {
+  @Test func `a lookup waits for the only provider as long as it asks for, within its deadline`() async throws
+  {
     let upstreams = upstreams("one")
     transport.reply { _ in .status(429, retryAfter: 2) }
     #expect(failed(await ask(upstreams))?.attempts.map(\.provider) == ["one"])
@@ -313,7 +318,10 @@ struct UpstreamsTests {
     #expect(failed(await lookup.value)?.isTimeout == true)
   }
 
-  @Test func `an endpoint whose own address cannot be found is a failure with the reason, and the next is asked`() async {
+  @Test
+  func `an endpoint whose own address cannot be found is a failure with the reason, and the next is asked`()
+    async
+  {
     let upstreams = upstreams("one", hasBootstrap: false)
     let failed = failed(await ask(upstreams))
     #expect(failed?.attempts.first?.reason.contains("one.example") == true)
@@ -335,7 +343,8 @@ struct UpstreamsTests {
 
   // MARK: Hedging
 
-  @Test func `a second provider is asked when the first takes more than 150 ms, and the first good reply wins`()
+  @Test
+  func `a second provider is asked when the first takes more than 150 ms, and the first good reply wins`()
     async
   {
     let upstreams = upstreams("one", "two", hedges: true)
@@ -355,7 +364,9 @@ struct UpstreamsTests {
 
   @Test func `the first provider can still win, and then the second is cancelled`() async {
     let upstreams = upstreams("one", "two", hedges: true)
-    transport.reply { .answer(.addresses("192.0.2.1"), after: $0.provider == "one" ? .milliseconds(200) : .seconds(1)) }
+    transport.reply {
+      .answer(.addresses("192.0.2.1"), after: $0.provider == "one" ? .milliseconds(200) : .seconds(1))
+    }
     let lookup = begin(upstreams)
     await clock.waitForSleepers(2)
     clock.advance(by: .milliseconds(150))
@@ -369,7 +380,9 @@ struct UpstreamsTests {
   @Test(arguments: [Script.down, .code(.serverFailure), .status(500)])
   func `a hedge that fails does not end the race`(_ script: Script) async {
     let upstreams = upstreams("one", "two", hedges: true)
-    transport.reply { $0.provider == "one" ? .answer(.addresses("192.0.2.1"), after: .milliseconds(400)) : script }
+    transport.reply {
+      $0.provider == "one" ? .answer(.addresses("192.0.2.1"), after: .milliseconds(400)) : script
+    }
     let lookup = begin(upstreams)
     await clock.waitForSleepers(2)
     clock.advance(by: .milliseconds(150))
