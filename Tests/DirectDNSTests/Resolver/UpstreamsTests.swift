@@ -191,8 +191,7 @@ struct UpstreamsTests {
     #expect(provider(await ask(upstreams)) == 0)
   }
 
-  @Test func `a lookup waits for the only provider as long as it asks for, within its deadline`() async throws
-  {
+  @Test func `a lookup waits for the only provider as long as it asks for, within its deadline`() async throws {
     let upstreams = upstreams("one")
     transport.reply { _ in .status(429, retryAfter: 2) }
     #expect(failed(await ask(upstreams))?.attempts.map(\.provider) == ["one"])
