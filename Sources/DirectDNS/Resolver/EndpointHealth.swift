@@ -67,7 +67,9 @@ struct EndpointHealth: Sendable, Hashable {
     }
   }
 
-  /// Notes a failure. An RCODE is a reply, and 429 says nothing about health.
+  /// Notes a failure.
+  ///
+  /// An RCODE is a reply, and 429 says nothing about health.
   mutating func failed(
     _ kind: ProviderFailure.Kind, of lookup: Lookup, in time: Duration, at now: ResolverInstant
   ) {
