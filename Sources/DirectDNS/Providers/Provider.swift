@@ -28,7 +28,9 @@ public protocol Provider: Sendable, CustomStringConvertible, CustomReflectable {
   /// A short name for logs, errors and metrics, such as `alidns`.
   var name: String { get }
 
-  /// Where requests go. Its query may be secret and is never shown.
+  /// Where requests go.
+  ///
+  /// Its query may be secret and is never shown.
   var url: WebURL { get }
 
   /// The request that asks a question.
@@ -36,6 +38,7 @@ public protocol Provider: Sendable, CustomStringConvertible, CustomReflectable {
   /// - Parameters:
   ///   - question: what to ask.
   ///   - secondsSince1970: the wall clock, for signatures.
+  /// - Returns: the request, which may hold a signature.
   func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage
 
   /// Reads a reply.
@@ -43,6 +46,7 @@ public protocol Provider: Sendable, CustomStringConvertible, CustomReflectable {
   /// - Parameters:
   ///   - reply: what came back.
   ///   - question: what was asked; a reply to anything else is a failure.
+  /// - Returns: addresses, or a negative answer.
   /// - Throws: why the reply is no answer.
   func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer
 }
