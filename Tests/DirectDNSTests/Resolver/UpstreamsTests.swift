@@ -3,7 +3,9 @@ import Testing
 @testable import DirectDNS
 @testable import DirectDNSTesting
 
-/// One question and several endpoints. No cache stands before them.
+/// One question and several endpoints.
+///
+/// No cache stands before them.
 @Suite(.timeLimit(.minutes(1)))
 struct UpstreamsTests {
   private typealias Outcome = Result<Upstreams.Answered, Upstreams.Failed>

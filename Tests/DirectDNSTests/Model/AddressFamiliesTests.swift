@@ -1,0 +1,25 @@
+import Testing
+
+@testable import DirectDNS
+
+struct AddressFamiliesTests {
+  @Test(arguments: [
+    (AddressFamilies.any, "any", [IPAddress.Family.ipv6, .ipv4]), (.ipv4, "ipv4", [.ipv4]),
+    (.ipv6, "ipv6", [.ipv6]),
+    ([], "none", []),
+  ] as [(AddressFamilies, String, [IPAddress.Family])])
+  func `a set names itself and lists its families, IPv6 first`(
+    _ families: AddressFamilies, _ text: String, _ members: [IPAddress.Family]
+  ) {
+    #expect(families.description == text)
+    #expect(families.members == members)
+    for family in IPAddress.Family.allCases { #expect(families.contains(family) == members.contains(family)) }
+    #expect(AddressFamilies(members) == families)
+  }
+
+  @Test func `one family is a set`() {
+    #expect(AddressFamilies(IPAddress.Family.ipv4) == .ipv4)
+    #expect(AddressFamilies(IPAddress.Family.ipv6) == .ipv6)
+    #expect(AddressFamilies.ipv4.union(.ipv6) == .any)
+  }
+}

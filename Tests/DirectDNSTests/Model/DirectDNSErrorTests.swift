@@ -1,0 +1,46 @@
+import Testing
+
+@testable import DirectDNS
+
+struct DirectDNSErrorTests {
+  @Test func `an error shows its message, and below it everyone who was asked`() {
+    let error = DirectDNSError(
+      .upstreamFailed, "www.example.net could not be looked up.",
+      attempts: [
+        .init(provider: "alidns", reason: "timed out"), .init(provider: "system", reason: "no answer"),
+      ])
+    #expect(
+      error.description == """
+        www.example.net could not be looked up.
+          alidns: timed out
+          system: no answer
+        """)
+    #expect("\(error)" == error.description)
+  }
+
+  @Test func `an error without attempts is its message`() {
+    let error = DirectDNSError(.invalidName, "no name")
+    #expect(error.description == "no name")
+    #expect(error.attempts.isEmpty)
+    #expect(error.underlying == nil)
+  }
+
+  @Test func `codes have stable spellings, each its own`() {
+    let codes: [DirectDNSError.Code] = [
+      .invalidName, .invalidURL, .invalidConfiguration, .nameNotFound, .noAddress, .upstreamFailed, .timedOut,
+      .refused, .cancelled, .shutDown,
+    ]
+    #expect(
+      codes.map(\.description) == [
+        "invalidName", "invalidURL", "invalidConfiguration", "nameNotFound", "noAddress", "upstreamFailed",
+        "timedOut",
+        "refused", "cancelled", "shutDown",
+      ])
+    #expect(Set(codes).count == codes.count)
+  }
+
+  @Test func `the error below is kept`() {
+    let error = DirectDNSError(.cancelled, "cancelled", underlying: CancellationError())
+    #expect(error.underlying is CancellationError)
+  }
+}
