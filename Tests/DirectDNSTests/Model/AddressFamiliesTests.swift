@@ -3,11 +3,12 @@ import Testing
 @testable import DirectDNS
 
 struct AddressFamiliesTests {
-  @Test(arguments: [
-    (AddressFamilies.any, "any", [IPAddress.Family.ipv6, .ipv4]), (.ipv4, "ipv4", [.ipv4]),
-    (.ipv6, "ipv6", [.ipv6]),
-    ([], "none", []),
-  ] as [(AddressFamilies, String, [IPAddress.Family])])
+  @Test(
+    arguments: [
+      (AddressFamilies.any, "any", [IPAddress.Family.ipv6, .ipv4]), (.ipv4, "ipv4", [.ipv4]),
+      (.ipv6, "ipv6", [.ipv6]),
+      ([], "none", []),
+    ] as [(AddressFamilies, String, [IPAddress.Family])])
   func `a set names itself and lists its families, IPv6 first`(
     _ families: AddressFamilies, _ text: String, _ members: [IPAddress.Family]
   ) {
