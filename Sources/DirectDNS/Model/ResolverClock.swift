@@ -10,14 +10,16 @@ public struct ResolverInstant: Hashable, Comparable, Sendable {
   @inline(__always)
   public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// The instant that much later.
+  /// The instant that much later; beyond the end of time it is the end of time.
   public static func + (instant: Self, duration: Duration) -> Self {
-    Self(nanoseconds: instant.nanoseconds &+ duration.wholeNanoseconds)
+    let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
+    return Self(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
   }
 
-  /// The instant that much earlier.
+  /// The instant that much earlier; before the beginning of time it is the beginning of time.
   public static func - (instant: Self, duration: Duration) -> Self {
-    Self(nanoseconds: instant.nanoseconds &- duration.wholeNanoseconds)
+    let (rest, overflow) = instant.nanoseconds.subtractingReportingOverflow(duration.wholeNanoseconds)
+    return Self(nanoseconds: overflow ? (duration < .zero ? .max : .min) : rest)
   }
 
   /// The time between two instants.
@@ -60,5 +62,8 @@ extension Duration {
   }
 
   /// The duration in whole milliseconds, rounded up.
-  var wholeMilliseconds: Int64 { (wholeNanoseconds &+ 999_999) / 1_000_000 }
+  var wholeMilliseconds: Int64 {
+    let (milliseconds, rest) = wholeNanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    return rest > 0 ? milliseconds + 1 : milliseconds
+  }
 }

@@ -3,17 +3,24 @@ import Testing
 @testable import DirectDNS
 
 struct AddressFamiliesTests {
-  private static let rows: [(AddressFamilies, String, [IPAddress.Family])] = [
-    (.any, "any", [.ipv6, .ipv4]), (.ipv4, "ipv4", [.ipv4]), (.ipv6, "ipv6", [.ipv6]), ([], "none", []),
-  ]
-
-  @Test(arguments: rows)
-  func `a set tells its name and its families, IPv6 first`(
-    _ families: AddressFamilies, _ name: String, _ members: [IPAddress.Family]
+  @Test(
+    arguments: [
+      (AddressFamilies.any, "any", [IPAddress.Family.ipv6, .ipv4]), (.ipv4, "ipv4", [.ipv4]),
+      (.ipv6, "ipv6", [.ipv6]),
+      ([], "none", []),
+    ] as [(AddressFamilies, String, [IPAddress.Family])])
+  func `a set names itself and lists its families, IPv6 first`(
+    _ families: AddressFamilies, _ text: String, _ members: [IPAddress.Family]
   ) {
-    #expect(families.description == name)
+    #expect(families.description == text)
     #expect(families.members == members)
-    #expect(AddressFamilies(members) == families)
     for family in IPAddress.Family.allCases { #expect(families.contains(family) == members.contains(family)) }
+    #expect(AddressFamilies(members) == families)
+  }
+
+  @Test func `one family is a set`() {
+    #expect(AddressFamilies(IPAddress.Family.ipv4) == .ipv4)
+    #expect(AddressFamilies(IPAddress.Family.ipv6) == .ipv6)
+    #expect(AddressFamilies.ipv4.union(.ipv6) == .any)
   }
 }

@@ -3,33 +3,81 @@ import Testing
 @testable import DirectDNS
 
 struct AddressListTests {
-  private static let pool: [IPAddress] = (0..<70).map { number in
-    number.isMultiple(of: 3) ? .ipv6(high: 0x2001_0db8 << 32, low: UInt64(number)) : .ipv4(0xc000_0200 + UInt32(number))
+  /// Addresses of both families by turns.
+  private func some(_ count: Int) -> [IPAddress] {
+    (0..<count).map { number -> IPAddress in
+      if number % 2 == 0 { return .ipv4(0xC000_0200 + UInt32(number)) }
+      return .ipv6(high: UInt64(number), low: .max - UInt64(number))
+    }
   }
 
-  @Test(arguments: [0, 1, 2, 4, 5, 64, 70])
-  func `addresses stay in their order, however many there are`(_ count: Int) {
-    let expected = Array(Self.pool.prefix(count))
-    let list = AddressList(expected)
+  @Test(arguments: [0, 1, 2, 3, 4, 5, 6, 8, 64, 200])
+  func `a list holds any number of addresses in their order`(_ count: Int) {
+    let addresses = some(count)
+    let list = AddressList(addresses)
     #expect(list.count == count)
-    #expect(Array(list) == expected)
-    #expect(list == AddressList(expected))
-    #expect(list.hashValue == AddressList(expected).hashValue)
+    #expect(list.isEmpty == (count == 0))
+    #expect(Array(list) == addresses)
+    for index in addresses.indices { #expect(list[index] == addresses[index]) }
+    #expect(list.first == addresses.first)
+    #expect(list.last == addresses.last)
   }
 
-  @Test(arguments: [1, 4, 5])
-  func `an address can take another one's place, of the other family too`(_ count: Int) {
-    var list = AddressList(Self.pool.prefix(count))
-    let other = IPAddress.ipv6(high: 1, low: 2)
-    list[count - 1] = other
-    #expect(Array(list) == Array(Self.pool.prefix(count - 1)) + [other])
-    list[count - 1] = .ipv4(7)
-    #expect(list[count - 1] == .ipv4(7))
+  @Test func `adding goes on beyond what needs no allocation`() {
+    var list = AddressList()
+    for (index, address) in some(10).enumerated() {
+      list.append(address)
+      #expect(Array(list) == some(index + 1))
+    }
   }
 
-  @Test func `lists in another order are other lists`() {
-    #expect(AddressList(Self.pool.prefix(2)) != AddressList(Self.pool.prefix(2).reversed()))
-    #expect([.ipv4(1)] as AddressList != [])
-    #expect(AddressList(arrayLiteral: .ipv4(0xc000_0201)).description == "[192.0.2.1]")
+  @Test(arguments: [1, 4, 5, 9])
+  func `an address can be replaced by one of the other family`(_ count: Int) {
+    for index in 0..<count {
+      var list = AddressList(some(count))
+      var expected = some(count)
+      let other: IPAddress = expected[index].family == .ipv4 ? .ipv6(high: 9, low: 9) : .ipv4(9)
+      list[index] = other
+      expected[index] = other
+      #expect(Array(list) == expected)
+    }
+  }
+
+  @Test(arguments: [2, 4, 5, 12])
+  func `a list can be reversed, swapped and sorted in place`(_ count: Int) {
+    var list = AddressList(some(count))
+    list.reverse()
+    #expect(Array(list) == some(count).reversed())
+    list.swapAt(0, count - 1)
+    #expect(list[0] == some(count)[0])
+    list.sort()
+    #expect(Array(list) == some(count).sorted())
+  }
+
+  @Test func `a copy is a value of its own`() {
+    for count in [3, 6] {
+      let list = AddressList(some(count))
+      var copy = list
+      copy[0] = .ipv4(1)
+      copy.append(.ipv4(2))
+      #expect(Array(list) == some(count))
+      #expect(copy.count == count + 1)
+    }
+  }
+
+  @Test func `lists are equal when the same addresses stand in the same order`() {
+    let list: AddressList = [.ipv4(1), .ipv6(high: 0, low: 1)]
+    #expect(list == AddressList([.ipv4(1), .ipv6(high: 0, low: 1)]))
+    #expect(list != AddressList([.ipv6(high: 0, low: 1), .ipv4(1)]))
+    #expect(list != AddressList([.ipv4(1)]))
+    #expect(AddressList([.ipv4(1)]) != AddressList([.ipv6(high: 0, low: 1)]))
+    #expect(Set([list, AddressList(Array(list)), []]).count == 2)
+    #expect(AddressList(some(7)) == AddressList(some(7)))
+    #expect(AddressList(some(7)).hashValue == AddressList(some(7)).hashValue)
+  }
+
+  @Test func `a list is shown as its addresses`() {
+    #expect("\(AddressList())" == "[]")
+    #expect("\(AddressList([.ipv4(0x7F00_0001), .ipv6(high: 0, low: 1)]))" == "[127.0.0.1, ::1]")
   }
 }

@@ -3,13 +3,23 @@ import Testing
 @testable import DirectDNS
 
 struct AnswerTests {
-  @Test func `a negative answer has no addresses, and a positive one has its own`() {
-    #expect(Answer(.negative(.nameNotFound), ttl: 5).addresses.isEmpty)
-    #expect(Answer(.negative(.noAddress), ttl: nil).addresses.isEmpty)
-    #expect(Answer(.addresses([.ipv4(1), .ipv4(2)]), ttl: 5).addresses == [.ipv4(1), .ipv4(2)])
+  @Test func `an answer's addresses are those that were said, and none for a negative one`() {
+    #expect(
+      Answer.addresses("192.0.2.1", "192.0.2.2").addresses == Sample.addresses("192.0.2.1", "192.0.2.2"))
+    #expect(Answer.negative(.nameNotFound).addresses.isEmpty)
+    #expect(Answer.negative(.noAddress).addresses.isEmpty)
   }
 
-  @Test func `no such name and no such address are different answers`() {
-    #expect(Answer(.negative(.nameNotFound), ttl: 5) != Answer(.negative(.noAddress), ttl: 5))
+  @Test func `the two kinds of negative answer differ, and so do their lifetimes`() {
+    #expect(Answer.negative(.nameNotFound) != .negative(.noAddress))
+    #expect(Answer.negative(.nameNotFound, ttl: 0) != .negative(.nameNotFound, ttl: nil))
+    #expect(Answer(.negative(.noAddress), ttl: nil) == .negative(.noAddress, ttl: nil))
+  }
+
+  @Test func `an answer keeps its alias`() {
+    #expect(
+      Answer.addresses("192.0.2.1", alias: "edge.example.net").canonicalName
+        == Sample.name("edge.example.net"))
+    #expect(Answer.addresses("192.0.2.1").canonicalName == nil)
   }
 }

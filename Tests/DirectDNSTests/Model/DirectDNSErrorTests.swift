@@ -3,16 +3,44 @@ import Testing
 @testable import DirectDNS
 
 struct DirectDNSErrorTests {
-  @Test func `an error shows its message, and below it each provider that was asked`() {
+  @Test func `an error shows its message, and below it everyone who was asked`() {
     let error = DirectDNSError(
-      .upstreamFailed, "nobody answered",
-      attempts: [.init(provider: "one", reason: "timed out"), .init(provider: "two", reason: "HTTP 500")])
-    #expect("\(error)" == "nobody answered\n  one: timed out\n  two: HTTP 500")
+      .upstreamFailed, "www.example.net could not be looked up.",
+      attempts: [
+        .init(provider: "alidns", reason: "timed out"), .init(provider: "system", reason: "no answer"),
+      ])
+    #expect(
+      error.description == """
+        www.example.net could not be looked up.
+          alidns: timed out
+          system: no answer
+        """)
+    #expect("\(error)" == error.description)
   }
 
-  @Test func `a code is spelled the same for programs and for metrics`() {
-    #expect(DirectDNSError.Code.nameNotFound.description == "nameNotFound")
-    #expect(DirectDNSError.Code.timedOut != .upstreamFailed)
-    #expect(DirectDNSError(.refused, "x").attempts.isEmpty)
+  @Test func `an error without attempts is its message`() {
+    let error = DirectDNSError(.invalidName, "no name")
+    #expect(error.description == "no name")
+    #expect(error.attempts.isEmpty)
+    #expect(error.underlying == nil)
+  }
+
+  @Test func `codes have stable spellings, each its own`() {
+    let codes: [DirectDNSError.Code] = [
+      .invalidName, .invalidURL, .invalidConfiguration, .nameNotFound, .noAddress, .upstreamFailed, .timedOut,
+      .refused, .cancelled, .shutDown,
+    ]
+    #expect(
+      codes.map(\.description) == [
+        "invalidName", "invalidURL", "invalidConfiguration", "nameNotFound", "noAddress", "upstreamFailed",
+        "timedOut",
+        "refused", "cancelled", "shutDown",
+      ])
+    #expect(Set(codes).count == codes.count)
+  }
+
+  @Test func `the error below is kept`() {
+    let error = DirectDNSError(.cancelled, "cancelled", underlying: CancellationError())
+    #expect(error.underlying is CancellationError)
   }
 }

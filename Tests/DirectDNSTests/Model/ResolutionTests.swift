@@ -3,43 +3,58 @@ import Testing
 @testable import DirectDNS
 
 struct ResolutionTests {
-  private func resolution(_ freshness: Resolution.Freshness, left: Int64) -> Resolution {
+  private func resolution(
+    _ freshness: Resolution.Freshness, age: Duration = .zero, left: Duration
+  ) -> Resolution {
     Resolution(
-      addresses: [.ipv4(1)], canonicalName: nil, freshness: freshness, source: .provider("one"),
-      ageNanoseconds: 5_000_000_000, timeToLiveNanoseconds: left)
+      addresses: [.ipv4(1)], canonicalName: nil, freshness: freshness, source: .system,
+      ageNanoseconds: age.wholeNanoseconds, timeToLiveNanoseconds: left.wholeNanoseconds)
   }
 
   @Test(arguments: [Resolution.Freshness.fresh, .due])
-  func `within its lifetime an answer tells what is left of it`(_ freshness: Resolution.Freshness) {
-    let found = resolution(freshness, left: 7_000_000_000)
-    #expect(found.timeToLive == .seconds(7))
-    #expect(found.expiredFor == nil)
-    #expect(found.age == .seconds(5))
+  func `an answer within its lifetime may be used for what is left of it`(_ freshness: Resolution.Freshness) {
+    let answer = resolution(freshness, age: .seconds(10), left: .seconds(50))
+    #expect(answer.age == .seconds(10))
+    #expect(answer.timeToLive == .seconds(50))
+    #expect(answer.expiredFor == nil)
   }
 
   @Test(arguments: [Resolution.Freshness.grace, .stale])
-  func `an expired answer may be kept for 30 s, and tells how long ago it expired`(_ freshness: Resolution.Freshness) {
-    let found = resolution(freshness, left: -9_000_000_000)
-    #expect(found.timeToLive == .seconds(30))
-    #expect(found.expiredFor == .seconds(9))
-  }
-
-  @Test func `an answer with TTL 0 is fresh and may not be kept`() {
-    #expect(resolution(.fresh, left: 0).timeToLive == .zero)
-    #expect(resolution(.fresh, left: 0).expiredFor == nil)
+  func `an expired answer reports 30 s, and how long ago it expired`(_ freshness: Resolution.Freshness) {
+    let answer = resolution(freshness, age: .seconds(400), left: .seconds(-100))
+    #expect(answer.age == .seconds(400))
+    #expect(answer.timeToLive == .seconds(30))
+    #expect(answer.expiredFor == .seconds(100))
   }
 
   @Test func `an answer that does not expire has no time to live`() {
-    #expect(resolution(.fresh, left: .max).timeToLive == nil)
+    let answer = Resolution(
+      addresses: [.ipv4(1)], canonicalName: nil, freshness: .fresh, source: .pin, ageNanoseconds: 0,
+      timeToLiveNanoseconds: .max)
+    #expect(answer.timeToLive == nil)
+    #expect(answer.expiredFor == nil)
   }
 
-  @Test func `the fresher one is the smaller one`() {
-    #expect(Resolution.Freshness.allCases.shuffled().sorted() == [.fresh, .due, .grace, .stale])
+  @Test func `an answer that was used up on arrival has nothing left`() {
+    #expect(resolution(.fresh, left: .zero).timeToLive == .zero)
+    #expect(resolution(.due, left: .seconds(-1)).timeToLive == .zero)
   }
 
-  @Test func `a source tells its kind, and its provider where it is one`() {
-    let sources: [Resolution.Source] = [.provider("one"), .system, .literal, .pin, .local, .store]
-    #expect(sources.map(\.kind) == ["provider", "system", "literal", "pin", "local", "store"])
-    #expect(sources.map(\.provider) == ["one", nil, nil, nil, nil, nil])
+  @Test func `freshness is ordered from fresh to stale`() {
+    #expect(Resolution.Freshness.allCases.sorted() == [.fresh, .due, .grace, .stale])
+    #expect(Resolution.Freshness.allCases.shuffled().max() == .stale)
+    #expect(Resolution.Freshness.allCases.map(\.rawValue) == ["fresh", "due", "grace", "stale"])
+  }
+
+  @Test(
+    arguments: [
+      (Resolution.Source.provider("alidns"), "provider", "alidns"), (.system, "system", nil),
+      (.literal, "literal", nil), (.pin, "pin", nil), (.local, "local", nil), (.store, "store", nil),
+    ] as [(Resolution.Source, String, String?)])
+  func `a source has a kind, and a name where a provider answered`(
+    _ source: Resolution.Source, _ kind: String, _ provider: String?
+  ) {
+    #expect(source.kind == kind)
+    #expect(source.provider == provider)
   }
 }

@@ -26,4 +26,10 @@ struct LookupDeadlinesTests {
     #expect(deadlines.attemptTimeout(at: Sample.at(3.5)) == nil)
     #expect(deadlines.attemptTimeout(at: Sample.at(9)) == nil)
   }
+
+  @Test func `a caller who would wait for ever has time`() {
+    let deadlines = LookupDeadlines(timeout: .seconds(Int64.max), from: Sample.at(100))
+    #expect(deadlines.whole == ResolverInstant(nanoseconds: .max))
+    #expect(deadlines.attemptTimeout(at: Sample.at(100)).map { $0 > .seconds(1_000_000) } == true)
+  }
 }
