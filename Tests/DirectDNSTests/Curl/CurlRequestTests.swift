@@ -11,7 +11,8 @@ struct CurlRequestTests {
     for change in [
       { $0.origin = "https://b.test:443" }, { $0.addresses = "a.test:443:192.0.2.1" },
       { $0.connectTo = "::a.test:1" }, { $0.usesTLS = false },
-      { $0.trust.file = "/ca.pem" }, { $0.trust.folder = "/certs" }, { $0.trust.blob = CurlCertificates([1]) },
+      { $0.trust.file = "/ca.pem" }, { $0.trust.folder = "/certs" },
+      { $0.trust.blob = CurlCertificates([1]) },
     ] as [(inout CurlLane) -> Void] {
       var other = lane
       change(&other)
