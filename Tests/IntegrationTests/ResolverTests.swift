@@ -164,12 +164,14 @@ struct ResolverTests {
             Task.immediate { try await resolver.resolve("\(LabZone.host(number)).lab.test") }
           }
           try await first.kill()
+          var sources: Set<Resolution.Source> = []
           for (number, lookup) in lookups.enumerated() {
             let found = try await lookup.value
             #expect(found.addresses.map(\.description) == [LabZone.address(ofHost: number)])
-            // A server may have answered some of them before its pause took hold.
-            #expect([.provider("second"), .provider("first")].contains(found.source))
+            sources.insert(found.source)
           }
+          // A process stops a moment after it was told to: some may have been answered by then.
+          #expect(sources.contains(.provider("second")))
           // A known name is served from what is known, fresh or not, before anybody is asked.
           #expect(try await resolver.resolve("www.lab.test").source == .provider("first"))
 

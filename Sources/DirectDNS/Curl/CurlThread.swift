@@ -18,6 +18,9 @@ struct CurlThread: ~Copyable {
     init(_ identity: CurlLane) { self.identity = identity }
   }
 
+  /// After so many milliseconds without anything to read, running transfers are nudged; see ``CurlEasy/nudge()``.
+  private static let quietTime: Int32 = 25
+
   private let mailbox: CurlMailbox
   private var lanes: [ObjectIdentifier: Lane] = [:]
   private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
@@ -38,7 +41,9 @@ struct CurlThread: ~Copyable {
       unsafe curl_multi_perform(multi, &count)
       unsafe reap(multi)
       let patience = unsafe expireQueued(multi)
-      unsafe curl_multi_poll(multi, nil, 0, patience, nil)
+      var ready: Int32 = 0
+      unsafe curl_multi_poll(multi, nil, 0, running.isEmpty ? patience : min(patience, Self.quietTime), &ready)
+      if ready == 0 { for (easy, job) in running.values where job.request.lane.usesTLS { easy.nudge() } }
     }
     for (easy, job) in running.values {
       unsafe curl_multi_remove_handle(multi, easy.handle)

@@ -98,10 +98,9 @@ struct CaresLookupTests {
   @Test func `a server that never answers costs the lookup's own time`() async throws {
     try await withServer { server async throws in
       server.misbehave(.drop)
-      let begin = ContinuousClock.now
       #expect(await lookUp("www.shop.test", at: server, timeout: 120).failure == .timedOut)
-      // Not c-ares' own 75 s; how busy the machine is must not matter.
-      #expect(ContinuousClock.now - begin < .seconds(40))
+      // c-ares by itself asks again after 700 ms, and gives up after two seconds.
+      #expect(server.queries.count <= 1)
     }
   }
 

@@ -5,28 +5,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct CurlLoopTests {
-  private func request(_ url: String, width: Int = 50, timeout: Int64 = 20_000, lane: CurlLane? = nil) -> CurlRequest {
-    CurlRequest(
-      lane: lane ?? Self.lane(width), url: url,
-      fields: [], body: nil, timeout: timeout, bodyLimit: 65_536, wantedFields: ["content-type"])
-  }
-
-  private static func lane(_ width: Int = 50) -> CurlLane {
-    CurlLane(origin: "o", usesTLS: false, trust: CurlTrust(), width: width)
-  }
-
-  private func begin(_ loop: CurlLoop, _ request: CurlRequest) -> Task<Result<CurlResponse, CurlError>, Never> {
-    Task.immediate {
-      do throws(CurlError) { return .success(try await loop.perform(request)) } catch {
-        return .failure(error)
-      }
-    }
-  }
-
   @Test func `a request brings a response with the fields that were wanted`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let loop = CurlLoop()
-    let response = try await loop.perform(request(server.url("/resolve?name=www.shop.test")))
+    let response = try await loop.perform(.sample(server.url("/resolve?name=www.shop.test")))
     #expect(response.status == 200 && response.httpVersion == 1 && response.address == "127.0.0.1")
     #expect(response.fields.map(\.name) == ["content-type"] && response.fields[0].value.contains("json"))
     loop.stop()
@@ -39,35 +21,17 @@ struct CurlLoopTests {
   ])
   func `a URL that libcurl cannot use, or of another scheme, is refused`(_ url: String) async {
     let loop = CurlLoop()
-    guard case .invalidRequest = await begin(loop, request(url)).value.failure else {
+    guard case .invalidRequest = await loop.begin(.sample(url)).value.failure else {
       Issue.record("\(url) was taken")
       return
     }
     loop.stop()
   }
 
-  @Test func `a lane has its own width and queue`() async throws {
-    let server = try await FakeProvider.start(records: ProviderFixture.records)
-    server.misbehave(.hold)
-    let loop = CurlLoop()
-    let url = server.url("/resolve?name=www.shop.test")
-    let (narrowLane, wideLane) = (Self.lane(1), Self.lane())
-    let narrow = (0..<4).map { _ in begin(loop, request(url, lane: narrowLane)) }
-    await server.waitForHeld(1)
-    let wide = (0..<3).map { _ in begin(loop, request(url, lane: wideLane)) }
-    await server.waitForHeld(4)
-    #expect(server.requests.count == 4)
-    server.behave()
-    server.release()
-    for task in narrow + wide { #expect(try await task.value.get().status == 200) }
-    loop.stop()
-    await server.stop()
-  }
-
   @Test func `dropping the loop ends its thread and its connections`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     var loop: CurlLoop? = CurlLoop()
-    _ = try await loop?.perform(request(server.url("/resolve?name=www.shop.test")))
+    _ = try await loop?.perform(.sample(server.url("/resolve?name=www.shop.test")))
     #expect(server.openConnectionCount == 1)
     loop = nil
     await server.waitForOpenConnections(0)
@@ -78,12 +42,12 @@ struct CurlLoopTests {
   @Test func `a stopped loop takes no request, started or not`() async throws {
     let loop = CurlLoop()
     loop.stop()
-    #expect(await begin(loop, request("http://127.0.0.1:1/")).value.failure == .shutDown)
+    #expect(await loop.begin(.sample("http://127.0.0.1:1/")).value.failure == .shutDown)
     let other = CurlLoop()
-    _ = await begin(other, request("http://127.0.0.1:1/")).value
+    _ = await other.begin(.sample("http://127.0.0.1:1/")).value
     other.stop()
     other.stop()
-    #expect(await begin(other, request("http://127.0.0.1:1/")).value.failure == .shutDown)
+    #expect(await other.begin(.sample("http://127.0.0.1:1/")).value.failure == .shutDown)
   }
 
   @Test func `loops come and go by the dozen`() async {
@@ -91,11 +55,32 @@ struct CurlLoopTests {
       for _ in 0..<40 {
         group.addTask {
           let loop = CurlLoop()
-          let task = begin(loop, request("http://127.0.0.1:1/"))
+          let task = loop.begin(.sample("http://127.0.0.1:1/"))
           if Bool.random() { loop.stop() }
           _ = await task.value
         }
       }
+    }
+  }
+}
+
+extension CurlRequest {
+  /// A plain GET in a lane of that name.
+  static func sample(_ url: String, width: Int = 50, timeout: Int64 = 20_000, lane: String = "o")
+    -> CurlRequest
+  {
+    CurlRequest(
+      lane: CurlLane(origin: lane, addresses: nil, usesTLS: false, trust: CurlTrust(), width: width),
+      url: url,
+      fields: [], body: nil, timeout: timeout, bodyLimit: 65_536, wantedFields: ["content-type"])
+  }
+}
+
+extension CurlLoop {
+  /// Begins a request now, so that requests begun one after the other are queued in that order.
+  func begin(_ request: CurlRequest) -> Task<Result<CurlResponse, CurlError>, Never> {
+    Task.immediate {
+      do throws(CurlError) { return .success(try await perform(request)) } catch { return .failure(error) }
     }
   }
 }

@@ -86,6 +86,18 @@ struct CurlTransportTests {
     }
   }
 
+  @Test func `many responses at once are all received, though nothing comes after them`() async throws {
+    try await ProviderFixture.secure { fixture async throws in
+      fixture.server.misbehave(.hold)
+      for round in 0..<20 {
+        let tasks = (0..<50).map { fixture.begin("/resolve?name=n\($0).r\(round).flood.test") }
+        await fixture.server.waitForHeld(50)
+        fixture.server.release()
+        for task in tasks { #expect(try await task.value.get().status.code == 200) }
+      }
+    }
+  }
+
   @Test func `over HTTP/1.1 a few connections carry any number of requests`() async throws {
     try await ProviderFixture.plain { fixture async throws in
       let tasks = (0..<100).map { fixture.begin("/resolve?name=n\($0).flood.test") }

@@ -6,7 +6,8 @@ import Testing
 
 /// What a lookup gives when the first of two providers does something wrong: each row of what real servers and their
 /// networks do, through the whole of the library, over sockets.
-@Suite(.timeLimit(.minutes(1)))
+// One after the other: three hundred servers at once would starve every other test of this run.
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct MisbehavingProviderTests {
   /// What serves the lookup.
   enum Expected: Sendable, Equatable {
@@ -22,14 +23,6 @@ struct MisbehavingProviderTests {
     var format: String
     var misbehaviour: Misbehaviour
     var expected: Expected
-    /// Whether the first provider takes all the time it is given.
-    var isSlow: Bool {
-      switch misbehaviour {
-      case .hang, .holdBody, .drip: true
-      default: false
-      }
-    }
-
     var testDescription: String { "\(format): \(misbehaviour)" }
 
     init(_ format: String, _ misbehaviour: Misbehaviour, gives expected: Expected) {
@@ -138,7 +131,8 @@ struct MisbehavingProviderTests {
     first.misbehave(row.misbehaviour)
     // Hedging would hide who failed, except where waiting is all that could be done.
     let resolver = try resolver(
-      row.format.replacing("BASE", with: first.baseURL), "doh+" + second.url("/dns-query"), hedges: row.isSlow
+      row.format.replacing("BASE", with: first.baseURL), "doh+" + second.url("/dns-query"),
+      hedges: row.misbehaviour.isSlow
     )
     let outcome = await outcome(resolver, "www.shop.test")
     switch row.expected {
@@ -166,12 +160,12 @@ struct MisbehavingProviderTests {
     let second = try await FakeProvider.start(
       records: Self.records("192.0.2.2", ttl: 60), configuration: .init(address: .ipv6(high: 0, low: 1)))
     for server in [first, second] { server.misbehave(what) }
+    // Time stands still, so that each attempt has its full share of the second, however busy the machine is.
     let resolver = try resolver(
-      "json+" + first.url("/resolve"), "doh+" + second.url("/dns-query"))
-    let options = LookupOptions(timeout: .seconds(30))
-    let error = await #expect(throws: DirectDNSError.self) {
-      try await resolver.resolve("www.shop.test", options: options)
-    }
+      "json+" + first.url("/resolve"), "doh+" + second.url("/dns-query"),
+      timeout: what.isSlow ? .seconds(1) : .seconds(20),
+      clock: ManualClock())
+    let error = await #expect(throws: DirectDNSError.self) { try await resolver.resolve("www.shop.test") }
     #expect(error?.code.description == code)
     #expect(error?.attempts.map(\.provider) == ["127.0.0.1", "[::1]"])
     #expect(error?.attempts.allSatisfy { !$0.reason.isEmpty } == true)
@@ -218,6 +212,8 @@ struct MisbehavingProviderTests {
       ])
       configuration.usesSystemDNS = false
       configuration.families = .ipv4
+      configuration.hedges = false
+      configuration.timeout = .seconds(20)
       let resolver = try Resolver(configuration)
       #expect(await outcome(resolver, "www.shop.test") == expected)
       resolver.shutDown()
@@ -241,13 +237,16 @@ struct MisbehavingProviderTests {
     try await FakeProvider.start(records: Self.records(address, ttl: ttl))
   }
 
-  private func resolver(_ providers: String..., hedges: Bool = false) throws -> Resolver {
+  private func resolver(
+    _ providers: String..., hedges: Bool = false, timeout: Duration = .seconds(20),
+    clock: any ResolverClock = SystemClock()
+  ) throws -> Resolver {
     var configuration = ResolverConfiguration(providers: try providers.map { try ProviderConfiguration($0) })
     configuration.usesSystemDNS = false
     configuration.families = .ipv4
-    configuration.timeout = .seconds(20)
+    configuration.timeout = timeout
     configuration.hedges = hedges
-    return try Resolver(configuration)
+    return try Resolver(configuration, clock: clock)
   }
 
   /// The first address, or the error's code.
@@ -256,6 +255,16 @@ struct MisbehavingProviderTests {
       return try await resolver.resolve(name).addresses.map(\.description).first ?? "none"
     } catch {
       return error.code.description
+    }
+  }
+}
+
+extension Misbehaviour {
+  /// Whether a server that does this takes all the time it is given.
+  fileprivate var isSlow: Bool {
+    switch self {
+    case .hang, .holdBody, .drip: true
+    default: false
     }
   }
 }

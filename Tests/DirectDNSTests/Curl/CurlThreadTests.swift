@@ -1,0 +1,90 @@
+import DirectDNSTesting
+import Testing
+
+@testable import DirectDNS
+
+/// What the loop's thread decides: who runs, who waits, and for how long.
+@Suite(.timeLimit(.minutes(1)))
+struct CurlThreadTests {
+  private func withServer(
+    _ body: (_ server: FakeProvider, _ loop: CurlLoop, _ url: String) async throws -> Void
+  )
+    async throws
+  {
+    let server = try await FakeProvider.start(records: ProviderFixture.records)
+    let loop = CurlLoop()
+    try await body(server, loop, server.url("/resolve?name="))
+    loop.stop()
+    await server.stop()
+  }
+
+  @Test func `a lane has its own width and queue`() async throws {
+    try await withServer { server, loop, url async throws in
+      server.misbehave(.hold)
+      let narrow = (0..<4).map { loop.begin(.sample(url + "a\($0).flood.test", width: 1, lane: "narrow")) }
+      await server.waitForHeld(1)
+      let wide = (0..<3).map { loop.begin(.sample(url + "b\($0).flood.test", lane: "wide")) }
+      await server.waitForHeld(4)
+      #expect(server.requests.count == 4)
+      server.behave()
+      server.release()
+      for task in narrow + wide { #expect(try await task.value.get().status == 200) }
+    }
+  }
+
+  @Test func `a lane of one serves in the order of arrival, and passes over who left`() async throws {
+    try await withServer { server, loop, url async throws in
+      server.misbehave(.hold, times: 1)
+      let tasks = (0..<6).map { loop.begin(.sample(url + "n\($0).flood.test", width: 1)) }
+      await server.waitForHeld(1)
+      tasks[2].cancel()
+      tasks[5].cancel()
+      #expect(await tasks[2].value.failure == .cancelled)
+      #expect(await tasks[5].value.failure == .cancelled)
+      server.release()
+      for index in [0, 1, 3, 4] { #expect(try await tasks[index].value.get().status == 200) }
+      #expect(server.requests.compactMap(\.name) == [0, 1, 3, 4].map { "n\($0).flood.test" })
+    }
+  }
+
+  @Test func `each of those who wait has its own time`() async throws {
+    try await withServer { server, loop, url async throws in
+      server.misbehave(.hold, times: 1)
+      let first = loop.begin(.sample(url + "first.flood.test", width: 1))
+      await server.waitForHeld(1)
+      let times: [Int64] = [20_000, 40, 20_000, 20, 60]
+      let waiting = times.map { loop.begin(.sample(url + "n\($0).flood.test", width: 1, timeout: $0)) }
+      for index in [1, 3, 4] { #expect(await waiting[index].value.failure == .timedOut) }
+      server.release()
+      for task in [first, waiting[0], waiting[2]] { #expect(try await task.value.get().status == 200) }
+      #expect(server.requests.count == 3)
+    }
+  }
+
+  @Test func `a lane whose request failed goes on with the next`() async throws {
+    try await withServer { server, loop, url async throws in
+      server.misbehave(.close, times: 2)
+      let tasks = (0..<4).map { loop.begin(.sample(url + "n\($0).flood.test", width: 1)) }
+      var replies = 0
+      for task in tasks { if case .success = await task.value { replies += 1 } }
+      // libcurl repeats a request by itself when a used connection turns out to be closed.
+      #expect(replies >= 2)
+    }
+  }
+
+  @Test func `the same origin at other addresses is another lane, and going back and forth works`()
+    async throws
+  {
+    try await withServer { server, loop, _ async throws in
+      func request(_ address: String) -> CurlRequest {
+        var request = CurlRequest.sample("http://doh.test:\(server.port)/resolve?name=www.shop.test")
+        request.lane.addresses = "doh.test:\(server.port):" + address
+        return request
+      }
+      for _ in 0..<5 {
+        #expect(try await loop.perform(request("127.0.0.1")).status == 200)
+        #expect(try await loop.perform(request("127.0.0.2,127.0.0.1")).status == 200)
+      }
+    }
+  }
+}
