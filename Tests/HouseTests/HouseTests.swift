@@ -24,7 +24,6 @@ struct HouseTests {
     // Parts of one type in a file of their own: the type's tests hold them.
     "Sources/DirectDNS/Model/ASCII.swift": "by every parser's tests",
     "Sources/DirectDNS/Model/BidiRule.swift": "IDNATests",
-    "Sources/DirectDNS/Model/DirectDNSError+Quoting.swift": "WebURLTests and HostNameTests: what messages quote",
     "Sources/DirectDNS/Model/DotSegment.swift": "WebURLTests",
     "Sources/DirectDNS/Model/HostName+Rules.swift": "HostNameTests",
     "Sources/DirectDNS/Model/IPAddress+Text.swift": "IPAddressTests",
@@ -35,7 +34,6 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+HostAndPort.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
-    "Sources/DirectDNS/Curl/CurlThread.swift": "CurlLoopTests: the loop is the thread's only door",
   ]
 
   @Test func `the sources are found`() {

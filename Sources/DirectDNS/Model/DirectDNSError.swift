@@ -28,6 +28,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let timedOut = Code("timedOut")
     /// A policy refuses to look this name up.
     public static let refused = Code("refused")
+    /// The address policy forbids every address that a request could go to.
+    public static let addressForbidden = Code("addressForbidden")
     /// The caller was cancelled.
     public static let cancelled = Code("cancelled")
     /// The resolver was shut down.

@@ -25,7 +25,7 @@ enum ExitStatus: Int32, Sendable, Hashable {
   init(_ error: DirectDNSError) {
     switch error.code {
     case .nameNotFound, .noAddress, .invalidName, .invalidURL: self = .noAnswer
-    case .refused: self = .refused
+    case .refused, .addressForbidden: self = .refused
     case .invalidConfiguration: self = .configuration
     // Codes are open: what is not known here is something that went wrong on the way.
     default: self = .upstreamFailed

@@ -66,13 +66,16 @@ struct CurlLoopTests {
 
 extension CurlRequest {
   /// A plain GET in a lane of that name.
-  static func sample(_ url: String, width: Int = 50, timeout: Int64 = 20_000, lane: String = "o")
-    -> CurlRequest
-  {
+  static func sample(_ url: String, timeout: Int64 = 20_000, lane: CurlLane = .sample()) -> CurlRequest {
     CurlRequest(
-      lane: CurlLane(origin: lane, addresses: nil, usesTLS: false, trust: CurlTrust(), width: width),
-      url: url,
-      fields: [], body: nil, timeout: timeout, bodyLimit: 65_536, wantedFields: ["content-type"])
+      lane: lane, url: url, fields: [], body: nil, timeout: timeout, bodyLimit: 65_536,
+      wantedFields: ["content-type"])
+  }
+}
+
+extension CurlLane {
+  static func sample(width: Int = 50, addresses: String? = nil) -> CurlLane {
+    CurlLane(origin: "o", addresses: addresses, usesTLS: false, trust: CurlTrust(), width: width)
   }
 }
 

@@ -21,9 +21,11 @@ struct CurlThreadTests {
   @Test func `a lane has its own width and queue`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold)
-      let narrow = (0..<4).map { loop.begin(.sample(url + "a\($0).flood.test", width: 1, lane: "narrow")) }
+      let one = CurlLane.sample(width: 1)
+      let many = CurlLane.sample()
+      let narrow = (0..<4).map { loop.begin(.sample(url + "a\($0).flood.test", lane: one)) }
       await server.waitForHeld(1)
-      let wide = (0..<3).map { loop.begin(.sample(url + "b\($0).flood.test", lane: "wide")) }
+      let wide = (0..<3).map { loop.begin(.sample(url + "b\($0).flood.test", lane: many)) }
       await server.waitForHeld(4)
       #expect(server.requests.count == 4)
       server.behave()
@@ -35,7 +37,8 @@ struct CurlThreadTests {
   @Test func `a lane of one serves in the order of arrival, and passes over who left`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold, times: 1)
-      let tasks = (0..<6).map { loop.begin(.sample(url + "n\($0).flood.test", width: 1)) }
+      let lane = CurlLane.sample(width: 1)
+      let tasks = (0..<6).map { loop.begin(.sample(url + "n\($0).flood.test", lane: lane)) }
       await server.waitForHeld(1)
       tasks[2].cancel()
       tasks[5].cancel()
@@ -50,10 +53,11 @@ struct CurlThreadTests {
   @Test func `each of those who wait has its own time`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold, times: 1)
-      let first = loop.begin(.sample(url + "first.flood.test", width: 1))
+      let lane = CurlLane.sample(width: 1)
+      let first = loop.begin(.sample(url + "first.flood.test", lane: lane))
       await server.waitForHeld(1)
       let times: [Int64] = [20_000, 40, 20_000, 20, 60]
-      let waiting = times.map { loop.begin(.sample(url + "n\($0).flood.test", width: 1, timeout: $0)) }
+      let waiting = times.map { loop.begin(.sample(url + "n\($0).flood.test", timeout: $0, lane: lane)) }
       for index in [1, 3, 4] { #expect(await waiting[index].value.failure == .timedOut) }
       server.release()
       for task in [first, waiting[0], waiting[2]] { #expect(try await task.value.get().status == 200) }
@@ -64,7 +68,8 @@ struct CurlThreadTests {
   @Test func `a lane whose request failed goes on with the next`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.close, times: 2)
-      let tasks = (0..<4).map { loop.begin(.sample(url + "n\($0).flood.test", width: 1)) }
+      let lane = CurlLane.sample(width: 1)
+      let tasks = (0..<4).map { loop.begin(.sample(url + "n\($0).flood.test", lane: lane)) }
       var replies = 0
       for task in tasks { if case .success = await task.value { replies += 1 } }
       // libcurl repeats a request by itself when a used connection turns out to be closed.
@@ -76,14 +81,12 @@ struct CurlThreadTests {
     async throws
   {
     try await withServer { server, loop, _ async throws in
-      func request(_ address: String) -> CurlRequest {
-        var request = CurlRequest.sample("http://doh.test:\(server.port)/resolve?name=www.shop.test")
-        request.lane.addresses = "doh.test:\(server.port):" + address
-        return request
+      let lanes = ["127.0.0.1", "127.0.0.2,127.0.0.1"].map {
+        CurlLane.sample(addresses: "doh.test:\(server.port):" + $0)
       }
+      let url = "http://doh.test:\(server.port)/resolve?name=www.shop.test"
       for _ in 0..<5 {
-        #expect(try await loop.perform(request("127.0.0.1")).status == 200)
-        #expect(try await loop.perform(request("127.0.0.2,127.0.0.1")).status == 200)
+        for lane in lanes { #expect(try await loop.perform(.sample(url, lane: lane)).status == 200) }
       }
     }
   }

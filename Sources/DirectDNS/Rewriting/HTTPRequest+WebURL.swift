@@ -1,0 +1,42 @@
+public import HTTPTypes
+
+extension HTTPRequest {
+  /// A request for a URL.
+  ///
+  /// The URL's parts stand in `scheme`, `authority` and `path`, none left out: ``WebURL/init(_:)-(HTTPRequest)`` gives
+  /// the URL back. User info and fragment are taken out when the request is rewritten or sent.
+  ///
+  /// - Parameters:
+  ///   - method: the method.
+  ///   - url: where the request goes.
+  ///   - headerFields: further fields; empty by default.
+  public init(method: Method = .get, url: WebURL, headerFields: HTTPFields = [:]) {
+    var authority = url.hostAndPort
+    if !url.username.isEmpty || !url.password.isEmpty {
+      authority = url.username + (url.password.isEmpty ? "" : ":" + url.password) + "@" + authority
+    }
+    let path = url.fragment.map { url.requestTarget + "#" + $0 } ?? url.requestTarget
+    self.init(
+      method: method, scheme: url.scheme.rawValue, authority: authority, path: path, headerFields: headerFields)
+  }
+}
+
+extension WebURL {
+  /// The URL that a request is for: its scheme, authority and path.
+  ///
+  /// - Parameter request: the request; its `path` may hold a fragment and its `authority` user info.
+  /// - Throws: `invalidURL` when one of the three is missing, or naming what is wrong with them.
+  public init(_ request: HTTPRequest) throws(DirectDNSError) {
+    guard let scheme = request.scheme, let authority = request.authority, let path = request.path else {
+      let part = request.scheme == nil ? "scheme" : request.authority == nil ? "authority" : "path"
+      throw DirectDNSError(
+        .invalidURL, "the request has no \(part): make it with HTTPRequest(method:url:headerFields:)")
+    }
+    guard path.utf8.first == ASCII.slash, !authority.utf8.contains(where: { $0 == ASCII.slash || $0 == ASCII.backslash })
+    else {
+      throw DirectDNSError(
+        .invalidURL, "the request's path must begin with a slash, and its authority may hold none")
+    }
+    try self.init("\(scheme)://\(authority)\(path)")
+  }
+}

@@ -1,0 +1,31 @@
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+@Suite("A request's URL")
+struct HTTPRequestWebURLTests {
+  @Test(arguments: [
+    "https://a.example/", "http://u:p@a.example:8080/x/y?q=1#part", "wss://[2001:db8::1]:8443/?", "http://:p@a.example/#",
+  ])
+  func `a request made for a URL gives it back`(_ text: String) throws {
+    let url = try WebURL(text)
+    #expect(try WebURL(HTTPRequest(url: url)) == url)
+  }
+
+  @Test func `a request says which part it lacks`() {
+    for (request, part) in [
+      (HTTPRequest(method: .get, scheme: nil, authority: "a.example", path: "/"), "scheme"),
+      (HTTPRequest(method: .get, scheme: "https", authority: nil, path: "/"), "authority"),
+      (HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: nil), "path"),
+    ] {
+      #expect(#expect(throws: DirectDNSError.self) { try WebURL(request) }?.message.contains("no \(part)") == true)
+    }
+  }
+
+  @Test(arguments: [("a.example", "x"), ("a.example", "@b.example/"), ("a.example/", "/x"), ("a.example\\@b", "/x")])
+  func `authority and path cannot run into each other`(_ authority: String, _ path: String) {
+    let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: path)
+    #expect(#expect(throws: DirectDNSError.self) { try WebURL(request) }?.code == .invalidURL)
+  }
+}
