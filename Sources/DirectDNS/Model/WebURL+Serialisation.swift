@@ -23,7 +23,7 @@ extension WebURL: CustomStringConvertible {
   ///   - userInfo: whether user name and password are written.
   ///   - fragment: whether the fragment is written.
   /// - Returns: what a browser would write for these parts.
-  func text(host: Host? = nil, userInfo: Bool = true, fragment: Bool = true) -> String {
+  public func text(host: Host? = nil, userInfo: Bool = true, fragment: Bool = true) -> String {
     var text = scheme.rawValue
     text += "://"
     if userInfo, !username.isEmpty || !password.isEmpty {

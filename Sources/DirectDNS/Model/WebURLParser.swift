@@ -149,7 +149,7 @@ struct WebURLParser {
 
 extension WebURL {
   /// The scheme that a text begins with, in lower case, whether it is one of ours or not; nil without one.
-  package static func schemeName(of text: String) -> String? {
+  public static func schemeName(of text: String) -> String? {
     var parser = WebURLParser(text)
     return parser.takeScheme()
   }
