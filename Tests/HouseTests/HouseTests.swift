@@ -29,9 +29,11 @@ struct HouseTests {
     "Sources/DirectDNS/Model/IPAddress+Text.swift": "IPAddressTests",
     "Sources/DirectDNS/Model/LegacyIPv4.swift": "WebURLHostTests",
     "Sources/DirectDNS/Model/PercentEncoding.swift": "WebURLTests",
+    "Sources/DirectDNS/Model/URLPart.swift": "WebURL+CanonicalTests",
     "Sources/DirectDNS/Model/WebURL+Authority.swift": "WebURLAuthorityTests",
     "Sources/DirectDNS/Model/WebURL+Host.swift": "WebURLHostTests",
     "Sources/DirectDNS/Model/WebURL+HostAndPort.swift": "WebURLTests",
+    "Sources/DirectDNS/Model/WebURL+Parts.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
   ]
