@@ -10,7 +10,7 @@ let dnsVerbs: [String: Verb] = [
     message.id = UInt16(input["id"] as? Int ?? 0)
     message.recursionDesired = input["rd"] as? Bool ?? true
     if input["edns"] as? Bool == true { message.edns = DNSMessage.EDNS() }
-    return ["base64url": Base64URL.encode(message.encoded())]
+    return ["base64url": Base64.urlEncoded(message.encoded())]
   },
   "dns.decode": { input in
     let bytes = try wire(input)

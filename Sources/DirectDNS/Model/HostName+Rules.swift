@@ -59,8 +59,6 @@ extension HostName {
         start = index + 1
       } else if !isNameByte(byte) {
         return false
-      } else if byte == ASCII.hyphen, index == start + 3, IDNA.isALabel(text.extracting(start...index)) {
-        return false
       }
     }
     return (1...maximumLabelLength).contains(text.count - start)

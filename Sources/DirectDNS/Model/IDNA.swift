@@ -2,12 +2,12 @@ internal import CDirectDNSIDN
 
 /// Internationalised host names: UTS #46, nontransitional, through libidn2, label by label.
 ///
-/// libidn2 is only asked about labels that need it: it refuses hyphens that real hosts have
-/// (`r3---sn-x.googlevideo.com`, `a-.example`), which UTS #46 with `CheckHyphens=false` permits. What it
-/// refuses is refused.
+/// For domains that are not ASCII throughout. libidn2 is only asked about labels that need it: it refuses hyphens that
+/// real hosts have (`r3---sn-x.googlevideo.com`, `a-.example`), which UTS #46 with `CheckHyphens=false` permits. What
+/// it refuses is refused.
 enum IDNA {
   /// Whether a label begins with `xn--`, in either case: it claims to be the ASCII form of another.
-  static func isALabel(_ label: Span<UInt8>) -> Bool {
+  private static func isALabel(_ label: Span<UInt8>) -> Bool {
     label.count >= 4 && label[0] | 0x20 == UInt8(ascii: "x") && label[1] | 0x20 == UInt8(ascii: "n")
       && label[2] == ASCII.hyphen && label[3] == ASCII.hyphen
   }

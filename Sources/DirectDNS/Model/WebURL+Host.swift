@@ -41,7 +41,9 @@ extension WebURL.Host {
     guard let domain = String(validating: decoded, as: UTF8.self) else {
       throw DirectDNSError(.invalidName, "the host's percent-encoding is not UTF-8")
     }
-    let name = WebURL.Host.needsIDNA(decoded.span) ? try IDNA.ascii(domain) : domain.lowercased()
+    // A host that is ASCII already stays as it is, labels that only look international included (WHATWG URL §3.3,
+    // "domain to ASCII"): whatever they claim to stand for, they are looked up as they are written.
+    let name = decoded.allSatisfy { $0 < 0x80 } ? domain.lowercased() : try IDNA.ascii(domain)
     try WebURL.Host.check(name)
     guard LegacyIPv4.isWritten(in: name.utf8.span) else {
       self = .name(name)
@@ -65,17 +67,6 @@ extension WebURL.Host {
         .invalidName, "a host in brackets must be an IPv6 address such as [2001:db8::1], without a zone")
     }
     return address
-  }
-
-  private static func needsIDNA(_ domain: Span<UInt8>) -> Bool {
-    var start = 0
-    for index in domain.indices {
-      let byte = domain[index]
-      if byte >= 0x80 { return true }
-      if byte == ASCII.dot { start = index + 1 }
-      if index == start + 3, IDNA.isALabel(domain.extracting(start...index)) { return true }
-    }
-    return false
   }
 
   private static func check(_ name: String) throws(DirectDNSError) {

@@ -45,7 +45,7 @@ public struct MessageProvider: Provider {
     let bytes = message.encoded()
     switch method {
     case .get:
-      return HTTPMessage(url: prefix + Base64URL.encode(bytes), fields: Self.getFields)
+      return HTTPMessage(url: prefix + Base64.urlEncoded(bytes), fields: Self.getFields)
     case .post:
       return HTTPMessage(method: .post, url: prefix, fields: Self.postFields, body: bytes)
     }
@@ -105,25 +105,5 @@ extension DNSMessage.EDNS.Option {
     let length = (network.prefixLength + 7) / 8
     let header: [UInt8] = [0, network.address.family == .ipv4 ? 1 : 2, UInt8(network.prefixLength), 0]
     return Self(code: 8, data: header + network.address.bytes.prefix(length))
-  }
-}
-
-/// Base64 for URLs, without padding (RFC 4648 §5).
-package enum Base64URL {
-  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-  package static func encode(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count * 4 + 2) / 3)
-    var index = 0
-    while index < bytes.count {
-      let left = min(3, bytes.count - index)
-      var group = UInt32(bytes[index]) << 16
-      if left > 1 { group |= UInt32(bytes[index + 1]) << 8 }
-      if left > 2 { group |= UInt32(bytes[index + 2]) }
-      for place in 0...left { text.append(alphabet[Int(group >> UInt32(18 - 6 * place) & 63)]) }
-      index += 3
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -14,6 +14,16 @@ struct WebURLHostTests {
     #expect(try WebURL.Host(text) == .address(.ipv4(0xCB00_7105)))
   }
 
+  @Test(arguments: ["xn--0.test", "xn--", "XN--Pokxncvks.test", "r3---sn-x.test", "a-.-b", "xn--a.xn--mller-kva"])
+  func `a host in ASCII stays as it is written, whatever its labels would decode to`(_ text: String) throws {
+    #expect(try WebURL.Host(text) == .name(text.lowercased()))
+  }
+
+  @Test(arguments: ["xn--0.bücher.test", "bücher.xn--a"])
+  func `beside international labels, those that decode to nothing valid are refused`(_ text: String) {
+    #expect(throws: DirectDNSError.self) { try WebURL.Host(text) }
+  }
+
   @Test(arguments: [
     "203.0.113.256", "203.0.113.5.6", "203.0.113.5.0", "256.1", "1.256.1", "1.2.65536", "4294967296",
     "0x100000000",

@@ -13,7 +13,7 @@ struct DNSMessageEncodingTests {
   @Test func `the query of RFC 8484 §4.1.1 is encoded as printed there`() throws {
     let question = DNSQuestion(name: try #require(DNSName("www.example.com")), type: .a)
     #expect(
-      Base64URL.encode(DNSMessage(questions: [question]).encoded())
+      Base64.urlEncoded(DNSMessage(questions: [question]).encoded())
         == "AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB")
   }
 

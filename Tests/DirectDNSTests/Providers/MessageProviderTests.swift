@@ -81,7 +81,7 @@ struct MessageProviderTests {
       ([0xfb, 0xef, 0xbe, 0xff], "----_w"),
     ] as [([UInt8], String)])
   func `base64url has no padding`(_ bytes: [UInt8], _ text: String) {
-    #expect(Base64URL.encode(bytes) == text)
+    #expect(Base64.urlEncoded(bytes) == text)
   }
 
   // MARK: Replies

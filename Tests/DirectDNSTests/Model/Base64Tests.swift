@@ -1,0 +1,20 @@
+import Testing
+
+@testable import DirectDNS
+
+struct Base64Tests {
+  // RFC 4648 §10.
+  @Test(arguments: [
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ("foobar", "Zm9vYmFy"),
+  ])
+  func `every length has its padding, and none in URLs`(_ text: String, _ encoded: String) {
+    #expect(Base64.encoded(Array(text.utf8)) == encoded)
+    #expect(Base64.urlEncoded(Array(text.utf8)) == encoded.filter { $0 != "=" })
+  }
+
+  @Test func `the last two characters are those that URLs and file names may hold`() {
+    #expect(Base64.encoded([0xFB, 0xEF, 0xFF]) == "++//")
+    #expect(Base64.urlEncoded([0xFB, 0xEF, 0xFF]) == "--__")
+  }
+}
