@@ -2,7 +2,7 @@ extension WebURL {
   /// Takes a text that is a URL's serialisation already and keeps it as it is, after one scan; nil when in doubt.
   ///
   /// Nearly all URLs that a program meets are of this kind. What it takes, the parser would give the same bytes for;
-  /// what it leaves (capitals in the host, user info, `xn--` labels, IPv6, a final dot…) the parser decides.
+  /// what it leaves (capitals in the host, user info, IPv6, a final dot…) the parser decides.
   init?(canonical text: String) {
     guard text.isContiguousUTF8, let layout = Layout(canonical: text.utf8.span) else { return nil }
     self.init(href: text, layout: layout)
@@ -57,11 +57,7 @@ extension WebURL.Layout {
     var end = start
     var labelStart = start
     while end < text.count, URLPart.host.keeps(text[end]) {
-      if text[end] == ASCII.dot {
-        labelStart = end + 1
-      } else if text[end] == ASCII.hyphen, end == labelStart + 3, IDNA.isALabel(text.extracting(labelStart...end)) {
-        return nil
-      }
+      if text[end] == ASCII.dot { labelStart = end + 1 }
       end += 1
     }
     guard labelStart < end else { return nil }

@@ -9,7 +9,7 @@ extension WebURL {
   ///             │   │         └ hostStart
   ///             │   └ usernameEnd
   ///             └ authorityStart
-  struct Layout: Sendable {
+  struct Layout: Equatable, Sendable {
     // Without user info the user name ends where the host starts.
     var usernameEnd: UInt32 = 0
     var hostStart: UInt32 = 0
