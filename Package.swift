@@ -97,7 +97,8 @@ let package = Package(
     .testTarget(
       name: "DirectDNSTests",
       dependencies: [
-        "DirectDNS", "DirectDNSTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+        "DirectDNS", "DirectDNSTesting", "CDirectDNSCurl",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),
     .testTarget(

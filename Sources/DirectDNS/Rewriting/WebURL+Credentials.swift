@@ -7,10 +7,4 @@ extension WebURL {
     let pair = PercentEncoding.decoded(username.utf8.span) + [ASCII.colon] + PercentEncoding.decoded(password.utf8.span)
     return "Basic " + Base64.encoded(pair)
   }
-
-  /// The URL as it is requested from a host: without user info and fragment.
-  func at(_ host: Host) -> WebURL {
-    WebURL(
-      scheme: scheme, username: "", password: "", host: host, port: port, path: path, query: query, fragment: nil)
-  }
 }
