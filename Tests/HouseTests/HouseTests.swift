@@ -34,6 +34,7 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+HostAndPort.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
+    "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
   ]
 
   @Test func `the sources are found`() {
