@@ -40,6 +40,7 @@ struct HouseTests {
     "Sources/DirectDNS/Rewriting/RewriteOutcome.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/WebURL+Credentials.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/WebURL+RequestURL.swift": "RequestRewriterTests",
+    "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
   ]
 
   @Test func `the sources are found`() {
