@@ -87,9 +87,12 @@ extension Cookie {
   /// Whether the cookie has ended.
   func isExpired(at now: CookieTime) -> Bool { expires.map { $0 <= now } ?? false }
 
-  /// Whether a request carries the cookie (RFC 6265bis §5.8.3).
-  func isSent(with request: CookieContext, at now: CookieTime) -> Bool {
-    !isHeld && (!isSecure || request.isSecure) && !isExpired(at: now) && CookiePath.matches(request.path, path)
+  /// Whether a request carries the cookie.
+  func isSent(with request: CookieContext, at now: CookieTime) -> Bool { !isHeld && matches(request, at: now) }
+
+  /// Whether the cookie is meant for a request (RFC 6265bis §5.8.3).
+  func matches(_ request: CookieContext, at now: CookieTime) -> Bool {
+    (!isSecure || request.isSecure) && !isExpired(at: now) && CookiePath.matches(request.path, path)
       && (isHostOnly ? request.host == domain : request.host.matches(domain))
   }
 }

@@ -78,7 +78,9 @@ extension Cookie.Domain {
   var isLoopback: Bool {
     switch self {
     case .address(let address): address.isLoopback
-    case .name(let name): name.labels.last == "localhost"
+    case .name(let name): name.hasSuffix(Cookie.Domain.localhost)
     }
   }
+
+  private static let localhost = HostName(canonical: "localhost")
 }

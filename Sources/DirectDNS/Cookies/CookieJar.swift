@@ -9,7 +9,7 @@ public final class CookieJar: Sendable {
   /// How much the jar holds.
   public let configuration: CookieJarConfiguration
   private let clock: any ResolverClock
-  private let store: Locked<CookieStore>
+  private let state: Locked<CookieStore>
 
   /// Creates an empty jar.
   ///
@@ -21,7 +21,7 @@ public final class CookieJar: Sendable {
   ) {
     self.configuration = configuration
     self.clock = clock
-    store = Locked(CookieStore(configuration: configuration))
+    state = Locked(CookieStore(configuration: configuration))
   }
 
   var now: CookieTime { CookieTime(secondsSince1970: clock.secondsSince1970) }
@@ -43,7 +43,7 @@ public final class CookieJar: Sendable {
     return Result { () throws(CookieRejection) in
       let request = try CookieContext(url, hostField: hostField)
       let cookie = try Cookie(SetCookie(field), in: request, now: now)
-      try store.withLock { (store) throws(CookieRejection) in
+      try state.withLock { (store) throws(CookieRejection) in
         try store.receive(cookie, in: request, at: now)
       }
       return cookie
@@ -68,7 +68,7 @@ public final class CookieJar: Sendable {
   public func store(_ cookies: some Sequence<Cookie>) {
     let cookies = Array(cookies)
     let now = now
-    store.withLock { store in
+    state.withLock { store in
       for cookie in cookies { store.insert(cookie, at: now) }
     }
   }
@@ -87,7 +87,7 @@ public final class CookieJar: Sendable {
   public func cookieHeader(for url: WebURL, hostField: String? = nil) -> String? {
     guard let request = try? CookieContext(url, hostField: hostField) else { return nil }
     let now = now
-    return store.withLock { $0.header(for: request, at: now) }
+    return state.withLock { $0.header(for: request, at: now) }
   }
 
   /// The value of the `Cookie` field of a request, made of the cookies that a filter lets through.
@@ -103,9 +103,9 @@ public final class CookieJar: Sendable {
     guard let request = try? CookieContext(url, hostField: hostField) else { return nil }
     let now = now
     // The caller's code never runs with the lock held.
-    let found = store.withLock { $0.entries(for: request, at: now) }
+    let found = state.withLock { $0.entries(for: request, at: now) }
     let included = Set(found.filter { isIncluded($0.cookie) }.map(\.order))
-    return store.withLock { store in
+    return state.withLock { store in
       store.header(for: request, at: now) { included.contains($0.order) }
     }
   }
@@ -123,13 +123,13 @@ public final class CookieJar: Sendable {
   ) -> [Cookie] {
     guard let request = try? CookieContext(url, hostField: hostField) else { return [] }
     let now = now
-    return store.withLock { $0.entries(for: request, at: now) }.map(\.cookie).filter(isIncluded)
+    return state.withLock { $0.entries(for: request, at: now) }.map(\.cookie).filter(isIncluded)
   }
 
   /// Every cookie that has not expired, in the order of coming.
   public var cookies: [Cookie] {
     let now = now
-    return store.withLock { $0.cookies(at: now) }
+    return state.withLock { $0.cookies(at: now) }
   }
 
   // MARK: Clearing
@@ -142,23 +142,19 @@ public final class CookieJar: Sendable {
   public func removeAll(for url: WebURL, hostField: String? = nil) {
     guard let request = try? CookieContext(url, hostField: hostField) else { return }
     let now = now
-    store.withLock { store in
-      _ = store.removeAll(on: [request.host] + Array(request.host.parents)) { entry in
-        var cookie = entry.cookie
-        cookie.isHeld = false
-        return cookie.isSent(with: request, at: now)
-      }
+    state.withLock { store in
+      _ = store.removeAll(on: [request.host] + Array(request.host.parents)) { $0.cookie.matches(request, at: now) }
     }
   }
 
   /// Removes every cookie.
   public func removeAll() {
-    store.withLock { $0 = CookieStore(configuration: $0.configuration) }
+    state.withLock { $0 = CookieStore(configuration: $0.configuration) }
   }
 
   /// Removes the cookies that last as long as the session: it is over.
   public func removeSessionCookies() {
-    store.withLock { _ = $0.removeAll { $0.cookie.expires == nil } }
+    state.withLock { _ = $0.removeAll { $0.cookie.expires == nil } }
   }
 
   /// Frees what expired cookies take up; they are never shown or sent anyway.
@@ -167,7 +163,7 @@ public final class CookieJar: Sendable {
   @discardableResult
   public func removeExpired() -> Int {
     let now = now
-    return store.withLock { store in store.removeAll { $0.cookie.isExpired(at: now) } }
+    return state.withLock { store in store.removeAll { $0.cookie.isExpired(at: now) } }
   }
 
   // MARK: Repairing
@@ -198,6 +194,6 @@ public final class CookieJar: Sendable {
   public func repair(from address: IPAddress, to candidates: some Sequence<HostName>) -> CookieRepair {
     let candidates = Set(candidates)
     let now = now
-    return store.withLock { $0.repair(address, candidates: candidates, at: now) }
+    return state.withLock { $0.repair(address, candidates: candidates, at: now) }
   }
 }
