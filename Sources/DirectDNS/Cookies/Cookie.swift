@@ -34,7 +34,7 @@ public struct Cookie: Hashable, Sendable {
   public internal(set) var lastAccess: CookieTime
   /// Whether the cookie is held back: it came from an address that stood for more than one host.
   ///
-  /// It is never sent. ``CookieJar`` can still name the host.
+  /// It is never sent, until ``CookieJar/repair(from:to:)-(_,HostName)`` names the host.
   public internal(set) var isHeld = false
 
   /// When this value came: what decides between two values.

@@ -1,7 +1,7 @@
 /// Cookies by RFC 6265bis: what responses set, and what requests carry.
 ///
-/// A jar is safe for concurrent use, bounded by its ``CookieJarConfiguration``, and goes by the wall clock. What it
-/// keeps from whom, `Cookies` tells.
+/// A jar is safe for concurrent use, bounded by its ``CookieJarConfiguration``, and goes by the wall clock. <doc:Cookies>
+/// tells its rules.
 ///
 /// Where the URL of a request has an address in place of the host (the literal form of a rewritten request), pass the
 /// request's `Host` field as `hostField`: the cookies are that host's. Beside a URL with a name it changes nothing.

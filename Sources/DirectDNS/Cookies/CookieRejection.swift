@@ -37,7 +37,8 @@ extension CookieRejection: CustomStringConvertible {
     case .malformed: "a part of the cookie could not be sent or read back as it is: ';', '=' in the name, outer spaces"
     case .unusableHost(let reason): "the host can have no cookies: \(reason)"
     case .foreignDomain(let domain): "the host may not set cookies for \(DirectDNSError.quoted(domain))"
-    case .publicSuffix(let domain): "\(DirectDNSError.quoted(domain)) is a public suffix, which nobody's cookie may cover"
+    case .publicSuffix(let domain):
+      "\(DirectDNSError.quoted(domain)) is a public suffix, which nobody's cookie may cover"
     case .notSecure: "the cookie is Secure, but the connection is not: use https or wss"
     case .overlaysSecure: "a Secure cookie of the same name is there, which an insecure connection may not overlay"
     case .prefix: "the name's prefix __Secure- or __Host- promises what the cookie's attributes do not keep"

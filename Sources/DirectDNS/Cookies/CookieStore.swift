@@ -40,7 +40,9 @@ struct CookieStore {
   mutating func insert(_ cookie: Cookie, at now: CookieTime) {
     var cookie = cookie
     cookie.expires = cookie.expires.map { min($0, now + min(configuration.maximumAge, Cookie.maximumAge)) }
-    let old = removeFirst(on: cookie.domain) { cookie.replaces($0.cookie) }
+    let replaced = removeFirst(on: cookie.domain) { cookie.replaces($0.cookie) }
+    // One that has expired is gone by the rules, cleared away or not: it leaves no place to take.
+    let old = replaced.flatMap { $0.cookie.isExpired(at: now) ? nil : $0 }
     guard !cookie.isExpired(at: now) else { return }
     sequence += 1
     if let old { cookie.creation = old.cookie.creation }

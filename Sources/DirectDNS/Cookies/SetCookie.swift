@@ -55,7 +55,8 @@ struct SetCookie {
     switch Self.lowercased(Self.trimmed(attribute[..<(equals ?? attribute.endIndex)])) {
     case "expires": expires = CookieTime(cookieDate: value) ?? expires
     case "max-age": maximumAge = Self.seconds(value) ?? maximumAge
-    case "domain": domain = Self.lowercased(value.utf8.first == ASCII.dot ? String(Substring(value.utf8.dropFirst())) : value)
+    case "domain":
+      domain = Self.lowercased(value.utf8.first == ASCII.dot ? String(Substring(value.utf8.dropFirst())) : value)
     case "path": path = value.utf8.first == ASCII.slash ? value : ""
     case "secure": isSecure = true
     case "httponly": isHTTPOnly = true

@@ -27,7 +27,9 @@ struct CookieReceivingTests {
     #expect(Sample.cookie("a=b; domain=\(attribute)")?.isHostOnly == true)
   }
 
-  @Test(arguments: ["b.example", "x.www.a.example", "..a.example", "a.example.", "a.example:443", "192.0.2.1", "ä.example"])
+  @Test(arguments: [
+    "b.example", "x.www.a.example", "..a.example", "a.example.", "a.example:443", "192.0.2.1", "ä.example",
+  ])
   func `a Domain that does not cover the host is foreign`(_ attribute: String) {
     #expect(throws: CookieRejection.foreignDomain(attribute == "..a.example" ? ".a.example" : attribute)) {
       try Cookie(setCookie: "a=b; domain=\(attribute)", for: Sample.url("https://www.a.example/"), now: Sample.now)
@@ -98,8 +100,10 @@ struct CookieReceivingTests {
   }
 
   @Test(arguments: [
-    ("__Host-a=b; secure; path=/", true), ("__Host-a=b; secure", false), ("__host-a=b; secure; path=/; domain=a.example", false),
-    ("__Host-a=b; secure; path=", true), ("__Secure-a=b; secure", true), ("__Secure-a=b", false), ("=__Host-a=b; secure", false),
+    ("__Host-a=b; secure; path=/", true), ("__Host-a=b; secure", false),
+    ("__host-a=b; secure; path=/; domain=a.example", false),
+    ("__Host-a=b; secure; path=", true), ("__Secure-a=b; secure", true), ("__Secure-a=b", false),
+    ("=__Host-a=b; secure", false),
   ])
   func `a __Host- cookie says its path`(_ field: String, _ isTaken: Bool) {
     #expect((Sample.cookie(field) != nil) == isTaken)

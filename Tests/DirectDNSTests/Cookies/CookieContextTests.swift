@@ -5,7 +5,8 @@ import Testing
 struct CookieContextTests {
   @Test(arguments: [
     ("https://a.example/", true), ("wss://a.example/", true), ("http://a.example/", false), ("ws://a.example/", false),
-    ("http://localhost/", true), ("http://x.localhost:8080/", true), ("http://127.0.0.1/", true), ("http://[::1]/", true),
+    ("http://localhost/", true), ("http://x.localhost:8080/", true), ("http://127.0.0.1/", true),
+    ("http://[::1]/", true),
     ("http://192.168.0.1/", false),
   ])
   func `TLS and this machine are secure`(_ url: String, _ isSecure: Bool) {

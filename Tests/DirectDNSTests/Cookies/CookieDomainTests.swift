@@ -37,7 +37,8 @@ struct CookieDomainTests {
   }
 
   @Test(arguments: [
-    ("www.example.co.uk", "example.co.uk"), ("co.uk", "co.uk"), ("localhost", "localhost"), ("192.168.0.1", "192.168.0.1"),
+    ("www.example.co.uk", "example.co.uk"), ("co.uk", "co.uk"), ("localhost", "localhost"),
+    ("192.168.0.1", "192.168.0.1"),
   ])
   func `cookies count for the registrable domain, else for the host`(_ host: String, _ owner: String) {
     #expect(Sample.domain(host).owner == Sample.domain(owner))

@@ -126,7 +126,8 @@ struct CookieJarTests {
   }
 
   @Test func `many tasks share a jar`() async {
-    let jar = CookieJar(configuration: CookieJarConfiguration(maximumCookies: 50, maximumCookiesPerDomain: 20), clock: clock)
+    let jar = CookieJar(
+      configuration: CookieJarConfiguration(maximumCookies: 50, maximumCookiesPerDomain: 20), clock: clock)
     await withDiscardingTaskGroup { group in
       for task in 0..<8 {
         group.addTask {

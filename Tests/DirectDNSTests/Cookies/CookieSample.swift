@@ -8,7 +8,8 @@ extension Sample {
   static let now = CookieTime(secondsSince1970: 1_700_000_000)
 
   /// A cookie that a response sets; nil when it is rejected.
-  static func cookie(_ field: String, from url: String = "https://www.a.example/", at now: CookieTime = now) -> Cookie? {
+  static func cookie(_ field: String, from url: String = "https://www.a.example/", at now: CookieTime = now) -> Cookie?
+  {
     try? Cookie(setCookie: field, for: Sample.url(url), now: now)
   }
 

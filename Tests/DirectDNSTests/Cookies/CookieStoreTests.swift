@@ -143,7 +143,8 @@ struct CookieStoreTests {
       let path = random.text(of: ["; path=/", "; path=/x", "; path=/z"], upTo: 1)
       let domain = random.text(of: ["; domain=a.example", "; domain=www.a.example"], upTo: 1)
       let age = random.text(of: ["; max-age=0", "; max-age=9"], upTo: 1)
-      let field = "\(Int.random(in: 0...2, using: &random))=\(Int.random(in: 0...9, using: &random))\(path)\(domain)\(age)"
+      let field =
+        "\(Int.random(in: 0...2, using: &random))=\(Int.random(in: 0...9, using: &random))\(path)\(domain)\(age)"
       if var cookie = try? set(field, from: url, at: now) {
         if let index = list.firstIndex(where: { cookie.replaces($0) && !$0.isExpired(at: now) }) {
           cookie.creation = list[index].creation

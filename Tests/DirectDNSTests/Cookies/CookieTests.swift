@@ -54,7 +54,8 @@ struct CookieTests {
   }
 
   @Test(arguments: [
-    ("__Secure-a", true, false, "/x", true), ("__SECURE-a", false, true, "/", false), ("__Host-a", true, true, "/", true),
+    ("__Secure-a", true, false, "/x", true), ("__SECURE-a", false, true, "/", false),
+    ("__Host-a", true, true, "/", true),
     ("__hOSt-a", true, false, "/", false), ("__Host-a", false, true, "/", false), ("__Host-a", true, true, "/x", false),
     ("__Hosta", false, false, "/x", true), ("_Host-a", false, false, "/x", true),
   ])
@@ -79,7 +80,9 @@ struct CookieTests {
     ("a=b; samesite=strict", "http://www.a.example/", true), ("a=b", "http://www.a.example.:81/?q", true),
     ("a=b; httponly", "ws://www.a.example/", true),
   ])
-  func `a request carries a cookie of its host, path and kind of connection`(_ field: String, _ url: String, _ isSent: Bool) {
+  func `a request carries a cookie of its host, path and kind of connection`(
+    _ field: String, _ url: String, _ isSent: Bool
+  ) {
     #expect(Sample.cookie(field)?.isSent(with: Sample.request(url), at: Sample.now) == isSent)
   }
 

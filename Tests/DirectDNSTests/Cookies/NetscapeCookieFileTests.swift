@@ -9,7 +9,8 @@ struct NetscapeCookieFileTests {
   private let file: NetscapeCookieFile
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "directdns-cookies-\(UInt64.random(in: 0 ... .max))")
+    folder = FileManager.default.temporaryDirectory.appending(
+      path: "directdns-cookies-\(UInt64.random(in: 0 ... .max))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     file = NetscapeCookieFile(path: folder.appending(path: "jar.txt").path)
   }

@@ -31,9 +31,10 @@ struct NetscapeCookieTextTests {
     #expect(decode("\(domain)\t\(flag)\t/\tFALSE\t0\ta\tb").cookies.map(\.isHostOnly) == [isHostOnly])
   }
 
-  @Test(arguments: [
-    ("0", nil), ("1700000060", 1_700_000_060), ("99999999999", 1_734_560_000), ("1", 1), ("-1", -1),
-  ] as [(String, Int64?)])
+  @Test(
+    arguments: [
+      ("0", nil), ("1700000060", 1_700_000_060), ("99999999999", 1_734_560_000), ("1", 1), ("-1", -1),
+    ] as [(String, Int64?)])
   func `expiry is 0 for a session, and cut at 400 days`(_ text: String, _ expires: Int64?) {
     let cookies = decode("a.example\tFALSE\t/\tFALSE\t\(text)\ta\tb").cookies
     #expect(cookies.map(\.expires) == [expires.map { CookieTime(secondsSince1970: $0) }])
@@ -113,7 +114,9 @@ struct NetscapeCookieTextTests {
   @Test(arguments: 0..<16 as Range<UInt64>)
   func `what is written is read again, but for SameSite`(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    let urls = ["https://www.a.example/", "http://192.0.2.1/x/y", "https://[::1]/", "http://localhost/", "https://b.co.uk/"]
+    let urls = [
+      "https://www.a.example/", "http://192.0.2.1/x/y", "https://[::1]/", "http://localhost/", "https://b.co.uk/",
+    ]
     let attributes = ["; secure", "; httponly", "; path=/z", "; max-age=60", "; domain=a.example", "; expires=x"]
     for _ in 0..<100 {
       let field =

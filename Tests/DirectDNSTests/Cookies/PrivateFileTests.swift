@@ -7,7 +7,8 @@ struct PrivateFileTests {
   private let folder: URL
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "directdns-private-\(UInt64.random(in: 0 ... .max))")
+    folder = FileManager.default.temporaryDirectory.appending(
+      path: "directdns-private-\(UInt64.random(in: 0 ... .max))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
@@ -17,7 +18,8 @@ struct PrivateFileTests {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  @Test func `a file is its owner's alone, also in place of one that was not, and nothing else is left behind`() throws {
+  @Test func `a file is its owner's alone, also in place of one that was not, and nothing else is left behind`() throws
+  {
     defer { try? FileManager.default.removeItem(at: folder) }
     try Data("old".utf8).write(to: folder.appending(path: "file"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path("file"))

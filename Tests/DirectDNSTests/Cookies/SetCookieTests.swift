@@ -23,7 +23,8 @@ struct SetCookieTests {
 
   @Test func `attributes are known in any case and with spaces around them, and the last one counts`() throws {
     let field = try SetCookie(
-      "a=b; DOMAIN = .Old.example; domain=.A.Example ;SECURE;HttpOnly=no ; path=/x;Path = /y; SameSite=Lax;samesite=NONE")
+      "a=b; DOMAIN = .Old.example; domain=.A.Example ;SECURE;HttpOnly=no ; path=/x;Path = /y; SameSite=Lax;samesite=NONE"
+    )
     #expect(field.domain == "a.example")
     #expect(field.path == "/y")
     #expect(field.isSecure)
