@@ -24,8 +24,9 @@ extension Cookie {
     return !isSpace(first) && !isSpace(last) && !part.utf8.contains(UInt8(ascii: ";"))
   }
 
-  /// RFC 6265bis §5.7, steps 20 to 22. Servers that ignore case would believe any spelling of a prefix, and a
-  /// value without a name is read by them as a name.
+  /// Whether the cookie keeps what the prefix of its name promises (RFC 6265bis §5.7, steps 20 to 22).
+  ///
+  /// Servers that ignore case would believe any spelling of a prefix, and read a value without a name as a name.
   private var keepsPrefix: Bool {
     if name.isEmpty { return !Cookie.begins(value, "__secure-") && !Cookie.begins(value, "__host-") }
     if Cookie.begins(name, "__host-") { return isSecure && isHostOnly && path == "/" }

@@ -26,7 +26,7 @@ public struct Cookie: Hashable, Sendable {
   public let isSecure: Bool
   /// Whether scripts of a page may not see the cookie; nothing to a client.
   public let isHTTPOnly: Bool
-  /// The `SameSite` attribute; nil without one. It holds nothing back here.
+  /// The `SameSite` attribute, nil without one; it holds nothing back here.
   public let sameSite: SameSite?
   /// When a cookie of this name, domain and path first came; a newer value keeps it.
   public internal(set) var creation: CookieTime

@@ -6,8 +6,10 @@ struct CookieContext {
   /// The address that stands in the URL in place of the host; nil where the URL has the host.
   let literal: IPAddress?
 
-  /// - Parameter hostField: the request's own `Host`. It counts where the URL has an address (a request in its
-  ///   literal form); a custom `Host` beside a name changes nothing, or it could draw another site's cookies.
+  /// The request for a URL.
+  ///
+  /// Its `Host` field counts where the URL has an address (a request in its literal form); beside a name it changes
+  /// nothing, or it could draw another site's cookies.
   init(_ url: WebURL, hostField: String?) throws(CookieRejection) {
     path = url.path
     if case .address(let address) = url.host, let hostField {

@@ -2,7 +2,9 @@
 enum CookieHeader {
   /// The cookies' pairs, in the order given, as many as fit.
   ///
-  /// - Parameter limit: the bytes that the whole line `Cookie: …` may have; a cookie that no longer fits is left out.
+  /// - Parameters:
+  ///   - cookies: the cookies.
+  ///   - limit: the bytes that the whole line `Cookie: …` may have; a cookie that no longer fits is left out.
   /// - Returns: the field's value; nil when there is nothing to send.
   static func value(of cookies: some Sequence<Cookie>, limit: Int) -> String? {
     var text = ""

@@ -118,6 +118,7 @@ public final class CookieJar: Sendable {
   ///   - url: where the request would go.
   ///   - hostField: the request's own `Host`, if the URL has an address.
   ///   - isIncluded: a filter; by default everything passes.
+  /// - Returns: the cookies, longer paths first, then what came first.
   public func cookies(
     for url: WebURL, hostField: String? = nil, where isIncluded: (Cookie) -> Bool = { _ in true }
   ) -> [Cookie] {
