@@ -39,11 +39,13 @@ public struct HostName: Sendable {
 
   /// Whether the name is `suffix` or lies below it, by whole labels: `a.example` does, `ba.example` does not
   /// end in `a.example`.
-  public func hasSuffix(_ suffix: HostName) -> Bool {
-    let name = text.utf8.span
+  public func hasSuffix(_ suffix: HostName) -> Bool { HostName.ends(text.utf8.span, with: suffix) }
+
+  /// Whether text is `suffix` or ends in it after a dot.
+  static func ends(_ name: Span<UInt8>, with suffix: HostName) -> Bool {
     let tail = suffix.text.utf8.span
     let start = name.count - tail.count
-    guard start >= 0, start == 0 || (start > 1 && name[start - 1] == ASCII.dot) else { return false }
+    guard start >= 0, start == 0 || name[start - 1] == ASCII.dot else { return false }
     for index in tail.indices where name[start + index] != tail[index] { return false }
     return true
   }

@@ -18,6 +18,9 @@ public struct IPAddress: Hashable, Sendable {
   /// The family that the address belongs to.
   public let family: Family
 
+  /// The address as one number; an IPv4 address is its value.
+  var value: UInt128 { UInt128(high) << 64 | UInt128(low) }
+
   private init(family: Family, high: UInt64, low: UInt64) {
     self.family = family
     self.high = high

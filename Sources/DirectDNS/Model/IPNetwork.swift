@@ -28,6 +28,22 @@ public struct IPNetwork: Hashable, Sendable {
       }
   }
 
+  /// Makes the block of one address alone, `/32` or `/128`.
+  public init(_ address: IPAddress) {
+    self.address = address
+    prefixLength = address.family == .ipv4 ? 32 : 128
+    maskHigh = .max
+    maskLow = .max
+  }
+
+  /// The last address of the block: every bit beyond the prefix is one.
+  public var lastAddress: IPAddress {
+    switch address.family {
+    case .ipv4: .ipv4(UInt32(truncatingIfNeeded: address.low | ~maskLow))
+    case .ipv6: .ipv6(high: address.high | ~maskHigh, low: address.low | ~maskLow)
+    }
+  }
+
   /// Whether an address lies in the block; false for an address of the other family.
   public func contains(_ candidate: IPAddress) -> Bool {
     candidate.family == address.family
@@ -47,6 +63,25 @@ extension IPNetwork: LosslessStringConvertible {
     let hasLeadingZero = digits.count > 1 && digits.first == ASCII.zero
     guard digits.allSatisfy(ASCII.isDigit), !hasLeadingZero, let length = Int(parts[1]) else { return nil }
     self.init(address: address, prefixLength: length)
+  }
+
+  /// Reads a network of someone's configuration, where a mistake must not pass for "none".
+  ///
+  /// - Parameter text: an address, a slash and a prefix length.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that shows the text.
+  public init(parsing text: String) throws(DirectDNSError) {
+    guard let network = IPNetwork(text) else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "\(DirectDNSError.quoted(text)) is no network: write 10.0.0.0/8, or 10.0.0.1/32 for one address")
+    }
+    self = network
+  }
+
+  /// Reads a constant of ours.
+  init(constant text: String) {
+    guard let network = IPNetwork(text) else { preconditionFailure("\(text) is no network") }
+    self = network
   }
 
   /// The first address, a slash and the prefix length.

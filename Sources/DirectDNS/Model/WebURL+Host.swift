@@ -31,6 +31,18 @@ extension WebURL {
 }
 
 extension WebURL.Host {
+  /// Whether the host is a name that is `suffix` or lies below it; one final dot makes no difference.
+  ///
+  /// It also holds for names that no DNS can look up, so that an odd spelling slips through no list.
+  func hasSuffix(_ suffix: HostName) -> Bool {
+    guard case .name(let name) = self else { return false }
+    let text = name.utf8.span
+    let dots = name.utf8.last == ASCII.dot ? 1 : 0
+    return HostName.ends(text.extracting(droppingLast: dots), with: suffix)
+  }
+}
+
+extension WebURL.Host {
   init(utf8 text: Span<UInt8>) throws(DirectDNSError) {
     guard !text.isEmpty else { throw DirectDNSError(.invalidName, "the host is empty") }
     if text[0] == ASCII.openBracket {

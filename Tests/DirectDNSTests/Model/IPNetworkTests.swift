@@ -47,11 +47,37 @@ struct IPNetworkTests {
     #expect(IPNetwork(text) == nil)
   }
 
+  @Test func `a network of someone's configuration is read, or refused with the text shown`() throws {
+    #expect(try IPNetwork(parsing: "10.1.2.3/8") == IPNetwork("10.0.0.0/8"))
+    let error = #expect(throws: DirectDNSError.self) { try IPNetwork(parsing: "10.0.0.1") }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(
+      error?.message == "\"10.0.0.1\" is no network: write 10.0.0.0/8, or 10.0.0.1/32 for one address")
+  }
+
   @Test func `a prefix length must fit the family`() {
     #expect(IPNetwork(address: .ipv4(0), prefixLength: 33) == nil)
     #expect(IPNetwork(address: .ipv4(0), prefixLength: -1) == nil)
     #expect(IPNetwork(address: .ipv6(high: 0, low: 0), prefixLength: 128) != nil)
     #expect(IPNetwork(address: .ipv6(high: 0, low: 0), prefixLength: 129) == nil)
+  }
+
+  @Test(arguments: [
+    ("10.0.0.0/8", "10.255.255.255"), ("192.0.2.1/32", "192.0.2.1"), ("0.0.0.0/0", "255.255.255.255"),
+    ("2001:db8::/33", "2001:db8:7fff:ffff:ffff:ffff:ffff:ffff"), ("::/0", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ("::1:0/112", "::1:ffff"), ("fe80::/64", "fe80::ffff:ffff:ffff:ffff"),
+  ])
+  func `the last address has every bit beyond the prefix`(_ network: String, _ last: String) throws {
+    #expect(try #require(IPNetwork(network)).lastAddress == IPAddress(last))
+  }
+
+  @Test(arguments: [("192.0.2.1", "192.0.2.1/32"), ("2001:db8::1", "2001:db8::1/128"), ("0.0.0.0", "0.0.0.0/32")])
+  func `an address alone is a network`(_ address: String, _ network: String) throws {
+    let address = try #require(IPAddress(address))
+    #expect(IPNetwork(address) == IPNetwork(network))
+    #expect(IPNetwork(address).description == network)
+    #expect(IPNetwork(address).contains(address))
+    #expect(IPNetwork(address).lastAddress == address)
   }
 
   @Test func `a network is coded as its text`() throws {

@@ -1,0 +1,85 @@
+extension AddressPolicy {
+  /// Why an address may not be connected to, and what would allow it.
+  public struct Objection: Hashable, Sendable, CustomStringConvertible {
+    // Indirect: an objection is rare, and room for a large one would be moved about for every address.
+    indirect enum Cause: Hashable, Sendable {
+      case specialPurpose(SpecialPurposeNetwork)
+      case outside([IPNetwork])
+      case deniedNetwork(IPNetwork)
+      case deniedSuffix(HostName)
+    }
+
+    /// The address that was judged.
+    public let address: IPAddress
+    /// The host that the address was found for.
+    public let host: WebURL.Host?
+    /// The address that decided: the IPv4 address inside where ``address`` stands for one, or the same.
+    public let judgedAddress: IPAddress
+    let cause: Cause
+
+    /// The forbidden range that the address lies in; nil when it lies outside the allowed ones or the host is denied.
+    public var range: IPNetwork? {
+      switch cause {
+      case .specialPurpose(let row): row.network
+      case .deniedNetwork(let network): network
+      case .outside, .deniedSuffix: nil
+      }
+    }
+
+    /// The range's name in IANA's registry, such as `Private-Use`; nil when a list of the policy forbids the address.
+    public var rangeName: String? {
+      guard case .specialPurpose(let row) = cause else { return nil }
+      return row.name
+    }
+
+    /// The setting that would allow the address, in words.
+    public var remedy: String {
+      let one = IPNetwork(judgedAddress)
+      return switch cause {
+      case .specialPurpose(let row) where row.network != one:
+        "add \(row.network) (or the address) to allowedNetworks (dnsctl: --allow \(one))"
+      case .specialPurpose, .outside: "add \(one) to allowedNetworks (dnsctl: --allow \(one))"
+      case .deniedNetwork(let network): "take \(network) out of deniedNetworks (dnsctl: --deny)"
+      case .deniedSuffix(let suffix): "take \(suffix) out of deniedSuffixes (dnsctl: --deny)"
+      }
+    }
+
+    /// The address, its host, the reason, and the setting that would allow it.
+    public var description: String { message(amongOf: 1) }
+
+    /// The description, with a word about the other addresses of a host of which all are forbidden.
+    func message(amongOf count: Int) -> String {
+      let others = count > 1 ? "; its other addresses (\(count - 1)) are forbidden too" : ""
+      return "\(reason); to allow it, \(remedy)\(hint)\(others)"
+    }
+
+    private var reason: String {
+      switch cause {
+      case .specialPurpose(let row):
+        "\(subject) lies in \(row.network) (\(row.name), \(row.source)), which the address policy publicOnly forbids"
+      case .outside(let networks):
+        "\(subject) lies in none of the networks that the address policy allows (\(Self.list(networks)))"
+      case .deniedNetwork(let network): "\(subject) lies in \(network), which deniedNetworks forbids"
+      case .deniedSuffix(let suffix):
+        "\(host?.description ?? "the host") is \(suffix) or lies below it, which deniedSuffixes forbids"
+      }
+    }
+
+    private var subject: String {
+      var text = "the address \(address)"
+      if case .name(let name) = host { text += " of \(name)" }
+      if judgedAddress != address { text += " stands for \(judgedAddress); that" }
+      return text
+    }
+
+    private var hint: String {
+      guard case .specialPurpose(let row) = cause, let hint = row.hint else { return "" }
+      return "; \(hint)"
+    }
+
+    private static func list(_ networks: [IPNetwork]) -> String {
+      let shown = networks.prefix(4).map(\.description) + (networks.count > 4 ? ["…"] : [])
+      return shown.isEmpty ? "it names none" : shown.joined(separator: ", ")
+    }
+  }
+}

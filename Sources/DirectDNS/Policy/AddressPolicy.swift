@@ -1,0 +1,130 @@
+/// Which addresses a request may be sent to.
+///
+/// A name says nothing about where it leads, and anybody may point theirs at a machine behind the firewall, at a
+/// cloud's metadata service or at this very machine. The policy therefore judges the address, however it came about.
+///
+/// The first of these that has the host or the address decides: ``deniedSuffixes``, ``deniedNetworks``,
+/// ``allowedSuffixes``, ``allowedNetworks``, and then ``base``. An IPv4-mapped address and one under a NAT64 prefix stand
+/// for the IPv4 address inside: the networks apply to both, and ``base`` judges the one inside.
+///
+/// Judging takes tens of nanoseconds, and allocates nothing for an address that may be used; the lists are searched one
+/// by one.
+public struct AddressPolicy: Hashable, Sendable {
+  /// What holds for addresses that no list names.
+  public enum Base: Hashable, Sendable {
+    /// Public addresses: what IANA's special-purpose registries call globally reachable, for IPv6 within 2000::/3.
+    case publicOnly
+    /// Any address.
+    case any
+    /// Addresses of these networks, and no others.
+    case networks([IPNetwork])
+  }
+
+  /// What holds for addresses that no list names.
+  ///
+  /// Default: ``Base/publicOnly``.
+  public var base: Base
+  /// Networks that may be used besides, such as a company's own; none by default.
+  public var allowedNetworks: [IPNetwork]
+  /// Networks that may never be used; none by default.
+  public var deniedNetworks: [IPNetwork]
+  /// Names whose hosts, and those below them, may have any address but a denied one; none by default.
+  public var allowedSuffixes: [HostName]
+  /// Names that nothing is sent to, nor to those below them; none by default.
+  public var deniedSuffixes: [HostName]
+  /// The network's own NAT64 prefixes; none by default.
+  ///
+  /// The well-known one is always known.
+  public var nat64Prefixes: [NAT64Prefix]
+
+  /// Creates a policy.
+  public init(
+    _ base: Base = .publicOnly, allowedNetworks: [IPNetwork] = [], deniedNetworks: [IPNetwork] = [],
+    allowedSuffixes: [HostName] = [], deniedSuffixes: [HostName] = [], nat64Prefixes: [NAT64Prefix] = []
+  ) {
+    self.base = base
+    self.allowedNetworks = allowedNetworks
+    self.deniedNetworks = deniedNetworks
+    self.allowedSuffixes = allowedSuffixes
+    self.deniedSuffixes = deniedSuffixes
+    self.nat64Prefixes = nat64Prefixes
+  }
+
+  /// Public addresses and no others.
+  public static let publicOnly = AddressPolicy(.publicOnly)
+  /// Any address.
+  public static let any = AddressPolicy(.any)
+
+  /// Says why an address may not be connected to.
+  ///
+  /// - Parameters:
+  ///   - address: the address to connect to.
+  ///   - host: the host that it was found for; without one the lists of suffixes do not apply.
+  /// - Returns: the reason; nil when the address may be connected to.
+  public func objection(to address: IPAddress, host: WebURL.Host? = nil) -> Objection? {
+    func objection(_ cause: Objection.Cause, to judged: IPAddress) -> Objection {
+      Objection(address: address, host: host, judgedAddress: judged, cause: cause)
+    }
+    func denial(of judged: IPAddress) -> Objection? {
+      guard let network = deniedNetworks.first(where: { $0.contains(judged) }) else { return nil }
+      return objection(.deniedNetwork(network), to: judged)
+    }
+
+    if let host, let suffix = deniedSuffixes.first(where: { host.hasSuffix($0) }) {
+      return objection(.deniedSuffix(suffix), to: address)
+    }
+    if let denial = denial(of: address) { return denial }
+    let embedded = EmbeddedIPv4(in: address, prefixes: nat64Prefixes)
+    for ipv4 in embedded {
+      if let denial = denial(of: ipv4) { return denial }
+    }
+
+    if let host, allowedSuffixes.contains(where: { host.hasSuffix($0) }) { return nil }
+    if isListed(address) { return nil }
+    var standsForIPv4 = false
+    for ipv4 in embedded {
+      standsForIPv4 = true
+      if !isListed(ipv4), let cause = baseObjection(to: ipv4) { return objection(cause, to: ipv4) }
+    }
+    guard !standsForIPv4 else { return nil }
+    return baseObjection(to: address).map { objection($0, to: address) }
+  }
+
+  /// Drops the addresses that may not be connected to.
+  ///
+  /// - Parameters:
+  ///   - addresses: what the host was resolved to; none give none.
+  ///   - host: the host that they were found for.
+  /// - Returns: the others, in their order.
+  /// - Throws: an error of code ``DirectDNSError/Code/addressForbidden`` when all of them are forbidden. It says why of
+  ///   the first.
+  public func allowed(
+    _ addresses: some Sequence<IPAddress>, for host: WebURL.Host
+  ) throws(DirectDNSError) -> [IPAddress] {
+    var allowed: [IPAddress] = []
+    var objections: [Objection] = []
+    for address in addresses {
+      if let objection = objection(to: address, host: host) {
+        objections.append(objection)
+      } else {
+        allowed.append(address)
+      }
+    }
+    guard allowed.isEmpty, let first = objections.first else { return allowed }
+    throw DirectDNSError(.addressForbidden, first.message(amongOf: objections.count))
+  }
+
+  private func isListed(_ address: IPAddress) -> Bool {
+    if allowedNetworks.contains(where: { $0.contains(address) }) { return true }
+    guard case .networks(let networks) = base else { return false }
+    return networks.contains { $0.contains(address) }
+  }
+
+  private func baseObjection(to address: IPAddress) -> Objection.Cause? {
+    switch base {
+    case .publicOnly: SpecialPurposeNetworks.forbidding(address).map(Objection.Cause.specialPurpose)
+    case .any: nil
+    case .networks(let networks): .outside(networks)
+    }
+  }
+}

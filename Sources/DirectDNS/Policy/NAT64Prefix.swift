@@ -1,0 +1,42 @@
+/// A prefix under which a network's translator reaches IPv4, such as `64:ff9b::/96` (RFC 6052 §2.2).
+public struct NAT64Prefix: Hashable, Sendable, CustomStringConvertible {
+  /// The prefix's addresses.
+  public let network: IPNetwork
+
+  /// The prefix that is the same everywhere, `64:ff9b::/96`.
+  public static let wellKnown = NAT64Prefix(checked: IPNetwork(constant: "64:ff9b::/96"))
+
+  private init(checked network: IPNetwork) { self.network = network }
+
+  /// Takes a network's own prefix.
+  ///
+  /// - Parameter network: an IPv6 network of length 32, 40, 48, 56, 64 or 96.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` for another length, for IPv4, and for a
+  ///   prefix whose bits 64 to 71 are not zero.
+  public init(_ network: IPNetwork) throws(DirectDNSError) {
+    guard network.address.family == .ipv6, [32, 40, 48, 56, 64, 96].contains(network.prefixLength) else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "\(network) is no NAT64 prefix: give an IPv6 network of length 32, 40, 48, 56, 64 or 96 (RFC 6052)")
+    }
+    guard network.address.low >> 56 == 0 else {
+      throw DirectDNSError(
+        .invalidConfiguration, "\(network) is no NAT64 prefix: its bits 64 to 71 must be zero (RFC 6052)")
+    }
+    self.network = network
+  }
+
+  /// The IPv4 address that a translator sends to for an address under the prefix; nil for any other.
+  ///
+  /// It follows a prefix of 96 bits; a shorter one too, but for the octet at bit 64, which is skipped whatever it
+  /// holds: a translator may not look at it either.
+  public func ipv4(in address: IPAddress) -> IPAddress? {
+    guard network.contains(address) else { return nil }
+    guard network.prefixLength < 96 else { return .ipv4(UInt32(truncatingIfNeeded: address.low)) }
+    let withoutOctet = UInt128(address.high) << 56 | UInt128(address.low & 0x00FF_FFFF_FFFF_FFFF)
+    return .ipv4(UInt32(truncatingIfNeeded: withoutOctet >> UInt128(120 - 32 - network.prefixLength)))
+  }
+
+  /// The prefix's text, such as `64:ff9b::/96`.
+  public var description: String { network.description }
+}
