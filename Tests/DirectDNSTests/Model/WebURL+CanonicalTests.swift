@@ -5,7 +5,7 @@ import Testing
 /// The scan that keeps canonical texts, held to the parser: what it takes, the parser gives the same URL for.
 struct WebURLCanonicalTests {
   @Test(arguments: [
-    "http://h/", "wss://h/", "https://www.example.com/api/v1/items?id=42&lang=en&page",
+    "ws://h/", "wss://h/", "http://h/", "https://www.example.com/api/v1/items?id=42&lang=en&page",
     "http://192.0.2.1/", "https://192.0.2.1:8443/x", "http://h:0/", "http://h:65535/", "ws://h:443/",
     "https://h:80/", "http://h/#", "http://h/?#", "http://h/??a#?#", "http://h/?/../x#/../x",
     "http://h//a//", "http://h/.a/..b/.../a../b.", "http://h/.well-known/x", "http://h/%41%zz%/%2F..%2f",
