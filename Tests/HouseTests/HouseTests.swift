@@ -36,6 +36,9 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+Parts.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
+    "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",
+    "Sources/DirectDNS/Rewriting/RewriteOutcome.swift": "RequestRewriterTests",
+    "Sources/DirectDNS/Rewriting/WebURL+Credentials.swift": "RequestRewriterTests",
   ]
 
   @Test func `the sources are found`() {

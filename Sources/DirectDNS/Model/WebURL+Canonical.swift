@@ -11,7 +11,7 @@ extension WebURL {
 
 extension WebURL.Layout {
   fileprivate init?(canonical text: Span<UInt8>) {
-    guard text.count <= UInt32.max, let scheme = Self.scheme(text) else { return nil }
+    guard text.count <= Int32.max, let scheme = Self.scheme(text) else { return nil }
     self.scheme = scheme
     let hostStart = Int(authorityStart)
     guard let (hostEnd, hostIsAddress) = Self.host(text, from: hostStart) else { return nil }
