@@ -26,4 +26,20 @@ extension WebURL: CustomStringConvertible {
     }
     return ASCII.text(head, host.utf8.span, tail)
   }
+
+  /// The URL as it is requested from a host: without user info and fragment.
+  func at(_ host: Host) -> WebURL {
+    let href = text(host: host, userInfo: false, fragment: false)
+    var moved = layout
+    moved.usernameEnd = layout.authorityStart
+    moved.hostStart = layout.authorityStart
+    // What stands behind the host keeps its distances from the end.
+    let end = UInt32(href.utf8.count)
+    moved.hostEnd = end - (layout.queryEnd - layout.hostEnd)
+    moved.pathStart = end - (layout.queryEnd - layout.pathStart)
+    moved.pathEnd = end - (layout.queryEnd - layout.pathEnd)
+    moved.queryEnd = end
+    if case .address = host { moved.hostIsAddress = true } else { moved.hostIsAddress = false }
+    return WebURL(href: href, layout: moved)
+  }
 }

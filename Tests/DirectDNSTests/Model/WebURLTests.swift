@@ -135,6 +135,16 @@ struct WebURLTests {
     }
   }
 
+  @Test(arguments: ["http://u:p@h:81/x?y#z", "https://h.example/", "ws://[::1]:81/?#", "wss://192.0.2.1/x#"])
+  func `a URL at another host is the one that its text means`(_ text: String) throws {
+    let url = try WebURL(text)
+    for host in [WebURL.Host.name("other.example"), .address(.ipv4(0xC000_0201)), .address(.ipv6(high: 1, low: 2))] {
+      let moved = url.at(host)
+      let read = try WebURL(url.text(host: host, userInfo: false, fragment: false))
+      #expect(moved == read && moved.layout == read.layout)
+    }
+  }
+
   @Test func `a URL written with nothing replaced or left out is itself`() throws {
     let url = try WebURL("http://u:p@h:81/x?y#z")
     #expect(url.text() == url.href)
