@@ -12,12 +12,13 @@ extension HostName {
         .invalidName, "\(host) is an address, not a host name: it is used as it is and never looked up")
     }
     let name = full.utf8.last == ASCII.dot ? String(full.dropLast()) : full
-    try HostName.check(name)
+    if !HostName.isPlain(name.utf8.span) { try HostName.check(name) }
     self.init(canonical: name)
   }
 
   private static func check(_ name: String) throws(DirectDNSError) {
-    let shown = DirectDNSError.quoted(name)
+    // Only a refusal pays for the quoting.
+    var shown: String { DirectDNSError.quoted(name) }
     guard name.utf8.count <= maximumLength else {
       throw DirectDNSError(
         .invalidName,
