@@ -12,7 +12,7 @@ extension HostName {
         .invalidName, "\(host) is an address, not a host name: it is used as it is and never looked up")
     }
     let name = full.utf8.last == ASCII.dot ? String(full.dropLast()) : full
-    if !HostName.isPlain(name.utf8.span) { try HostName.check(name) }
+    try HostName.check(name)
     self.init(canonical: name)
   }
 
