@@ -78,11 +78,13 @@ let package = Package(
       dependencies: [
         "DirectDNS",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: house),
     .executableTarget(
-      name: "ConformanceDriver", dependencies: ["DirectDNS"],
+      name: "ConformanceDriver",
+      dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       path: "Tests/ConformanceDriver", swiftSettings: house),
     .executableTarget(
       name: "Demo", dependencies: ["DirectDNS", "DirectDNSTesting"],
@@ -95,7 +97,8 @@ let package = Package(
     .testTarget(
       name: "DirectDNSTests",
       dependencies: [
-        "DirectDNS", "DirectDNSTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+        "DirectDNS", "DirectDNSTesting", "CDirectDNSCurl",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),
     .testTarget(

@@ -5,7 +5,7 @@ internal import ArgumentParser
 struct Dnsctl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dnsctl",
-    abstract: "Resolves host names over HTTP.",
+    abstract: "Resolves host names over HTTP, and points requests straight at addresses.",
     version: "0.1.0",
-    subcommands: [ResolveCommand.self])
+    subcommands: [ResolveCommand.self, RewriteCommand.self])
 }

@@ -41,7 +41,8 @@ import Testing
   @Test func `are answered in the order of asking, however long each takes`() async throws {
     let gate = Gate()
     let order = Locked<[String]>([])
-    let pipeline = LookupPipeline(input: ScriptedInput(["slow\nfast1\nfast2\n"])) { host in
+    let pipeline = OrderedPipeline(input: ScriptedInput(["slow\nfast1\nfast2\n"])) { item in
+      let host = item.text
       if host == "slow" { await gate.opened() } else if host == "fast2" { gate.open() }
       return Self.outcome(host)
     }
@@ -53,22 +54,22 @@ import Testing
     let running = Locked((now: 0, most: 0))
     let gate = Gate()
     let names = (1...300).map { "host\($0)" }
-    let pipeline = LookupPipeline(input: ScriptedInput([names.joined(separator: "\n")])) { host in
+    let pipeline = OrderedPipeline(input: ScriptedInput([names.joined(separator: "\n")])) { item in
       let isFull = running.withLock { running in
         running.now += 1
         running.most = max(running.most, running.now)
-        return running.now == LookupPipeline.width
+        return running.now == Pipeline.width
       }
       // All wait until as many as may run at a time do run.
       if isFull { gate.open() }
       await gate.opened()
       running.withLock { $0.now -= 1 }
-      return Self.outcome(host)
+      return Self.outcome(item.text)
     }
     let answered = Locked<[String]>([])
     try await pipeline.run(["-"]) { outcomes in answered.withLock { $0 += outcomes.map(\.host) } }
     #expect(answered.withLock { $0 } == names)
-    #expect(running.withLock { $0.most } == LookupPipeline.width)
+    #expect(running.withLock { $0.most } == Pipeline.width)
   }
 
   @Test func `are not read ahead of a slow name without bound`() async throws {
@@ -76,18 +77,18 @@ import Testing
     let started = Locked(0)
     let input = ScriptedInput(
       ["slow\n"] + (1...40).map { chunk in (1...100).map { "host\(chunk)-\($0)\n" }.joined() })
-    let pipeline = LookupPipeline(input: input) { host in
+    let pipeline = OrderedPipeline(input: input) { item in
       let count = started.withLock { count in
         count += 1
         return count
       }
-      if host == "slow" { await gate.opened() }
+      if item.text == "slow" { await gate.opened() }
       // The last name that the window has room for lets the slow one go.
-      if count == LookupPipeline.window {
-        #expect(input.reads.withLock { $0 } <= LookupPipeline.window / 100 + 2)
+      if count == Pipeline.window {
+        #expect(input.reads.withLock { $0 } <= Pipeline.window / 100 + 2)
         gate.open()
       }
-      return Self.outcome(host)
+      return Self.outcome(item.text)
     }
     let count = Locked(0)
     try await pipeline.run(["-"]) { outcomes in count.withLock { $0 += outcomes.count } }

@@ -29,12 +29,18 @@ struct HouseTests {
     "Sources/DirectDNS/Model/IPAddress+Text.swift": "IPAddressTests",
     "Sources/DirectDNS/Model/LegacyIPv4.swift": "WebURLHostTests",
     "Sources/DirectDNS/Model/PercentEncoding.swift": "WebURLTests",
+    "Sources/DirectDNS/Model/URLPart.swift": "WebURL+CanonicalTests",
     "Sources/DirectDNS/Model/WebURL+Authority.swift": "WebURLAuthorityTests",
     "Sources/DirectDNS/Model/WebURL+Host.swift": "WebURLHostTests",
     "Sources/DirectDNS/Model/WebURL+HostAndPort.swift": "WebURLTests",
+    "Sources/DirectDNS/Model/WebURL+Parts.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
+    "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
+    "Sources/DirectDNS/Rewriting/RewriteOutcome.swift": "RequestRewriterTests",
+    "Sources/DirectDNS/Rewriting/WebURL+Credentials.swift": "RequestRewriterTests",
+    "Sources/DirectDNS/Rewriting/WebURL+RequestURL.swift": "RequestRewriterTests",
   ]
 
   @Test func `the sources are found`() {

@@ -42,4 +42,36 @@ enum ASCII {
   static func hexDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? zero + value : UInt8(ascii: "a") + value - 10
   }
+
+  /// The text of bytes that are all ASCII.
+  static func text(_ bytes: Span<UInt8>) -> String {
+    guard let utf8 = try? UTF8Span(validating: bytes) else {
+      assertionFailure("not ASCII")
+      return ""
+    }
+    return String(copying: utf8)
+  }
+
+  /// The text of three runs of ASCII bytes in a row, made with one allocation unless it is long.
+  static func text(_ head: Span<UInt8>, _ middle: Span<UInt8>, _ tail: Span<UInt8>) -> String {
+    let count = head.count + middle.count + tail.count
+    guard count <= 256 else {
+      var bytes = [UInt8](repeating: 0, count: count)
+      fill(bytes.mutableSpan, head, middle, tail)
+      return text(bytes.span)
+    }
+    var bytes = InlineArray<256, UInt8>(repeating: 0)
+    fill(bytes.mutableSpan, head, middle, tail)
+    return text(bytes.span.extracting(0..<count))
+  }
+
+  @inline(__always)
+  private static func fill(
+    _ bytes: consuming MutableSpan<UInt8>, _ head: Span<UInt8>, _ middle: Span<UInt8>, _ tail: Span<UInt8>
+  ) {
+    for index in head.indices { bytes[index] = head[index] }
+    for index in middle.indices { bytes[head.count + index] = middle[index] }
+    let start = head.count + middle.count
+    for index in tail.indices { bytes[start + index] = tail[index] }
+  }
 }

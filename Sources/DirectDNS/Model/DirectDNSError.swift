@@ -16,6 +16,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let invalidName = Code("invalidName")
     /// The text is no URL that this library would send a request to.
     public static let invalidURL = Code("invalidURL")
+    /// The request cannot be sent as it is.
+    public static let invalidRequest = Code("invalidRequest")
     /// A configuration value cannot be used.
     public static let invalidConfiguration = Code("invalidConfiguration")
     /// Name not found: the name does not exist (RCODE 3, NXDOMAIN).

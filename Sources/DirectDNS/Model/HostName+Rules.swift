@@ -17,6 +17,7 @@ extension HostName {
   }
 
   private static func check(_ name: String) throws(DirectDNSError) {
+    guard !isPlain(name.utf8.span) else { return }
     let shown = DirectDNSError.quoted(name)
     guard name.utf8.count <= maximumLength else {
       throw DirectDNSError(

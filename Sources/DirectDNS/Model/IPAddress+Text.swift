@@ -21,9 +21,8 @@ extension IPAddress: LosslessStringConvertible {
   /// The address in its canonical text form: dotted quad, or RFC 5952 (IPv4-mapped ones end dotted, §5).
   public var description: String {
     switch family {
-    case .ipv4: String(decoding: dottedQuad, as: UTF8.self)
-    case .ipv6 where isIPv4Mapped:
-      String(decoding: Array("::ffff:".utf8) + dottedQuad, as: UTF8.self)
+    case .ipv4: dottedQuad
+    case .ipv6 where isIPv4Mapped: "::ffff:" + dottedQuad
     case .ipv6: groupsText
     }
   }
@@ -96,9 +95,8 @@ extension IPAddress: LosslessStringConvertible {
     return (value >> tailBits) << (16 * (8 - gap)) | tail
   }
 
-  private var dottedQuad: [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(15)
+  private var dottedQuad: String {
+    var text = ShortText()
     for shift in stride(from: 24, through: 0, by: -8) {
       let octet = UInt8(truncatingIfNeeded: low >> UInt64(shift))
       if octet >= 100 { text.append(ASCII.zero + octet / 100) }
@@ -106,7 +104,7 @@ extension IPAddress: LosslessStringConvertible {
       text.append(ASCII.zero + octet % 10)
       if shift > 0 { text.append(ASCII.dot) }
     }
-    return text
+    return text.string
   }
 
   private func group(_ index: Int) -> UInt16 {
@@ -118,12 +116,12 @@ extension IPAddress: LosslessStringConvertible {
   /// RFC 5952 §4, and, without an exception for IPv4-mapped addresses, the WHATWG IPv6 serialiser.
   var groupsText: String {
     let gap = longestZeroRun
-    var text: [UInt8] = []
-    text.reserveCapacity(39)
+    var text = ShortText()
     var index = 0
     while index < 8 {
       if index == gap.lowerBound, !gap.isEmpty {
-        text += [ASCII.colon, ASCII.colon]
+        text.append(ASCII.colon)
+        text.append(ASCII.colon)
         index = gap.upperBound
         continue
       }
@@ -135,7 +133,7 @@ extension IPAddress: LosslessStringConvertible {
       }
       index += 1
     }
-    return String(decoding: text, as: UTF8.self)
+    return text.string
   }
 
   private var longestZeroRun: Range<Int> {
@@ -150,6 +148,19 @@ extension IPAddress: LosslessStringConvertible {
     }
     return longest
   }
+}
+
+/// The text of an address while it is written: at most the 39 bytes that eight groups take.
+private struct ShortText {
+  private var bytes = InlineArray<39, UInt8>(repeating: 0)
+  private var count = 0
+
+  mutating func append(_ byte: UInt8) {
+    bytes[count] = byte
+    count += 1
+  }
+
+  var string: String { ASCII.text(bytes.span.extracting(0..<count)) }
 }
 
 extension IPAddress: Codable {

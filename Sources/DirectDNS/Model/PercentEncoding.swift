@@ -36,14 +36,6 @@ enum PercentEncoding {
     static let userInfo = path.adding("/:;=@[\\]|")
   }
 
-  /// The text of the bytes, those of the set as `%XX`; bytes that need no change are kept.
-  static func encoded(_ bytes: Span<UInt8>, _ set: EncodeSet) -> String {
-    var output: [UInt8] = []
-    output.reserveCapacity(bytes.count)
-    append(bytes, set, to: &output)
-    return String(decoding: output, as: UTF8.self)
-  }
-
   /// Appends the bytes to `output`, those of the set as `%XX`.
   static func append(_ bytes: Span<UInt8>, _ set: EncodeSet, to output: inout [UInt8]) {
     for index in bytes.indices {

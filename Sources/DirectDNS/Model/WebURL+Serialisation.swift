@@ -1,20 +1,8 @@
 extension WebURL: CustomStringConvertible {
-  /// The whole URL as text (WHATWG URL §4.5); reading it again gives an equal URL.
-  public var href: String { text() }
-
   /// The whole URL as text.
   ///
   /// It may hold secrets: do not log it.
   public var description: String { href }
-
-  /// The port that a connection goes to: the URL's own or the scheme's default.
-  public var effectivePort: UInt16 { port ?? scheme.defaultPort }
-
-  /// The host, and the port when it is not the default: the value of the `Host` field (RFC 9110 §7.2).
-  public var hostAndPort: String { port.map { "\(host):\($0)" } ?? host.description }
-
-  /// The path and the query: what stands in a request line (RFC 9112 §3.2.1).
-  public var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
 
   /// The URL as text, with parts of it left out or replaced.
   ///
@@ -23,28 +11,19 @@ extension WebURL: CustomStringConvertible {
   ///   - userInfo: whether user name and password are written.
   ///   - fragment: whether the fragment is written.
   /// - Returns: what a browser would write for these parts.
-  func text(host: Host? = nil, userInfo: Bool = true, fragment: Bool = true) -> String {
-    var text = scheme.rawValue
-    text += "://"
-    if userInfo, !username.isEmpty || !password.isEmpty {
-      text += username
-      if !password.isEmpty {
-        text += ":"
-        text += password
-      }
-      text += "@"
+  public func text(host: Host? = nil, userInfo: Bool = true, fragment: Bool = true) -> String {
+    let whole = href.utf8.span
+    let authorityStart = Int(layout.authorityStart)
+    let hostStart = Int(layout.hostStart)
+    let hostEnd = Int(layout.hostEnd)
+    let end = fragment ? whole.count : Int(layout.queryEnd)
+    if host == nil, userInfo || authorityStart == hostStart, end == whole.count { return href }
+
+    let head = whole.extracting(0..<(userInfo ? hostStart : authorityStart))
+    let tail = whole.extracting(hostEnd..<end)
+    guard let host = host?.description else {
+      return ASCII.text(head, whole.extracting(hostStart..<hostEnd), tail)
     }
-    text += (host ?? self.host).description
-    if let port { text += ":\(port)" }
-    text += path
-    if let query {
-      text += "?"
-      text += query
-    }
-    if fragment, let value = self.fragment {
-      text += "#"
-      text += value
-    }
-    return text
+    return ASCII.text(head, host.utf8.span, tail)
   }
 }

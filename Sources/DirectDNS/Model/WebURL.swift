@@ -2,7 +2,10 @@
 ///
 /// It is the only URL parser of this library, so policy, DNS, the `Host` field and the connection can never
 /// disagree about where a URL leads. Other schemes are refused. Two URLs are equal when their ``href`` is.
-public struct WebURL: Hashable, Sendable {
+///
+/// A URL that already is written as a browser would write it is only scanned, without an allocation. A part is
+/// copied out of the whole when it is asked for.
+public struct WebURL: Sendable {
   /// The schemes that lead to an HTTP server.
   public enum Scheme: String, Sendable, Hashable, CaseIterable {
     /// HTTP without TLS.
@@ -21,22 +24,9 @@ public struct WebURL: Hashable, Sendable {
     public var isSecure: Bool { self == .https || self == .wss }
   }
 
-  /// The scheme.
-  public internal(set) var scheme: Scheme
-  /// The user name, percent-encoded; empty when there is none.
-  public internal(set) var username: String
-  /// The password, percent-encoded; empty when there is none.
-  public internal(set) var password: String
-  /// The host.
-  public internal(set) var host: Host
-  /// The port, nil when it is the scheme's default.
-  public internal(set) var port: UInt16?
-  /// The path, percent-encoded, its dot segments resolved; it begins with a slash.
-  public internal(set) var path: String
-  /// The query without its `?`, percent-encoded; nil without one, empty for a lone `?`.
-  public internal(set) var query: String?
-  /// The fragment without its `#`, percent-encoded; nil without one, empty for a lone `#`.
-  public internal(set) var fragment: String?
+  /// The whole URL as text (WHATWG URL §4.5); reading it again gives an equal URL.
+  public let href: String
+  let layout: Layout
 
   /// Reads an absolute URL.
   ///
@@ -44,8 +34,12 @@ public struct WebURL: Hashable, Sendable {
   /// - Throws: `invalidURL`, saying which part is wrong and what to do. The message never holds user info,
   ///   path or query, which may be secrets.
   public init(_ text: String) throws(DirectDNSError) {
-    var parser = WebURLParser(text)
-    self = try parser.url(base: nil)
+    if let url = WebURL(canonical: text) {
+      self = url
+    } else {
+      var parser = WebURLParser(text)
+      self = try parser.url(base: nil)
+    }
   }
 
   /// Resolves a reference, such as the value of `Location`, against the URL that it was found at.
@@ -55,21 +49,24 @@ public struct WebURL: Hashable, Sendable {
   ///   - base: the URL that a relative reference is relative to.
   /// - Throws: `invalidURL`, saying which part is wrong and what to do.
   public init(_ reference: String, base: WebURL) throws(DirectDNSError) {
-    var parser = WebURLParser(reference)
-    self = try parser.url(base: base)
+    if let url = WebURL(canonical: reference) {
+      self = url
+    } else {
+      var parser = WebURLParser(reference)
+      self = try parser.url(base: base)
+    }
   }
 
-  init(
-    scheme: Scheme, username: String, password: String, host: Host, port: UInt16?, path: String,
-    query: String?, fragment: String?
-  ) {
-    self.scheme = scheme
-    self.username = username
-    self.password = password
-    self.host = host
-    self.port = port
-    self.path = path
-    self.query = query
-    self.fragment = fragment
+  init(href: String, layout: Layout) {
+    self.href = href
+    self.layout = layout
   }
+}
+
+extension WebURL: Hashable {
+  /// Whether two URLs are written in the same way.
+  public static func == (lhs: WebURL, rhs: WebURL) -> Bool { lhs.href == rhs.href }
+
+  /// Feeds the whole URL's text.
+  public func hash(into hasher: inout Hasher) { hasher.combine(href) }
 }

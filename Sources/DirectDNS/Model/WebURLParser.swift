@@ -1,10 +1,12 @@
 /// The WHATWG basic URL parser (§4.4), for the four special schemes that have a host.
 ///
 /// With only these schemes the standard's state machine becomes a descent: scheme, authority, path, query,
-/// fragment. Method names say which of its states they stand for.
+/// fragment. Method names say which of its states they stand for. Each writes its part behind the earlier ones.
 struct WebURLParser {
   private let input: [UInt8]
   private var position = 0
+  private var output: [UInt8] = []
+  private var layout = WebURL.Layout()
 
   /// Takes the text without surrounding C0 controls and spaces, and without any tab or line break in it.
   init(_ text: String) {
@@ -14,12 +16,23 @@ struct WebURLParser {
     input = Array(bytes[start..<end])
   }
 
+  /// Reads the URL; a parser reads one and is spent.
   mutating func url(base: WebURL?) throws(DirectDNSError) -> WebURL {
+    output.reserveCapacity(input.count + 16)
+    try takeURL(base: base)
+    // The layout's numbers grow from part to part: when the last one fits, all do.
+    guard output.count <= UInt32.max else {
+      throw DirectDNSError(.invalidURL, "the URL is longer than 4 GiB, which no server takes")
+    }
+    return WebURL(href: ASCII.text(output.span), layout: layout)
+  }
+
+  private mutating func takeURL(base: WebURL?) throws(DirectDNSError) {
     guard let name = takeScheme() else {
       guard let base else {
         throw DirectDNSError(.invalidURL, "the URL has no scheme: begin it with https:// or http://")
       }
-      return try relative(to: base)
+      return try takeRelative(to: base)
     }
     guard let scheme = WebURL.Scheme(rawValue: name) else {
       throw DirectDNSError(
@@ -28,8 +41,8 @@ struct WebURLParser {
     }
     // Special relative or authority state: `http:next` is relative to an http base.
     let hasTwoSlashes = byte(at: 0) == ASCII.slash && byte(at: 1) == ASCII.slash
-    if let base, base.scheme == scheme, !hasTwoSlashes { return try relative(to: base) }
-    return try absolute(scheme)
+    if let base, base.scheme == scheme, !hasTwoSlashes { return try takeRelative(to: base) }
+    try takeAbsolute(scheme)
   }
 
   /// Scheme start and scheme state: the scheme in lower case, if the text has one.
@@ -47,84 +60,116 @@ struct WebURLParser {
   }
 
   /// Special authority ignore slashes state, and all that follows.
-  private mutating func absolute(_ scheme: WebURL.Scheme) throws(DirectDNSError) -> WebURL {
+  private mutating func takeAbsolute(_ scheme: WebURL.Scheme) throws(DirectDNSError) {
     while Self.isSlash(byte(at: 0)) { position += 1 }
-    let authority = takeUntil { Self.isSlash($0) || Self.endsPath($0) }
-    var url = try authorityURL(scheme, authority)
-    url.path = takePath(below: [])
-    takeQueryAndFragment(&url)
-    return url
+    layout.scheme = scheme
+    output = Array("\(scheme.rawValue)://".utf8)
+    try takeAuthority()
+    takePath()
+    takeQuery()
+    takeFragment()
   }
 
   /// Relative and relative slash state.
-  private mutating func relative(to base: WebURL) throws(DirectDNSError) -> WebURL {
-    var url = base
-    url.fragment = nil
-    guard let first = byte(at: 0) else { return url }
-    if Self.isSlash(first), Self.isSlash(byte(at: 1)) { return try absolute(base.scheme) }
-    if !Self.endsPath(first) {
-      let directory = base.path.utf8.prefix(
-        upTo: base.path.utf8.lastIndex(of: ASCII.slash) ?? base.path.startIndex)
-      url.path = takePath(below: Self.isSlash(first) ? [] : Array(directory))
+  private mutating func takeRelative(to base: WebURL) throws(DirectDNSError) {
+    let first = byte(at: 0)
+    if Self.isSlash(first), Self.isSlash(byte(at: 1)) { return try takeAbsolute(base.scheme) }
+    layout = base.layout
+    switch first {
+    case nil, ASCII.hash: keep(base, upTo: base.layout.queryEnd)
+    case ASCII.question: keep(base, upTo: base.layout.pathEnd)
+    case let first where Self.isSlash(first):
+      keep(base, upTo: base.layout.pathStart)
+      takePath()
+    default:
+      keep(base, upTo: base.layout.pathEnd)
+      removeLastSegment()
+      takePath()
     }
-    if first != ASCII.hash { url.query = nil }
-    takeQueryAndFragment(&url)
-    return url
+    if first != nil, first != ASCII.hash { takeQuery() }
+    takeFragment()
   }
+
+  private mutating func keep(_ base: WebURL, upTo end: UInt32) { output += base.href.utf8.prefix(Int(end)) }
 
   /// Authority, host and port state: `user:password@host:port`.
-  private func authorityURL(
-    _ scheme: WebURL.Scheme, _ authority: Range<Int>
-  ) throws(DirectDNSError) -> WebURL {
+  private mutating func takeAuthority() throws(DirectDNSError) {
+    let authority = takeUntil { Self.isSlash($0) || Self.endsPath($0) }
     var hostStart = authority.lowerBound
-    var username = ""
-    var password = ""
+    layout.usernameEnd = written
     // The last @ ends the user info; earlier ones belong to it and are encoded.
     if let at = input[authority].lastIndex(of: ASCII.at) {
-      let userInfo = authority.lowerBound..<at
-      let colon = input[userInfo].firstIndex(of: ASCII.colon) ?? at
-      username = encoded(userInfo.lowerBound..<colon, .userInfo)
-      password = encoded(min(colon + 1, at)..<at, .userInfo)
+      writeUserInfo(authority.lowerBound..<at)
       hostStart = at + 1
     }
+    layout.hostStart = written
     let hostAndPort = try WebURL.HostAndPort(input.span.extracting(hostStart..<authority.upperBound))
-    return WebURL(
-      scheme: scheme, username: username, password: password, host: hostAndPort.host,
-      port: hostAndPort.port == scheme.defaultPort ? nil : hostAndPort.port, path: "/", query: nil,
-      fragment: nil)
+    output += hostAndPort.host.description.utf8
+    layout.hostEnd = written
+    if case .address = hostAndPort.host { layout.hostIsAddress = true }
+    if let port = hostAndPort.port, port != layout.scheme.defaultPort {
+      layout.port = port
+      output += ":\(port)".utf8
+    }
+    layout.pathStart = written
   }
 
-  /// Path state: the segments below a directory (of the base, without its final slash), dots resolved.
-  private mutating func takePath(below directory: [UInt8]) -> String {
-    var path = directory
+  /// User name and password, each without its separator when it is empty.
+  private mutating func writeUserInfo(_ userInfo: Range<Int>) {
+    let colon = input[userInfo].firstIndex(of: ASCII.colon) ?? userInfo.upperBound
+    write(userInfo.lowerBound..<colon, .userInfo)
+    layout.usernameEnd = written
+    let password = userInfo.suffix(from: min(colon + 1, userInfo.upperBound))
+    if !password.isEmpty {
+      output.append(ASCII.colon)
+      write(password, .userInfo)
+    }
+    if layout.usernameEnd > layout.authorityStart || !password.isEmpty { output.append(ASCII.at) }
+  }
+
+  /// Path state: the segments, behind those of a base's directory that are written already, dots resolved.
+  private mutating func takePath() {
     if Self.isSlash(byte(at: 0)) { position += 1 }
     while true {
       let segment = takeUntil { Self.isSlash($0) || Self.endsPath($0) }
       let isLast = !Self.isSlash(byte(at: 0))
       switch DotSegment(input.span.extracting(segment)) {
       case nil:
-        path.append(ASCII.slash)
-        PercentEncoding.append(input.span.extracting(segment), .path, to: &path)
-      case .current: if isLast { path.append(ASCII.slash) }
+        output.append(ASCII.slash)
+        write(segment, .path)
+      case .current: if isLast { output.append(ASCII.slash) }
       case .parent:
-        if let slash = path.lastIndex(of: ASCII.slash) { path.removeSubrange(slash...) }
-        if isLast { path.append(ASCII.slash) }
+        removeLastSegment()
+        if isLast { output.append(ASCII.slash) }
       }
-      if isLast { return String(decoding: path, as: UTF8.self) }
+      if isLast { break }
       position += 1
     }
+    layout.pathEnd = written
+    layout.queryEnd = written
   }
 
-  /// Query and fragment state.
-  private mutating func takeQueryAndFragment(_ url: inout WebURL) {
+  /// The path's last segment and the slash before it.
+  private mutating func removeLastSegment() {
+    guard let slash = output.lastIndex(of: ASCII.slash), slash >= layout.pathStart else { return }
+    output.removeSubrange(slash...)
+  }
+
+  /// Query state.
+  private mutating func takeQuery() {
     if byte(at: 0) == ASCII.question {
       position += 1
-      url.query = encoded(takeUntil { $0 == ASCII.hash }, .query)
+      output.append(ASCII.question)
+      write(takeUntil { $0 == ASCII.hash }, .query)
     }
-    if byte(at: 0) == ASCII.hash {
-      url.fragment = encoded(position + 1..<input.count, .fragment)
-      position = input.count
-    }
+    layout.queryEnd = written
+  }
+
+  /// Fragment state.
+  private mutating func takeFragment() {
+    guard byte(at: 0) == ASCII.hash else { return }
+    output.append(ASCII.hash)
+    write(position + 1..<input.count, .fragment)
   }
 
   private func byte(at offset: Int) -> UInt8? {
@@ -142,14 +187,17 @@ struct WebURLParser {
     return start..<position
   }
 
-  private func encoded(_ range: Range<Int>, _ set: PercentEncoding.EncodeSet) -> String {
-    PercentEncoding.encoded(input.span.extracting(range), set)
+  private var written: UInt32 { UInt32(truncatingIfNeeded: output.count) }
+
+  private mutating func write(_ range: Range<Int>, _ set: PercentEncoding.EncodeSet) {
+    let input = input
+    PercentEncoding.append(input.span.extracting(range), set, to: &output)
   }
 }
 
 extension WebURL {
   /// The scheme that a text begins with, in lower case, whether it is one of ours or not; nil without one.
-  package static func schemeName(of text: String) -> String? {
+  public static func schemeName(of text: String) -> String? {
     var parser = WebURLParser(text)
     return parser.takeScheme()
   }

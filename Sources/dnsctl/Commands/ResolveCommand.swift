@@ -71,21 +71,21 @@ struct ResolveCommand: AsyncParsableCommand {
       }
       return LookupOutcome(host: host, result: result, elapsed: clock.now - start)
     }
-    let names = hosts.filter { $0 != LookupPipeline.inputMark }
-    var writer = OutcomeWriter(
-      context, format: format, layout: TextTable(hosts: names, usesColour: context.usesColour))
+    let names = hosts.filter { $0 != Pipeline.inputMark }
+    let layout = TextTable(hosts: names, usesColour: context.usesColour)
+    var writer = OutcomeWriter(context) { (outcome: LookupOutcome) in (format.render(outcome, layout), outcome.status) }
     do throws(PipelineError) {
-      if let host = hosts.first, hosts.count == 1, host != LookupPipeline.inputMark {
+      if let host = hosts.first, hosts.count == 1, host != Pipeline.inputMark {
         let outcome = await lookUp(host)
         do throws(StreamError) { try writer.write([outcome]) } catch { throw .output(error) }
       } else {
-        try await LookupPipeline(input: context.input, lookUp: lookUp).run(hosts) {
+        try await OrderedPipeline(input: context.input) { await lookUp($0.text) }.run(hosts) {
           outcomes throws(StreamError) in
           try writer.write(outcomes)
         }
       }
     } catch {
-      return ended(by: error, in: context)
+      return error.status(in: context)
     }
     return writer.status
   }
@@ -94,20 +94,11 @@ struct ResolveCommand: AsyncParsableCommand {
     var settings = try upstream.settings(in: context)
     if trace { settings.configuration.observer = Trace(context).note }
     // Nothing is kept alive by a process that ends with its answer.
-    if !hosts.contains(LookupPipeline.inputMark) { settings.configuration.keepAlive = [] }
+    if !hosts.contains(Pipeline.inputMark) { settings.configuration.keepAlive = [] }
     do throws(DirectDNSError) {
       return (try context.makeResolver(settings.configuration, settings.systemServers), settings.lookup)
     } catch {
       throw SettingsError(.configuration, error.description)
     }
-  }
-
-  private func ended(by error: PipelineError, in context: CommandContext) -> ExitStatus {
-    switch error {
-    case .output(.closedPipe): return .closedPipe
-    case .output(let error): context.complain("standard output cannot be written: \(error.reason).")
-    case .input(let error): context.complain("standard input cannot be read: \(error.reason).")
-    }
-    return .streams
   }
 }

@@ -13,7 +13,7 @@ internal import DirectDNS
 struct ConfigurationFile: Decodable, Sendable {
   enum Key: String, ConfigurationKey {
     case providers, system, cache, capacity, keepAlive, pins, localZones, timeout, hedging, families, expired,
-      ca
+      ca, addressPolicy
   }
 
   enum SystemKey: String, ConfigurationKey { case enabled, servers }
@@ -35,6 +35,7 @@ struct ConfigurationFile: Decodable, Sendable {
   var families: FamilyOption?
   var expired: ExpiredOption?
   var authorities: [String] = []
+  var addressPolicy = AddressPolicy.publicOnly
 
   /// What is there without a file.
   init() {}
@@ -84,6 +85,7 @@ struct ConfigurationFile: Decodable, Sendable {
       node throws(ConfigurationFault) in
       try node.text("Give a file's path.")
     }
+    if let node = object[.addressPolicy] { addressPolicy = try AddressPolicy(node) }
   }
 
   private mutating func readSystem(_ node: ConfigurationNode?) throws(ConfigurationFault) {

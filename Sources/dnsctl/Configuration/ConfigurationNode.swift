@@ -14,10 +14,12 @@ struct ConfigurationNode: Sendable {
   let path: String
   /// Whether what stands there may be a secret, so that no error repeats it.
   var isSecret = false
+  /// What the outermost value is called.
+  var whole = "the whole file"
 
   /// The error that says what should stand here.
   func fault(_ expectation: String) -> ConfigurationFault {
-    let place = path.isEmpty ? "the whole file" : path
+    let place = path.isEmpty ? whole : path
     let found = isSecret ? "has a value that cannot be used (it is not shown)" : "is \(value.description)"
     return ConfigurationFault(message: "\(place) \(found). \(expectation)")
   }
@@ -78,7 +80,7 @@ struct ConfigurationNode: Sendable {
   func list(_ expectation: String) throws(ConfigurationFault) -> [ConfigurationNode] {
     guard case .list(let values) = value else { throw fault(expectation) }
     return values.enumerated().map {
-      ConfigurationNode(value: $1, path: "\(path)[\($0)]", isSecret: isSecret)
+      ConfigurationNode(value: $1, path: "\(path)[\($0)]", isSecret: isSecret, whole: whole)
     }
   }
 
@@ -102,9 +104,15 @@ struct ConfigurationNode: Sendable {
     return ConfigurationObject(node: self, values: values)
   }
 
+  /// An object that may have other keys too.
+  func openObject<Key: ConfigurationKey>(_: Key.Type) throws(ConfigurationFault) -> ConfigurationObject<Key> {
+    guard case .object(let values) = value else { throw fault("Give an object.") }
+    return ConfigurationObject(node: self, values: values)
+  }
+
   fileprivate func child(_ key: String, _ value: ConfigurationValue) -> ConfigurationNode {
     let name = key.printable
-    return ConfigurationNode(value: value, path: path.isEmpty ? name : "\(path).\(name)", isSecret: isSecret)
+    return ConfigurationNode(value: value, path: path.isEmpty ? name : "\(path).\(name)", isSecret: isSecret, whole: whole)
   }
 }
 

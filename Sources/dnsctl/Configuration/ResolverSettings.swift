@@ -18,6 +18,8 @@ struct ResolverSettings: Sendable {
   var lookup: LookupOptions
   /// The system's DNS servers as c-ares reads them; nothing means resolv.conf's.
   var systemServers: String?
+  /// What the file says of addresses that may be connected to.
+  var addressPolicy: AddressPolicy
 
   /// Merges the sources: a function of values.
   init(
@@ -56,6 +58,7 @@ struct ResolverSettings: Sendable {
         ? environment.authorities ?? file.authorities : options.authorities,
       environment: variables)
     lookup = LookupOptions(expired: (options.expired ?? environment.expired ?? file.expired ?? .allowed).use)
+    addressPolicy = file.addressPolicy
     systemServers = file.systemServers.isEmpty ? nil : file.systemServers.joined(separator: ",")
   }
 

@@ -1,11 +1,16 @@
 internal import DirectDNS
+internal import HTTPTypes
 
-/// One name's outcome as one compact line of JSON: every key, always in the same order.
+/// An object as one compact line of JSON: every key, always in the same order.
 ///
 /// Written by hand: `JSONEncoder` sorts keys or leaves their order open, and costs more than the lookup of a cached name.
 struct JSONLine {
-  private(set) var text = "{"
+  /// The object, and the end of the line.
+  var text: String { members + "}\n" }
 
+  private var members = "{"
+
+  /// One name's outcome.
   init(_ outcome: LookupOutcome) {
     var resolution: Resolution?
     var error: DirectDNSError?
@@ -23,16 +28,27 @@ struct JSONLine {
     add("provider", resolution?.source.provider.map(Self.string))
     add("elapsedMs", outcome.elapsed.milliseconds)
     add("error", error.map(Self.object))
-    text += "}\n"
   }
+
+  /// An object without members.
+  init() {}
 
   private static func object(_ error: DirectDNSError) -> String {
     "{\"code\":\(string(error.code.description)),\"message\":\(string(ErrorText.line(error)))}"
   }
 
-  private mutating func add(_ key: String, _ value: String?) {
-    if text.utf8.count > 1 { text += "," }
-    text += "\"\(key)\":\(value ?? "null")"
+  /// Adds a member: a key of ours, and a value that is JSON already.
+  mutating func add(_ key: String, _ value: String?) {
+    if members.utf8.count > 1 { members += "," }
+    members += "\"\(key)\":\(value ?? "null")"
+  }
+
+  /// A JSON array of values that are JSON already.
+  static func array(_ values: some Sequence<String>) -> String { "[" + values.joined(separator: ",") + "]" }
+
+  /// Header fields as `[[name, value], …]`.
+  static func fields(_ fields: HTTPFields) -> String {
+    array(fields.map { array([string($0.name.rawName), string($0.value)]) })
   }
 
   /// A JSON string (RFC 8259 §7).

@@ -113,6 +113,36 @@ struct WebURLTests {
     #expect((try? WebURL(reference, base: base))?.href == href)
   }
 
+  @Test(arguments: [
+    "/%7e%7E/a%2Fb;c=d,e/!$&'()*+-._~:@[]|", "/a//b///", "/.a/..b/...", "/%/%z/%2",
+    "/x?a=%41&b[]=`^|\\{}/../?", "/x#a'#?\\/../",
+    "/?", "/#", "/?#",
+  ])
+  func `bytes that need no change are kept, in a URL and in a reference`(_ target: String) throws {
+    for origin in ["http://h", "https://u%7Ex:p%7e@h..a-.b_c:8443", "ws://[2001:db8::1]:81", "http://192.0.2.1"] {
+      let url = try WebURL(origin + target)
+      #expect(url.href == origin + target)
+      #expect(try WebURL(target, base: WebURL(origin + "/d/e?q#f")).href == url.href)
+      #expect(try WebURL("http://o/", base: url).href == "http://o/")
+    }
+  }
+
+  @Test func `a URL of any length is written with another host`() throws {
+    for count in [0, 200, 255, 256, 257, 1000] {
+      let path = "/" + String(repeating: "x", count: count)
+      let url = try WebURL("http://u@h" + path)
+      #expect(url.text(host: .name("name.example"), userInfo: false) == "http://name.example" + path)
+    }
+  }
+
+  @Test func `a URL written with nothing replaced or left out is itself`() throws {
+    let url = try WebURL("http://u:p@h:81/x?y#z")
+    #expect(url.text() == url.href)
+    #expect(url.text(userInfo: false) == "http://h:81/x?y#z")
+    #expect(url.text(fragment: false) == "http://u:p@h:81/x?y")
+    #expect(url.text(host: .address(.ipv4(0xC000_0201))) == "http://u:p@192.0.2.1:81/x?y#z")
+  }
+
   @Test func `the Host field has the port only when it is not the default`() throws {
     #expect(try WebURL("https://h:443/").hostAndPort == "h")
     #expect(try WebURL("https://h.:80/").hostAndPort == "h.:80")
@@ -126,6 +156,10 @@ struct WebURLTests {
     let url = try WebURL("https://u:p@h:8443/x?y#z")
     let address = try WebURL.Host("[2001:db8::9]")
     #expect(url.text(host: address, userInfo: false, fragment: false) == "https://[2001:db8::9]:8443/x?y")
+  }
+
+  @Test func `a URL is small enough to be copied`() {
+    #expect(MemoryLayout<WebURL>.size <= 64)
   }
 
   @Test func `a final dot makes another URL`() throws {

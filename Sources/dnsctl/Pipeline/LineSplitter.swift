@@ -1,34 +1,46 @@
-/// Names out of bytes as they come: one a line, blank lines and `#` comments left out.
-struct LineSplitter {
+/// Lines out of bytes as they come, blank ones left out.
+struct LineSplitter: Sendable {
+  /// What one line holds.
+  enum Content: Sendable {
+    /// A name; a line that begins with `#` is a comment.
+    case name
+    /// A JSON value (jsonlines.org).
+    case json
+
+    /// No line is longer in earnest: one without an end must not fill the memory.
+    var limit: Int { self == .name ? 4096 : 1 << 20 }
+  }
+
+  private let content: Content
   private var rest: [UInt8] = []
   /// Whether the rest of an endless line is being thrown away.
   private var isSkipping = false
   private var isFirst = true
 
-  /// No name is so long; a line without an end must not fill the memory.
-  static let limit = 4096
+  /// Creates a splitter.
+  init(_ content: Content = .name) { self.content = content }
 
-  /// The names of all lines that are complete now.
+  /// All lines that are complete now.
   mutating func feed(_ bytes: [UInt8]) -> [String] {
-    var names: [String] = []
+    var lines: [String] = []
     var start = bytes.startIndex
     while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
       append(bytes[start..<end])
-      if let name = takeLine() { names.append(name) }
+      if let line = takeLine() { lines.append(line) }
       isSkipping = false
       start = end + 1
     }
     append(bytes[start...])
-    return names
+    return lines
   }
 
-  /// The name of a last line without an end.
+  /// A last line without an end.
   mutating func finish() -> String? { takeLine() }
 
   private mutating func append(_ bytes: ArraySlice<UInt8>) {
     guard !isSkipping else { return }
-    rest += bytes.prefix(Self.limit - rest.count)
-    isSkipping = rest.count == Self.limit
+    rest += bytes.prefix(content.limit - rest.count)
+    isSkipping = rest.count == content.limit
   }
 
   private mutating func takeLine() -> String? {
@@ -41,7 +53,7 @@ struct LineSplitter {
     if isFirst, line.starts(with: [0xef, 0xbb, 0xbf]) { line = line.dropFirst(3) }
     while let first = line.first, Self.isBlank(first) { line.removeFirst() }
     while let last = line.last, Self.isBlank(last) { line.removeLast() }
-    guard let first = line.first, first != UInt8(ascii: "#") else { return nil }
+    guard let first = line.first, content == .json || first != UInt8(ascii: "#") else { return nil }
     return String(decoding: line, as: UTF8.self)
   }
 

@@ -1,0 +1,92 @@
+extension WebURL {
+  /// Takes a text that is a URL's serialisation already and keeps it as it is, after one scan; nil when in doubt.
+  ///
+  /// Nearly all URLs that a program meets are of this kind. What it takes, the parser would give the same bytes for;
+  /// what it leaves (capitals in the host, user info, IPv6, a final dot…) the parser decides.
+  init?(canonical text: String) {
+    guard text.isContiguousUTF8, let layout = Layout(canonical: text.utf8.span) else { return nil }
+    self.init(href: text, layout: layout)
+  }
+}
+
+extension WebURL.Layout {
+  fileprivate init?(canonical text: Span<UInt8>) {
+    guard text.count <= UInt32.max, let scheme = Self.scheme(text) else { return nil }
+    self.scheme = scheme
+    let hostStart = Int(authorityStart)
+    guard let (hostEnd, hostIsAddress) = Self.host(text, from: hostStart) else { return nil }
+    var end = hostEnd
+    if end < text.count, text[end] == ASCII.colon {
+      guard let (number, portEnd) = Self.port(text, from: end + 1), number != scheme.defaultPort else { return nil }
+      port = number
+      end = portEnd
+    }
+    pathStart = UInt32(end)
+    guard let pathEnd = Self.path(text, from: end) else { return nil }
+    end = pathEnd
+    if end < text.count, text[end] == ASCII.question { end = URLPart.query.end(in: text, from: end + 1) }
+    queryEnd = UInt32(end)
+    if end < text.count, text[end] == ASCII.hash { end = URLPart.fragment.end(in: text, from: end + 1) }
+    guard end == text.count else { return nil }
+    usernameEnd = UInt32(hostStart)
+    self.hostStart = UInt32(hostStart)
+    self.hostEnd = UInt32(hostEnd)
+    self.hostIsAddress = hostIsAddress
+    self.pathEnd = UInt32(pathEnd)
+  }
+
+  @inline(__always)
+  private static func scheme(_ text: Span<UInt8>) -> WebURL.Scheme? {
+    // Of all these `ws://h/` alone is shorter: the parser has it.
+    guard text.count >= 8 else { return nil }
+    let isSocket = text[0] == UInt8(ascii: "w") && text[1] == UInt8(ascii: "s")
+    let isHTTP =
+      text[0] == UInt8(ascii: "h") && text[1] == UInt8(ascii: "t") && text[2] == UInt8(ascii: "t")
+      && text[3] == UInt8(ascii: "p")
+    guard isSocket || isHTTP else { return nil }
+    var end = isSocket ? 2 : 4
+    let isSecure = text[end] == UInt8(ascii: "s")
+    if isSecure { end += 1 }
+    guard text[end] == ASCII.colon, text[end + 1] == ASCII.slash, text[end + 2] == ASCII.slash else { return nil }
+    return isSocket ? isSecure ? .wss : .ws : isSecure ? .https : .http
+  }
+
+  /// A name of plain labels without a final dot, or a dotted quad.
+  @inline(__always)
+  private static func host(_ text: Span<UInt8>, from start: Int) -> (end: Int, isAddress: Bool)? {
+    var end = start
+    var labelStart = start
+    while end < text.count, URLPart.host.keeps(text[end]) {
+      if text[end] == ASCII.dot { labelStart = end + 1 }
+      end += 1
+    }
+    guard labelStart < end else { return nil }
+    guard LegacyIPv4.isNumber(text.extracting(labelStart..<end)) else { return (end, false) }
+    return IPAddress(ascii: text.extracting(start..<end)) == nil ? nil : (end, true)
+  }
+
+  private static func port(_ text: Span<UInt8>, from start: Int) -> (port: UInt16, end: Int)? {
+    var value: UInt32 = 0
+    var end = start
+    while end < text.count, end < start + 5, ASCII.isDigit(text[end]) {
+      value = value * 10 + UInt32(text[end] - ASCII.zero)
+      end += 1
+    }
+    let hasLeadingZero = end > start + 1 && text[start] == ASCII.zero
+    guard end > start, !hasLeadingZero, let port = UInt16(exactly: value) else { return nil }
+    return (port, end)
+  }
+
+  /// The end of a path that begins with a slash and has no dot segments.
+  @inline(__always)
+  private static func path(_ text: Span<UInt8>, from start: Int) -> Int? {
+    var end = start
+    while end < text.count, text[end] == ASCII.slash {
+      let segment = end + 1
+      end = URLPart.segment.end(in: text, from: segment)
+      guard segment < end, text[segment] == ASCII.dot || text[segment] == ASCII.percent else { continue }
+      if DotSegment(text.extracting(segment..<end)) != nil { return nil }
+    }
+    return end > start ? end : nil
+  }
+}

@@ -1,0 +1,76 @@
+extension WebURL {
+  /// What a URL's text consists of: where its parts begin and end, in bytes, and what its scheme and port are.
+  ///
+  ///     https://user:password@host.example:8443/path?query#fragment
+  ///             │   │         │           │    │    │     └ queryEnd
+  ///             │   │         │           │    │    └ pathEnd
+  ///             │   │         │           │    └ pathStart
+  ///             │   │         │           └ hostEnd
+  ///             │   │         └ hostStart
+  ///             │   └ usernameEnd
+  ///             └ authorityStart
+  struct Layout: Equatable, Sendable {
+    // Without user info the user name ends where the host starts.
+    var usernameEnd: UInt32 = 0
+    var hostStart: UInt32 = 0
+    var hostEnd: UInt32 = 0
+    var pathStart: UInt32 = 0
+    var pathEnd: UInt32 = 0
+    var queryEnd: UInt32 = 0
+    var port: UInt16?
+    var scheme = Scheme.http
+    var hostIsAddress = false
+
+    var authorityStart: UInt32 { UInt32(scheme.rawValue.utf8.count) + 3 }
+  }
+
+  /// The scheme.
+  public var scheme: Scheme { layout.scheme }
+
+  /// The user name, percent-encoded; empty when there is none.
+  public var username: String { part(layout.authorityStart..<layout.usernameEnd) }
+
+  /// The password, percent-encoded; empty when there is none.
+  public var password: String {
+    // A colon before it, an at sign behind it.
+    layout.usernameEnd + 1 < layout.hostStart ? part(layout.usernameEnd + 1..<layout.hostStart - 1) : ""
+  }
+
+  /// The host.
+  public var host: Host {
+    guard layout.hostIsAddress else { return .name(part(layout.hostStart..<layout.hostEnd)) }
+    var text = href.utf8.span.extracting(Int(layout.hostStart)..<Int(layout.hostEnd))
+    if text[0] == ASCII.openBracket { text = text.extracting(1..<text.count - 1) }
+    return IPAddress(ascii: text).map(Host.address) ?? .name("")
+  }
+
+  /// The port, nil when it is the scheme's default.
+  public var port: UInt16? { layout.port }
+
+  /// The path, percent-encoded, its dot segments resolved; it begins with a slash.
+  public var path: String { part(layout.pathStart..<layout.pathEnd) }
+
+  /// The query without its `?`, percent-encoded; nil without one, empty for a lone `?`.
+  public var query: String? {
+    layout.pathEnd < layout.queryEnd ? part(layout.pathEnd + 1..<layout.queryEnd) : nil
+  }
+
+  /// The fragment without its `#`, percent-encoded; nil without one, empty for a lone `#`.
+  public var fragment: String? {
+    let end = UInt32(href.utf8.count)
+    return layout.queryEnd < end ? part(layout.queryEnd + 1..<end) : nil
+  }
+
+  /// The port that a connection goes to: the URL's own or the scheme's default.
+  public var effectivePort: UInt16 { port ?? scheme.defaultPort }
+
+  /// The host, and the port when it is not the default: the value of the `Host` field (RFC 9110 §7.2).
+  public var hostAndPort: String { part(layout.hostStart..<layout.pathStart) }
+
+  /// The path and the query: what stands in a request line (RFC 9112 §3.2.1).
+  public var requestTarget: String { part(layout.pathStart..<layout.queryEnd) }
+
+  private func part(_ range: Range<UInt32>) -> String {
+    ASCII.text(href.utf8.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)))
+  }
+}

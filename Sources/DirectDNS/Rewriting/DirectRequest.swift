@@ -1,0 +1,61 @@
+public import HTTPTypes
+
+/// A request that goes straight to an address, while everything else about it stays on the name.
+///
+/// Made by ``RequestRewriter``. A response to it gets its name back by ``ResponseRestorer``.
+public struct DirectRequest: Hashable, Sendable {
+  /// Where the address stands.
+  public enum Form: String, Hashable, Sendable, CaseIterable {
+    /// In the URL: `https://192.0.2.1/x`, with `Host` and `originalUrl` for the name.
+    ///
+    /// Any client can send it over http. Over https only a client that can be told the server's name apart from the
+    /// URL's host can, since the URL's host is what it would verify.
+    case literal
+    /// Beside the URL, which keeps the name: only the connection goes to the address.
+    ///
+    /// For clients that can be told where to connect, such as libcurl by `CURLOPT_CONNECT_TO`.
+    case pinned
+  }
+
+  /// Where the address stands.
+  public let form: Form
+  /// What is sent: no user info, no fragment, one `Host` at most.
+  public let request: HTTPRequest
+  /// The URL of ``request``: of the address in the literal form, of the name in the pinned form.
+  public let url: WebURL
+  /// The URL that the caller asked for, user info and fragment included.
+  public let originalURL: WebURL
+  /// The value of the `Host` field: the name and a port that is not the default, or what the caller set.
+  public let host: String
+  /// The name for SNI (RFC 6066 §3) and the certificate check; nothing without TLS.
+  public let serverName: HostName?
+  /// The addresses that may be connected to, in the order of trying; never empty.
+  public let addresses: [IPAddress]
+  /// Every address of the answer, the forbidden ones too: what the name may be hidden behind in a response.
+  public let answer: [IPAddress]
+
+  /// The address that the request goes to: the first of ``addresses``.
+  public var address: IPAddress { addresses[0] }
+
+  /// The port that the connection goes to.
+  public var port: UInt16 { originalURL.effectivePort }
+
+  /// The value of the `originalUrl` field: the URL with the name and its user info, without the fragment.
+  ///
+  /// It may hold secrets: do not log it, and do not send it to an origin that is not yours.
+  public var originalUrl: String { originalURL.text(fragment: false) }
+}
+
+extension HTTPField.Name {
+  /// The field that carries a rewritten request's own URL, with the name.
+  public static let originalUrl = token("originalUrl")
+
+  /// `Host`, which a request that names its server by ``HTTPRequest/authority`` alone does without.
+  public static let hostField = token("Host")
+
+  /// A name that is known to be a token.
+  static func token(_ text: StaticString) -> HTTPField.Name {
+    guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no token") }
+    return name
+  }
+}

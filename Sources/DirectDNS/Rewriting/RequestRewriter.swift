@@ -1,0 +1,113 @@
+public import HTTPTypes
+
+/// Turns a request for a name into one that goes straight to an address.
+///
+/// A pure function of the request, the answer and these settings: it resolves nothing and sends nothing, so that any
+/// HTTP client can use it. Bodies are no part of it and pass untouched.
+public struct RequestRewriter: Hashable, Sendable {
+  /// Where the address stands; in the URL by default.
+  public var form: DirectRequest.Form
+  /// Which addresses may be connected to; public ones only by default.
+  public var policy: AddressPolicy
+  /// Names that are left alone, with all names below them; none by default.
+  public var bypass: [HostName]
+
+  /// Creates a rewriter.
+  public init(form: DirectRequest.Form = .literal, policy: AddressPolicy = .publicOnly, bypass: [HostName] = []) {
+    self.form = form
+    self.policy = policy
+    self.bypass = bypass
+  }
+
+  /// Rewrites a request.
+  ///
+  /// Rewriting twice is the same as once. A caller's own `Host` stays. User info becomes `Authorization` unless the
+  /// caller set one, and the fragment stays behind. An `originalUrl` that came from outside is taken away.
+  ///
+  /// - Parameters:
+  ///   - request: the request, with scheme, authority and path; see `HTTPRequest.init(method:url:headerFields:)`.
+  ///   - answer: the addresses of the URL's host, in the order of use, such as a resolution's.
+  ///   - throughProxy: whether the request will go through a proxy, which is left to connect by name.
+  /// - Returns: the request to send, or why it is left as it is, or why it must not be sent.
+  public func rewrite(
+    _ request: HTTPRequest, using answer: some Sequence<IPAddress>, throughProxy: Bool = false
+  ) -> RewriteOutcome {
+    if let scheme = request.scheme, WebURL.Scheme(rawValue: scheme.lowercased()) == nil {
+      return .bypassed(request.withoutOriginalUrl, reason: .otherScheme)
+    }
+    do throws(DirectDNSError) {
+      let url = try WebURL(request)
+      guard request.headerFields[values: .hostField].count <= 1 else {
+        throw DirectDNSError(.invalidRequest, "the request has more than one Host field: leave one, or none")
+      }
+      if case .address(let address) = url.host {
+        _ = try policy.allowed(CollectionOfOne(address), for: url.host)
+        guard !request.isRewritten(to: url) else { return .bypassed(request, reason: .alreadyRewritten) }
+        return .bypassed(request.withoutOriginalUrl, reason: .addressLiteral)
+      }
+      let name = try HostName(url.host)
+      if bypass.contains(where: name.hasSuffix) {
+        return .bypassed(request.withoutOriginalUrl, reason: .bypassList)
+      }
+      if throughProxy { return .bypassed(request.withoutOriginalUrl, reason: .proxy) }
+      let answer = Array(answer)
+      guard !answer.isEmpty else { return .bypassed(request.withoutOriginalUrl, reason: .noAddress) }
+      let addresses = try policy.allowed(answer, for: url.host)
+      return .direct(DirectRequest(form, request, url, name, addresses: addresses, answer: answer))
+    } catch {
+      return .refused(error)
+    }
+  }
+}
+
+extension DirectRequest {
+  /// Moves a request to the first of its addresses.
+  fileprivate init(
+    _ form: Form, _ request: HTTPRequest, _ url: WebURL, _ name: HostName, addresses: [IPAddress], answer: [IPAddress]
+  ) {
+    self.form = form
+    originalURL = url
+    self.addresses = addresses
+    self.answer = answer
+    serverName = url.scheme.isSecure ? name : nil
+    var fields = request.headerFields
+    let ownHost = fields[.hostField]
+    host = ownHost ?? url.hostAndPort
+    fields[.originalUrl] = nil
+    if fields[.authorization] == nil { fields[.authorization] = url.basicCredentials }
+    let host: WebURL.Host
+    switch form {
+    case .pinned: host = url.host
+    case .literal:
+      host = .address(addresses[0])
+      // RFC 9112 §3.2: Host goes first.
+      if ownHost == nil { fields.insert(HTTPField(name: .hostField, value: url.hostAndPort), at: 0) }
+      fields.append(HTTPField(name: .originalUrl, value: url.text(fragment: false)))
+    }
+    self.url = url.requested(from: host)
+    var moved = request
+    moved.scheme = url.scheme.rawValue
+    moved.authority = self.url.hostAndPort
+    moved.path = url.requestTarget
+    moved.headerFields = fields
+    self.request = moved
+  }
+}
+
+extension HTTPRequest {
+  /// The request without the field that is ours to set.
+  fileprivate var withoutOriginalUrl: HTTPRequest {
+    guard headerFields.contains(.originalUrl) else { return self }
+    var request = self
+    request.headerFields[.originalUrl] = nil
+    return request
+  }
+
+  /// Whether rewriting would have made this request: its `originalUrl` is its own URL with a name for the address.
+  fileprivate func isRewritten(to url: WebURL) -> Bool {
+    guard headerFields.contains(.hostField), headerFields[values: .originalUrl].count == 1,
+      let text = headerFields[.originalUrl], let original = try? WebURL(text), case .name = original.host
+    else { return false }
+    return original.text(host: url.host, userInfo: false) == url.href && original.text(fragment: false) == text
+  }
+}

@@ -1,0 +1,141 @@
+public import HTTPTypes
+
+/// Puts the name back into the response to a request that went straight to an address.
+///
+/// A server that was reached by address may answer with it: in the `Domain` of a cookie, in a `Location`. Whoever
+/// followed that would leave the name for good, and keep cookies for an address that serves others tomorrow. What
+/// does not name one of the addresses keeps its bytes, relative references aside, which become absolute ones.
+public struct ResponseRestorer: Hashable, Sendable {
+  /// The URL that was asked for, with the name: the response's URL.
+  public let originalURL: WebURL
+  /// The addresses that stand for the name.
+  public let addresses: [IPAddress]
+
+  /// Creates a restorer.
+  ///
+  /// - Parameters:
+  ///   - originalURL: the URL that was asked for, with the name.
+  ///   - addresses: every address of the answer that the request's own one was of.
+  public init(originalURL: WebURL, addresses: some Sequence<IPAddress>) {
+    self.originalURL = originalURL
+    self.addresses = addresses.map(\.unmapped)
+  }
+
+  /// Creates the restorer of a request's responses.
+  public init(for request: DirectRequest) {
+    self.init(originalURL: request.originalURL, addresses: request.answer)
+  }
+
+  /// The response with the name put back into `Set-Cookie`, `Location`, `Content-Location` and `Refresh`.
+  ///
+  /// - Parameters:
+  ///   - response: a response's head.
+  ///   - request: the request that it answers.
+  public static func restore(_ response: HTTPResponse, for request: DirectRequest) -> HTTPResponse {
+    ResponseRestorer(for: request).restore(response)
+  }
+
+  /// The response with the name put back into `Set-Cookie`, `Location`, `Content-Location` and `Refresh`.
+  public func restore(_ response: HTTPResponse) -> HTTPResponse {
+    var restored = response
+    let isRedirect = response.status.kind == .redirection
+    for index in response.headerFields.indices {
+      let field = response.headerFields[index]
+      let value: String
+      switch field.name {
+      case .setCookie: value = setCookie(field.value)
+      case .location: value = location(field.value, isRedirect: isRedirect)
+      case .contentLocation: value = reference(field.value)
+      case .refresh: value = refresh(field.value)
+      default: continue
+      }
+      if value != field.value { restored.headerFields[index].value = value }
+    }
+    return restored
+  }
+
+  /// The value of `Location` with the name put back.
+  ///
+  /// - Parameters:
+  ///   - value: an absolute URL, or a reference that is resolved against ``originalURL``.
+  ///   - isRedirect: whether the response's status is 3xx: what is restored then inherits the original fragment where
+  ///     it has none of its own (RFC 9110 §10.2.2).
+  public func location(_ value: String, isRedirect: Bool = true) -> String {
+    reference(value, fragment: isRedirect ? originalURL.fragment : nil)
+  }
+
+  /// The value of `Set-Cookie`, without a `Domain` that is one of the addresses in any spelling.
+  ///
+  /// The cookie then is host-only, for the host of ``originalURL``.
+  public func setCookie(_ value: String) -> String {
+    let attributes = value.split(separator: ";", omittingEmptySubsequences: false)
+    // RFC 6265 §5.3: of several, the last one counts.
+    guard let last = attributes.dropFirst().compactMap(domain).last, isHidden(last) else { return value }
+    return (attributes.prefix(1) + attributes.dropFirst().filter { domain($0) == nil }).joined(separator: ";")
+  }
+
+  /// The value of `Refresh` with the name put back into its URL; what has none is kept.
+  public func refresh(_ value: String) -> String {
+    guard let range = RefreshURL.range(in: value) else { return value }
+    var restored = value
+    restored.replaceSubrange(range, with: reference(String(value[range])))
+    return restored
+  }
+
+  /// A reference in a response, with the name put back.
+  private func reference(_ value: String, fragment: String? = nil) -> String {
+    guard let url = try? WebURL(value, base: originalURL) else { return value }
+    let host: WebURL.Host
+    if case .address(let address) = url.host, addresses.contains(address.unmapped) {
+      host = originalURL.host
+    } else {
+      guard isRelative(value) else { return value }
+      host = url.host
+    }
+    let text = url.text(host: host)
+    guard let fragment, url.fragment == nil else { return text }
+    return text + "#" + fragment
+  }
+
+  /// Whether a reference depends on its base: it has no scheme, or the base's own without two slashes.
+  private func isRelative(_ value: String) -> Bool {
+    guard let scheme = WebURL.schemeName(of: value) else { return true }
+    guard scheme == originalURL.scheme.rawValue else { return false }
+    let rest = value.unicodeScalars.drop { $0 != ":" }.lazy.filter { $0 != "\t" && $0 != "\n" && $0 != "\r" }
+    return !rest.starts(with: "://".unicodeScalars)
+  }
+
+  /// The value of an attribute, if it is `Domain`, without the dot that it may begin with.
+  private func domain(_ attribute: Substring) -> Substring? {
+    let parts = attribute.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts[0].trimmed.lowercased() == "domain" else { return nil }
+    let value = parts.count > 1 ? parts[1].trimmed : ""
+    return value.hasPrefix(".") ? value.dropFirst() : value
+  }
+
+  /// Whether a domain is one of the addresses, as a URL may spell it or an IPv6 address without brackets.
+  private func isHidden(_ domain: Substring) -> Bool {
+    if let address = IPAddress(String(domain)) { return addresses.contains(address.unmapped) }
+    guard case .address(let address) = try? WebURL.Host(String(domain)) else { return false }
+    return addresses.contains(address.unmapped)
+  }
+}
+
+extension HTTPField.Name {
+  static let refresh = token("Refresh")
+}
+
+extension IPAddress {
+  /// The IPv4 address that an IPv4-mapped one stands for; any other is itself.
+  fileprivate var unmapped: IPAddress { isIPv4Mapped ? .ipv4(UInt32(truncatingIfNeeded: low)) : self }
+}
+
+extension Substring {
+  /// Without the blanks around it (RFC 6265 §5.2).
+  fileprivate var trimmed: Substring {
+    var text = self
+    while text.first == " " || text.first == "\t" { text.removeFirst() }
+    while text.last == " " || text.last == "\t" { text.removeLast() }
+    return text
+  }
+}

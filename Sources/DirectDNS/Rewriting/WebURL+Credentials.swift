@@ -1,0 +1,10 @@
+extension WebURL {
+  /// The URL's user info as the value of `Authorization` (RFC 7617); nothing without user info.
+  ///
+  /// It is a secret.
+  var basicCredentials: String? {
+    guard !username.isEmpty || !password.isEmpty else { return nil }
+    let pair = PercentEncoding.decoded(username.utf8.span) + [ASCII.colon] + PercentEncoding.decoded(password.utf8.span)
+    return "Basic " + Base64.encoded(pair)
+  }
+}

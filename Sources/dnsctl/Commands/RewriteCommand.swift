@@ -1,0 +1,119 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// `dnsctl rewrite`: requests for names become requests to addresses.
+struct RewriteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rewrite",
+    abstract: "Show the request that goes straight to an address.",
+    discussion: """
+      Nothing is sent but the lookup. A request that cannot be rewritten is bypassed, to be sent as it is; one that must not be sent is refused.
+
+      With -, requests come from standard input, one JSON object a line:
+        {"url": …, "method": …, "headers": [[name, value], …], "address": …}
+      Only url is required. Each gives one line of JSON, in the same order:
+        {"outcome": "rewritten|bypassed|refused", "reason", "form", "url", "host", "originalUrl", "headers",
+         "serverName", "port", "address", "addresses"}
+      What does not apply is null; reason is a code, a colon and words.
+
+      EXAMPLES
+        dnsctl rewrite https://www.example.com/
+        dnsctl rewrite --format curl https://www.example.com/ | sh
+        dnsctl rewrite --address 192.0.2.1 --allow 192.0.2.0/24 http://shop.example/
+        dnsctl rewrite - < requests.jsonl
+
+      EXIT STATUS
+          0  every request was rewritten or bypassed
+          3  a request was refused
+         64  the command line is wrong
+         74  standard input could not be read, or standard output not written
+         78  the configuration is wrong
+        130  interrupted
+        141  the reader of standard output has gone
+
+      The environment counts as for dnsctl resolve.
+      """)
+
+  @OptionGroup(title: "Address options")
+  var policy: PolicyOptions
+
+  @Option(
+    help: ArgumentHelp("The address to go to, instead of looking the host up.", valueName: "ip"),
+    transform: { text in
+      let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
+      guard let address = IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text) else {
+        throw ValidationError("\"\(text.printable)\" is no IP address. Write 192.0.2.1 or 2001:db8::1.")
+      }
+      return address
+    })
+  var address: IPAddress?
+
+  @Option(help: "Where the address stands: in the URL, or beside it.")
+  var form = FormOption.literal
+
+  @Option(help: "How requests are written. (default: json with -, otherwise text)")
+  var format: RewriteFormat?
+
+  @OptionGroup(title: "Upstream options")
+  var upstream: UpstreamOptions
+
+  @Argument(
+    help: ArgumentHelp("A URL; - reads requests from standard input, one a line.", valueName: "url"))
+  var urls: [String]
+
+  func run() async throws {
+    CommandSignals.end(await run(in: .process()))
+  }
+
+  func run(in context: CommandContext) async -> ExitStatus {
+    let lookup: RequestLookup
+    do {
+      lookup = try makeLookup(in: context)
+    } catch {
+      let hint = error.status == .usage ? " See dnsctl rewrite --help." : ""
+      context.complain(error.message + hint)
+      return error.status
+    }
+    let format = format ?? (urls.contains(Pipeline.inputMark) ? .json : .text)
+    let work: @Sendable (Pipeline.Item) async -> RewriteResult = { [address] item in
+      do throws(DirectDNSError) {
+        return await lookup.rewrite(try RewriteInput(item, address: address))
+      } catch {
+        return RewriteResult(text: item.text, outcome: .refused(error))
+      }
+    }
+    var writer = OutcomeWriter(context) { (result: RewriteResult) in (format.render(result), result.status) }
+    do throws(PipelineError) {
+      let pipeline = OrderedPipeline(input: context.input, lines: LineSplitter(.json), work: work)
+      try await pipeline.run(urls) { results throws(StreamError) in try writer.write(results) }
+    } catch {
+      return error.status(in: context)
+    }
+    return writer.status
+  }
+
+  private func makeLookup(in context: CommandContext) throws(SettingsError) -> RequestLookup {
+    var settings = try upstream.settings(in: context)
+    if !urls.contains(Pipeline.inputMark) { settings.configuration.keepAlive = [] }
+    do throws(DirectDNSError) {
+      let resolver = try context.makeResolver(settings.configuration, settings.systemServers)
+      return RequestLookup(
+        rewriter: RequestRewriter(form: form.form, policy: policy.policy(over: settings.addressPolicy)),
+        resolver: resolver, options: settings.lookup)
+    } catch {
+      throw SettingsError(.configuration, error.description)
+    }
+  }
+}
+
+/// `literal` or `pinned`.
+enum FormOption: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case literal, pinned
+
+  var form: DirectRequest.Form {
+    switch self {
+    case .literal: .literal
+    case .pinned: .pinned
+    }
+  }
+}

@@ -1,0 +1,48 @@
+internal import DirectDNS
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A line of standard input as JSON, its faults named by the way to them.
+enum JSONLineReader {
+  /// Reads a line.
+  ///
+  /// - Throws: `invalidRequest`, naming what stands where and what should.
+  static func read<Value>(
+    _ line: String, _ make: (ConfigurationNode) throws(ConfigurationFault) -> Value
+  ) throws(DirectDNSError) -> Value {
+    guard let value = try? JSONDecoder().decode(ConfigurationValue.self, from: Data(line.utf8)) else {
+      throw DirectDNSError(.invalidRequest, "the line is no JSON: write one object a line")
+    }
+    do throws(ConfigurationFault) {
+      return try make(ConfigurationNode(value: value, path: "", whole: "the line"))
+    } catch {
+      throw DirectDNSError(.invalidRequest, error.message)
+    }
+  }
+}
+
+extension HTTPFields {
+  /// `[[name, value], …]`.
+  ///
+  /// What could not go out as it stands is refused, since it could smuggle a field in; values may be secrets and are
+  /// not shown.
+  init(_ node: ConfigurationNode) throws(ConfigurationFault) {
+    self.init()
+    for field in try node.list("Give a list of [name, value].") {
+      var pair = try field.list("Give [name, value].")
+      guard pair.count == 2 else { throw field.fault("Give [name, value].") }
+      let expectation = "Give a header field's name, such as \"Accept\"."
+      guard let name = HTTPField.Name(try pair[0].text(expectation)) else { throw pair[0].fault(expectation) }
+      pair[1].isSecret = true
+      guard case .text(let value) = pair[1].value, HTTPField.isValidValue(value) else {
+        throw pair[1].fault("Give a header field's value: text without line breaks and NUL.")
+      }
+      append(HTTPField(name: name, value: value))
+    }
+  }
+}

@@ -1,0 +1,136 @@
+internal import DirectDNS
+
+/// Many things at once: read as they come, worked on side by side, handed on in the order of reading.
+struct OrderedPipeline<Outcome: Sendable>: Sendable {
+  let input: any InputSource
+  let lines: LineSplitter
+  let work: @Sendable (Pipeline.Item) async -> Outcome
+
+  /// Creates a pipeline.
+  ///
+  /// - Parameters:
+  ///   - input: standard input.
+  ///   - lines: what counts as a line of it; one name each by default.
+  ///   - work: what is done with a line or an argument.
+  init(
+    input: any InputSource, lines: LineSplitter = LineSplitter(), work: @escaping @Sendable (Pipeline.Item) async -> Outcome
+  ) {
+    self.input = input
+    self.lines = lines
+    self.work = work
+  }
+
+  private enum Event: Sendable {
+    case read(Result<[UInt8], StreamError>)
+    case ended(Int, Outcome)
+  }
+
+  /// Does the work, and hands on what came of it.
+  ///
+  /// Its tasks are not a group's: when handing on fails, this ends at once, although a read of standard input may
+  /// wait for as long as a person at the keyboard does.
+  ///
+  /// - Parameters:
+  ///   - arguments: what to work on, and ``Pipeline/inputMark`` where the lines of standard input belong.
+  ///   - handOn: is called with one or more outcomes, in order.
+  /// - Throws: what `handOn` throws, or that the input cannot be read.
+  func run(
+    _ arguments: [String], handOn: ([Outcome]) throws(StreamError) -> Void
+  ) async throws(PipelineError) {
+    let (events, feed) = AsyncStream.makeStream(of: Event.self)
+    var iterator = events.makeAsyncIterator()
+    var sources = arguments[...]
+    var waiting: ArraySlice<Pipeline.Item> = []
+    var lines = lines
+    var isReading = false
+    var started = 0
+    var handedOn = 0
+    var running = 0
+    var held: [Int: Outcome] = [:]
+
+    while true {
+      while waiting.isEmpty, let source = sources.first, !isReading {
+        if source == Pipeline.inputMark {
+          isReading = true
+          Task { [input] in
+            do throws(StreamError) { feed.yield(.read(.success(try await input.read()))) } catch {
+              feed.yield(.read(.failure(error)))
+            }
+          }
+        } else {
+          waiting.append(.argument(source))
+          sources.removeFirst()
+        }
+      }
+      if running < Pipeline.width, started - handedOn < Pipeline.window, let item = waiting.popFirst() {
+        let index = started
+        started += 1
+        running += 1
+        Task { [work] in feed.yield(.ended(index, await work(item))) }
+        continue
+      }
+      guard running > 0 || isReading, let event = await iterator.next() else { return }
+      switch event {
+      case .read(.failure(let error)): throw .input(error)
+      case .read(.success(let bytes)):
+        isReading = false
+        if bytes.isEmpty {
+          sources.removeFirst()
+          if let line = lines.finish() { waiting.append(.line(line)) }
+        } else {
+          waiting += lines.feed(bytes).map(Pipeline.Item.line)
+        }
+      case .ended(let index, let outcome):
+        running -= 1
+        held[index] = outcome
+        var ready: [Outcome] = []
+        while let next = held.removeValue(forKey: handedOn) {
+          ready.append(next)
+          handedOn += 1
+        }
+        guard !ready.isEmpty else { continue }
+        do throws(StreamError) { try handOn(ready) } catch { throw .output(error) }
+      }
+    }
+  }
+}
+
+/// What all pipelines have in common.
+enum Pipeline {
+  /// Pieces of work under way at a time.
+  static let width = 64
+  /// Lines read and not yet handed on: a slow one holds back those behind it, and reading stops when they are many.
+  static let window = 1024
+  /// Stands for standard input among the arguments.
+  static let inputMark = "-"
+
+  /// A piece of work.
+  enum Item: Sendable, Hashable {
+    /// Of the command line.
+    case argument(String)
+    /// Of standard input.
+    case line(String)
+
+    var text: String {
+      switch self {
+      case .argument(let text), .line(let text): text
+      }
+    }
+  }
+}
+
+/// Which end of the pipeline failed.
+enum PipelineError: Error, Sendable, Hashable {
+  case input(StreamError)
+  case output(StreamError)
+
+  /// Says so on standard error, unless it is only that the reader has gone.
+  func status(in context: CommandContext) -> ExitStatus {
+    switch self {
+    case .output(.closedPipe): return .closedPipe
+    case .output(let error): context.complain("standard output cannot be written: \(error.reason).")
+    case .input(let error): context.complain("standard input cannot be read: \(error.reason).")
+    }
+    return .streams
+  }
+}

@@ -1,0 +1,26 @@
+internal import DirectDNS
+
+/// Looks a request's host up, unless its address is given, and rewrites it.
+struct RequestLookup: Sendable {
+  let rewriter: RequestRewriter
+  let resolver: Resolver
+  let options: LookupOptions
+
+  func rewrite(_ input: RewriteInput) async -> RewriteResult {
+    func result(_ addresses: [IPAddress], _ error: DirectDNSError? = nil) -> RewriteResult {
+      RewriteResult(
+        text: input.text, outcome: rewriter.rewrite(input.request, using: addresses), lookupError: error)
+    }
+    if let address = input.address { return result([address]) }
+    // What is bypassed or refused by itself needs no lookup.
+    guard let url = try? WebURL(input.request), let host = try? HostName(url.host) else { return result([]) }
+    do throws(DirectDNSError) {
+      return result(Array(try await resolver.resolve(host, options: options).addresses))
+    } catch {
+      guard error.code != .refused else {
+        return RewriteResult(text: input.text, outcome: .refused(error))
+      }
+      return result([], error)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import HTTPTypes
+
+/// How rewritten requests are written.
+enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case text, json, curl
+
+  /// What is written for one request.
+  ///
+  /// Standard output holds what may be sent; JSON has refusals among it.
+  func render(_ result: RewriteResult) -> RenderedOutcome {
+    switch (self, result.outcome) {
+    case (.json, _): RenderedOutcome(output: Self.json(result))
+    case (_, .refused): RenderedOutcome(errors: "dnsctl: \(result.text.printable): \(result.reason ?? "")\n")
+    case (.text, .direct(let direct)): RenderedOutcome(output: Self.text(result, direct))
+    case (.text, .bypassed):
+      RenderedOutcome(output: "\(result.text.printable)\n  not rewritten  \(result.reason ?? "")\n")
+    case (.curl, .direct(let direct)): RenderedOutcome(output: CurlCommandLine(direct).text + "\n")
+    case (.curl, .bypassed(let request, _)):
+      RenderedOutcome(output: CurlCommandLine(request, url: result.text).text + "\n")
+    }
+  }
+
+  private static func text(_ result: RewriteResult, _ direct: DirectRequest) -> String {
+    var rows = [
+      ("address", "\(direct.address) port \(direct.port)"), ("URL", direct.url.href), ("Host", direct.host),
+    ]
+    if direct.form == .literal { rows.append(("originalUrl", direct.originalUrl)) }
+    if let name = direct.serverName { rows.append(("server name", name.text)) }
+    let others = direct.addresses.dropFirst().map(\.description)
+    if !others.isEmpty { rows.append(("others", others.joined(separator: ", "))) }
+    return rows.reduce(result.text.printable + "\n") { text, row in
+      text + "  " + row.0 + String(repeating: " ", count: 13 - row.0.count) + row.1.printable + "\n"
+    }
+  }
+
+  private static func json(_ result: RewriteResult) -> String {
+    var line = JSONLine()
+    let direct = result.outcome.direct
+    let outcome: String
+    var url = direct?.url.href
+    var fields = direct?.request.headerFields
+    switch result.outcome {
+    case .direct: outcome = "rewritten"
+    case .bypassed(let request, _):
+      outcome = "bypassed"
+      url = result.text
+      fields = request.headerFields
+    case .refused: outcome = "refused"
+    }
+    line.add("outcome", JSONLine.string(outcome))
+    line.add("reason", result.code.map { JSONLine.string("\($0): \(result.reason ?? "")") })
+    line.add("form", direct.map { JSONLine.string($0.form.rawValue) })
+    line.add("url", url.map(JSONLine.string))
+    line.add("host", direct.map { JSONLine.string($0.host) })
+    line.add("originalUrl", direct.map { JSONLine.string($0.originalUrl) })
+    line.add("headers", fields.map(JSONLine.fields))
+    line.add("serverName", direct?.serverName.map { JSONLine.string($0.text) })
+    line.add("port", direct.map { "\($0.port)" })
+    line.add("address", direct.map { JSONLine.string($0.address.description) })
+    line.add("addresses", direct.map { JSONLine.array($0.addresses.map { JSONLine.string($0.description) }) })
+    return line.text
+  }
+}

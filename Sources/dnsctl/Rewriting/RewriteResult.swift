@@ -1,0 +1,32 @@
+internal import DirectDNS
+
+/// What came of one request.
+struct RewriteResult: Sendable {
+  /// The URL as it was written, or the line that could not be read.
+  var text: String
+  var outcome: RewriteOutcome
+  /// Why no address is known, where looking it up failed.
+  var lookupError: DirectDNSError?
+
+  var status: ExitStatus {
+    if case .refused = outcome { .refused } else { .answered }
+  }
+
+  /// Why the request is not rewritten, for people.
+  var reason: String? {
+    switch outcome {
+    case .direct: nil
+    case .bypassed(_, let reason): lookupError.map(ErrorText.line) ?? reason.description
+    case .refused(let error): ErrorText.line(error)
+    }
+  }
+
+  /// Why the request is not rewritten, for programs.
+  var code: String? {
+    switch outcome {
+    case .direct: nil
+    case .bypassed(_, let reason): reason.rawValue
+    case .refused(let error): error.code.description
+    }
+  }
+}
