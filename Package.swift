@@ -14,6 +14,7 @@ let package = Package(
   platforms: [.macOS(.v26)],
   products: [
     .library(name: "DirectDNS", targets: ["DirectDNS"]),
+    .library(name: "DirectDNSFoundation", targets: ["DirectDNSFoundation"]),
     .library(name: "DirectDNSTesting", targets: ["DirectDNSTesting"]),
     .executable(name: "dnsctl", targets: ["dnsctl"]),
     .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
@@ -43,17 +44,24 @@ let package = Package(
     .systemLibrary(
       name: "CDirectDNSIDN", pkgConfig: "libidn2",
       providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
+    .systemLibrary(
+      name: "CDirectDNSPSL", pkgConfig: "libpsl",
+      providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
     .systemLibrary(name: "CDirectDNSClock"),
     .target(
       name: "DirectDNS",
       dependencies: [
-        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN", "CDirectDNSClock",
+        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN", "CDirectDNSPSL", "CDirectDNSClock",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
+      swiftSettings: house),
+    .target(
+      name: "DirectDNSFoundation",
+      dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       swiftSettings: house),
     .target(
       name: "DirectDNSTesting",
@@ -110,6 +118,15 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSFoundationTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSFoundation", .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),

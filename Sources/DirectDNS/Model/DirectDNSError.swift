@@ -40,6 +40,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let bodyNotReplayable = Code("bodyNotReplayable")
     /// The caller was cancelled.
     public static let cancelled = Code("cancelled")
+    /// A file cannot be read or written.
+    public static let fileUnusable = Code("fileUnusable")
     /// The resolver was shut down.
     public static let shutDown = Code("shutDown")
   }
