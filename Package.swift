@@ -14,6 +14,7 @@ let package = Package(
   platforms: [.macOS(.v26)],
   products: [
     .library(name: "DirectDNS", targets: ["DirectDNS"]),
+    .library(name: "DirectDNSFoundation", targets: ["DirectDNSFoundation"]),
     .library(name: "DirectDNSTesting", targets: ["DirectDNSTesting"]),
     .executable(name: "dnsctl", targets: ["dnsctl"]),
     .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
@@ -57,6 +58,10 @@ let package = Package(
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
+      swiftSettings: house),
+    .target(
+      name: "DirectDNSFoundation",
+      dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       swiftSettings: house),
     .target(
       name: "DirectDNSTesting",
@@ -113,6 +118,15 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSFoundationTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSFoundation", .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),

@@ -8,7 +8,7 @@ typealias Verb = @Sendable (JSONObject) throws -> JSONObject
 
 /// Every verb that the library can answer, from one table per area.
 let verbs: [String: Verb] = [
-  urlVerbs, policyVerbs, rewritingVerbs, cookieVerbs, dnsVerbs,
+  urlVerbs, policyVerbs, rewritingVerbs, redirectVerbs, cookieVerbs, dnsVerbs,
 ].reduce(into: [:]) { all, table in
   all.merge(table) { first, _ in first }
 }

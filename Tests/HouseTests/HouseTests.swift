@@ -40,10 +40,10 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
     "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",
+    "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
     "Sources/DirectDNS/Rewriting/RewriteOutcome.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/WebURL+Credentials.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/WebURL+RequestURL.swift": "RequestRewriterTests",
-    "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
   ]
 
   @Test func `the sources are found`() {

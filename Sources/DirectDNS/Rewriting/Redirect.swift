@@ -70,15 +70,11 @@ public struct Redirect: Hashable, Sendable {
     }
     let fields = RedirectFields(
       source: source, target: target, dropsBody: dropsBody, secretFields: configuration.secretFields)
-    let located = HTTPRequest(url: target)
-    var next = request
+    var next = located(at: target, after: source, request)
     next.method = method
-    next.scheme = located.scheme
-    next.authority = located.authority
-    next.path = located.path
     next.headerFields = fields.next(request.headerFields)
     return Redirect(
-      request: next, url: target, keepsBody: body != .none && !dropsBody,
+      request: next, url: try WebURL(next), keepsBody: body != .none && !dropsBody,
       crossesOrigin: Origin(source) != Origin(target))
   }
 
@@ -117,18 +113,25 @@ public struct Redirect: Hashable, Sendable {
       throw refused(
         source, "to \(Origin(target)), which is plain text: allow the downgrade, or ask for that URL itself")
     }
-    return try inheriting(target, from: source)
+    return target
   }
 
-  /// A target with what it has from its source.
-  ///
-  /// The fragment, where it has none of its own (RFC 9110 §10.2.2). And the user info, which is of its origin: kept
-  /// within it, and neither told to another nor taken from another.
-  private static func inheriting(_ target: WebURL, from source: WebURL) throws(DirectDNSError) -> WebURL {
-    let staysHome = Origin(source) == Origin(target)
-    let userInfo = !staysHome ? "" : target.userInfo.isEmpty ? source.userInfo : target.userInfo
-    let fragment = (target.fragment ?? source.fragment).map { "#" + $0 } ?? ""
-    return try WebURL("\(target.scheme.rawValue)://\(userInfo)\(target.hostAndPort)\(target.requestTarget)\(fragment)")
+  /// The request at its new URL, with what that takes over from the one that redirects.
+  private static func located(at target: WebURL, after source: WebURL, _ request: HTTPRequest) -> HTTPRequest {
+    let located = HTTPRequest(url: target)
+    var next = request
+    next.scheme = located.scheme
+    next.path = located.path
+    next.authority = located.authority
+    // User info is of its origin: kept within it, and neither told to another nor taken from another.
+    if Origin(source) != Origin(target) {
+      next.authority = target.hostAndPort
+    } else if located.authority == target.hostAndPort {
+      next.authority = HTTPRequest(url: source).authority
+    }
+    // RFC 9110 §10.2.2.
+    if target.fragment == nil, let fragment = source.fragment { next.path = "\(target.requestTarget)#\(fragment)" }
+    return next
   }
 
   private static func refused(_ source: WebURL, _ reason: String) -> DirectDNSError {

@@ -17,10 +17,10 @@ struct RedirectFields {
   private func next(_ field: HTTPField) -> HTTPField? {
     let name = field.name.canonicalName
     // The proxy's password is not for origins, and `originalUrl` is of the hop that it was made for.
-    guard name != "proxy-authorization", name != "originalurl" else { return nil }
+    guard field.name != .proxyAuthorization, field.name != .originalUrl else { return nil }
     if crossesOrigin, Self.ofOneOrigin.contains(name) || secretFields.contains(field.name) { return nil }
     if dropsBody, Self.isAboutBody(name) { return nil }
-    return name == "referer" ? referer(field) : field
+    return field.name == .referer ? referer(field) : field
   }
 
   /// What names an origin or opens its doors: no other origin gets to see it.
@@ -40,11 +40,9 @@ struct RedirectFields {
     // RFC 9110 §10.1.3: what was read in private is not told in the open.
     guard target.scheme.isSecure || !(url.scheme.isSecure || source.scheme.isSecure) else { return nil }
     var cleaned = field
-    if crossesOrigin {
-      cleaned.value = "\(Origin(url))/"
-    } else if !url.userInfo.isEmpty || url.fragment != nil {
-      cleaned.value = url.text(userInfo: false, fragment: false)
-    }
+    let shown = crossesOrigin ? "\(Origin(url))/" : url.text(userInfo: false, fragment: false)
+    // What has nothing to hide keeps its spelling.
+    if shown != url.href { cleaned.value = shown }
     return cleaned
   }
 }

@@ -1,0 +1,43 @@
+public import DirectDNS
+
+#if canImport(FoundationNetworking)
+  internal import Foundation
+  public import FoundationNetworking
+#else
+  public import Foundation
+#endif
+
+extension CookieJar {
+  /// Takes every cookie of a storage, each in place of the one of the same name, domain and path.
+  ///
+  /// - Parameters:
+  ///   - storage: the storage, which stays as it is.
+  ///   - clock: where the present comes from; the system's clock by default.
+  /// - Returns: the cookies that break a rule of RFC 6265bis and were left out, with the rule.
+  @discardableResult
+  public func store(
+    contentsOf storage: HTTPCookieStorage, clock: any ResolverClock = SystemClock()
+  ) -> [(cookie: HTTPCookie, rejection: CookieRejection)] {
+    let now = CookieTime(secondsSince1970: clock.secondsSince1970)
+    var rejected: [(HTTPCookie, CookieRejection)] = []
+    var taken: [Cookie] = []
+    for cookie in storage.cookies ?? [] {
+      do throws(CookieRejection) {
+        taken.append(try Cookie(cookie, now: now))
+      } catch {
+        rejected.append((cookie, error))
+      }
+    }
+    store(taken)
+    return rejected
+  }
+}
+
+extension HTTPCookieStorage {
+  /// Takes every cookie of a jar that may be sent, each in place of the one of the same name, domain and path.
+  ///
+  /// - Parameter jar: the jar, which stays as it is.
+  public func setCookies(of jar: CookieJar) {
+    for cookie in jar.cookies where !cookie.isHeld { HTTPCookie(cookie).map(setCookie) }
+  }
+}

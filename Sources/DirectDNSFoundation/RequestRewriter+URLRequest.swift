@@ -1,0 +1,97 @@
+public import DirectDNS
+internal import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  internal import Foundation
+  public import FoundationNetworking
+#else
+  public import Foundation
+#endif
+
+extension RequestRewriter {
+  /// Rewrites a request of `URLSession` to go straight to an address.
+  ///
+  /// It takes the literal form, whatever ``DirectDNS/RequestRewriter/form`` says: the URL is all that `URLSession` can be told.
+  /// Of the request only the URL, `Host`, `originalUrl`, `Authorization` (where the URL has user info) and
+  /// `httpShouldHandleCookies` change; method, body, stream, time-outs and cache policy are as they were.
+  ///
+  /// `httpShouldHandleCookies` is turned off, since `URLSession` would file cookies under the address: keep them in a
+  /// ``DirectDNS/CookieJar`` and set the `Cookie` field of the rewritten request. On Linux `URLSession` does not heed it: use
+  /// a configuration whose `httpCookieStorage` is nil. Turn its redirects off too (answer nil to
+  /// `urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)`) and follow them with
+  /// ``DirectDNS/Redirect``.
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - answer: the addresses of the URL's host, in the order of use, such as a resolution's.
+  ///   - throughProxy: whether the session uses a proxy, which is left to connect by name.
+  ///   - secure: what becomes of requests over TLS; refused by default.
+  /// - Returns: the request to send, or why it is left as it is, or why it must not be sent.
+  public func rewrite(
+    _ request: URLRequest, using answer: some Sequence<IPAddress>, throughProxy: Bool = false,
+    secure: SecureURLRequests = .refused
+  ) -> URLRequestOutcome {
+    guard let text = request.url?.absoluteString else {
+      return .refused(DirectDNSError(.invalidRequest, "the request has no URL"))
+    }
+    var bypassed = request
+    bypassed.setValue(nil, forHTTPHeaderField: HTTPField.Name.originalUrl.rawName)
+    let scheme = request.url?.scheme?.lowercased() ?? ""
+    guard WebURL.Scheme(rawValue: scheme) != nil else {
+      return .bypassed(bypassed, reason: RewriteOutcome.BypassReason.otherScheme.description)
+    }
+    var literal = self
+    literal.form = .literal
+    do throws(DirectDNSError) {
+      let url = try WebURL(text)
+      switch literal.rewrite(
+        HTTPRequest(url: url, headerFields: Self.named(in: request)), using: answer, throughProxy: throughProxy)
+      {
+      case .refused(let error): throw error
+      // What was rewritten before needs its originalUrl.
+      case .bypassed(_, .alreadyRewritten):
+        return .bypassed(request, reason: RewriteOutcome.BypassReason.alreadyRewritten.description)
+      case .bypassed(_, let reason): return .bypassed(bypassed, reason: reason.description)
+      case .direct(let direct):
+        if url.scheme.isSecure, secure != .byAddress {
+          let reason =
+            "URLSession checks the certificate of \(url.host) against the URL's host, and that would be \(direct.address)"
+          if secure == .byName { return .bypassed(bypassed, reason: reason) }
+          throw DirectDNSError(
+            .invalidRequest,
+            reason + ": send the request by name (secure: .byName), or by a client that can be told the name")
+        }
+        return .direct(try Self.moved(request, direct), direct)
+      }
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  /// The fields that rewriting goes by.
+  private static func named(in request: URLRequest) -> HTTPFields {
+    var fields = HTTPFields()
+    for name in [HTTPField.Name.hostField, .authorization, .originalUrl] {
+      fields[name] = request.value(forHTTPHeaderField: name.rawName)
+    }
+    return fields
+  }
+
+  private static func moved(_ request: URLRequest, _ direct: DirectRequest) throws(DirectDNSError) -> URLRequest {
+    // Foundation's parser has its own ideas of hosts: what it would connect to must be what was judged.
+    guard let url = URL(string: direct.url.href), let read = try? WebURL(url.absoluteString),
+      read.host == direct.url.host, read.effectivePort == direct.url.effectivePort
+    else {
+      throw DirectDNSError(
+        .invalidURL,
+        "Foundation cannot read the URL for \(direct.originalURL.host) that rewriting made: escape its path and query")
+    }
+    var moved = request
+    moved.url = url
+    for name in [HTTPField.Name.hostField, .authorization, .originalUrl] {
+      moved.setValue(direct.request.headerFields[name], forHTTPHeaderField: name.rawName)
+    }
+    moved.httpShouldHandleCookies = false
+    return moved
+  }
+}
