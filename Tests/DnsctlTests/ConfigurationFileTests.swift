@@ -136,6 +136,23 @@ import Testing
     #expect(try file("{ system: true }").usesSystemDNS == true)
     #expect(try file("{ system: null, timeout: null }").usesSystemDNS == nil)
   }
+
+  @Test func `an address policy is a word, or a base with lists`() throws {
+    #expect(try file("{ addressPolicy: 'any' }").addressPolicy == .any)
+    let policy = try file(
+      """
+      { addressPolicy: {
+        base: ['192.0.2.0/24'], allow: ['10.0.0.0/8', '127.0.0.1', 'corp.example'], deny: ['.evil.example', '::1'],
+        nat64: ['2001:db8:64::/96'] } }
+      """
+    ).addressPolicy
+    #expect(policy.base == .networks([try #require(IPNetwork("192.0.2.0/24"))]))
+    #expect(policy.allowedNetworks.map(\.description) == ["10.0.0.0/8", "127.0.0.1/32"])
+    #expect(policy.allowedSuffixes.map(\.text) == ["corp.example"])
+    #expect(policy.deniedNetworks.map(\.description) == ["::1/128"])
+    #expect(policy.deniedSuffixes.map(\.text) == ["evil.example"])
+    #expect(policy.nat64Prefixes.map(\.description) == ["2001:db8:64::/96"])
+  }
 }
 
 @Suite struct `The example configuration` {
@@ -160,6 +177,7 @@ import Testing
     #expect(keys(whole) == all(ConfigurationFile.Key.self))
     #expect(keys(at(whole, "system")) == all(ConfigurationFile.SystemKey.self))
     #expect(keys(at(whole, "cache")) == all(ConfigurationFile.CacheKey.self))
+    #expect(keys(at(whole, "addressPolicy")) == all(AddressPolicy.Key.self))
     #expect(keys(provider) == all(ProviderEntry.Key.self))
     #expect(keys(at(provider, "rateLimit")) == all(ProviderEntry.RateLimitKey.self))
     #expect(keys(at(provider, "credentials")) == all(ProviderEntry.CredentialsKey.self))
@@ -175,6 +193,7 @@ import Testing
     let standard = try settings([])
     #expect(example.lookup == standard.lookup)
     #expect(example.systemServers == standard.systemServers)
+    #expect(example.addressPolicy == standard.addressPolicy)
     let (left, right) = (example.configuration, standard.configuration)
     #expect(left.usesSystemDNS == right.usesSystemDNS)
     #expect(left.cache == right.cache)

@@ -40,9 +40,12 @@ struct World: Sendable {
   }
 
   /// Runs `dnsctl resolve` as a shell would.
-  func resolve(_ arguments: [String]) async -> Outcome {
+  func resolve(_ arguments: [String]) async -> Outcome { await run(["resolve"] + arguments) }
+
+  /// Runs `dnsctl` as a shell would.
+  func run(_ arguments: [String]) async -> Outcome {
     do {
-      guard let command = try Dnsctl.parseAsRoot(["resolve"] + arguments) as? ResolveCommand else {
+      guard let command = try Dnsctl.parseAsRoot(arguments) as? any ContextCommand else {
         return Outcome(status: -1, output: "", errors: "another command")
       }
       let status = await command.run(in: context)

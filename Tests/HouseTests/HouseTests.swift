@@ -39,6 +39,7 @@ struct HouseTests {
     "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/RewriteOutcome.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/WebURL+Credentials.swift": "RequestRewriterTests",
+    "Sources/DirectDNS/Rewriting/WebURL+RequestURL.swift": "RequestRewriterTests",
   ]
 
   @Test func `the sources are found`() {

@@ -84,7 +84,7 @@ extension DirectRequest {
       if ownHost == nil { fields.insert(HTTPField(name: .hostField, value: url.hostAndPort), at: 0) }
       fields.append(HTTPField(name: .originalUrl, value: url.text(fragment: false)))
     }
-    self.url = url.at(host)
+    self.url = url.requested(from: host)
     var moved = request
     moved.scheme = url.scheme.rawValue
     moved.authority = self.url.hostAndPort

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import DirectDNS
 
 /// `dnsctl resolve`: names become addresses.
-struct ResolveCommand: AsyncParsableCommand {
+struct ResolveCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "resolve",
     abstract: "Look up the addresses of names over HTTP.",
@@ -45,10 +45,6 @@ struct ResolveCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "A name or an address; - reads names from standard input, one a line.", valueName: "host"))
   var hosts: [String]
-
-  func run() async throws {
-    CommandSignals.end(await run(in: .process()))
-  }
 
   func run(in context: CommandContext) async -> ExitStatus {
     let resolver: Resolver

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import DirectDNS
 
 /// `dnsctl rewrite`: requests for names become requests to addresses.
-struct RewriteCommand: AsyncParsableCommand {
+struct RewriteCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "rewrite",
     abstract: "Show the request that goes straight to an address.",
@@ -60,10 +60,6 @@ struct RewriteCommand: AsyncParsableCommand {
   @Argument(
     help: ArgumentHelp("A URL; - reads requests from standard input, one a line.", valueName: "url"))
   var urls: [String]
-
-  func run() async throws {
-    CommandSignals.end(await run(in: .process()))
-  }
 
   func run(in context: CommandContext) async -> ExitStatus {
     let lookup: RequestLookup

@@ -1,9 +1,9 @@
 internal import DirectDNS
 
 /// The address policy of the configuration file.
-private enum PolicyKey: String, ConfigurationKey { case base, allow, deny, nat64 }
-
 extension AddressPolicy {
+  enum Key: String, ConfigurationKey { case base, allow, deny, nat64 }
+
   /// `publicOnly`, `any`, or an object with a base, lists of networks and names, and NAT64 prefixes.
   init(_ node: ConfigurationNode) throws(ConfigurationFault) {
     if case .text = node.value {
@@ -11,7 +11,7 @@ extension AddressPolicy {
       return
     }
     let object = try node.object(
-      PolicyKey.self, "Give \"publicOnly\", \"any\", or an object with base, allow, deny and nat64.")
+      Key.self, "Give \"publicOnly\", \"any\", or an object with base, allow, deny and nat64.")
     self.init(try object[.base].map { node throws(ConfigurationFault) in try Self.base(node) } ?? .publicOnly)
     for rule in try Self.rules(object[.allow]) { rule.add(to: &self, \.allowedNetworks, \.allowedSuffixes) }
     for rule in try Self.rules(object[.deny]) { rule.add(to: &self, \.deniedNetworks, \.deniedSuffixes) }

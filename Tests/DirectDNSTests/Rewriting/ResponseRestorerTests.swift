@@ -122,6 +122,7 @@ struct ResponseRestorerTests {
       let address = [IPAddress.ipv4(0x0808_0808), .ipv6(high: 0x2606_4700_0000_0000, low: 7)].randomElement(using: &random)
       let outcome = RequestRewriter().rewrite(HTTPRequest(url: url), using: [try #require(address)])
       let direct = try #require(outcome.direct)
+      #expect(direct.url.layout == (try WebURL(direct.url.href)).layout, "\(text)")
       let back = ResponseRestorer(for: direct).location(direct.url.href)
       #expect(back == url.text(userInfo: false), "\(text)")
       tried += 1

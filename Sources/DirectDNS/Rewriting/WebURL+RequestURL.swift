@@ -1,0 +1,18 @@
+extension WebURL {
+  /// The URL as it is requested from a host: without user info and fragment.
+  func requested(from host: Host) -> WebURL {
+    let text = text(host: host, userInfo: false, fragment: false)
+    var layout = layout
+    let hostEnd = UInt32(text.utf8.count) - (layout.queryEnd - layout.hostEnd)
+    // Unsigned: what moved to the left has gone round once.
+    let shift = hostEnd &- layout.hostEnd
+    layout.usernameEnd = layout.authorityStart
+    layout.hostStart = layout.authorityStart
+    layout.hostEnd = hostEnd
+    layout.pathStart &+= shift
+    layout.pathEnd &+= shift
+    layout.queryEnd &+= shift
+    if case .address = host { layout.hostIsAddress = true } else { layout.hostIsAddress = false }
+    return WebURL(href: text, layout: layout)
+  }
+}

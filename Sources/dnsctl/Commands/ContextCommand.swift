@@ -1,0 +1,12 @@
+internal import ArgumentParser
+
+/// A command that sees the world through a context, so that tests can give it one.
+protocol ContextCommand: AsyncParsableCommand {
+  func run(in context: CommandContext) async -> ExitStatus
+}
+
+extension ContextCommand {
+  func run() async throws {
+    CommandSignals.end(await run(in: .process()))
+  }
+}

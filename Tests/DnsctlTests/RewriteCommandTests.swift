@@ -1,0 +1,179 @@
+import Testing
+
+@testable import DirectDNS
+@testable import dnsctl
+
+@Suite struct `dnsctl rewrite` {
+  private static let zone: [String: Zone.Entry] = [
+    "shop.example": .addresses(["8.8.8.8", "10.0.0.1", "9.9.9.9"]), "inside.example": .addresses(["10.0.0.1"]),
+    "v6.example": .addresses(["2606:4700::7"]), "gone.example": .missing, "broken.example": .code(2),
+  ]
+
+  private func rewrite(_ arguments: [String], input: [String] = []) async -> World.Outcome {
+    await World(zone: Self.zone, input: ScriptedInput(input)).run(
+      ["rewrite", "--provider", "google", "--no-system", "--family", "any"] + arguments)
+  }
+
+  @Test func `shows what would be sent`() async {
+    let outcome = await rewrite(["https://u:p@shop.example:8443/a/../cart?id=7#x"])
+    #expect(
+      outcome.output == """
+        https://u:p@shop.example:8443/a/../cart?id=7#x
+          address      8.8.8.8 port 8443
+          URL          https://8.8.8.8:8443/cart?id=7
+          Host         shop.example:8443
+          originalUrl  https://u:p@shop.example:8443/cart?id=7
+          server name  shop.example
+          others       9.9.9.9
+
+        """)
+    #expect(outcome.errors == "")
+    #expect(outcome.status == 0)
+  }
+
+  @Test func `keeps the name in the URL of the pinned form`() async {
+    #expect(
+      await rewrite(["--form", "pinned", "http://v6.example/x"]).output == """
+        http://v6.example/x
+          address      2606:4700::7 port 80
+          URL          http://v6.example/x
+          Host         v6.example
+
+        """)
+  }
+
+  @Test func `looks nothing up when the address is given`() async {
+    let world = World()
+    let outcome = await world.run([
+      "rewrite", "--address", "[2606:4700::7]", "--format", "json", "http://unknown.example/",
+    ])
+    #expect(outcome.output.contains(#""url":"http://[2606:4700::7]/","host":"unknown.example""#))
+    #expect(world.transport.asked.withLock { $0 } == [])
+  }
+
+  @Test(arguments: [
+    ("http://8.8.8.8/", "addressLiteral: the URL names an address, so there is nothing to look up"),
+    ("ftp://shop.example/x", "otherScheme: only requests of http, https, ws and wss are rewritten"),
+    ("http://gone.example/", "noAddress: "), ("http://broken.example/", "noAddress: "),
+  ])
+  func `bypasses what is to be sent as it is, which is no failure`(_ url: String, _ reason: String) async {
+    let outcome = await rewrite(["--format", "json", url])
+    #expect(outcome.output.hasPrefix(#"{"outcome":"bypassed","reason":""# + reason))
+    #expect(outcome.output.contains(#""form":null,"url":"\#(url)","host":null"#))
+    #expect(outcome.status == 0)
+  }
+
+  @Test(arguments: [
+    ("http://inside.example/", "addressForbidden: the address 10.0.0.1 of inside.example lies in 10.0.0.0/8"),
+    ("http://127.1/", "addressForbidden: the address 127.0.0.1"),
+    ("http://a..example/", "invalidName: "), ("http://a b/", "invalidURL: "), ("shop.example", "invalidURL: "),
+    ("http://x.onion/", "refused: "),
+  ])
+  func `refuses what must not be sent`(_ url: String, _ reason: String) async {
+    let json = await rewrite(["--format", "json", url])
+    #expect(json.output.hasPrefix(#"{"outcome":"refused","reason":""# + reason), "\(json.output)")
+    #expect(json.errors == "")
+    #expect(json.status == 3)
+    let text = await rewrite([url])
+    #expect(text.errors.hasPrefix("dnsctl: \(url): "))
+    #expect(text.output == "")
+    #expect(text.status == 3)
+  }
+
+  @Test func `goes by the policy of options and file`() async {
+    func addresses(_ arguments: [String], file: String = "{}") async -> String {
+      let outcome = await World(zone: Self.zone, files: ["/c.json5": file]).run(
+        ["rewrite", "--config", "/c.json5", "--provider", "google", "--no-system", "--format", "json"] + arguments
+          + ["http://shop.example/"])
+      return outcome.output.split(separator: #""addresses":"#).last.map { String($0.dropLast(2)) } ?? ""
+    }
+    #expect(await addresses([]) == #"["8.8.8.8","9.9.9.9"]"#)
+    #expect(await addresses(["--allow", "10.0.0.0/8"]) == #"["8.8.8.8","10.0.0.1","9.9.9.9"]"#)
+    #expect(await addresses(["--allow", "example"]) == #"["8.8.8.8","10.0.0.1","9.9.9.9"]"#)
+    #expect(await addresses(["--address-policy", "any", "--deny", "8.8.8.8"]) == #"["10.0.0.1","9.9.9.9"]"#)
+    #expect(await addresses(["--address-policy", "9.0.0.0/8,10.0.0.1"]) == #"["10.0.0.1","9.9.9.9"]"#)
+    #expect(await addresses(["--deny", "shop.example"]) == "null")
+    let file = "{ addressPolicy: { allow: ['10.0.0.0/8'], deny: ['9.9.9.9'] } }"
+    #expect(await addresses([], file: file) == #"["8.8.8.8","10.0.0.1"]"#)
+    #expect(await addresses(["--deny", "8.8.8.8"], file: file) == #"["10.0.0.1"]"#)
+  }
+
+  @Test(arguments: [
+    (["--address", "x", "http://a.example/"], "\"x\" is no IP address"),
+    (["--allow", "10.0.0.0/33", "http://a.example/"], "\"10.0.0.0/33\" is no network"),
+    (["--deny", "a..b", "http://a.example/"], "\"a..b\" is no network, no address and no name"),
+    (["--address-policy", "some", "http://a.example/"], "\"some\" is no address policy"),
+    ([], "<url>"),
+  ])
+  func `names what is wrong with the command line`(_ arguments: [String], _ part: String) async {
+    let outcome = await rewrite(arguments)
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains(part))
+  }
+
+  @Test func `answers each JSON request with one line, in order`() async {
+    let outcome = await rewrite(
+      ["-"],
+      input: [
+        #"{"url":"https://shop.example/","method":"POST","headers":[["X-A","1"],["Host","own"],["X-a","2"]]}"# + "\n",
+        "\n#\n", #"{"url":"http://a.example/","address":"9.9.9.9","more":1}"#,
+      ])
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.count == 3)
+    #expect(
+      lines.first == """
+        {"outcome":"rewritten","reason":null,"form":"literal","url":"https://8.8.8.8/","host":"own",\
+        "originalUrl":"https://shop.example/","headers":[["X-A","1"],["Host","own"],["X-a","2"],\
+        ["originalUrl","https://shop.example/"]],"serverName":"shop.example","port":443,"address":"8.8.8.8",\
+        "addresses":["8.8.8.8","9.9.9.9"]}
+        """)
+    #expect(lines.dropFirst().first?.contains("the line is no JSON") == true)
+    #expect(lines.last?.contains(#""url":"http://9.9.9.9/""#) == true)
+    #expect(outcome.status == 3)
+  }
+
+  @Test(arguments: [
+    ("{}", "url is missing"), (#"{"url":1}"#, "url is 1"), ("[]", "the line is a list"),
+    (#"{"url":"http://a.example/","method":"G T"}"#, "method is \\\"G T\\\""),
+    (#"{"url":"http://a.example/","headers":[["a"]]}"#, "headers[0] is a list. Give [name, value]"),
+    (#"{"url":"http://a.example/","headers":[["a b","c"]]}"#, "headers[0][0] is \\\"a b\\\""),
+    (#"{"url":"http://a.example/","headers":[["a","s\r\nX: y"]]}"#, "headers[0][1] has a value that cannot be used"),
+    (#"{"url":"http://a.example/","address":"1"}"#, "address is \\\"1\\\""),
+  ])
+  func `names what is wrong with a JSON request`(_ line: String, _ part: String) async {
+    let outcome = await rewrite(["-"], input: [line])
+    #expect(outcome.output.contains(part), "\(outcome.output)")
+    #expect(outcome.output.hasPrefix(#"{"outcome":"refused""#))
+  }
+
+  // MARK: curl
+
+  @Test(arguments: [
+    (
+      "https://shop.example:8443/a?b=[1]#f",
+      "curl --globoff --noproxy '*' --connect-to shop.example:8443:8.8.8.8:8443 -- 'https://shop.example:8443/a?b=[1]'"
+    ),
+    (
+      "http://v6.example/it's",
+      "curl --globoff --noproxy '*' --connect-to 'v6.example:80:[2606:4700::7]:80' -- 'http://v6.example/it'\\''s'"
+    ),
+    (
+      "http://u:p@shop.example/",
+      "curl --globoff --noproxy '*' --connect-to shop.example:80:8.8.8.8:80 --header 'Authorization: Basic dTpw' -- http://shop.example/"
+    ),
+    ("http://8.8.8.8/", "curl --globoff -- http://8.8.8.8/"),
+  ])
+  func `writes the command line of curl that does the same`(_ url: String, _ line: String) async {
+    #expect(await rewrite(["--format", "curl", url]).output == line + "\n")
+  }
+
+  @Test func `gives curl method and fields of a JSON request`() async {
+    let outcome = await rewrite(
+      ["--format", "curl", "-"],
+      input: [#"{"url":"http://shop.example/","method":"PUT","headers":[["Host","own.example"],["X-Empty",""]]}"#])
+    #expect(
+      outcome.output
+        == "curl --globoff --noproxy '*' --connect-to shop.example:80:8.8.8.8:80 --request PUT --header 'Host: own.example' --header 'X-Empty;' -- http://shop.example/\n"
+    )
+  }
+}
