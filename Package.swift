@@ -43,11 +43,14 @@ let package = Package(
     .systemLibrary(
       name: "CDirectDNSIDN", pkgConfig: "libidn2",
       providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
+    .systemLibrary(
+      name: "CDirectDNSPSL", pkgConfig: "libpsl",
+      providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
     .systemLibrary(name: "CDirectDNSClock"),
     .target(
       name: "DirectDNS",
       dependencies: [
-        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN", "CDirectDNSClock",
+        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN", "CDirectDNSPSL", "CDirectDNSClock",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),

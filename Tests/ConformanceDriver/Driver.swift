@@ -7,7 +7,9 @@ typealias JSONObject = [String: Any]
 typealias Verb = @Sendable (JSONObject) throws -> JSONObject
 
 /// Every verb that the library can answer, from one table per area.
-let verbs: [String: Verb] = [urlVerbs, dnsVerbs, policyVerbs, rewritingVerbs].reduce(into: [:]) { all, table in
+let verbs: [String: Verb] = [
+  urlVerbs, policyVerbs, rewritingVerbs, cookieVerbs, dnsVerbs,
+].reduce(into: [:]) { all, table in
   all.merge(table) { first, _ in first }
 }
 

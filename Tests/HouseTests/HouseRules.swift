@@ -24,6 +24,8 @@ enum HouseRules {
   static func floorsOpen(to folder: String) -> Set<String> {
     // What is sent where depends on where it may go; cookies and policy know nothing of each other.
     guard folder != "Rewriting" else { return ["Model", "Policy"] }
+    // The cookie jar is shared by threads, so it needs the lock; its rules are values without one.
+    guard folder != "Cookies" else { return ["Model", "Concurrency"] }
     guard !pureWing.contains(folder) else { return ["Model"] }
     let above = Set(floors.prefix { !$0.contains(folder) }.joined())
     return askingWing.contains(folder) ? above.subtracting(pureWing) : above
@@ -83,6 +85,7 @@ enum HouseRules {
     "Sources/DirectDNS/Cares/",
     "Sources/DirectDNS/Model/IDNA.swift",
     "Sources/DirectDNS/Cookies/PublicSuffix.swift",
+    "Sources/DirectDNS/Cookies/PrivateFile.swift",
     "Sources/DirectDNS/Concurrency/Locked.swift",
     "Sources/DirectDNS/Cache/AnswerTable.swift",
   ]

@@ -36,8 +36,9 @@ struct HouseRulesTests {
 
   @Test(
     arguments: [
-      ("Policy", "Resolver"), ("Resolver", "Policy"), ("Rewriting", "Cookies"), ("Cookies", "Concurrency"),
-      ("Curl", "Cares"), ("Warmup", "Rewriting"), ("Concurrency", "Curl"), ("Warmup", "Client"),
+      ("Policy", "Resolver"), ("Resolver", "Policy"), ("Rewriting", "Cookies"), ("Cookies", "Policy"),
+      ("Policy", "Concurrency"), ("Curl", "Cares"), ("Warmup", "Rewriting"), ("Concurrency", "Curl"),
+      ("Warmup", "Client"),
     ])
   func `the wings do not know each other, nor do neighbours`(floor: String, other: String) {
     let tree = SourceTree([

@@ -22,6 +22,9 @@ struct HouseTests {
   /// Files without a test file of their own, each with the reason.
   static let testedElsewhere: [String: String] = [
     // Parts of one type in a file of their own: the type's tests hold them.
+    "Sources/DirectDNS/Cookies/Cookie+Rules.swift": "CookieTests",
+    "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
+    "Sources/DirectDNS/Cookies/CookieRepair.swift": "CookieStore+RepairTests",
     "Sources/DirectDNS/Model/ASCII.swift": "by every parser's tests",
     "Sources/DirectDNS/Model/BidiRule.swift": "IDNATests",
     "Sources/DirectDNS/Model/DotSegment.swift": "WebURLTests",
@@ -40,6 +43,7 @@ struct HouseTests {
     "Sources/DirectDNS/Rewriting/RewriteOutcome.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/WebURL+Credentials.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/WebURL+RequestURL.swift": "RequestRewriterTests",
+    "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
   ]
 
   @Test func `the sources are found`() {

@@ -32,8 +32,16 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let refused = Code("refused")
     /// The address policy forbids every address that a request could go to.
     public static let addressForbidden = Code("addressForbidden")
+    /// A server redirected more often than the limit allows.
+    public static let tooManyRedirects = Code("tooManyRedirects")
+    /// A server redirected to where no request may follow: no URL of http or https, or one that the rules forbid.
+    public static let redirectRefused = Code("redirectRefused")
+    /// The body had to be sent once more, and was a stream that is gone.
+    public static let bodyNotReplayable = Code("bodyNotReplayable")
     /// The caller was cancelled.
     public static let cancelled = Code("cancelled")
+    /// A file cannot be read or written.
+    public static let fileUnusable = Code("fileUnusable")
     /// The resolver was shut down.
     public static let shutDown = Code("shutDown")
   }

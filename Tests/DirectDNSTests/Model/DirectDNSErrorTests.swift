@@ -28,13 +28,13 @@ struct DirectDNSErrorTests {
   @Test func `codes have stable spellings, each its own`() {
     let codes: [DirectDNSError.Code] = [
       .invalidName, .invalidURL, .invalidConfiguration, .nameNotFound, .noAddress, .upstreamFailed, .timedOut,
-      .refused, .cancelled, .shutDown,
+      .refused, .cancelled, .shutDown, .tooManyRedirects, .redirectRefused, .bodyNotReplayable,
     ]
     #expect(
       codes.map(\.description) == [
         "invalidName", "invalidURL", "invalidConfiguration", "nameNotFound", "noAddress", "upstreamFailed",
         "timedOut",
-        "refused", "cancelled", "shutDown",
+        "refused", "cancelled", "shutDown", "tooManyRedirects", "redirectRefused", "bodyNotReplayable",
       ])
     #expect(Set(codes).count == codes.count)
   }

@@ -1,0 +1,103 @@
+/// A cookie as a jar keeps it (RFC 6265bis §5.7).
+public struct Cookie: Hashable, Sendable {
+  /// What a site asked of browsers; a client without browsing contexts keeps it and shows it.
+  public enum SameSite: String, Hashable, Sendable, CaseIterable {
+    /// Only with requests from the same site.
+    case strict
+    /// Also with a visit from another site.
+    case lax
+    /// With every request.
+    case none
+  }
+
+  /// The name; empty for a cookie without one, which is sent as its value alone.
+  public let name: String
+  /// The value, quotes included.
+  public let value: String
+  /// Whom the cookie belongs to.
+  public internal(set) var domain: Domain
+  /// Whether the cookie goes to that host only, and not to the hosts below it; always so for an address.
+  public let isHostOnly: Bool
+  /// The path at and below which the cookie is sent; it begins with a slash.
+  public let path: String
+  /// When the cookie ends, at most 400 days after it came; nil when it lasts as long as the session.
+  public internal(set) var expires: CookieTime?
+  /// Whether the cookie needs https or wss, or a host on this machine.
+  public let isSecure: Bool
+  /// Whether scripts of a page may not see the cookie; nothing to a client.
+  public let isHTTPOnly: Bool
+  /// The `SameSite` attribute, nil without one; it holds nothing back here.
+  public let sameSite: SameSite?
+  /// When a cookie of this name, domain and path first came; a newer value keeps it.
+  public internal(set) var creation: CookieTime
+  /// When the cookie was last sent, or came.
+  public internal(set) var lastAccess: CookieTime
+  /// Whether the cookie is held back: it came from an address that stood for more than one host.
+  ///
+  /// It is never sent, until ``CookieJar/repair(from:to:)-(_,HostName)`` names the host.
+  public internal(set) var isHeld = false
+
+  /// When this value came: what decides between two values.
+  var received: CookieTime
+
+  /// The longest life of a cookie, 400 days (RFC 6265bis §5.5).
+  public static let maximumAge: Duration = .seconds(400 * 86_400)
+
+  /// Makes a cookie by hand, by the rules that a received one keeps.
+  ///
+  /// - Parameters:
+  ///   - name: the name; it may be empty.
+  ///   - value: the value; it may be empty when the name is not.
+  ///   - domain: whom the cookie belongs to.
+  ///   - isHostOnly: whether it goes to that host alone; true by default, and for an address whatever is said.
+  ///   - path: the path at and below which it is sent; `/` by default.
+  ///   - expires: when it ends; nil, the default, with the session. What is beyond 400 days becomes 400 days.
+  ///   - isSecure: whether it needs a secure connection; false by default.
+  ///   - isHTTPOnly: whether scripts may not see it; false by default.
+  ///   - sameSite: the `SameSite` attribute; none by default.
+  ///   - now: the present, when it comes into being.
+  /// - Throws: the rule that it breaks.
+  public init(
+    name: String, value: String, domain: Domain, isHostOnly: Bool = true, path: String = "/",
+    expires: CookieTime? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil,
+    now: CookieTime
+  ) throws(CookieRejection) {
+    self.name = name
+    self.value = value
+    self.domain = domain
+    if case .address = domain { self.isHostOnly = true } else { self.isHostOnly = isHostOnly }
+    self.path = path
+    self.expires = expires.map { min($0, now + Cookie.maximumAge) }
+    self.isSecure = isSecure
+    self.isHTTPOnly = isHTTPOnly
+    self.sameSite = sameSite
+    creation = now
+    lastAccess = now
+    received = now
+    try check()
+  }
+}
+
+extension Cookie {
+  /// What makes two cookies one: the newer takes the place of the older (RFC 6265bis §5.7, step 23).
+  func replaces(_ other: Cookie) -> Bool {
+    name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
+  }
+
+  /// Whether the cookie has ended.
+  func isExpired(at now: CookieTime) -> Bool { expires.map { $0 <= now } ?? false }
+
+  /// Whether a request carries the cookie.
+  func isSent(with request: CookieContext, at now: CookieTime) -> Bool { !isHeld && matches(request, at: now) }
+
+  /// Whether the cookie is meant for a request (RFC 6265bis §5.8.3).
+  func matches(_ request: CookieContext, at now: CookieTime) -> Bool {
+    (!isSecure || request.isSecure) && !isExpired(at: now) && CookiePath.matches(request.path, path)
+      && (isHostOnly ? request.host == domain : request.host.matches(domain))
+  }
+}
+
+extension Cookie: CustomStringConvertible {
+  /// The name, domain and path, without the value, which may be a secret.
+  public var description: String { "\(DirectDNSError.quoted(name)) of \(domain)\(path)" }
+}

@@ -1,0 +1,86 @@
+extension Cookie {
+  /// Whom a cookie belongs to: a name, or a host that has none but its address.
+  public enum Domain: Hashable, Sendable, CustomStringConvertible {
+    /// A name; a URL's final dot is dropped.
+    case name(HostName)
+    /// The address of a host that was asked by address.
+    case address(IPAddress)
+
+    /// The domain as text: the name, or the address without brackets.
+    public var description: String {
+      switch self {
+      case .name(let name): name.text
+      case .address(let address): address.description
+      }
+    }
+  }
+}
+
+extension Cookie.Domain {
+  /// The domain of a URL's host, whose final dot means nothing here.
+  init(_ host: WebURL.Host) throws(CookieRejection) {
+    switch host {
+    case .address(let address): self = .address(address)
+    case .name:
+      do {
+        self = try .name(HostName(host))
+      } catch {
+        throw .unusableHost(error.message)
+      }
+    }
+  }
+
+  /// Whether this host is the domain or lies below it (RFC 6265bis §5.1.3).
+  func matches(_ domain: Cookie.Domain) -> Bool {
+    switch (self, domain) {
+    case (.name(let name), .name(let suffix)): name.hasSuffix(suffix)
+    case (.address(let own), .address(let other)): own == other
+    default: false
+    }
+  }
+
+  /// The host itself or the domain above it that a `Domain` attribute names; nil for any other.
+  func covering(_ attribute: String) -> Cookie.Domain? {
+    switch self {
+    case .address(let address): return IPAddress(attribute) == address ? self : nil
+    case .name(let name):
+      guard attribute.utf8.count <= name.text.utf8.count, attribute.utf8.last != ASCII.dot else { return nil }
+      // A tail of a canonical name is canonical.
+      let domain = HostName(canonical: attribute)
+      return name.hasSuffix(domain) ? .name(domain) : nil
+    }
+  }
+
+  /// The domains above that could have cookies for this host: a single label is a public suffix.
+  var parents: some Sequence<Cookie.Domain> {
+    var rest: Substring =
+      if case .name(let name) = self { name.text[...] } else { "" }
+    return AnyIterator {
+      guard let dot = rest.utf8.firstIndex(of: ASCII.dot) else { return nil }
+      rest = rest[rest.utf8.index(after: dot)...]
+      return rest.utf8.contains(ASCII.dot) ? .name(HostName(canonical: String(rest))) : nil
+    }
+  }
+
+  /// Whom the cookies of this domain are counted for: the registrable domain, or who has none, itself.
+  var owner: Cookie.Domain {
+    guard case .name(let name) = self, let registrable = name.registrableDomain else { return self }
+    return .name(registrable)
+  }
+
+  /// Whether nobody may set cookies for the domain and what lies below it.
+  var isPublicSuffix: Bool {
+    guard case .name(let name) = self else { return false }
+    return PublicSuffix.contains(name)
+  }
+
+  /// Whether requests to the host stay on this machine: the names are those of RFC 6761 §6.3.
+  var isLoopback: Bool {
+    switch self {
+    case .address(let address): address.isLoopback
+    case .name(let name): name.hasSuffix(Cookie.Domain.localhost)
+    }
+  }
+
+  private static let localhost = HostName(canonical: "localhost")
+}

@@ -1,0 +1,200 @@
+/// Cookies by RFC 6265bis: what responses set, and what requests carry.
+///
+/// A jar is safe for concurrent use, bounded by its ``CookieJarConfiguration``, and goes by the wall clock. <doc:Cookies>
+/// tells its rules.
+///
+/// Where the URL of a request has an address in place of the host (the literal form of a rewritten request), pass the
+/// request's `Host` field as `hostField`: the cookies are that host's. Beside a URL with a name it changes nothing.
+public final class CookieJar: Sendable {
+  /// How much the jar holds.
+  public let configuration: CookieJarConfiguration
+  private let clock: any ResolverClock
+  private let state: Locked<CookieStore>
+
+  /// Creates an empty jar.
+  ///
+  /// - Parameters:
+  ///   - configuration: how much the jar holds.
+  ///   - clock: where the wall clock's seconds come from; the system's by default.
+  public init(
+    configuration: CookieJarConfiguration = CookieJarConfiguration(), clock: any ResolverClock = SystemClock()
+  ) {
+    self.configuration = configuration
+    self.clock = clock
+    state = Locked(CookieStore(configuration: configuration))
+  }
+
+  var now: CookieTime { CookieTime(secondsSince1970: clock.secondsSince1970) }
+
+  // MARK: Responses
+
+  /// Takes a `Set-Cookie` field of a response, or deletes what it deletes.
+  ///
+  /// - Parameters:
+  ///   - field: one field's value.
+  ///   - url: the URL that was asked for.
+  ///   - hostField: the request's own `Host`, if the URL has an address.
+  /// - Returns: the cookie, also one that only deletes; or why it was ignored.
+  @discardableResult
+  public func store(setCookie field: String, for url: WebURL, hostField: String? = nil)
+    -> Result<Cookie, CookieRejection>
+  {
+    let now = now
+    return Result { () throws(CookieRejection) in
+      let request = try CookieContext(url, hostField: hostField)
+      let cookie = try Cookie(SetCookie(field), in: request, now: now)
+      try state.withLock { (store) throws(CookieRejection) in
+        try store.receive(cookie, in: request, at: now)
+      }
+      return cookie
+    }
+  }
+
+  /// Takes every `Set-Cookie` field of a response, in order.
+  ///
+  /// - Parameters:
+  ///   - fields: the fields' values.
+  ///   - url: the URL that was asked for.
+  ///   - hostField: the request's own `Host`, if the URL has an address.
+  /// - Returns: for each field its cookie, or why it was ignored.
+  @discardableResult
+  public func store(setCookie fields: some Sequence<String>, for url: WebURL, hostField: String? = nil)
+    -> [Result<Cookie, CookieRejection>]
+  {
+    fields.map { store(setCookie: $0, for: url, hostField: hostField) }
+  }
+
+  /// Takes cookies made by hand or read from a file, each in place of the one of the same name, domain and path.
+  public func store(_ cookies: some Sequence<Cookie>) {
+    let cookies = Array(cookies)
+    let now = now
+    state.withLock { store in
+      for cookie in cookies { store.insert(cookie, at: now) }
+    }
+  }
+
+  // MARK: Requests
+
+  /// The value of the `Cookie` field of a request.
+  ///
+  /// Cookies with longer paths come first, then those that were set first. The cost depends on the cookies of the
+  /// host and the domains above it, not on the size of the jar.
+  ///
+  /// - Parameters:
+  ///   - url: where the request goes.
+  ///   - hostField: the request's own `Host`, if the URL has an address.
+  /// - Returns: the value; nil when there is nothing to send.
+  public func cookieHeader(for url: WebURL, hostField: String? = nil) -> String? {
+    guard let request = try? CookieContext(url, hostField: hostField) else { return nil }
+    let now = now
+    return state.withLock { $0.header(for: request, at: now) }
+  }
+
+  /// The value of the `Cookie` field of a request, made of the cookies that a filter lets through.
+  ///
+  /// - Parameters:
+  ///   - url: where the request goes.
+  ///   - hostField: the request's own `Host`, if the URL has an address.
+  ///   - isIncluded: the filter; it may use the jar.
+  /// - Returns: the value; nil when there is nothing to send.
+  public func cookieHeader(for url: WebURL, hostField: String? = nil, where isIncluded: (Cookie) -> Bool)
+    -> String?
+  {
+    guard let request = try? CookieContext(url, hostField: hostField) else { return nil }
+    let now = now
+    // The caller's code never runs with the lock held.
+    let found = state.withLock { $0.entries(for: request, at: now) }
+    let included = Set(found.filter { isIncluded($0.cookie) }.map(\.order))
+    return state.withLock { store in
+      store.header(for: request, at: now) { included.contains($0.order) }
+    }
+  }
+
+  // MARK: Looking
+
+  /// The cookies that a request for a URL would carry, in their order, without counting as used.
+  ///
+  /// - Parameters:
+  ///   - url: where the request would go.
+  ///   - hostField: the request's own `Host`, if the URL has an address.
+  ///   - isIncluded: a filter; by default everything passes.
+  /// - Returns: the cookies, longer paths first, then what came first.
+  public func cookies(
+    for url: WebURL, hostField: String? = nil, where isIncluded: (Cookie) -> Bool = { _ in true }
+  ) -> [Cookie] {
+    guard let request = try? CookieContext(url, hostField: hostField) else { return [] }
+    let now = now
+    return state.withLock { $0.entries(for: request, at: now) }.map(\.cookie).filter(isIncluded)
+  }
+
+  /// Every cookie that has not expired, in the order of coming.
+  public var cookies: [Cookie] {
+    let now = now
+    return state.withLock { $0.cookies(at: now) }
+  }
+
+  // MARK: Clearing
+
+  /// Removes the cookies that a request for a URL would carry, and those that are held back from it.
+  ///
+  /// - Parameters:
+  ///   - url: where the request would go.
+  ///   - hostField: the request's own `Host`, if the URL has an address.
+  public func removeAll(for url: WebURL, hostField: String? = nil) {
+    guard let request = try? CookieContext(url, hostField: hostField) else { return }
+    let now = now
+    state.withLock { store in
+      _ = store.removeAll(on: [request.host] + Array(request.host.parents)) { $0.cookie.matches(request, at: now) }
+    }
+  }
+
+  /// Removes every cookie.
+  public func removeAll() {
+    state.withLock { $0 = CookieStore(configuration: $0.configuration) }
+  }
+
+  /// Removes the cookies that last as long as the session: it is over.
+  public func removeSessionCookies() {
+    state.withLock { _ = $0.removeAll { $0.cookie.expires == nil } }
+  }
+
+  /// Frees what expired cookies take up; they are never shown or sent anyway.
+  ///
+  /// - Returns: how many there were.
+  @discardableResult
+  public func removeExpired() -> Int {
+    let now = now
+    return state.withLock { store in store.removeAll { $0.cookie.isExpired(at: now) } }
+  }
+
+  // MARK: Repairing
+
+  /// Moves the cookies that were filed under an address to the host that the address stood for.
+  ///
+  /// They become the host's alone. Of two cookies with one name and path the host's own stays, unless it is older.
+  ///
+  /// - Parameters:
+  ///   - address: the address that cookies are filed under.
+  ///   - host: the host that it stood for.
+  /// - Returns: what became of each.
+  @discardableResult
+  public func repair(from address: IPAddress, to host: HostName) -> CookieRepair {
+    repair(from: address, to: [host])
+  }
+
+  /// Moves the cookies that were filed under an address to the host that it stood for, if that is the only one.
+  ///
+  /// With two or more the cookies stay where they are and are never sent until they are repaired, cleared or
+  /// replaced. With none nothing changes.
+  ///
+  /// - Parameters:
+  ///   - address: the address that cookies are filed under.
+  ///   - candidates: the hosts that it may have stood for.
+  /// - Returns: what became of each.
+  @discardableResult
+  public func repair(from address: IPAddress, to candidates: some Sequence<HostName>) -> CookieRepair {
+    let candidates = Set(candidates)
+    let now = now
+    return state.withLock { $0.repair(address, candidates: candidates, at: now) }
+  }
+}

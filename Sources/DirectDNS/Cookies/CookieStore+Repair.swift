@@ -1,0 +1,45 @@
+/// Cookies that were filed under an address, by a client that put the address in the URL and forgot the name.
+extension CookieStore {
+  /// Gives the cookies of an address to the one host that it stood for; with several nobody can tell whose they are.
+  mutating func repair(_ address: IPAddress, candidates: Set<HostName>, at now: CookieTime) -> CookieRepair {
+    removeAll(on: [.address(address)]) { $0.cookie.isExpired(at: now) }
+    guard let host = candidates.first else { return CookieRepair() }
+    return candidates.count == 1 ? move(.address(address), to: .name(host), at: now) : hold(.address(address))
+  }
+
+  private mutating func hold(_ address: Cookie.Domain) -> CookieRepair {
+    var report = CookieRepair()
+    report.held = update(on: address) { $0.isHeld = true }
+    return report
+  }
+
+  private mutating func move(
+    _ address: Cookie.Domain, to host: Cookie.Domain, at now: CookieTime
+  ) -> CookieRepair {
+    var report = CookieRepair()
+    removeAll(on: [host]) { $0.cookie.isExpired(at: now) }
+    let strays = (shelves[address]?.entries ?? []).sorted { $0.order < $1.order }.map(\.cookie)
+    removeAll(on: [address]) { _ in true }
+    for stray in strays {
+      let own = (shelves[host]?.entries ?? []).map(\.cookie)
+        .filter { $0.name == stray.name && $0.path == stray.path }
+      guard !own.contains(where: { wins($0, over: stray) }) else {
+        report.superseded.append(stray)
+        continue
+      }
+      removeAll(on: [host]) { $0.cookie.name == stray.name && $0.cookie.path == stray.path }
+      var moved = stray
+      moved.domain = host
+      moved.isHeld = false
+      insert(moved, at: now)
+      report.superseded += own
+      report.moved.append(moved)
+    }
+    return report
+  }
+
+  /// Whether the host's own cookie stays: unless it is older, and never for one that is less protected.
+  private func wins(_ own: Cookie, over stray: Cookie) -> Bool {
+    own.received >= stray.received || (own.isSecure && !stray.isSecure)
+  }
+}

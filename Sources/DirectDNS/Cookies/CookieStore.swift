@@ -1,0 +1,164 @@
+/// The cookies of a jar and the rules of their coming and going, as a value (RFC 6265bis §5.7 and §5.8).
+///
+/// Cookies lie on shelves by their domain: a request looks at the shelf of its host and of each domain above, however
+/// many cookies there are.
+struct CookieStore {
+  struct Entry {
+    var cookie: Cookie
+    /// The place in the order of coming, by which cookies with equal paths are sent; a newer value keeps it.
+    let order: UInt64
+    /// The place in the order of use: clocks jump, and many uses fall into one second.
+    var lastUse: UInt64
+  }
+
+  struct Shelf {
+    let owner: Cookie.Domain
+    var entries: [Entry] = []
+  }
+
+  let configuration: CookieJarConfiguration
+  private(set) var shelves: [Cookie.Domain: Shelf] = [:]
+  /// The domains of each registrable domain that have a shelf.
+  private(set) var families: [Cookie.Domain: Set<Cookie.Domain>] = [:]
+  /// The cookies there are, expired ones that were not yet cleared away included.
+  private(set) var count = 0
+  private var sequence: UInt64 = 0
+
+  init(configuration: CookieJarConfiguration) {
+    self.configuration = configuration
+  }
+
+  // MARK: Coming
+
+  /// Takes a cookie that a response set.
+  mutating func receive(_ cookie: Cookie, in request: CookieContext, at now: CookieTime) throws(CookieRejection) {
+    guard cookie.isSecure || request.isSecure || !overlaysSecure(cookie) else { throw .overlaysSecure }
+    insert(cookie, at: now)
+  }
+
+  /// Takes a cookie in place of the one that it replaces; one that has expired only takes the other away.
+  mutating func insert(_ cookie: Cookie, at now: CookieTime) {
+    var cookie = cookie
+    cookie.expires = cookie.expires.map { min($0, now + min(configuration.maximumAge, Cookie.maximumAge)) }
+    let replaced = removeFirst(on: cookie.domain) { cookie.replaces($0.cookie) }
+    // One that has expired is gone by the rules, cleared away or not: it leaves no place to take.
+    let old = replaced.flatMap { $0.cookie.isExpired(at: now) ? nil : $0 }
+    guard !cookie.isExpired(at: now) else { return }
+    sequence += 1
+    if let old { cookie.creation = old.cookie.creation }
+    let entry = Entry(cookie: cookie, order: old?.order ?? sequence, lastUse: sequence)
+    let owner = shelves[cookie.domain]?.owner ?? cookie.domain.owner
+    shelves[cookie.domain, default: Shelf(owner: owner)].entries.append(entry)
+    families[owner, default: []].insert(cookie.domain)
+    count += 1
+    makeRoom(for: owner, at: now)
+  }
+
+  /// Whether an insecure cookie would come before a `Secure` one of its name (RFC 6265bis §5.7, step 16).
+  private func overlaysSecure(_ cookie: Cookie) -> Bool {
+    (families[cookie.domain.owner] ?? []).contains { domain in
+      (domain.matches(cookie.domain) || cookie.domain.matches(domain))
+        && (shelves[domain]?.entries ?? []).contains { entry in
+          entry.cookie.isSecure && entry.cookie.name == cookie.name
+            && CookiePath.matches(cookie.path, entry.cookie.path)
+        }
+    }
+  }
+
+  // MARK: Sending
+
+  /// The cookies that a request carries, those with longer paths first, then those that came first.
+  func entries(for request: CookieContext, at now: CookieTime) -> [Entry] {
+    places(for: request, at: now).map { shelves.values[$0.shelf].entries[$0.index] }
+  }
+
+  /// The `Cookie` field of a request; the cookies in it count as used.
+  mutating func header(
+    for request: CookieContext, at now: CookieTime, where isIncluded: (Entry) -> Bool = { _ in true }
+  ) -> String? {
+    sequence += 1
+    var cookies: [Cookie] = []
+    for place in places(for: request, at: now) where isIncluded(shelves.values[place.shelf].entries[place.index]) {
+      shelves.values[place.shelf].entries[place.index].lastUse = sequence
+      shelves.values[place.shelf].entries[place.index].cookie.lastAccess = now
+      cookies.append(shelves.values[place.shelf].entries[place.index].cookie)
+    }
+    return CookieHeader.value(of: cookies, limit: configuration.maximumHeaderBytes)
+  }
+
+  private struct Place {
+    let shelf: Dictionary<Cookie.Domain, Shelf>.Index
+    let index: Int
+    let pathLength: Int
+    let order: UInt64
+  }
+
+  private func places(for request: CookieContext, at now: CookieTime) -> [Place] {
+    var found: [Place] = []
+    collect(on: request.host)
+    for parent in request.host.parents { collect(on: parent) }
+    found.sort { ($1.pathLength, $0.order) < ($0.pathLength, $1.order) }
+    return found
+
+    func collect(on domain: Cookie.Domain) {
+      guard let shelf = shelves.index(forKey: domain) else { return }
+      let entries = shelves.values[shelf].entries
+      for index in entries.indices where entries[index].cookie.isSent(with: request, at: now) {
+        let length = entries[index].cookie.path.utf8.count
+        found.append(Place(shelf: shelf, index: index, pathLength: length, order: entries[index].order))
+      }
+    }
+  }
+
+  // MARK: Looking and going
+
+  /// Changes the cookies of a domain in ways that leave them on their shelf, and returns them.
+  mutating func update(on domain: Cookie.Domain, _ change: (inout Cookie) -> Void) -> [Cookie] {
+    guard let shelf = shelves.index(forKey: domain) else { return [] }
+    for index in shelves.values[shelf].entries.indices { change(&shelves.values[shelf].entries[index].cookie) }
+    return shelves.values[shelf].entries.map(\.cookie)
+  }
+
+  /// The cookies that have not expired, in the order of coming.
+  func cookies(at now: CookieTime) -> [Cookie] {
+    shelves.values.flatMap { $0.entries.filter { !$0.cookie.isExpired(at: now) } }
+      .sorted { $0.order < $1.order }.map(\.cookie)
+  }
+
+  /// Removes what a condition holds for, and says how many there were.
+  @discardableResult
+  mutating func removeAll(where isRemoved: (Entry) -> Bool) -> Int {
+    removeAll(on: Array(shelves.keys), where: isRemoved)
+  }
+
+  /// Removes what a condition holds for from some shelves.
+  @discardableResult
+  mutating func removeAll(
+    on domains: some Sequence<Cookie.Domain>, where isRemoved: (Entry) -> Bool
+  ) -> Int {
+    let before = count
+    for domain in domains {
+      guard let shelf = shelves.index(forKey: domain) else { continue }
+      count -= shelves.values[shelf].entries.count
+      shelves.values[shelf].entries.removeAll(where: isRemoved)
+      count += shelves.values[shelf].entries.count
+      if shelves.values[shelf].entries.isEmpty { remove(shelf) }
+    }
+    return before - count
+  }
+
+  private mutating func removeFirst(on domain: Cookie.Domain, where isRemoved: (Entry) -> Bool) -> Entry? {
+    guard let shelf = shelves.index(forKey: domain),
+      let index = shelves.values[shelf].entries.firstIndex(where: isRemoved)
+    else { return nil }
+    count -= 1
+    defer { if shelves.values[shelf].entries.isEmpty { remove(shelf) } }
+    return shelves.values[shelf].entries.remove(at: index)
+  }
+
+  private mutating func remove(_ shelf: Dictionary<Cookie.Domain, Shelf>.Index) {
+    let (domain, emptied) = shelves.remove(at: shelf)
+    families[emptied.owner]?.remove(domain)
+    if families[emptied.owner]?.isEmpty == true { families[emptied.owner] = nil }
+  }
+}

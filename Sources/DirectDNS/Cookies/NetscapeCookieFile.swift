@@ -1,0 +1,89 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A cookie file in the Netscape format, shared with curl (`-b`, `-c`) and wget (`--load-cookies`, `--save-cookies`).
+///
+/// The format has no `SameSite` and no time of creation: what is loaded came when it is loaded.
+public struct NetscapeCookieFile: Hashable, Sendable {
+  /// A line that was skipped.
+  public struct Problem: Hashable, Sendable, CustomStringConvertible {
+    /// The line's number, from 1 on.
+    public let line: Int
+    /// What is wrong with the line, without the cookie's value.
+    public let reason: String
+
+    /// The number and the reason.
+    public var description: String { "line \(line) \(reason)" }
+  }
+
+  /// What a file holds.
+  public struct Contents: Hashable, Sendable {
+    /// The cookies, in the file's order.
+    public let cookies: [Cookie]
+    /// The lines that hold no cookie and no comment.
+    public let problems: [Problem]
+  }
+
+  /// Where the file lies.
+  public let path: String
+
+  /// Names a file; nothing is read or written yet.
+  public init(path: String) { self.path = path }
+
+  /// Reads the file.
+  ///
+  /// - Parameter now: the present, from which expiry beyond 400 days is cut.
+  /// - Returns: its cookies, expired ones included, and the lines that were skipped.
+  /// - Throws: `fileUnusable` when the file is not there or cannot be read.
+  public func load(now: CookieTime) throws(DirectDNSError) -> Contents {
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw DirectDNSError(.fileUnusable, "the cookie file \(path) cannot be read: check its path and rights")
+    }
+    let (cookies, problems) = NetscapeCookieText.decode(Array(bytes), now: now)
+    return Contents(cookies: cookies, problems: problems)
+  }
+
+  /// Writes the file anew, readable for its owner alone, whole or not at all.
+  ///
+  /// - Parameter cookies: what to write.
+  /// - Returns: the cookies that the format has no way to write, which are left out: those without a name, and those
+  ///   with a tab in them.
+  /// - Throws: `fileUnusable` when it cannot be written; what was there before is there still.
+  @discardableResult
+  public func save(_ cookies: some Sequence<Cookie>) throws(DirectDNSError) -> [Cookie] {
+    let (text, leftOut) = NetscapeCookieText.encode(cookies)
+    do {
+      try PrivateFile.write(Array(text.utf8), to: path)
+    } catch {
+      throw DirectDNSError(.fileUnusable, "the cookie file \(path) cannot be written: \(error.reason)")
+    }
+    return leftOut
+  }
+}
+
+extension CookieJar {
+  /// Takes the cookies of a file, each in place of the one of the same name, domain and path.
+  ///
+  /// - Parameter file: the file.
+  /// - Returns: the lines that were skipped.
+  /// - Throws: `fileUnusable` when the file is not there or cannot be read.
+  @discardableResult
+  public func load(_ file: NetscapeCookieFile) throws(DirectDNSError) -> [NetscapeCookieFile.Problem] {
+    let contents = try file.load(now: now)
+    store(contents.cookies)
+    return contents.problems
+  }
+
+  /// Writes every cookie into a file, session cookies too.
+  ///
+  /// - Parameter file: the file; it is replaced.
+  /// - Returns: the cookies that the format has no way to write, which are left out.
+  /// - Throws: `fileUnusable` when it cannot be written.
+  @discardableResult
+  public func save(to file: NetscapeCookieFile) throws(DirectDNSError) -> [Cookie] {
+    try file.save(cookies)
+  }
+}

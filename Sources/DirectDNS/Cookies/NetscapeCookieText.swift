@@ -1,0 +1,114 @@
+/// The text of a cookie file in the Netscape format, which curl, wget and many others read and write.
+///
+/// A line has seven fields between tabs: domain, whether the hosts below get the cookie, path, whether it is `Secure`,
+/// expiry in seconds since 1970 (0: with the session), name, value. curl's `#HttpOnly_` before the domain marks what
+/// scripts may not see, and our `#Held_` what is held back: to others that is a comment, so they do not send it either.
+enum NetscapeCookieText {
+  private static let held = "#Held_"
+  private static let httpOnly = "#HttpOnly_"
+  private static let head = "# Netscape HTTP Cookie File\n# https://curl.se/docs/http-cookies.html\n\n"
+
+  // MARK: Reading
+
+  static func decode(_ bytes: [UInt8], now: CookieTime) -> (cookies: [Cookie], problems: [NetscapeCookieFile.Problem]) {
+    var cookies: [Cookie] = []
+    var problems: [NetscapeCookieFile.Problem] = []
+    for (index, var line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+      if line.last == UInt8(ascii: "\r") { line.removeLast() }
+      do throws(Flaw) {
+        guard let text = String(validating: line, as: UTF8.self) else { throw Flaw("is not UTF-8") }
+        if let cookie = try cookie(text, now: now) { cookies.append(cookie) }
+      } catch {
+        problems.append(NetscapeCookieFile.Problem(line: index + 1, reason: error.reason))
+      }
+    }
+    return (cookies, problems)
+  }
+
+  /// What is wrong with a line, to follow "the line".
+  private struct Flaw: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+  }
+
+  /// The cookie on a line; nil for a comment and for a line with nothing on it.
+  private static func cookie(_ line: String, now: CookieTime) throws(Flaw) -> Cookie? {
+    var line = line[...]
+    let isHeld = drop(held, from: &line)
+    let isHTTPOnly = drop(httpOnly, from: &line)
+    guard line.utf8.first != ASCII.hash, !line.utf8.allSatisfy(Cookie.isSpace) else { return nil }
+    var fields = line.utf8.split(separator: tab, omittingEmptySubsequences: false).map { String(Substring($0)) }
+    // An editor may have taken the last tab away, and with it an empty value.
+    if fields.count == 6 { fields.append("") }
+    guard fields.count == 7 else { throw Flaw("has \(fields.count) fields between tabs, not 7") }
+    let (domain, isBelow) = try domain(fields[0])
+    let includesBelow = try flag(fields[1], 2)
+    guard let expires = Int64(fields[4]) else { throw Flaw("has no whole number of seconds as its field 5") }
+    let isSecure = try flag(fields[3], 4)
+    do {
+      var cookie = try Cookie(
+        name: fields[5], value: fields[6], domain: domain, isHostOnly: !includesBelow && !isBelow, path: fields[2],
+        expires: expires == 0 ? nil : CookieTime(secondsSince1970: expires), isSecure: isSecure,
+        isHTTPOnly: isHTTPOnly, now: now)
+      cookie.isHeld = isHeld
+      return cookie
+    } catch {
+      throw Flaw("is refused: \(error)")
+    }
+  }
+
+  private static let tab = UInt8(ascii: "\t")
+
+  private static func drop(_ prefix: String, from line: inout Substring) -> Bool {
+    guard line.utf8.starts(with: prefix.utf8) else { return false }
+    line = Substring(line.utf8.dropFirst(prefix.utf8.count))
+    return true
+  }
+
+  private static func flag(_ text: String, _ field: Int) throws(Flaw) -> Bool {
+    switch text.lowercased() {
+    case "true": return true
+    case "false": return false
+    default: throw Flaw("has neither TRUE nor FALSE as its field \(field)")
+    }
+  }
+
+  /// The domain, and whether a dot before it says that the hosts below are meant, too.
+  private static func domain(_ text: String) throws(Flaw) -> (Cookie.Domain, isBelow: Bool) {
+    if let address = IPAddress(text) { return (.address(address), false) }
+    let isBelow = text.utf8.first == ASCII.dot
+    do {
+      let host = try WebURL.Host(isBelow ? String(Substring(text.utf8.dropFirst())) : text)
+      return try (Cookie.Domain(host), isBelow)
+    } catch {
+      throw Flaw("has no host as its field 1: \(DirectDNSError.quoted(text))")
+    }
+  }
+
+  // MARK: Writing
+
+  /// - Returns: the text, and the cookies that the format has no way to write.
+  static func encode(_ cookies: some Sequence<Cookie>) -> (text: String, leftOut: [Cookie]) {
+    var text = head
+    var leftOut: [Cookie] = []
+    for cookie in cookies {
+      if isWritable(cookie) { text += line(cookie) } else { leftOut.append(cookie) }
+    }
+    return (text, leftOut)
+  }
+
+  /// A tab would shift the fields, and curl takes the value of a cookie without a name for its name.
+  private static func isWritable(_ cookie: Cookie) -> Bool {
+    !cookie.name.isEmpty && ![cookie.name, cookie.value, cookie.path].contains { $0.utf8.contains(tab) }
+  }
+
+  private static func line(_ cookie: Cookie) -> String {
+    let fields = [
+      // A dot exactly where the flag is TRUE: Python's reader insists on it.
+      (cookie.isHostOnly ? "" : ".") + cookie.domain.description, cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path,
+      cookie.isSecure ? "TRUE" : "FALSE", "\(cookie.expires?.secondsSince1970 ?? 0)", cookie.name, cookie.value,
+    ]
+    return (cookie.isHeld ? held : "") + (cookie.isHTTPOnly ? httpOnly : "") + fields.joined(separator: "\t") + "\n"
+  }
+}

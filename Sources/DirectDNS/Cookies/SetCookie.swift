@@ -1,0 +1,80 @@
+/// A `Set-Cookie` field taken apart, not yet judged (RFC 6265bis §5.6).
+struct SetCookie {
+  static let maximumOctets = 4_096
+  static let maximumAttributeOctets = 1_024
+
+  let name: String
+  let value: String
+  /// The last `Domain` in lower case without its leading dot; empty and nil mean the host alone.
+  private(set) var domain: String?
+  /// The last `Path`; empty when there was one that stands for the default path.
+  private(set) var path: String?
+  private(set) var maximumAge: Duration?
+  private(set) var expires: CookieTime?
+  private(set) var isSecure = false
+  private(set) var isHTTPOnly = false
+  private(set) var sameSite: Cookie.SameSite?
+
+  init(_ text: String) throws(CookieRejection) {
+    guard !text.utf8.contains(where: Cookie.isControl) else { throw .controlCharacter }
+    var rest = text[...].utf8
+    let pair = Self.next(&rest)
+    if let equals = pair.firstIndex(of: Self.equals) {
+      name = Self.trimmed(pair[..<equals])
+      value = Self.trimmed(pair[pair.index(after: equals)...])
+    } else {
+      name = ""
+      value = Self.trimmed(pair)
+    }
+    while !rest.isEmpty { take(Self.next(&rest)) }
+  }
+
+  private static let equals = UInt8(ascii: "=")
+  private static let semicolon = UInt8(ascii: ";")
+
+  /// What stands before the next semicolon; the semicolon is dropped.
+  private static func next(_ rest: inout Substring.UTF8View) -> Substring.UTF8View {
+    guard let end = rest.firstIndex(of: semicolon) else {
+      defer { rest = rest[rest.endIndex...] }
+      return rest
+    }
+    defer { rest = rest[rest.index(after: end)...] }
+    return rest[..<end]
+  }
+
+  private static func trimmed(_ text: Substring.UTF8View) -> String {
+    var text = text.drop(while: Cookie.isSpace)
+    while let last = text.last, Cookie.isSpace(last) { text.removeLast() }
+    return String(Substring(text))
+  }
+
+  private mutating func take(_ attribute: Substring.UTF8View) {
+    let equals = attribute.firstIndex(of: Self.equals)
+    let value = equals.map { Self.trimmed(attribute[attribute.index(after: $0)...]) } ?? ""
+    guard value.utf8.count <= Self.maximumAttributeOctets else { return }
+    switch Self.lowercased(Self.trimmed(attribute[..<(equals ?? attribute.endIndex)])) {
+    case "expires": expires = CookieTime(cookieDate: value) ?? expires
+    case "max-age": maximumAge = Self.seconds(value) ?? maximumAge
+    case "domain":
+      domain = Self.lowercased(value.utf8.first == ASCII.dot ? String(Substring(value.utf8.dropFirst())) : value)
+    case "path": path = value.utf8.first == ASCII.slash ? value : ""
+    case "secure": isSecure = true
+    case "httponly": isHTTPOnly = true
+    case "samesite": sameSite = Cookie.SameSite(rawValue: Self.lowercased(value))
+    default: break
+    }
+  }
+
+  /// Lower case for ASCII alone: by Unicode's rules the Kelvin sign is a `k`, and another domain were meant.
+  private static func lowercased(_ text: String) -> String {
+    String(decoding: text.utf8.map(ASCII.lowercased), as: UTF8.self)
+  }
+
+  /// Digits with or without a minus sign before them; more than fit are as good as no end.
+  private static func seconds(_ text: String) -> Duration? {
+    let digits = text.utf8.first == ASCII.hyphen ? text.utf8.dropFirst() : text.utf8[...]
+    guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
+    guard digits.count == text.utf8.count else { return .zero }
+    return .seconds(Int64(text) ?? .max)
+  }
+}

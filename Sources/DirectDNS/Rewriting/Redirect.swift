@@ -1,0 +1,146 @@
+public import HTTPTypes
+
+/// The next request after a response that redirects (RFC 9110 §15.4).
+///
+/// A pure function of the request, the response and the rules: it resolves nothing and sends nothing, so that any HTTP
+/// client can follow redirects by it. All of it goes by names: restore a response to a ``DirectRequest`` first, and
+/// resolve, judge and rewrite the next request anew, since it may lead anywhere.
+public struct Redirect: Hashable, Sendable {
+  /// What a request has for a body.
+  public enum Body: Hashable, Sendable {
+    /// No body.
+    case none
+    /// A body that can be sent once more.
+    case replayable
+    /// A body that is gone once it was sent, such as a stream.
+    case oneShot
+  }
+
+  /// The request to send next, without `originalUrl`.
+  public let request: HTTPRequest
+  /// The URL of ``request``, user info and fragment included: what cookies are now to be chosen for.
+  public let url: WebURL
+  /// Whether the body is sent again.
+  public let keepsBody: Bool
+  /// Whether the next request goes to another origin, and so without credentials.
+  public let crossesOrigin: Bool
+
+  /// The next request after a response.
+  ///
+  /// Each hop starts from the one before, so what was dropped on the way to another origin stays dropped on the way
+  /// back. Cookies of a jar are the caller's part: store those of the response before the next request, leave the jar's
+  /// out of `request` here, and choose them anew for ``url``.
+  ///
+  /// - Parameters:
+  ///   - response: the response's head, with names and not addresses in its `Location`; see ``ResponseRestorer``.
+  ///   - request: the request that it answers, as it was before it was rewritten and before a jar added cookies.
+  ///   - body: what the request has for a body; nothing by default.
+  ///   - hops: how many redirects were followed before this one.
+  ///   - configuration: the rules.
+  /// - Returns: the next request; nothing when the response is what the caller gets.
+  /// - Throws: `tooManyRedirects`; `redirectRefused` for a target that is no URL of http or https, or that the rules
+  ///   forbid; `bodyNotReplayable` when the body is needed again and gone. The message names origins, never paths,
+  ///   queries or user info.
+  public static func next(
+    after response: HTTPResponse, to request: HTTPRequest, body: Body = .none, hops: Int,
+    configuration: RedirectConfiguration = RedirectConfiguration()
+  ) throws(DirectDNSError) -> Redirect? {
+    let status = response.status.code
+    guard let method = method(after: status, request.method, configuration.postRedirect) else { return nil }
+    let locations = Set(response.headerFields[values: .location].filter { !isBlank($0) })
+    guard let location = locations.first else { return nil }
+    let source = try WebURL(request)
+    guard hops < configuration.limit else {
+      throw DirectDNSError(
+        .tooManyRedirects,
+        "\(Origin(source)) redirects once more after \(hops) redirects, and the limit is \(configuration.limit): "
+          + "look for a loop, or raise the limit")
+    }
+    // Whoever can add a field to a response must not get to choose (Fetch, "location URL").
+    guard locations.count == 1 else {
+      throw refused(source, "with \(locations.count) different Location fields: it must send one")
+    }
+    let target = try target(of: location, source, configuration)
+    let dropsBody = method != request.method || (status == 303 && body != .none)
+    guard dropsBody || body != .oneShot else {
+      throw DirectDNSError(
+        .bodyNotReplayable,
+        "\(Origin(source)) redirects with \(status), which needs the request's body again, and the body is a stream "
+          + "that can be sent only once: use a body that can be replayed")
+    }
+    let fields = RedirectFields(
+      source: source, target: target, dropsBody: dropsBody, secretFields: configuration.secretFields)
+    let located = HTTPRequest(url: target)
+    var next = request
+    next.method = method
+    next.scheme = located.scheme
+    next.authority = located.authority
+    next.path = located.path
+    next.headerFields = fields.next(request.headerFields)
+    return Redirect(
+      request: next, url: target, keepsBody: body != .none && !dropsBody,
+      crossesOrigin: Origin(source) != Origin(target))
+  }
+
+  /// The method of the next request; nothing when the status does not redirect.
+  ///
+  /// 300 offers a choice that is the caller's, 304 is no redirect, 305 and 306 are out of use.
+  private static func method(
+    after status: Int, _ method: HTTPRequest.Method, _ postRedirect: RedirectConfiguration.PostRedirect
+  ) -> HTTPRequest.Method? {
+    switch status {
+    case 301, 302: method == .post && postRedirect == .toGET ? .get : method
+    case 303: method == .head ? .head : .get
+    case 307, 308: method
+    default: nil
+    }
+  }
+
+  /// Where a `Location` leads.
+  private static func target(
+    of location: String, _ source: WebURL, _ configuration: RedirectConfiguration
+  ) throws(DirectDNSError) -> WebURL {
+    var target: WebURL
+    do {
+      target = try WebURL(location, base: source)
+    } catch {
+      throw DirectDNSError(
+        .redirectRefused, "\(Origin(source)) redirects to what cannot be requested: \(error.message)", underlying: error
+      )
+    }
+    // RFC 6455 §4.1 lets a handshake be redirected; it stays one, and nothing else becomes one.
+    guard target.scheme.isWebSocket == source.scheme.isWebSocket else {
+      let expected = source.scheme.isWebSocket ? "ws or wss" : "http or https"
+      throw refused(source, "to \(Origin(target)): only \(expected) is followed from there")
+    }
+    guard configuration.downgrade == .allowed || !source.scheme.isSecure || target.scheme.isSecure else {
+      throw refused(
+        source, "to \(Origin(target)), which is plain text: allow the downgrade, or ask for that URL itself")
+    }
+    // RFC 9110 §10.2.2.
+    if target.fragment == nil { target.fragment = source.fragment }
+    inheritUserInfo(&target, from: source)
+    return target
+  }
+
+  /// A URL's user info is of its origin: kept within it, and neither told to another nor taken from another.
+  private static func inheritUserInfo(_ target: inout WebURL, from source: WebURL) {
+    if Origin(source) != Origin(target) {
+      target.username = ""
+      target.password = ""
+    } else if !target.hasUserInfo {
+      target.username = source.username
+      target.password = source.password
+    }
+  }
+
+  private static func refused(_ source: WebURL, _ reason: String) -> DirectDNSError {
+    DirectDNSError(.redirectRefused, "\(Origin(source)) redirects \(reason)")
+  }
+
+  private static func isBlank(_ value: String) -> Bool { value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
+}
+
+extension WebURL.Scheme {
+  fileprivate var isWebSocket: Bool { self == .ws || self == .wss }
+}

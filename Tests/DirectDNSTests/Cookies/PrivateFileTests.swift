@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@testable import DirectDNS
+
+struct PrivateFileTests {
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(
+      path: "directdns-private-\(UInt64.random(in: 0 ... .max))")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  private func path(_ name: String) -> String { folder.appending(path: name).path }
+
+  private func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  @Test func `a file is its owner's alone, also in place of one that was not, and nothing else is left behind`() throws
+  {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Data("old".utf8).write(to: folder.appending(path: "file"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path("file"))
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+    try PrivateFile.write(bytes, to: path("file"))
+    #expect(try Array(Data(contentsOf: folder.appending(path: "file"))) == bytes)
+    #expect(try mode(path("file")) == 0o600)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file"])
+  }
+
+  @Test func `where a file cannot be put in place, what was there stays and the draft goes`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(atPath: path("taken"), withIntermediateDirectories: true)
+    let error = #expect(throws: PrivateFile.Failure.self) { try PrivateFile.write([1], to: path("taken")) }
+    #expect(error?.step == "putting it in place")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["taken"])
+  }
+
+  @Test func `an empty file is a file`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try PrivateFile.write([], to: path("empty"))
+    #expect(try Data(contentsOf: folder.appending(path: "empty")).isEmpty)
+  }
+}
