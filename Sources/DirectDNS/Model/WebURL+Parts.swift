@@ -67,6 +67,12 @@ extension WebURL {
   /// The host, and the port when it is not the default: the value of the `Host` field (RFC 9110 §7.2).
   public var hostAndPort: String { part(layout.hostStart..<layout.pathStart) }
 
+  /// User info, host and port, as they stand in the URL.
+  var authority: String { part(layout.authorityStart..<layout.pathStart) }
+
+  /// User name and password with the `@` behind them, as they stand in the URL; empty when there are none.
+  var userInfo: String { part(layout.authorityStart..<layout.hostStart) }
+
   /// The path and the query: what stands in a request line (RFC 9112 §3.2.1).
   public var requestTarget: String { part(layout.pathStart..<layout.queryEnd) }
 

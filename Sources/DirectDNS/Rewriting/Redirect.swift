@@ -100,7 +100,7 @@ public struct Redirect: Hashable, Sendable {
   private static func target(
     of location: String, _ source: WebURL, _ configuration: RedirectConfiguration
   ) throws(DirectDNSError) -> WebURL {
-    var target: WebURL
+    let target: WebURL
     do {
       target = try WebURL(location, base: source)
     } catch {
@@ -117,21 +117,18 @@ public struct Redirect: Hashable, Sendable {
       throw refused(
         source, "to \(Origin(target)), which is plain text: allow the downgrade, or ask for that URL itself")
     }
-    // RFC 9110 §10.2.2.
-    if target.fragment == nil { target.fragment = source.fragment }
-    inheritUserInfo(&target, from: source)
-    return target
+    return try inheriting(target, from: source)
   }
 
-  /// A URL's user info is of its origin: kept within it, and neither told to another nor taken from another.
-  private static func inheritUserInfo(_ target: inout WebURL, from source: WebURL) {
-    if Origin(source) != Origin(target) {
-      target.username = ""
-      target.password = ""
-    } else if !target.hasUserInfo {
-      target.username = source.username
-      target.password = source.password
-    }
+  /// A target with what it has from its source.
+  ///
+  /// The fragment, where it has none of its own (RFC 9110 §10.2.2). And the user info, which is of its origin: kept
+  /// within it, and neither told to another nor taken from another.
+  private static func inheriting(_ target: WebURL, from source: WebURL) throws(DirectDNSError) -> WebURL {
+    let staysHome = Origin(source) == Origin(target)
+    let userInfo = !staysHome ? "" : target.userInfo.isEmpty ? source.userInfo : target.userInfo
+    let fragment = (target.fragment ?? source.fragment).map { "#" + $0 } ?? ""
+    return try WebURL("\(target.scheme.rawValue)://\(userInfo)\(target.hostAndPort)\(target.requestTarget)\(fragment)")
   }
 
   private static func refused(_ source: WebURL, _ reason: String) -> DirectDNSError {

@@ -42,13 +42,9 @@ struct RedirectFields {
     var cleaned = field
     if crossesOrigin {
       cleaned.value = "\(Origin(url))/"
-    } else if url.hasUserInfo || url.fragment != nil {
+    } else if !url.userInfo.isEmpty || url.fragment != nil {
       cleaned.value = url.text(userInfo: false, fragment: false)
     }
     return cleaned
   }
-}
-
-extension WebURL {
-  var hasUserInfo: Bool { !username.isEmpty || !password.isEmpty }
 }
