@@ -1,16 +1,13 @@
-extension WebURL {
-  /// Takes a text that is a URL's serialisation already and keeps it as it is, after one scan; nil when in doubt.
-  ///
-  /// Nearly all URLs that a program meets are of this kind. What it takes, the parser would give the same bytes for;
-  /// what it leaves (capitals in the host, user info, IPv6, a final dot…) the parser decides.
-  init?(canonical text: String) {
-    guard text.isContiguousUTF8, let layout = Layout(canonical: text.utf8.span) else { return nil }
-    self.init(href: text, layout: layout)
-  }
-}
-
 extension WebURL.Layout {
-  fileprivate init?(canonical text: Span<UInt8>) {
+  /// The layout of a text that is a URL's serialisation already, found by one scan of it; nil when in doubt.
+  ///
+  /// Nearly all URLs that a program meets are of this kind, and are kept as they are. What it takes, the parser would
+  /// give the same bytes for; what it leaves (capitals in the host, user info, IPv6, a final dot…) the parser decides.
+  static func canonical(_ text: String) -> WebURL.Layout? {
+    text.isContiguousUTF8 ? WebURL.Layout(canonical: text.utf8.span) : nil
+  }
+
+  private init?(canonical text: Span<UInt8>) {
     guard text.count <= Int32.max, let scheme = Self.scheme(text) else { return nil }
     self.scheme = scheme
     let hostStart = Int(authorityStart)

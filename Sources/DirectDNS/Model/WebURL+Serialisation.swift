@@ -21,25 +21,13 @@ extension WebURL: CustomStringConvertible {
 
     let head = whole.extracting(0..<(userInfo ? hostStart : authorityStart))
     let tail = whole.extracting(hostEnd..<end)
-    guard let host = host?.description else {
-      return ASCII.text(head, whole.extracting(hostStart..<hostEnd), tail)
+    switch host {
+    case nil: return ASCII.text(head, whole.extracting(hostStart..<hostEnd), tail)
+    case .name(let name): return ASCII.text(head, name.utf8.span, tail)
+    case .address(let address):
+      var text = AddressText()
+      address.writeURLHost(to: &text)
+      return ASCII.text(head, text.bytes.span.extracting(0..<text.count), tail)
     }
-    return ASCII.text(head, host.utf8.span, tail)
-  }
-
-  /// The URL as it is requested from a host: without user info and fragment.
-  func at(_ host: Host) -> WebURL {
-    let href = text(host: host, userInfo: false, fragment: false)
-    var moved = layout
-    moved.usernameEnd = layout.authorityStart
-    moved.hostStart = layout.authorityStart
-    // What stands behind the host keeps its distances from the end.
-    let end = UInt32(href.utf8.count)
-    moved.hostEnd = end - (layout.queryEnd - layout.hostEnd)
-    moved.pathStart = end - (layout.queryEnd - layout.pathStart)
-    moved.pathEnd = end - (layout.queryEnd - layout.pathEnd)
-    moved.queryEnd = end
-    if case .address = host { moved.hostIsAddress = true } else { moved.hostIsAddress = false }
-    return WebURL(href: href, layout: moved)
   }
 }
