@@ -89,12 +89,15 @@ struct CurlTransportTests {
   @Test func `many responses at once are all received, though nothing comes after them`() async throws {
     try await ProviderFixture.secure { fixture async throws in
       fixture.server.misbehave(.hold)
-      for round in 0..<20 {
-        let tasks = (0..<50).map { fixture.begin("/resolve?name=n\($0).r\(round).flood.test") }
-        await fixture.server.waitForHeld(50)
-        fixture.server.release()
+      for round in 0..<10 {
+        let tasks = (0..<200).map { fixture.begin("/resolve?name=n\($0).r\(round).flood.test") }
+        for _ in 0..<4 {
+          await fixture.server.waitForHeld(50)
+          fixture.server.release()
+        }
         for task in tasks { #expect(try await task.value.get().status.code == 200) }
       }
+      #expect(fixture.server.connectionCount == 1)
     }
   }
 
