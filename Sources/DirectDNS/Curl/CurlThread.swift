@@ -111,10 +111,14 @@ struct CurlThread: ~Copyable {
     guard let easy = lane.idle.popLast() ?? CurlEasy(job.request.lane) else {
       return job.finish(.failure(.invalidRequest("libcurl has no memory for a transfer")))
     }
-    easy.prepare(job.request, timeout: job.deadline - CurlMailbox.milliseconds)
     job.stage = .running
     lane.running += 1
     running[ObjectIdentifier(easy)] = (easy, job)
+    unsafe send(job, by: easy, multi)
+  }
+
+  private func send(_ job: CurlJob, by easy: CurlEasy, _ multi: UnsafeMutableRawPointer) {
+    easy.prepare(job.request, timeout: job.deadline - CurlMailbox.milliseconds)
     unsafe curl_multi_add_handle(multi, easy.handle)
   }
 
@@ -142,6 +146,12 @@ struct CurlThread: ~Copyable {
       let code = unsafe message.pointee.data.result
       if code == CURLE_OK {
         unsafe end(easy, .success(easy.response(job.request.wantedFields)), multi)
+      } else if code == CURLE_HTTP2, !job.isRepeated {
+        // The server has ended the session. libcurl repeats by itself what was refused with it, but before 8.4 not
+        // for the transfer that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
+        job.isRepeated = true
+        unsafe curl_multi_remove_handle(multi, handle)
+        unsafe send(job, by: easy, multi)
       } else {
         unsafe end(easy, .failure(easy.isOverLimit ? .bodyTooLarge : CurlError(code, detail: easy.failureText)), multi)
       }

@@ -516,11 +516,15 @@ struct CurlTransportTests {
     }
   }
 
-  @Test func `a stream that was refused unprocessed is sent again`() async throws {
-    try await ProviderFixture.secure { fixture async throws in
-      fixture.server.misbehave(.refuseStream, times: 1)
-      #expect(try await fixture.send().status.code == 200)
-      #expect(fixture.server.requests.count == 2)
+  @Test(arguments: [Misbehaviour.refuseStream, .goAway(processed: false)])
+  func `a request that was refused unprocessed is sent again`(_ what: Misbehaviour) async throws {
+    for isFirst in [true, false] {
+      try await ProviderFixture.secure { fixture async throws in
+        if !isFirst { try await fixture.send() }
+        fixture.server.misbehave(what, times: 1)
+        #expect(try await fixture.send().status.code == 200)
+        #expect(fixture.server.requests.count == (isFirst ? 2 : 3))
+      }
     }
   }
 
