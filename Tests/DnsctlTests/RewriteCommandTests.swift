@@ -84,9 +84,16 @@ import Testing
     #expect(json.errors == "")
     #expect(json.status == 3)
     let text = await rewrite([url])
-    #expect(text.errors.hasPrefix("dnsctl: \(url): "))
+    #expect(text.errors.hasPrefix("dnsctl: "))
+    #expect(text.errors.contains(reason.split(separator: ": ", maxSplits: 1).last ?? ""))
     #expect(text.output == "")
     #expect(text.status == 3)
+  }
+
+  @Test func `repeats nothing of a refused URL but its origin`() async {
+    let outcome = await rewrite(["http://user:word@inside.example:81/secret?token=1#part", "https://u:word@a b/token"])
+    #expect(outcome.errors.hasPrefix("dnsctl: http://inside.example:81: the address 10.0.0.1"))
+    for secret in ["user", "word", "secret", "token", "part"] { #expect(!outcome.errors.contains(secret)) }
   }
 
   @Test func `goes by the policy of options and file`() async {
