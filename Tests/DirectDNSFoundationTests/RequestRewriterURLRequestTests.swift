@@ -1,6 +1,7 @@
 import DirectDNS
 import DirectDNSFoundation
 import Foundation
+import NIOHTTP1
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -144,8 +145,8 @@ struct RequestRewriterURLRequestTests {
     #expect(head.headers["Host"] == ["www.example.com:\(origin.port)"])
     #expect(head.headers["originalUrl"] == [url])
 
-    let restorer = ResponseRestorer(for: direct)
-    let restored = try #require(restorer.restore(try #require(response as? HTTPURLResponse)))
+    let received = try #require(response as? HTTPURLResponse)
+    let restored = try #require(ResponseRestorer(for: direct).restore(received))
     #expect(restored.url?.absoluteString == url)
     #expect(restored.value(forHTTPHeaderField: "Location") == "http://www.example.com:\(origin.port)/next")
     try await origin.close()
@@ -163,9 +164,9 @@ struct RequestRewriterURLRequestTests {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpCookieStorage = nil
     let (_, response) = try await URLSession(configuration: configuration).data(for: request)
-    let restorer = ResponseRestorer(for: direct)
+    let received = try #require(response as? HTTPURLResponse)
     #expect(
-      restorer.setCookies(of: try #require(response as? HTTPURLResponse)) == [
+      ResponseRestorer(for: direct).setCookies(of: received) == [
         "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=2; Path=/", "c=3",
       ])
     try await origin.close()
