@@ -19,7 +19,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Benchmarks", "Lab"))
 import lab as laboratory  # noqa: E402  (it lies beside, not in a package)
 
-SHOP, SHOP6, STRANGER, INTRANET = "shop.test", "v6.shop.test", "stranger.test", "intranet.test"
+SHOP, SUBSHOP, SHOP6 = "shop.test", "www.shop.test", "v6.shop.test"
+# The server has no certificate for the one, and the policy forbids the address of the other.
+STRANGER, INTRANET = "stranger.test", "intranet.test"
+PINS = {SHOP: ["127.0.0.1"], SUBSHOP: ["127.0.0.1"], SHOP6: ["::1"], STRANGER: ["127.0.0.1"], INTRANET: ["10.0.0.1"]}
 
 
 class Shop(laboratory.Lab):
@@ -93,10 +96,10 @@ http {{
 {site("shop", f"{SHOP} *.{SHOP}")}
 }}
 """)
-        # Pins are answers without a network; whatever is not pinned finds nobody to ask. The provider is port 9, discard.
+        # Pins are answers without a network. Whatever is not pinned finds nobody to ask: nothing listens on port 9.
         self.write("dnsctl.json5", json.dumps({
             "providers": ["doh+https://127.0.0.1:9/dns-query"], "system": False,
-            "pins": {SHOP: ["127.0.0.1"], SHOP6: ["::1"], STRANGER: ["127.0.0.1"], INTRANET: ["10.0.0.1"]},
+            "pins": PINS,
             "addressPolicy": {"allow": ["127.0.0.0/8", "::1"]},
         }, indent=1) + "\n")
 

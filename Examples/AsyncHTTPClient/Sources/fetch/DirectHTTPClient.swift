@@ -5,10 +5,10 @@ import class NIOPosix.MultiThreadedEventLoopGroup
 
 /// AsyncHTTPClient, connecting to the addresses that DirectDNS finds.
 ///
-/// `dnsOverride` tells an `HTTPClient` where to connect for a host, while URL, `Host`, SNI and the certificate check keep
-/// the name. It holds one target for a host, and is fixed when the client is made (one for each request has been asked
-/// for: async-http-client issue 866). So there is a client for each origin, and another one as soon as the old one's
-/// address is no longer among the answers, or could not be reached.
+/// `dnsOverride` tells an `HTTPClient` where to connect for a host, while URL, `Host`, SNI and the certificate check
+/// keep the name. It holds one target for a host, and is fixed when the client is made (one for each request has been
+/// asked for: async-http-client issue 866). So there is a client for each origin, and another one as soon as the old
+/// one's address is no longer among the answers, or could not be reached.
 actor DirectHTTPClient {
   private let resolver: Resolver
   private let policy: AddressPolicy
@@ -52,7 +52,7 @@ actor DirectHTTPClient {
     defer { pinned.end() }
     do {
       return try await body(try await pinned.client.execute(request, timeout: timeout))
-    } catch  where error.isFailedConnection {
+    } catch let error where error.isFailedConnection {
       // The next request gets another address, if there is one.
       resolver.report(pinned.address, .failed)
       if clients[origin] === pinned { clients[origin] = nil }

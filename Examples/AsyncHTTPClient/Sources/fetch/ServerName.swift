@@ -6,9 +6,9 @@ import X509
 
 /// The name that a server's certificate must hold.
 ///
-/// swift-nio-ssl looks for the name *or the address of the connection* in it (IdentityVerification.swift). Whoever makes
-/// a name lead to an address of theirs, with a certificate for that address, would pass. RFC 9525 §6.1: what counts is
-/// what the client asked for, and that is the name.
+/// swift-nio-ssl looks for the name *or the address of the connection* in it (IdentityVerification.swift). Whoever
+/// makes a name lead to an address of theirs, with a certificate for that address, would pass. RFC 9525 §6.1: what
+/// counts is what the client asked for, and that is the name.
 struct ServerName {
   private let name: HostName
 
