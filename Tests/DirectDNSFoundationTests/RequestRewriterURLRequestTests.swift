@@ -1,6 +1,7 @@
 import DirectDNS
 import DirectDNSFoundation
 import Foundation
+import NIOHTTP1
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -144,8 +145,8 @@ struct RequestRewriterURLRequestTests {
     #expect(head.headers["Host"] == ["www.example.com:\(origin.port)"])
     #expect(head.headers["originalUrl"] == [url])
 
-    let restorer = ResponseRestorer(for: direct)
-    let restored = try #require(restorer.restore(try #require(response as? HTTPURLResponse)))
+    let received = try #require(response as? HTTPURLResponse)
+    let restored = try #require(ResponseRestorer(for: direct).restore(received))
     #expect(restored.url?.absoluteString == url)
     #expect(restored.value(forHTTPHeaderField: "Location") == "http://www.example.com:\(origin.port)/next")
     try await origin.close()
@@ -163,11 +164,42 @@ struct RequestRewriterURLRequestTests {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpCookieStorage = nil
     let (_, response) = try await URLSession(configuration: configuration).data(for: request)
-    let restorer = ResponseRestorer(for: direct)
+    let received = try #require(response as? HTTPURLResponse)
     #expect(
-      restorer.setCookies(of: try #require(response as? HTTPURLResponse)) == [
+      ResponseRestorer(for: direct).setCookies(of: received) == [
         "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=2; Path=/", "c=3",
       ])
+    try await origin.close()
+  }
+
+  @Test func `a session without a storage neither gets cookies nor gives them to an address`() async throws {
+    let origin = try await ScriptedOrigin(fields: [("Set-Cookie", "new=1")])
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpCookieStorage = nil
+    let session = URLSession(configuration: configuration)
+    let request = try direct(
+      rewriter.rewrite(try request("http://www.example.com:\(origin.port)/"), using: [.ipv4(0x7F00_0001)]))
+    for _ in 1...2 {
+      _ = try await session.data(for: request)
+      #expect(await origin.nextRequest()?.headers["Cookie"] == [])
+    }
+    try await origin.close()
+  }
+
+  @Test func `a session with a storage keeps it out of what it was told not to handle`() async throws {
+    let origin = try await ScriptedOrigin(fields: [("Set-Cookie", "new=1")])
+    let configuration = URLSessionConfiguration.ephemeral
+    let storage = try #require(configuration.httpCookieStorage)
+    let request = try direct(
+      rewriter.rewrite(try request("http://www.example.com:\(origin.port)/"), using: [.ipv4(0x7F00_0001)]))
+    _ = try await URLSession(configuration: configuration).data(for: request)
+    #if canImport(FoundationNetworking)
+      withKnownIssue("swift-corelibs-foundation does not heed httpShouldHandleCookies") {
+        #expect(storage.cookies?.isEmpty == true)
+      }
+    #else
+      #expect(storage.cookies?.isEmpty == true)
+    #endif
     try await origin.close()
   }
 }
