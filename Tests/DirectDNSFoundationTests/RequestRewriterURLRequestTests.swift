@@ -1,6 +1,7 @@
 import DirectDNS
 import DirectDNSFoundation
 import Foundation
+import NIOHTTP1
 import Testing
 
 #if canImport(FoundationNetworking)

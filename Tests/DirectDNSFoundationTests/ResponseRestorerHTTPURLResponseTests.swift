@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Restoring responses of URLSession")
 struct ResponseRestorerHTTPURLResponseTests {
-  private func restored(_ status: Int = 200, _ fields: [String: String]) throws -> HTTPURLResponse {
+  private func restored(_ status: Int, _ fields: [String: String]) throws -> HTTPURLResponse {
     let url = try #require(URL(string: "http://203.0.113.7/start"))
     let response = try #require(
       HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
@@ -38,7 +38,7 @@ struct ResponseRestorerHTTPURLResponseTests {
 
   @Test func `cookies that were joined with commas are restored one by one`() throws {
     let joined = "a=1; Domain=203.0.113.7; Expires=Wed, 21 Oct 2099 07:28:00 GMT,b=2; domain=[::ffff:203.0.113.7], c=3"
-    let response = try restored(["Set-Cookie": joined])
+    let response = try restored(200, ["Set-Cookie": joined])
     #expect(
       response.value(forHTTPHeaderField: "Set-Cookie") == "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT, b=2, c=3")
     let fields = try #require(response.allHeaderFields as? [String: String])
