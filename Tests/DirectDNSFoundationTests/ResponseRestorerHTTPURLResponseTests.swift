@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Restoring responses of URLSession")
 struct ResponseRestorerHTTPURLResponseTests {
-  private func restored(_ status: Int = 200, _ fields: [String: String]) throws -> HTTPURLResponse {
+  private func restored(_ status: Int, _ fields: [String: String]) throws -> HTTPURLResponse {
     let url = try #require(URL(string: "http://203.0.113.7/start"))
     let response = try #require(
       HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
