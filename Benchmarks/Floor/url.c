@@ -10,12 +10,12 @@
    Prints `ns_per_op=NANOSECONDS`: the median of nine passes.  */
 #include <curl/curl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { URLS = 64, PASSES = 9 };
+#include "passes.h"
+
+enum { URLS = 64 };
 
 static char urls[URLS][64];
 static const char address[] = "203.0.113.5";
@@ -51,17 +51,6 @@ static size_t rewrite(const char *url, const char *host) {
   return length;
 }
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static int compare(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 int main(int argc, char **argv) {
   const char *kind = "scan";
   long repetitions = 200000;
@@ -88,8 +77,7 @@ int main(int argc, char **argv) {
     }
     passes[pass] = (now() - began) / (double)repetitions * 1e9;
   }
-  qsort(passes, PASSES, sizeof *passes, compare);
   if (!sum) return 1;
-  printf("ns_per_op=%.2f\n", passes[PASSES / 2]);
+  printf("ns_per_op=%.2f\n", median(passes));
   return 0;
 }

@@ -7,5 +7,5 @@ struct Dnsctl: AsyncParsableCommand {
     commandName: "dnsctl",
     abstract: "Resolves host names over HTTP, and points requests straight at addresses.",
     version: "0.1.0",
-    subcommands: [ResolveCommand.self, RewriteCommand.self])
+    subcommands: [ResolveCommand.self, RewriteCommand.self, RestoreCommand.self])
 }

@@ -15,5 +15,23 @@ let rewritingVerbs: [String: Verb] = [
     case .bypassed: return ["unchanged": true]
     case .refused(let error): throw error
     }
-  }
+  },
+  "url.restore": { input in
+    let original = try WebURL(text(input, "original_url"))
+    guard case .address(let address) = try WebURL(text(input, "ip_url")).host else { throw MissingField(name: "ip_url") }
+    var response = HTTPResponse(status: .init(code: input["status"] as? Int ?? 200))
+    for field in input["headers"] as? [[String]] ?? [] {
+      guard let name = HTTPField.Name(field[0]) else { throw MissingField(name: "headers") }
+      response.headerFields.append(HTTPField(name: name, value: field[1]))
+    }
+    let fields = ResponseRestorer(originalURL: original, addresses: [address]).restore(response).headerFields
+    var result: JSONObject = ["location": fields[.location] as Any, "cookie_rejected": false]
+    if let field = fields[.setCookie] {
+      switch CookieJar().store(setCookie: field, for: original) {
+      case .success(let cookie): result["cookie_domain"] = cookie.isHostOnly ? nil : cookie.domain.description
+      case .failure: result["cookie_rejected"] = true
+      }
+    }
+    return result
+  },
 ]

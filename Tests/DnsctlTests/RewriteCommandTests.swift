@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import DirectDNS
@@ -5,7 +6,8 @@ import Testing
 
 @Suite struct `dnsctl rewrite` {
   private static let zone: [String: Zone.Entry] = [
-    "shop.example": .addresses(["8.8.8.8", "10.0.0.1", "9.9.9.9"]), "inside.example": .addresses(["10.0.0.1"]),
+    "shop.example": .addresses(["8.8.8.8"]), "many.example": .addresses(["8.8.8.8", "10.0.0.1", "9.9.9.9"]),
+    "inside.example": .addresses(["10.0.0.1"]),
     "v6.example": .addresses(["2606:4700::7"]), "gone.example": .missing, "broken.example": .code(2),
   ]
 
@@ -24,11 +26,18 @@ import Testing
           Host         shop.example:8443
           originalUrl  https://u:p@shop.example:8443/cart?id=7
           server name  shop.example
-          others       9.9.9.9
 
         """)
     #expect(outcome.errors == "")
     #expect(outcome.status == 0)
+  }
+
+  @Test func `shows the addresses that are left, in their order`() throws {
+    let request = HTTPRequest(url: try WebURL("http://many.example/"))
+    let answer = ["8.8.8.8", "9.9.9.9", "2606:4700::7"].compactMap { IPAddress($0) }
+    let result = RewriteResult(
+      text: "http://many.example/", outcome: RequestRewriter(form: .pinned).rewrite(request, using: answer))
+    #expect(RewriteFormat.text.render(result).output.hasSuffix("\n  others       9.9.9.9, 2606:4700::7\n"))
   }
 
   @Test func `keeps the name in the URL of the pinned form`() async {
@@ -75,27 +84,36 @@ import Testing
     #expect(json.errors == "")
     #expect(json.status == 3)
     let text = await rewrite([url])
-    #expect(text.errors.hasPrefix("dnsctl: \(url): "))
+    #expect(text.errors.hasPrefix("dnsctl: "))
+    #expect(text.errors.contains(reason.split(separator: ": ", maxSplits: 1).last ?? ""))
     #expect(text.output == "")
     #expect(text.status == 3)
   }
 
+  @Test func `repeats nothing of a refused URL but its origin`() async {
+    let outcome = await rewrite(["http://user:word@inside.example:81/secret?token=1#part", "https://u:word@a b/token"])
+    #expect(outcome.errors.hasPrefix("dnsctl: http://inside.example:81: the address 10.0.0.1"))
+    for secret in ["user", "word", "secret", "token", "part"] { #expect(!outcome.errors.contains(secret)) }
+  }
+
   @Test func `goes by the policy of options and file`() async {
-    func addresses(_ arguments: [String], file: String = "{}") async -> String {
+    // Equal addresses take turns at being the first.
+    func addresses(_ arguments: [String], file: String = "{}") async -> [String] {
       let outcome = await World(zone: Self.zone, files: ["/c.json5": file]).run(
         ["rewrite", "--config", "/c.json5", "--provider", "google", "--no-system", "--format", "json"] + arguments
-          + ["http://shop.example/"])
-      return outcome.output.split(separator: #""addresses":"#).last.map { String($0.dropLast(2)) } ?? ""
+          + ["http://many.example/"])
+      let list = outcome.output.split(separator: #""addresses":["#)
+      return list.count < 2 ? [] : list[1].dropLast(3).split(separator: ",").map { $0.filter { $0 != "\"" } }.sorted()
     }
-    #expect(await addresses([]) == #"["8.8.8.8","9.9.9.9"]"#)
-    #expect(await addresses(["--allow", "10.0.0.0/8"]) == #"["8.8.8.8","10.0.0.1","9.9.9.9"]"#)
-    #expect(await addresses(["--allow", "example"]) == #"["8.8.8.8","10.0.0.1","9.9.9.9"]"#)
-    #expect(await addresses(["--address-policy", "any", "--deny", "8.8.8.8"]) == #"["10.0.0.1","9.9.9.9"]"#)
-    #expect(await addresses(["--address-policy", "9.0.0.0/8,10.0.0.1"]) == #"["10.0.0.1","9.9.9.9"]"#)
-    #expect(await addresses(["--deny", "shop.example"]) == "null")
+    #expect(await addresses([]) == ["8.8.8.8", "9.9.9.9"])
+    #expect(await addresses(["--allow", "10.0.0.0/8"]) == ["10.0.0.1", "8.8.8.8", "9.9.9.9"])
+    #expect(await addresses(["--allow", "example"]) == ["10.0.0.1", "8.8.8.8", "9.9.9.9"])
+    #expect(await addresses(["--address-policy", "any", "--deny", "8.8.8.8"]) == ["10.0.0.1", "9.9.9.9"])
+    #expect(await addresses(["--address-policy", "9.0.0.0/8,10.0.0.1"]) == ["10.0.0.1", "9.9.9.9"])
+    #expect(await addresses(["--deny", "many.example"]) == [])
     let file = "{ addressPolicy: { allow: ['10.0.0.0/8'], deny: ['9.9.9.9'] } }"
-    #expect(await addresses([], file: file) == #"["8.8.8.8","10.0.0.1"]"#)
-    #expect(await addresses(["--deny", "8.8.8.8"], file: file) == #"["10.0.0.1"]"#)
+    #expect(await addresses([], file: file) == ["10.0.0.1", "8.8.8.8"])
+    #expect(await addresses(["--deny", "8.8.8.8"], file: file) == ["10.0.0.1"])
   }
 
   @Test(arguments: [
@@ -125,7 +143,7 @@ import Testing
         {"outcome":"rewritten","reason":null,"form":"literal","url":"https://8.8.8.8/","host":"own",\
         "originalUrl":"https://shop.example/","headers":[["X-A","1"],["Host","own"],["X-a","2"],\
         ["originalUrl","https://shop.example/"]],"serverName":"shop.example","port":443,"address":"8.8.8.8",\
-        "addresses":["8.8.8.8","9.9.9.9"]}
+        "addresses":["8.8.8.8"]}
         """)
     #expect(lines.dropFirst().first?.contains("the line is no JSON") == true)
     #expect(lines.last?.contains(#""url":"http://9.9.9.9/""#) == true)

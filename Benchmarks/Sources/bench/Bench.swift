@@ -4,5 +4,5 @@ import ArgumentParser
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measures DirectDNS in process.", subcommands: [CachedBench.self, ColdBench.self])
+    abstract: "Measures DirectDNS in process.", subcommands: [CachedBench.self, ColdBench.self, URLBench.self])
 }

@@ -33,7 +33,8 @@ extension Cookie {
     return !Cookie.begins(name, "__secure-") || isSecure
   }
 
-  static func begins(_ text: String, _ prefix: StaticString) -> Bool {
-    text.utf8.prefix(prefix.utf8CodeUnitCount).map(ASCII.lowercased).elementsEqual(prefix.description.utf8)
+  /// Whether a text begins with a prefix that is written in lower case, whatever the text's own case.
+  static func begins(_ text: String, _ prefix: String) -> Bool {
+    text.utf8.prefix(prefix.utf8.count).map(ASCII.lowercased).elementsEqual(prefix.utf8)
   }
 }

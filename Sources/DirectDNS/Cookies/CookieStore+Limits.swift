@@ -5,10 +5,10 @@ extension CookieStore {
   mutating func makeRoom(for owner: Cookie.Domain, at now: CookieTime) {
     while size(of: owner) > configuration.maximumCookiesPerDomain {
       let family = (families[owner] ?? []).compactMap { shelves.index(forKey: $0) }
-      guard removeLeast(of: family, at: now, rank: { ($0.cookie.isSecure ? 1 : 0, $0.lastUse) }) else { break }
+      guard remove(dispensable(on: family, at: now, sparingSecure: true), at: now) else { break }
     }
     while count > configuration.maximumCookies {
-      guard removeLeast(of: shelves.indices, at: now, rank: { (0, $0.lastUse) }) else { break }
+      guard remove(dispensable(on: shelves.indices, at: now, sparingSecure: false), at: now) else { break }
     }
   }
 
@@ -16,23 +16,37 @@ extension CookieStore {
     (families[owner] ?? []).reduce(0) { $0 + (shelves[$1]?.entries.count ?? 0) }
   }
 
-  /// Removes every expired cookie of some shelves, or where none has expired the one of the lowest rank.
-  private mutating func removeLeast(
-    of places: some Collection<Dictionary<Cookie.Domain, Shelf>.Index>, at now: CookieTime,
-    rank: (Entry) -> (Int, UInt64)
-  ) -> Bool {
+  private enum Dispensable {
+    case expired(on: [Cookie.Domain])
+    case leastUsed(on: Cookie.Domain, order: UInt64)
+  }
+
+  /// The expired cookies of some shelves; where none has expired, the one that was used longest ago.
+  private func dispensable(
+    on places: some Sequence<Dictionary<Cookie.Domain, Shelf>.Index>, at now: CookieTime, sparingSecure: Bool
+  ) -> Dispensable? {
     var expired: [Cookie.Domain] = []
-    var least: (rank: (Int, UInt64), domain: Cookie.Domain, order: UInt64)?
+    var least: (isSpared: Bool, lastUse: UInt64, place: Dictionary<Cookie.Domain, Shelf>.Index, index: Int)?
     for place in places {
-      let (domain, shelf) = shelves[place]
-      for entry in shelf.entries {
-        if entry.cookie.isExpired(at: now) { expired.append(domain) }
-        let rank = rank(entry)
-        if least.map({ rank < $0.rank }) ?? true { least = (rank, domain, entry.order) }
+      // By index: a copy of each of thousands of entries would be most of the cost.
+      let entries = shelves.values[place].entries
+      for index in entries.indices {
+        if entries[index].cookie.isExpired(at: now) { expired.append(shelves.keys[place]) }
+        let isSpared = sparingSecure && entries[index].cookie.isSecure
+        let lastUse = entries[index].lastUse
+        if let least, isSpared == least.isSpared ? lastUse > least.lastUse : isSpared { continue }
+        least = (isSpared, lastUse, place, index)
       }
     }
-    if !expired.isEmpty { return removeAll(on: expired) { $0.cookie.isExpired(at: now) } > 0 }
-    guard let least else { return false }
-    return removeAll(on: [least.domain]) { $0.order == least.order } > 0
+    guard expired.isEmpty else { return .expired(on: expired) }
+    return least.map { .leastUsed(on: shelves.keys[$0.place], order: shelves.values[$0.place].entries[$0.index].order) }
+  }
+
+  private mutating func remove(_ cookies: Dispensable?, at now: CookieTime) -> Bool {
+    switch cookies {
+    case .expired(let domains): removeAll(on: domains) { $0.cookie.isExpired(at: now) } > 0
+    case .leastUsed(let domain, let order): removeAll(on: [domain]) { $0.order == order } > 0
+    case nil: false
+    }
   }
 }

@@ -32,7 +32,7 @@ struct CookieStore {
 
   /// Takes a cookie that a response set.
   mutating func receive(_ cookie: Cookie, in request: CookieContext, at now: CookieTime) throws(CookieRejection) {
-    guard cookie.isSecure || request.isSecure || !overlaysSecure(cookie) else { throw .overlaysSecure }
+    guard cookie.isSecure || request.isSecure || !overlaysSecure(cookie, at: now) else { throw .overlaysSecure }
     insert(cookie, at: now)
   }
 
@@ -55,11 +55,11 @@ struct CookieStore {
   }
 
   /// Whether an insecure cookie would come before a `Secure` one of its name (RFC 6265bis §5.7, step 16).
-  private func overlaysSecure(_ cookie: Cookie) -> Bool {
+  private func overlaysSecure(_ cookie: Cookie, at now: CookieTime) -> Bool {
     (families[cookie.domain.owner] ?? []).contains { domain in
       (domain.matches(cookie.domain) || cookie.domain.matches(domain))
         && (shelves[domain]?.entries ?? []).contains { entry in
-          entry.cookie.isSecure && entry.cookie.name == cookie.name
+          entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.cookie.isExpired(at: now)
             && CookiePath.matches(cookie.path, entry.cookie.path)
         }
     }

@@ -115,16 +115,6 @@ internal import CDirectDNSCurl
     }
   }
 
-  /// Makes libcurl look again at what it has read from the handle's connection.
-  ///
-  /// When many HTTP/2 responses arrive at once, libcurl 7.88 can leave some of them in its own buffer: it waits for a
-  /// socket that has nothing more to say, until the next response comes or the transfers time out. Ending a pause is
-  /// the only documented call that makes it go on; pausing the sending alone changes nothing on the wire.
-  func nudge() {
-    unsafe curl_easy_pause(handle, CURLPAUSE_SEND)
-    unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
-  }
-
   /// What came back.
   func response(_ wantedFields: [String]) -> CurlResponse {
     var status = 0

@@ -42,6 +42,8 @@ final class CurlLoop: Sendable {
   var continuation: UnsafeContinuation<Result<CurlResponse, CurlError>, Never>?
   var stage = Stage.new
   var isCancelled = false
+  /// Whether this is its second attempt.
+  var isRepeated = false
 
   init(_ request: CurlRequest) {
     self.request = request

@@ -18,8 +18,13 @@ struct CurlThread: ~Copyable {
     init(_ identity: CurlLane) { self.identity = identity }
   }
 
-  /// After so many milliseconds without anything to read, running transfers are nudged; see ``CurlEasy/nudge()``.
-  private static let quietTime: Int32 = 25
+  /// After so many milliseconds without an event, running transfers are looked at once more.
+  ///
+  /// A transfer that reads another one's response wakes it by a timer that is due at once. Before 8.16 libcurl can
+  /// drop such timers unserved: `curl_multi_perform` drops what is due when it ends, by a clock that starting a
+  /// transfer has set forward (curl#17883 did away with them). The response then lies in libcurl's own buffer, and
+  /// its socket has nothing more to say.
+  private static let secondLook: Int32 = 5
 
   private let mailbox: CurlMailbox
   private var lanes: [ObjectIdentifier: Lane] = [:]
@@ -32,6 +37,7 @@ struct CurlThread: ~Copyable {
     guard let multi = unsafe mailbox.multi else { return }
     unsafe configure(multi)
     var commands: [CurlMailbox.Command] = []
+    var isQuiet = false
     while true {
       mailbox.take(into: &commands)
       for command in commands { unsafe handle(command, multi) }
@@ -41,9 +47,11 @@ struct CurlThread: ~Copyable {
       unsafe curl_multi_perform(multi, &count)
       unsafe reap(multi)
       let patience = unsafe expireQueued(multi)
+      let limit = running.isEmpty || isQuiet ? patience : min(patience, Self.secondLook)
+      let quietFrom = CurlMailbox.milliseconds + Int64(limit)
       var ready: Int32 = 0
-      unsafe curl_multi_poll(multi, nil, 0, running.isEmpty ? patience : min(patience, Self.quietTime), &ready)
-      if ready == 0 { for (easy, job) in running.values where job.request.lane.usesTLS { easy.nudge() } }
+      unsafe curl_multi_poll(multi, nil, 0, limit, &ready)
+      isQuiet = ready == 0 && CurlMailbox.milliseconds >= quietFrom
     }
     for (easy, job) in running.values {
       unsafe curl_multi_remove_handle(multi, easy.handle)
@@ -103,10 +111,14 @@ struct CurlThread: ~Copyable {
     guard let easy = lane.idle.popLast() ?? CurlEasy(job.request.lane) else {
       return job.finish(.failure(.invalidRequest("libcurl has no memory for a transfer")))
     }
-    easy.prepare(job.request, timeout: job.deadline - CurlMailbox.milliseconds)
     job.stage = .running
     lane.running += 1
     running[ObjectIdentifier(easy)] = (easy, job)
+    unsafe send(job, by: easy, multi)
+  }
+
+  private func send(_ job: CurlJob, by easy: CurlEasy, _ multi: UnsafeMutableRawPointer) {
+    easy.prepare(job.request, timeout: job.deadline - CurlMailbox.milliseconds)
     unsafe curl_multi_add_handle(multi, easy.handle)
   }
 
@@ -134,6 +146,12 @@ struct CurlThread: ~Copyable {
       let code = unsafe message.pointee.data.result
       if code == CURLE_OK {
         unsafe end(easy, .success(easy.response(job.request.wantedFields)), multi)
+      } else if code == CURLE_HTTP2, !job.isRepeated {
+        // The server has ended the session. libcurl repeats by itself what was refused with it, but before 8.4 not
+        // for the transfer that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
+        job.isRepeated = true
+        unsafe curl_multi_remove_handle(multi, handle)
+        unsafe send(job, by: easy, multi)
       } else {
         unsafe end(easy, .failure(easy.isOverLimit ? .bodyTooLarge : CurlError(code, detail: easy.failureText)), multi)
       }

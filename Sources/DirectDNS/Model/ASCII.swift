@@ -55,12 +55,12 @@ enum ASCII {
   /// The text of three runs of ASCII bytes in a row, made with one allocation unless it is long.
   static func text(_ head: Span<UInt8>, _ middle: Span<UInt8>, _ tail: Span<UInt8>) -> String {
     let count = head.count + middle.count + tail.count
-    guard count <= 256 else {
+    guard count <= 128 else {
       var bytes = [UInt8](repeating: 0, count: count)
       fill(bytes.mutableSpan, head, middle, tail)
       return text(bytes.span)
     }
-    var bytes = InlineArray<256, UInt8>(repeating: 0)
+    var bytes = InlineArray<128, UInt8>(repeating: 0)
     fill(bytes.mutableSpan, head, middle, tail)
     return text(bytes.span.extracting(0..<count))
   }

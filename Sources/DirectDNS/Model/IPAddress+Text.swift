@@ -20,11 +20,15 @@ extension IPAddress: LosslessStringConvertible {
 
   /// The address in its canonical text form: dotted quad, or RFC 5952 (IPv4-mapped ones end dotted, §5).
   public var description: String {
+    var text = AddressText()
     switch family {
-    case .ipv4: dottedQuad
-    case .ipv6 where isIPv4Mapped: "::ffff:" + dottedQuad
-    case .ipv6: groupsText
+    case .ipv4: writeDottedQuad(to: &text)
+    case .ipv6 where isIPv4Mapped:
+      for byte in "::ffff:".utf8 { text.append(byte) }
+      writeDottedQuad(to: &text)
+    case .ipv6: writeGroups(to: &text)
     }
+    return ASCII.text(text.bytes.span.extracting(0..<text.count))
   }
 
   private static func dottedQuad(_ text: Span<UInt8>) -> UInt32? {
@@ -95,16 +99,27 @@ extension IPAddress: LosslessStringConvertible {
     return (value >> tailBits) << (16 * (8 - gap)) | tail
   }
 
-  private var dottedQuad: String {
-    var text = ShortText()
-    for shift in stride(from: 24, through: 0, by: -8) {
-      let octet = UInt8(truncatingIfNeeded: low >> UInt64(shift))
+  private func writeDottedQuad(to text: inout AddressText) {
+    var shift: UInt64 = 32
+    while shift > 0 {
+      shift -= 8
+      let octet = UInt8(truncatingIfNeeded: low >> shift)
       if octet >= 100 { text.append(ASCII.zero + octet / 100) }
       if octet >= 10 { text.append(ASCII.zero + octet / 10 % 10) }
       text.append(ASCII.zero + octet % 10)
       if shift > 0 { text.append(ASCII.dot) }
     }
-    return text.string
+  }
+
+  /// Writes the address as it stands in a URL: a dotted quad, or groups in brackets.
+  func writeURLHost(to text: inout AddressText) {
+    switch family {
+    case .ipv4: writeDottedQuad(to: &text)
+    case .ipv6:
+      text.append(ASCII.openBracket)
+      writeGroups(to: &text)
+      text.append(ASCII.closeBracket)
+    }
   }
 
   private func group(_ index: Int) -> UInt16 {
@@ -114,9 +129,8 @@ extension IPAddress: LosslessStringConvertible {
   /// The eight groups in hexadecimal, the longest run of at least two zeros as `::`, the first on a tie.
   ///
   /// RFC 5952 §4, and, without an exception for IPv4-mapped addresses, the WHATWG IPv6 serialiser.
-  var groupsText: String {
+  private func writeGroups(to text: inout AddressText) {
     let gap = longestZeroRun
-    var text = ShortText()
     var index = 0
     while index < 8 {
       if index == gap.lowerBound, !gap.isEmpty {
@@ -133,7 +147,6 @@ extension IPAddress: LosslessStringConvertible {
       }
       index += 1
     }
-    return text.string
   }
 
   private var longestZeroRun: Range<Int> {
@@ -148,19 +161,6 @@ extension IPAddress: LosslessStringConvertible {
     }
     return longest
   }
-}
-
-/// The text of an address while it is written: at most the 39 bytes that eight groups take.
-private struct ShortText {
-  private var bytes = InlineArray<39, UInt8>(repeating: 0)
-  private var count = 0
-
-  mutating func append(_ byte: UInt8) {
-    bytes[count] = byte
-    count += 1
-  }
-
-  var string: String { ASCII.text(bytes.span.extracting(0..<count)) }
 }
 
 extension IPAddress: Codable {
@@ -178,5 +178,17 @@ extension IPAddress: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
+  }
+}
+
+/// The text of an address while it is written: at most eight groups in brackets, and no allocation.
+struct AddressText {
+  private(set) var bytes = InlineArray<41, UInt8>(repeating: 0)
+  private(set) var count = 0
+
+  @inline(__always)
+  mutating func append(_ byte: UInt8) {
+    bytes[count] = byte
+    count += 1
   }
 }

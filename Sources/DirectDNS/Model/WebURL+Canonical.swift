@@ -1,17 +1,14 @@
-extension WebURL {
-  /// Takes a text that is a URL's serialisation already and keeps it as it is, after one scan; nil when in doubt.
-  ///
-  /// Nearly all URLs that a program meets are of this kind. What it takes, the parser would give the same bytes for;
-  /// what it leaves (capitals in the host, user info, IPv6, a final dot…) the parser decides.
-  init?(canonical text: String) {
-    guard text.isContiguousUTF8, let layout = Layout(canonical: text.utf8.span) else { return nil }
-    self.init(href: text, layout: layout)
-  }
-}
-
 extension WebURL.Layout {
-  fileprivate init?(canonical text: Span<UInt8>) {
-    guard text.count <= UInt32.max, let scheme = Self.scheme(text) else { return nil }
+  /// The layout of a text that is a URL's serialisation already, found by one scan of it; nil when in doubt.
+  ///
+  /// Nearly all URLs that a program meets are of this kind, and are kept as they are. What it takes, the parser would
+  /// give the same bytes for; what it leaves (capitals in the host, user info, IPv6, a final dot…) the parser decides.
+  static func canonical(_ text: String) -> WebURL.Layout? {
+    text.isContiguousUTF8 ? WebURL.Layout(canonical: text.utf8.span) : nil
+  }
+
+  private init?(canonical text: Span<UInt8>) {
+    guard text.count <= Int32.max, let scheme = Self.scheme(text) else { return nil }
     self.scheme = scheme
     let hostStart = Int(authorityStart)
     guard let (hostEnd, hostIsAddress) = Self.host(text, from: hostStart) else { return nil }
@@ -37,8 +34,8 @@ extension WebURL.Layout {
 
   @inline(__always)
   private static func scheme(_ text: Span<UInt8>) -> WebURL.Scheme? {
-    // Of all these `ws://h/` alone is shorter: the parser has it.
-    guard text.count >= 8 else { return nil }
+    // None is shorter than `ws://h/`.
+    guard text.count >= 7 else { return nil }
     let isSocket = text[0] == UInt8(ascii: "w") && text[1] == UInt8(ascii: "s")
     let isHTTP =
       text[0] == UInt8(ascii: "h") && text[1] == UInt8(ascii: "t") && text[2] == UInt8(ascii: "t")
@@ -47,7 +44,8 @@ extension WebURL.Layout {
     var end = isSocket ? 2 : 4
     let isSecure = text[end] == UInt8(ascii: "s")
     if isSecure { end += 1 }
-    guard text[end] == ASCII.colon, text[end + 1] == ASCII.slash, text[end + 2] == ASCII.slash else { return nil }
+    guard end + 2 < text.count, text[end] == ASCII.colon, text[end + 1] == ASCII.slash, text[end + 2] == ASCII.slash
+    else { return nil }
     return isSocket ? isSecure ? .wss : .ws : isSecure ? .https : .http
   }
 

@@ -22,9 +22,11 @@ extension WebURL {
     /// The host as it stands in a URL: a name, a dotted quad, or an IPv6 address in brackets.
     public var description: String {
       switch self {
-      case .name(let name): name
-      case .address(let address) where address.family == .ipv6: "[\(address.groupsText)]"
-      case .address(let address): address.description
+      case .name(let name): return name
+      case .address(let address):
+        var text = AddressText()
+        address.writeURLHost(to: &text)
+        return ASCII.text(text.bytes.span.extracting(0..<text.count))
       }
     }
   }

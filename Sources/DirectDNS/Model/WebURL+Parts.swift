@@ -21,7 +21,15 @@ extension WebURL {
     var scheme = Scheme.http
     var hostIsAddress = false
 
-    var authorityStart: UInt32 { UInt32(scheme.rawValue.utf8.count) + 3 }
+    /// Behind the scheme, its colon and two slashes; not asked of the scheme's text, which would cost as much as a part.
+    var authorityStart: UInt32 {
+      switch scheme {
+      case .ws: 5
+      case .wss: 6
+      case .http: 7
+      case .https: 8
+      }
+    }
   }
 
   /// The scheme.
@@ -66,6 +74,12 @@ extension WebURL {
 
   /// The host, and the port when it is not the default: the value of the `Host` field (RFC 9110 §7.2).
   public var hostAndPort: String { part(layout.hostStart..<layout.pathStart) }
+
+  /// User info, host and port, as they stand in the URL.
+  var authority: String { part(layout.authorityStart..<layout.pathStart) }
+
+  /// User name and password with the `@` behind them, as they stand in the URL; empty when there are none.
+  var userInfo: String { part(layout.authorityStart..<layout.hostStart) }
 
   /// The path and the query: what stands in a request line (RFC 9112 §3.2.1).
   public var requestTarget: String { part(layout.pathStart..<layout.queryEnd) }

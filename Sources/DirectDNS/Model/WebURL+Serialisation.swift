@@ -21,9 +21,21 @@ extension WebURL: CustomStringConvertible {
 
     let head = whole.extracting(0..<(userInfo ? hostStart : authorityStart))
     let tail = whole.extracting(hostEnd..<end)
-    guard let host = host?.description else {
-      return ASCII.text(head, whole.extracting(hostStart..<hostEnd), tail)
+    switch host {
+    case nil: return ASCII.text(head, whole.extracting(hostStart..<hostEnd), tail)
+    case .name(let name): return ASCII.text(head, name.utf8.span, tail)
+    case .address(let address):
+      var text = AddressText()
+      address.writeURLHost(to: &text)
+      return ASCII.text(head, text.bytes.span.extracting(0..<text.count), tail)
     }
-    return ASCII.text(head, host.utf8.span, tail)
+  }
+
+  /// The URL as text, with the host of another one.
+  func text(hostOf other: WebURL) -> String {
+    let whole = href.utf8.span
+    let host = other.href.utf8.span.extracting(Int(other.layout.hostStart)..<Int(other.layout.hostEnd))
+    return ASCII.text(
+      whole.extracting(0..<Int(layout.hostStart)), host, whole.extracting(Int(layout.hostEnd)..<whole.count))
   }
 }

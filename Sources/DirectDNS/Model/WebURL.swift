@@ -34,8 +34,8 @@ public struct WebURL: Sendable {
   /// - Throws: `invalidURL`, saying which part is wrong and what to do. The message never holds user info,
   ///   path or query, which may be secrets.
   public init(_ text: String) throws(DirectDNSError) {
-    if let url = WebURL(canonical: text) {
-      self = url
+    if let layout = Layout.canonical(text) {
+      self.init(href: text, layout: layout)
     } else {
       var parser = WebURLParser(text)
       self = try parser.url(base: nil)
@@ -49,8 +49,8 @@ public struct WebURL: Sendable {
   ///   - base: the URL that a relative reference is relative to.
   /// - Throws: `invalidURL`, saying which part is wrong and what to do.
   public init(_ reference: String, base: WebURL) throws(DirectDNSError) {
-    if let url = WebURL(canonical: reference) {
-      self = url
+    if let layout = Layout.canonical(reference) {
+      self.init(href: reference, layout: layout)
     } else {
       var parser = WebURLParser(reference)
       self = try parser.url(base: base)

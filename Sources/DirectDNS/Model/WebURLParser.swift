@@ -20,9 +20,9 @@ struct WebURLParser {
   mutating func url(base: WebURL?) throws(DirectDNSError) -> WebURL {
     output.reserveCapacity(input.count + 16)
     try takeURL(base: base)
-    // The layout's numbers grow from part to part: when the last one fits, all do.
-    guard output.count <= UInt32.max else {
-      throw DirectDNSError(.invalidURL, "the URL is longer than 4 GiB, which no server takes")
+    // The layout's numbers grow from part to part: when the last one fits, all do, another host's length included.
+    guard output.count <= Int32.max else {
+      throw DirectDNSError(.invalidURL, "the URL is longer than 2 GiB, which no server takes")
     }
     return WebURL(href: ASCII.text(output.span), layout: layout)
   }

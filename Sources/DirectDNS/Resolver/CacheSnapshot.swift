@@ -49,4 +49,19 @@ extension Resolver {
       }
     }.sorted { ($0.host, $0.family == .ipv4 ? 0 : 1) < ($1.host, $1.family == .ipv4 ? 0 : 1) }
   }
+
+  /// The names that an address stands for: the reverse of the pins and of the answers in the cache, expired ones too.
+  ///
+  /// It is what a cookie that was filed under an address needs to find its host; see ``CookieJar`` and its `repair`.
+  /// It costs a look at the whole cache.
+  ///
+  /// - Returns: the names in their order; empty when none is known.
+  public func names(of address: IPAddress) -> [HostName] {
+    let pinned = configuration.localZones.pins.filter { $0.value.contains(address) }.map(\.key)
+    let cached = cache.all().compactMap { name, value -> HostName? in
+      guard case .addresses(let addresses)? = value[address.family].entry?.content else { return nil }
+      return addresses.contains(address) ? name : nil
+    }
+    return Set(pinned + cached).sorted()
+  }
 }

@@ -11,13 +11,9 @@ extension HTTPRequest {
   ///   - url: where the request goes.
   ///   - headerFields: further fields; empty by default.
   public init(method: Method = .get, url: WebURL, headerFields: HTTPFields = [:]) {
-    var authority = url.hostAndPort
-    if !url.username.isEmpty || !url.password.isEmpty {
-      authority = url.username + (url.password.isEmpty ? "" : ":" + url.password) + "@" + authority
-    }
     let path = url.fragment.map { url.requestTarget + "#" + $0 } ?? url.requestTarget
     self.init(
-      method: method, scheme: url.scheme.rawValue, authority: authority, path: path, headerFields: headerFields)
+      method: method, scheme: url.scheme.rawValue, authority: url.authority, path: path, headerFields: headerFields)
   }
 }
 
@@ -32,8 +28,8 @@ extension WebURL {
       throw DirectDNSError(
         .invalidURL, "the request has no \(part): make it with HTTPRequest(method:url:headerFields:)")
     }
-    guard path.utf8.first == ASCII.slash, !authority.utf8.contains(where: { $0 == ASCII.slash || $0 == ASCII.backslash })
-    else {
+    let hasSlash = authority.utf8.contains { $0 == ASCII.slash || $0 == ASCII.backslash }
+    guard path.utf8.first == ASCII.slash, !hasSlash else {
       throw DirectDNSError(
         .invalidURL, "the request's path must begin with a slash, and its authority may hold none")
     }

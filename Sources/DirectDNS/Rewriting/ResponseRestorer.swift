@@ -85,14 +85,13 @@ public struct ResponseRestorer: Hashable, Sendable {
   /// A reference in a response, with the name put back.
   private func reference(_ value: String, fragment: String? = nil) -> String {
     guard let url = try? WebURL(value, base: originalURL) else { return value }
-    let host: WebURL.Host
+    let text: String
     if case .address(let address) = url.host, addresses.contains(address.unmapped) {
-      host = originalURL.host
+      text = url.text(hostOf: originalURL)
     } else {
       guard isRelative(value) else { return value }
-      host = url.host
+      text = url.href
     }
-    let text = url.text(host: host)
     guard let fragment, url.fragment == nil else { return text }
     return text + "#" + fragment
   }

@@ -3,7 +3,7 @@ extension WebURL {
   ///
   /// It is a secret.
   var basicCredentials: String? {
-    guard !username.isEmpty || !password.isEmpty else { return nil }
+    guard !userInfo.isEmpty else { return nil }
     let pair = PercentEncoding.decoded(username.utf8.span) + [ASCII.colon] + PercentEncoding.decoded(password.utf8.span)
     return "Basic " + Base64.encoded(pair)
   }

@@ -94,8 +94,12 @@ struct ProviderListener: Sendable {
     ]
     // A truncated body has to be sendable.
     settings.contentLengthValidation = .disabled
+    // NIO sends GOAWAY after two hundred resets in half a minute. libcurl 7.88 resets every stream whose body is
+    // complete before its end has come, and NIO's codec ends streams with a frame of their own.
+    var streams = NIOHTTP2Handler.StreamConfiguration()
+    streams.streamResetFrameRateLimit.maximumCount = 10_000
     _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
-      mode: .server, connectionConfiguration: settings, streamConfiguration: .init()
+      mode: .server, connectionConfiguration: settings, streamConfiguration: streams
     ) { stream in
       stream.eventLoop.makeCompletedFuture {
         try stream.pipeline.syncOperations.addHandlers([

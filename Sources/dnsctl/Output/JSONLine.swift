@@ -6,7 +6,10 @@ internal import HTTPTypes
 /// Written by hand: `JSONEncoder` sorts keys or leaves their order open, and costs more than the lookup of a cached name.
 struct JSONLine {
   /// The object, and the end of the line.
-  var text: String { members + "}\n" }
+  var text: String { object + "\n" }
+
+  /// The object.
+  var object: String { members + "}" }
 
   private var members = "{"
 
@@ -33,7 +36,8 @@ struct JSONLine {
   /// An object without members.
   init() {}
 
-  private static func object(_ error: DirectDNSError) -> String {
+  /// An error's code and message.
+  static func object(_ error: DirectDNSError) -> String {
     "{\"code\":\(string(error.code.description)),\"message\":\(string(ErrorText.line(error)))}"
   }
 

@@ -12,7 +12,7 @@ enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   func render(_ result: RewriteResult) -> RenderedOutcome {
     switch (self, result.outcome) {
     case (.json, _): RenderedOutcome(output: Self.json(result))
-    case (_, .refused): RenderedOutcome(errors: "dnsctl: \(result.text.printable): \(result.reason ?? "")\n")
+    case (_, .refused): RenderedOutcome(errors: "dnsctl: \(result.subject)\(result.reason ?? "")\n")
     case (.text, .direct(let direct)): RenderedOutcome(output: Self.text(result, direct))
     case (.text, .bypassed):
       RenderedOutcome(output: "\(result.text.printable)\n  not rewritten  \(result.reason ?? "")\n")

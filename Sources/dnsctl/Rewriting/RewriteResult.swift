@@ -12,6 +12,9 @@ struct RewriteResult: Sendable {
     if case .refused = outcome { .refused } else { .answered }
   }
 
+  /// What an error is about: the URL's origin, since all else of a URL may be a secret.
+  var subject: String { (try? WebURL(text)).map { "\(Origin($0)): " } ?? "" }
+
   /// Why the request is not rewritten, for people.
   var reason: String? {
     switch outcome {

@@ -118,6 +118,12 @@ struct CookieStoreTests {
     try set(insecure, from: insecureURL)
   }
 
+  @Test mutating func `a Secure cookie that has expired protects nothing`() throws {
+    try set("a=1; secure; max-age=5")
+    try set("a=2", from: "http://www.a.example/", at: Sample.now + 5)
+    #expect(header(at: Sample.now + 5) == "a=2")
+  }
+
   // MARK: Going
 
   @Test mutating func `what is removed leaves no shelf behind`() throws {

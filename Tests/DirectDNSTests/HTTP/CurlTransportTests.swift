@@ -89,12 +89,15 @@ struct CurlTransportTests {
   @Test func `many responses at once are all received, though nothing comes after them`() async throws {
     try await ProviderFixture.secure { fixture async throws in
       fixture.server.misbehave(.hold)
-      for round in 0..<20 {
-        let tasks = (0..<50).map { fixture.begin("/resolve?name=n\($0).r\(round).flood.test") }
-        await fixture.server.waitForHeld(50)
-        fixture.server.release()
+      for round in 0..<10 {
+        let tasks = (0..<200).map { fixture.begin("/resolve?name=n\($0).r\(round).flood.test") }
+        for _ in 0..<4 {
+          await fixture.server.waitForHeld(50)
+          fixture.server.release()
+        }
         for task in tasks { #expect(try await task.value.get().status.code == 200) }
       }
+      #expect(fixture.server.connectionCount == 1)
     }
   }
 
@@ -513,11 +516,15 @@ struct CurlTransportTests {
     }
   }
 
-  @Test func `a stream that was refused unprocessed is sent again`() async throws {
-    try await ProviderFixture.secure { fixture async throws in
-      fixture.server.misbehave(.refuseStream, times: 1)
-      #expect(try await fixture.send().status.code == 200)
-      #expect(fixture.server.requests.count == 2)
+  @Test(arguments: [Misbehaviour.refuseStream, .goAway(processed: false)])
+  func `a request that was refused unprocessed is sent again`(_ what: Misbehaviour) async throws {
+    for isFirst in [true, false] {
+      try await ProviderFixture.secure { fixture async throws in
+        if !isFirst { try await fixture.send() }
+        fixture.server.misbehave(what, times: 1)
+        #expect(try await fixture.send().status.code == 200)
+        #expect(fixture.server.requests.count == (isFirst ? 2 : 3))
+      }
     }
   }
 

@@ -7,15 +7,12 @@ import Testing
 struct WebURLLibcurlTests {
   @Test(arguments: [
     "http://h/", "https://WWW.Example.com:443/a?b#c", "http://h.example./", "http://a.b_c.example:8080/",
-    "http://r3---sn-x.h/",
-    "http://☕.example/", "http://xn--53h.example/", "http://%68/", "http://ｈ.example/", "http://192.0.2.1/",
-    "http://0xc0.0.2.1/", "http://3221225985/", "http://192.0.513:81/", "http://192.0.2.1./",
-    "http://１９２.0.2.1/",
-    "http://0300.0.02.01/", "http://%31%39%32.0.2.1/", "http://[2001:DB8::1]/",
-    "http://[::ffff:192.0.2.1]:81/",
-    "http://[0:0::0]/", "http://u:p@h/", "http://a@b@h/", "http://u@[::1]:81/", "http://h\\@x/", "http://h/@x",
-    "http://h?@x",
-    "http://h#@x", "http://x:y@h:81/", "ws://h/", "wss://[::1]/",
+    "http://r3---sn-x.h/", "http://☕.example/", "http://xn--53h.example/", "http://%68/",
+    "http://ｈ.example/", "http://192.0.2.1/", "http://0xc0.0.2.1/", "http://3221225985/",
+    "http://192.0.513:81/", "http://192.0.2.1./", "http://１９２.0.2.1/", "http://0300.0.02.01/",
+    "http://%31%39%32.0.2.1/", "http://[2001:DB8::1]/", "http://[::ffff:192.0.2.1]:81/",
+    "http://[0:0::0]/", "http://u:p@h/", "http://a@b@h/", "http://u@[::1]:81/", "http://h\\@x/",
+    "http://h/@x", "http://h?@x", "http://h#@x", "http://x:y@h:81/", "ws://h/", "wss://[::1]/",
   ])
   func `libcurl reads the same host in the canonical form`(_ text: String) throws {
     let url = try WebURL(text)
@@ -23,12 +20,10 @@ struct WebURLLibcurlTests {
   }
 
   @Test(arguments: [
-    "http://a!b/", "http://a$b/", "http://a&b/", "http://a'b/", "http://a(b)/", "http://a*b/", "http://a+b/",
-    "http://a,b/",
-    "http://a;b/", "http://a=b/", "http://a~b/", "http://a\"b/", "http://a`b/", "http://a{b}/", "http://a..b/",
-    "http://./",
-    "http://.a/", "http://a../", "http://0x7f.1.x/", "http://1.2.3.4.x/", "http://256.256.256.256.a/",
-    "http://-/", "http://_/",
+    "http://a!b/", "http://a$b/", "http://a&b/", "http://a'b/", "http://a(b)/", "http://a*b/",
+    "http://a+b/", "http://a,b/", "http://a;b/", "http://a=b/", "http://a~b/", "http://a\"b/",
+    "http://a`b/", "http://a{b}/", "http://a..b/", "http://./", "http://.a/", "http://a../",
+    "http://0x7f.1.x/", "http://1.2.3.4.x/", "http://256.256.256.256.a/", "http://-/", "http://_/",
     "http://1.2.3.4x/", "http://0xg/", "http://u%40x@h/", "http://u%2Fx:p%3A@h/", "http://;@h/",
     "http://%5B@h/",
   ])
@@ -43,8 +38,8 @@ struct WebURLLibcurlTests {
     var random = SeededGenerator(seed: seed)
     let pieces = [
       "a", "B", "é", ".", "..", "/", "\\", "%2e", "%2F", "%40", "%", "?", "#", "@", ":", ":8", "[::1]",
-      "[::7f00:1]", "0x7f", "1",
-      "☕", "。", "'", "\"", ";", "|", "{", "xn--", "-", "_", "&=", "~", "$", "*",
+      "[::7f00:1]", "0x7f", "1", "☕", "。", "'", "\"", ";", "|", "{", "xn--", "-", "_", "&=", "~", "$",
+      "*",
     ]
     var agreed = 0
     for _ in 0..<400 {

@@ -68,4 +68,19 @@ struct CacheSnapshotTests {
     laboratory.resolver.keepAlive([])
     #expect(laboratory.resolver.snapshot().map(\.isKeptAlive) == [false])
   }
+
+  @Test func `an address leads back to the names whose answers have it, expired and pinned ones too`() async throws {
+    let laboratory = try Laboratory { $0.localZones.pins = [Sample.name("pin.example"): Sample.addresses("192.0.2.1")] }
+    try await laboratory.learn("192.0.2.1", host: Sample.name("b.example"))
+    try await laboratory.learn("192.0.2.1", host: Sample.name("a.example"))
+    try await laboratory.learn("192.0.2.2", host: Sample.name("c.example"))
+    laboratory.clock.advance(by: .seconds(1000))
+    func names(_ address: String) -> [String] {
+      Sample.addresses(address).flatMap { laboratory.resolver.names(of: $0) }.map(\.text)
+    }
+    #expect(names("192.0.2.1") == ["a.example", "b.example", "pin.example"])
+    #expect(names("192.0.2.2") == ["c.example"])
+    #expect(names("192.0.2.3") == [])
+    #expect(names("2001:db8::1") == [])
+  }
 }

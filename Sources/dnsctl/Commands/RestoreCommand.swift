@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// `dnsctl restore`: responses to requests that went to an address get the name back.
+struct RestoreCommand: ContextCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Give the response to a rewritten request its name back.",
+    discussion: """
+      Responses come from standard input, one JSON object a line:
+        {"originalUrl": …, "address": …, "status": …, "headers": [[name, value], …]}
+      originalUrl is what dnsctl rewrite gave; address is the address, or a list of the answer's. Each gives one line of JSON, in the same order:
+        {"headers", "location", "cookies": [{"name", "value", "domain", "hostOnly", "path", "secure", "httpOnly",
+         "sameSite", "expires"}], "rejectedCookies", "error"}
+      Set-Cookie, Location, Content-Location and Refresh have the name again, and location is absolute. cookies are those that may be kept, expires in seconds since 1970 or null; rejectedCookies says why others may not. What does not apply is null.
+
+      EXAMPLES
+        dnsctl restore < responses.jsonl
+
+      EXIT STATUS
+          0  every response was restored
+          1  a line is no such object; its error says why
+         64  the command line is wrong
+         74  standard input could not be read, or standard output not written
+        130  interrupted
+        141  the reader of standard output has gone
+      """)
+
+  func run(in context: CommandContext) async -> ExitStatus {
+    let clock = context.clock
+    var writer = OutcomeWriter(context) { (line: RestoredLine) in (RenderedOutcome(output: line.text), line.status) }
+    do throws(PipelineError) {
+      let pipeline = OrderedPipeline(input: context.input, lines: LineSplitter(.json)) { item in
+        do throws(DirectDNSError) {
+          let input = try RestoreInput(line: item.text)
+          return RestoredLine(input, now: CookieTime(secondsSince1970: clock.secondsSince1970))
+        } catch {
+          return RestoredLine(error)
+        }
+      }
+      try await pipeline.run([Pipeline.inputMark]) { lines throws(StreamError) in try writer.write(lines) }
+    } catch {
+      return error.status(in: context)
+    }
+    return writer.status
+  }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import dnsctl
+
+@Suite struct `dnsctl restore` {
+  private func restore(_ lines: String...) async -> World.Outcome {
+    await World(input: ScriptedInput(lines.map { $0 + "\n" })).run(["restore"])
+  }
+
+  @Test func `puts the name back, and shows the cookies that may be kept`() async {
+    let outcome = await restore(
+      #"{"originalUrl":"https://shop.example/cart#part","address":"8.8.8.8","status":302,"headers":[["Location","https://8.8.8.8/pay"],["Set-Cookie","a=1; Domain=8.8.8.8; Secure; HttpOnly; SameSite=Lax; Max-Age=60"],["X","8.8.8.8"]]}"#
+    )
+    #expect(
+      outcome.output == """
+        {"headers":[["Location","https://shop.example/pay#part"],\
+        ["Set-Cookie","a=1; Secure; HttpOnly; SameSite=Lax; Max-Age=60"],["X","8.8.8.8"]],\
+        "location":"https://shop.example/pay#part","cookies":[{"name":"a","value":"1","domain":"shop.example",\
+        "hostOnly":true,"path":"/","secure":true,"httpOnly":true,"sameSite":"lax","expires":1700000060}],\
+        "rejectedCookies":[],"error":null}
+
+        """)
+    #expect(outcome.status == 0)
+  }
+
+  @Test func `knows any address of the answer, and takes 200 for a status`() async {
+    let outcome = await restore(
+      #"{"originalUrl":"http://shop.example/x","address":["8.8.8.8","2606:4700::7"],"headers":[["Content-Location","http://[2606:4700::7]/y"]]}"#
+    )
+    #expect(
+      outcome.output == """
+        {"headers":[["Content-Location","http://shop.example/y"]],"location":null,"cookies":[],"rejectedCookies":[],\
+        "error":null}
+
+        """)
+  }
+
+  @Test(arguments: [("example", "is a public suffix"), ("other.example", "may not set cookies for")])
+  func `says why a cookie may not be kept`(_ domain: String, _ reason: String) async {
+    let outcome = await restore(
+      #"{"originalUrl":"http://shop.example/","address":"8.8.8.8","headers":[["Set-Cookie","a=1; Domain=\#(domain)"]]}"#)
+    #expect(outcome.output.contains(#""cookies":[],"rejectedCookies":["#))
+    #expect(outcome.output.contains(reason), "\(outcome.output)")
+    #expect(outcome.status == 0)
+  }
+
+  @Test(arguments: [
+    ("x", "the line is no JSON"), ("{}", "originalUrl is missing"),
+    (#"{"originalUrl":"http://a.example/"}"#, "address is missing"),
+    (#"{"originalUrl":"http://a.example/","address":["x"]}"#, "address[0] is \\\"x\\\""),
+    (#"{"originalUrl":"/","address":"8.8.8.8"}"#, "the URL has no scheme"),
+    (#"{"originalUrl":"http://a.example/","address":"8.8.8.8","status":99}"#, "status is 99"),
+    (#"{"originalUrl":"http://a.example/","address":"8.8.8.8","headers":{}}"#, "headers is an object"),
+  ])
+  func `answers a line that it cannot read with its error, and goes on`(_ line: String, _ part: String) async {
+    let outcome = await restore(line, #"{"originalUrl":"http://a.example/","address":"8.8.8.8"}"#)
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines.first?.hasPrefix(#"{"headers":null,"location":null,"cookies":null,"rejectedCookies":null,"error":{"#) == true)
+    #expect(lines.first?.contains(part) == true, "\(outcome.output)")
+    #expect(outcome.status == 1)
+  }
+}
