@@ -57,6 +57,11 @@ enum PolicyRule: Sendable, Hashable {
   /// Reads a network, an address or a name.
   init(_ text: String) throws(PolicyFault) {
     if let network = Self.network(text) {
+      // 10.1.2.3/8 could mean the host or the network, and the one is 16 million times the other.
+      guard !text.contains("/") || IPAddress(String(text.prefix { $0 != "/" })) == network.address else {
+        throw PolicyFault(
+          description: "\"\(text.printable)\" has bits beyond its prefix. Write \(network), or the address alone.")
+      }
       self = .network(network)
       return
     }
@@ -104,7 +109,6 @@ enum PolicyRule: Sendable, Hashable {
 
   private static func network(_ text: String) -> IPNetwork? {
     if let network = IPNetwork(text) { return network }
-    let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
-    return IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text).map { IPNetwork($0) }
+    return IPAddress(written: text).map { IPNetwork($0) }
   }
 }

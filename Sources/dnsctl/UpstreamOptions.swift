@@ -120,14 +120,20 @@ struct BootstrapOption: Sendable, Hashable {
     } catch {
       throw Fault(description: "\"\(host.printable)\", before the \"=\", is no host name: \(error.message).")
     }
-    // Brackets are how addresses stand in URLs, where many come from.
-    let isBracketed = value.hasPrefix("[") && value.hasSuffix("]")
-    guard let address = IPAddress(isBracketed ? String(value.dropFirst().dropLast()) : value) else {
+    guard let address = IPAddress(written: value) else {
       throw Fault(
         description:
           "\"\(value.printable)\", behind the \"=\", is no IP address. Write \(name)=192.0.2.1, for example.")
     }
     self.address = address
+  }
+}
+
+extension IPAddress {
+  /// Reads an address as people write it: brackets are how IPv6 addresses stand in URLs, where many come from.
+  init?(written text: String) {
+    let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
+    self.init(isBracketed ? String(text.dropFirst().dropLast()) : text)
   }
 }
 

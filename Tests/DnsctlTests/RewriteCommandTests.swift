@@ -170,17 +170,17 @@ import Testing
   @Test(arguments: [
     (
       "https://shop.example:8443/a?b=[1]#f",
-      "curl --globoff --noproxy '*' --connect-to shop.example:8443:8.8.8.8:8443 -- 'https://shop.example:8443/a?b=[1]'"
+      "curl --disable --globoff --proto =https --noproxy '*' --connect-to shop.example:8443:8.8.8.8:8443 --url 'https://shop.example:8443/a?b=[1]'"
     ),
     (
       "http://v6.example/it's",
-      "curl --globoff --noproxy '*' --connect-to 'v6.example:80:[2606:4700::7]:80' -- 'http://v6.example/it'\\''s'"
+      "curl --disable --globoff --proto =http --noproxy '*' --connect-to 'v6.example:80:[2606:4700::7]:80' --url 'http://v6.example/it'\\''s'"
     ),
     (
       "http://u:p@shop.example/",
-      "curl --globoff --noproxy '*' --connect-to shop.example:80:8.8.8.8:80 --header 'Authorization: Basic dTpw' -- http://shop.example/"
+      "curl --disable --globoff --proto =http --noproxy '*' --connect-to shop.example:80:8.8.8.8:80 --header 'Authorization: Basic dTpw' --url http://shop.example/"
     ),
-    ("http://8.8.8.8/", "curl --globoff -- http://8.8.8.8/"),
+    ("http://8.8.8.8/", "curl --disable --globoff --proto =http --url http://8.8.8.8/"),
   ])
   func `writes the command line of curl that does the same`(_ url: String, _ line: String) async {
     #expect(await rewrite(["--format", "curl", url]).output == line + "\n")
@@ -192,7 +192,62 @@ import Testing
       input: [#"{"url":"http://shop.example/","method":"PUT","headers":[["Host","own.example"],["X-Empty",""]]}"#])
     #expect(
       outcome.output
-        == "curl --globoff --noproxy '*' --connect-to shop.example:80:8.8.8.8:80 --request PUT --header 'Host: own.example' --header 'X-Empty;' -- http://shop.example/\n"
+        == "curl --disable --globoff --proto =http --noproxy '*' --connect-to shop.example:80:8.8.8.8:80 --request PUT --header 'Host: own.example' --header 'X-Empty;' --url http://shop.example/\n"
     )
+  }
+
+  @Test(arguments: [
+    ("http://1.1.1.1\\@127.0.0.1:1/x", "http://1.1.1.1/@127.0.0.1:1/x"), ("http://010.8.8.8/", "http://8.8.8.8/"),
+    ("http://1.1.1.1/\ntouch x #", "http://1.1.1.1/touch%20x%20"),
+  ])
+  func `hands on a bypassed URL in the one spelling that every parser reads alike`(
+    _ url: String, _ canonical: String
+  ) async {
+    let curl = await rewrite(["--format", "curl", url])
+    #expect(curl.output == "curl --disable --globoff --proto =http --url \(canonical)\n")
+    let json = await rewrite(["--format", "json", url])
+    #expect(json.output.contains(#""outcome":"bypassed""#))
+    #expect(json.output.contains(#""url":"\#(canonical)"#))
+  }
+
+  @Test(arguments: ["file:///etc/passwd", "gopher://127.0.0.1:6379/_x"])
+  func `gives curl no command for another scheme`(_ url: String) async {
+    let outcome = await rewrite(["--format", "curl", url])
+    #expect(outcome.output == "")
+    #expect(outcome.errors == "dnsctl: only requests of http, https, ws and wss are rewritten\n")
+    #expect(outcome.status == 3)
+  }
+
+  @Test func `asks for no name that nothing is sent to`() async {
+    let world = World(zone: Self.zone)
+    let outcome = await world.run([
+      "rewrite", "--provider", "google", "--no-system", "--deny", "evil.example", "--format", "json",
+      "http://www.evil.example/",
+    ])
+    #expect(outcome.output.hasPrefix(#"{"outcome":"refused","reason":"addressForbidden: www.evil.example is evil.example"#))
+    #expect(world.transport.asked.withLock { $0 } == [])
+  }
+
+  @Test func `answers lines that are no text, too long or too full, and goes on`() async {
+    let good = #"{"url":"http://a.example/","address":"8.8.8.8"}"#
+    let fields = Array(repeating: #"["a","b"]"#, count: 1001).joined(separator: ",")
+    let outcome = await World(
+      input: ScriptedInput(bytes: [
+        Array("\(good.dropLast(2))".utf8) + [0xFF] + Array("\"}\n".utf8),
+        Array((good + String(repeating: " ", count: 1 << 20) + "x\n").utf8),
+        Array(#"{"url":"http://a.example/","address":"8.8.8.8","headers":[\#(fields)]}"#.utf8), [0x0A], Array(good.utf8),
+      ])
+    ).run(["rewrite", "-"])
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.count == 4)
+    for (line, part) in zip(lines, ["is not UTF-8", "is longer than 1048576 bytes", "at most 1000 header fields", "rewritten"]) {
+      #expect(line.contains(part), "\(line.prefix(200))")
+    }
+  }
+
+  @Test func `a network with bits beyond its prefix is refused`() async {
+    let outcome = await rewrite(["--allow", "10.1.2.3/8", "http://a.example/"])
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains("Write 10.0.0.0/8, or the address alone."))
   }
 }

@@ -184,8 +184,15 @@ final class RecordingSink: OutputSink {
 /// Standard input as a script: chunks, each of which may wait for something.
 final class ScriptedInput: InputSource {
   struct Chunk: Sendable {
-    var text: String
+    var bytes: [UInt8]
     var after: @Sendable () async -> Void = {}
+
+    init(text: String, after: @escaping @Sendable () async -> Void = {}) {
+      bytes = Array(text.utf8)
+      self.after = after
+    }
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
   }
 
   private let chunks: Locked<[Chunk]>
@@ -196,6 +203,11 @@ final class ScriptedInput: InputSource {
   init(_ texts: [String], end: StreamError? = nil) {
     chunks = Locked(texts.map { Chunk(text: $0) })
     self.end = end
+  }
+
+  init(bytes: [[UInt8]]) {
+    chunks = Locked(bytes.map { Chunk(bytes: $0) })
+    end = nil
   }
 
   init(chunks: [Chunk]) {
@@ -210,6 +222,6 @@ final class ScriptedInput: InputSource {
       return []
     }
     await chunk.after()
-    return Array(chunk.text.utf8)
+    return chunk.bytes
   }
 }

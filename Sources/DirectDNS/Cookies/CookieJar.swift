@@ -104,9 +104,11 @@ public final class CookieJar: Sendable {
     let now = now
     // The caller's code never runs with the lock held.
     let found = state.withLock { $0.entries(for: request, at: now) }
-    let included = Set(found.filter { isIncluded($0.cookie) }.map(\.order))
+    // A value that came in between was never seen by the filter.
+    let included = Dictionary(
+      found.filter { isIncluded($0.cookie) }.map { ($0.order, $0.cookie.value) }, uniquingKeysWith: { $1 })
     return state.withLock { store in
-      store.header(for: request, at: now) { included.contains($0.order) }
+      store.header(for: request, at: now) { included[$0.order] == $0.cookie.value }
     }
   }
 

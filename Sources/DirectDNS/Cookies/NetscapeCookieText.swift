@@ -42,13 +42,13 @@ enum NetscapeCookieText {
     // An editor may have taken the last tab away, and with it an empty value.
     if fields.count == 6 { fields.append("") }
     guard fields.count == 7 else { throw Flaw("has \(fields.count) fields between tabs, not 7") }
-    let (domain, isBelow) = try domain(fields[0])
+    let domain = try domain(fields[0])
     let includesBelow = try flag(fields[1], 2)
     guard let expires = Int64(fields[4]) else { throw Flaw("has no whole number of seconds as its field 5") }
     let isSecure = try flag(fields[3], 4)
     do {
       var cookie = try Cookie(
-        name: fields[5], value: fields[6], domain: domain, isHostOnly: !includesBelow && !isBelow, path: fields[2],
+        name: fields[5], value: fields[6], domain: domain, isHostOnly: !includesBelow, path: fields[2],
         expires: expires == 0 ? nil : CookieTime(secondsSince1970: expires), isSecure: isSecure,
         isHTTPOnly: isHTTPOnly, now: now)
       cookie.isHeld = isHeld
@@ -74,13 +74,11 @@ enum NetscapeCookieText {
     }
   }
 
-  /// The domain, and whether a dot before it says that the hosts below are meant, too.
-  private static func domain(_ text: String) throws(Flaw) -> (Cookie.Domain, isBelow: Bool) {
-    if let address = IPAddress(text) { return (.address(address), false) }
-    let isBelow = text.utf8.first == ASCII.dot
+  /// The domain; a dot before it is custom, and says nothing that the flag does not.
+  private static func domain(_ text: String) throws(Flaw) -> Cookie.Domain {
+    if let address = IPAddress(text) { return .address(address) }
     do {
-      let host = try WebURL.Host(isBelow ? String(Substring(text.utf8.dropFirst())) : text)
-      return try (Cookie.Domain(host), isBelow)
+      return try Cookie.Domain(WebURL.Host(text.utf8.first == ASCII.dot ? String(Substring(text.utf8.dropFirst())) : text))
     } catch {
       throw Flaw("has no host as its field 1: \(DirectDNSError.quoted(text))")
     }

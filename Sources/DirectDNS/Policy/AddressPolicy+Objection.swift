@@ -40,7 +40,7 @@ extension AddressPolicy {
         "add \(row.network) (or the address) to allowedNetworks (dnsctl: --allow \(one))"
       case .specialPurpose, .outside: "add \(one) to allowedNetworks (dnsctl: --allow \(one))"
       case .deniedNetwork(let network): "take \(network) out of deniedNetworks (dnsctl: --deny)"
-      case .deniedSuffix(let suffix): "take \(suffix) out of deniedSuffixes (dnsctl: --deny)"
+      case .deniedSuffix(let suffix): Self.remedy(for: suffix)
       }
     }
 
@@ -60,9 +60,21 @@ extension AddressPolicy {
       case .outside(let networks):
         "\(subject) lies in none of the networks that the address policy allows (\(Self.list(networks)))"
       case .deniedNetwork(let network): "\(subject) lies in \(network), which deniedNetworks forbids"
-      case .deniedSuffix(let suffix):
-        "\(host?.description ?? "the host") is \(suffix) or lies below it, which deniedSuffixes forbids"
+      case .deniedSuffix(let suffix): Self.reason(host, suffix)
       }
+    }
+
+    /// What is said of a host that nothing is sent to, whatever its addresses.
+    static func denial(of host: WebURL.Host, by suffix: HostName) -> String {
+      "\(reason(host, suffix)); to allow it, \(remedy(for: suffix))"
+    }
+
+    private static func reason(_ host: WebURL.Host?, _ suffix: HostName) -> String {
+      "\(host?.description ?? "the host") is \(suffix) or lies below it, which deniedSuffixes forbids"
+    }
+
+    private static func remedy(for suffix: HostName) -> String {
+      "take \(suffix) out of deniedSuffixes (dnsctl: --deny)"
     }
 
     private var subject: String {

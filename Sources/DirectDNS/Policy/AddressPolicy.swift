@@ -66,13 +66,11 @@ public struct AddressPolicy: Hashable, Sendable {
       Objection(address: address, host: host, judgedAddress: judged, cause: cause)
     }
     func denial(of judged: IPAddress) -> Objection? {
-      guard let network = deniedNetworks.first(where: { $0.contains(judged) }) else { return nil }
+      guard let network = deniedNetworks.first(where: { $0.covers(judged) }) else { return nil }
       return objection(.deniedNetwork(network), to: judged)
     }
 
-    if let host, let suffix = deniedSuffixes.first(where: { host.hasSuffix($0) }) {
-      return objection(.deniedSuffix(suffix), to: address)
-    }
+    if let host, let suffix = denyingSuffix(of: host) { return objection(.deniedSuffix(suffix), to: address) }
     if let denial = denial(of: address) { return denial }
     let embedded = EmbeddedIPv4(in: address, prefixes: nat64Prefixes)
     for ipv4 in embedded {
@@ -114,6 +112,17 @@ public struct AddressPolicy: Hashable, Sendable {
     throw DirectDNSError(.addressForbidden, first.message(amongOf: objections.count))
   }
 
+  /// Makes sure that a host is not one that nothing is sent to, before any address of it is known.
+  ///
+  /// - Parameter host: the host of a URL or of a `Host` field.
+  /// - Throws: an error of code ``DirectDNSError/Code/addressForbidden`` for a host under ``deniedSuffixes``.
+  public func check(_ host: WebURL.Host) throws(DirectDNSError) {
+    guard let suffix = denyingSuffix(of: host) else { return }
+    throw DirectDNSError(.addressForbidden, Objection.denial(of: host, by: suffix))
+  }
+
+  private func denyingSuffix(of host: WebURL.Host) -> HostName? { deniedSuffixes.first { host.hasSuffix($0) } }
+
   private func isListed(_ address: IPAddress) -> Bool {
     if allowedNetworks.contains(where: { $0.contains(address) }) { return true }
     guard case .networks(let networks) = base else { return false }
@@ -126,5 +135,15 @@ public struct AddressPolicy: Hashable, Sendable {
     case .any: nil
     case .networks(let networks): .outside(networks)
     }
+  }
+}
+
+extension IPNetwork {
+  /// Whether a denied network has the address; one of IPv4-mapped addresses has the IPv4 addresses in them too, since
+  /// both reach the same sockets.
+  fileprivate func covers(_ candidate: IPAddress) -> Bool {
+    if contains(candidate) { return true }
+    guard candidate.family == .ipv4, prefixLength >= 96, address.isIPv4Mapped else { return false }
+    return contains(.ipv6(high: 0, low: 0xFFFF << 32 | candidate.low))
   }
 }

@@ -28,10 +28,15 @@ extension WebURL {
       throw DirectDNSError(
         .invalidURL, "the request has no \(part): make it with HTTPRequest(method:url:headerFields:)")
     }
-    let hasSlash = authority.utf8.contains { $0 == ASCII.slash || $0 == ASCII.backslash }
-    guard path.utf8.first == ASCII.slash, !hasSlash else {
-      throw DirectDNSError(
-        .invalidURL, "the request's path must begin with a slash, and its authority may hold none")
+    // What the parser would skip or end the authority at must not let the path become the host.
+    let isWhole = !authority.isEmpty && !authority.utf8.contains { byte in
+      byte <= 0x20 || byte == ASCII.slash || byte == ASCII.backslash || byte == ASCII.question || byte == ASCII.hash
+    }
+    guard isWhole else {
+      throw DirectDNSError(.invalidURL, "the request's authority must be a host and at most a port: host:8080")
+    }
+    guard path.utf8.first == ASCII.slash else {
+      throw DirectDNSError(.invalidURL, "the request's path must begin with a slash")
     }
     try self.init("\(scheme)://\(authority)\(path)")
   }

@@ -22,7 +22,11 @@ public struct RequestRewriter: Hashable, Sendable {
   /// Rewrites a request.
   ///
   /// Rewriting twice is the same as once. A caller's own `Host` stays. User info becomes `Authorization` unless the
-  /// caller set one, and the fragment stays behind. An `originalUrl` that came from outside is taken away.
+  /// caller set one, and the fragment stays behind. An `originalUrl` that came from outside is taken away, and so is
+  /// `Proxy-Authorization`, which is not for origins.
+  ///
+  /// A request that names an address is judged by that alone. What its `Host` or `originalUrl` say can forbid it and
+  /// never allow it, since anybody can write them.
   ///
   /// - Parameters:
   ///   - request: the request, with scheme, authority and path; see `HTTPRequest.init(method:url:headerFields:)`.
@@ -37,12 +41,14 @@ public struct RequestRewriter: Hashable, Sendable {
     }
     do throws(DirectDNSError) {
       let url = try WebURL(request)
-      guard request.headerFields[values: .hostField].count <= 1 else {
-        throw DirectDNSError(.invalidRequest, "the request has more than one Host field: leave one, or none")
-      }
+      try checkFields(request.headerFields)
+      try policy.check(url.host)
       if case .address(let address) = url.host {
         _ = try policy.allowed(CollectionOfOne(address), for: url.host)
-        guard !request.isRewritten(to: url) else { return .bypassed(request, reason: .alreadyRewritten) }
+        if let original = request.original(of: url) {
+          try policy.check(original.host)
+          return .bypassed(request, reason: .alreadyRewritten)
+        }
         return .bypassed(request.withoutOriginalUrl, reason: .addressLiteral)
       }
       let name = try HostName(url.host)
@@ -58,6 +64,30 @@ public struct RequestRewriter: Hashable, Sendable {
       return .refused(error)
     }
   }
+
+  /// Makes sure that the fields can be added to, and that their one `Host` is one that may be sent to.
+  private func checkFields(_ fields: HTTPFields) throws(DirectDNSError) {
+    guard fields.count <= RequestRewriter.maximumFields else {
+      throw DirectDNSError(
+        .invalidRequest,
+        "the request has \(fields.count) header fields: no server takes more than \(RequestRewriter.maximumFields)")
+    }
+    let hosts = fields[values: .hostField]
+    guard hosts.count <= 1 else {
+      throw DirectDNSError(.invalidRequest, "the request has more than one Host field: leave one, or none")
+    }
+    guard let host = hosts.first else { return }
+    do {
+      try policy.check(WebURL.HostAndPort(host.utf8.span).host)
+    } catch {
+      guard error.code == .addressForbidden else {
+        throw DirectDNSError(.invalidRequest, "the request's Host field is no host: \(error.message)")
+      }
+      throw error
+    }
+  }
+
+  private static let maximumFields = 10_000
 }
 
 extension DirectRequest {
@@ -74,6 +104,7 @@ extension DirectRequest {
     let ownHost = fields[.hostField]
     host = ownHost ?? url.hostAndPort
     fields[.originalUrl] = nil
+    fields[.proxyAuthorization] = nil
     if fields[.authorization] == nil { fields[.authorization] = url.basicCredentials }
     let host: WebURL.Host
     switch form {
@@ -103,11 +134,12 @@ extension HTTPRequest {
     return request
   }
 
-  /// Whether rewriting would have made this request: its `originalUrl` is its own URL with a name for the address.
-  fileprivate func isRewritten(to url: WebURL) -> Bool {
+  /// The URL that rewriting would have made this request of: its own `originalUrl`, with a name for the address.
+  fileprivate func original(of url: WebURL) -> WebURL? {
     guard headerFields.contains(.hostField), headerFields[values: .originalUrl].count == 1,
       let text = headerFields[.originalUrl], let original = try? WebURL(text), case .name = original.host
-    else { return false }
-    return original.text(host: url.host, userInfo: false) == url.href && original.text(fragment: false) == text
+    else { return nil }
+    let isOurs = original.text(host: url.host, userInfo: false) == url.href && original.text(fragment: false) == text
+    return isOurs ? original : nil
   }
 }

@@ -70,7 +70,8 @@ public struct ResponseRestorer: Hashable, Sendable {
   ///
   /// The cookie then is host-only, for the host of ``originalURL``.
   public func setCookie(_ value: String) -> String {
-    let attributes = value.split(separator: ";", omittingEmptySubsequences: false)
+    // By code points: a combining mark behind a semicolon hides it from `Character` and not from a jar.
+    let attributes = value.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false).map(Substring.init)
     // RFC 6265 §5.3: of several, the last one counts.
     guard let last = attributes.dropFirst().compactMap(domain).last, isHidden(last) else { return value }
     return (attributes.prefix(1) + attributes.dropFirst().filter { domain($0) == nil }).joined(separator: ";")

@@ -32,7 +32,7 @@ struct RestoreCommand: ContextCommand {
     do throws(PipelineError) {
       let pipeline = OrderedPipeline(input: context.input, lines: LineSplitter(.json)) { item in
         do throws(DirectDNSError) {
-          let input = try RestoreInput(line: item.text)
+          let input = try RestoreInput(item)
           return RestoredLine(input, now: CookieTime(secondsSince1970: clock.secondsSince1970))
         } catch {
           return RestoredLine(error)

@@ -33,7 +33,9 @@ extension HTTPFields {
   /// not shown.
   init(_ node: ConfigurationNode) throws(ConfigurationFault) {
     self.init()
-    for field in try node.list("Give a list of [name, value].") {
+    let list = try node.list("Give a list of [name, value].")
+    guard list.count <= 1000 else { throw node.fault("Give at most 1000 header fields.") }
+    for field in list {
       var pair = try field.list("Give [name, value].")
       guard pair.count == 2 else { throw field.fault("Give [name, value].") }
       let expectation = "Give a header field's name, such as \"Accept\"."

@@ -21,8 +21,8 @@ struct LineSplitter: Sendable {
   init(_ content: Content = .name) { self.content = content }
 
   /// All lines that are complete now.
-  mutating func feed(_ bytes: [UInt8]) -> [String] {
-    var lines: [String] = []
+  mutating func feed(_ bytes: [UInt8]) -> [Pipeline.Item] {
+    var lines: [Pipeline.Item] = []
     var start = bytes.startIndex
     while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
       append(bytes[start..<end])
@@ -35,7 +35,7 @@ struct LineSplitter: Sendable {
   }
 
   /// A last line without an end.
-  mutating func finish() -> String? { takeLine() }
+  mutating func finish() -> Pipeline.Item? { takeLine() }
 
   private mutating func append(_ bytes: ArraySlice<UInt8>) {
     guard !isSkipping else { return }
@@ -43,7 +43,7 @@ struct LineSplitter: Sendable {
     isSkipping = rest.count == content.limit
   }
 
-  private mutating func takeLine() -> String? {
+  private mutating func takeLine() -> Pipeline.Item? {
     defer {
       rest.removeAll(keepingCapacity: true)
       isFirst = false
@@ -54,7 +54,10 @@ struct LineSplitter: Sendable {
     while let first = line.first, Self.isBlank(first) { line.removeFirst() }
     while let last = line.last, Self.isBlank(last) { line.removeLast() }
     guard let first = line.first, content == .json || first != UInt8(ascii: "#") else { return nil }
-    return String(decoding: line, as: UTF8.self)
+    guard content == .json else { return .line(String(decoding: line, as: UTF8.self)) }
+    guard !isSkipping else { return .unreadable("the line is longer than \(content.limit) bytes") }
+    guard let text = String(validating: line, as: UTF8.self) else { return .unreadable("the line is not UTF-8") }
+    return .line(text)
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool {

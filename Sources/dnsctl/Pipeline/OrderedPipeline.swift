@@ -77,9 +77,9 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
         isReading = false
         if bytes.isEmpty {
           sources.removeFirst()
-          if let line = lines.finish() { waiting.append(.line(line)) }
+          if let line = lines.finish() { waiting.append(line) }
         } else {
-          waiting += lines.feed(bytes).map(Pipeline.Item.line)
+          waiting += lines.feed(bytes)
         }
       case .ended(let index, let outcome):
         running -= 1
@@ -111,10 +111,14 @@ enum Pipeline {
     case argument(String)
     /// Of standard input.
     case line(String)
+    /// Of standard input, where it cannot be read: the reason.
+    case unreadable(String)
 
+    /// What is to be worked on.
     var text: String {
       switch self {
       case .argument(let text), .line(let text): text
+      case .unreadable: ""
       }
     }
   }

@@ -2,34 +2,39 @@ internal import DirectDNS
 internal import HTTPTypes
 
 /// The command line of curl that does the same.
+///
+/// All of its URLs are canonical, so that curl reads the host that was judged.
 struct CurlCommandLine {
-  /// The command line, quoted for a shell.
+  /// The command line, quoted for a shell, without a line break.
   let text: String
 
   /// A request that goes to an address: the URL keeps the name, which curl then verifies.
   init(_ direct: DirectRequest) {
-    let host = direct.originalURL.host
+    let url = direct.originalURL
     let address = WebURL.Host.address(direct.address)
-    // A proxy would have to tunnel to the address, and would be asked to by curl.
-    let route = ["--noproxy", "*", "--connect-to", "\(host):\(direct.port):\(address):\(direct.port)"]
     var fields = direct.request.headerFields
     fields[.originalUrl] = nil
     // What rewriting added, curl adds by itself.
-    if fields[.hostField] == direct.originalURL.hostAndPort { fields[.hostField] = nil }
-    let url = direct.originalURL.text(userInfo: false, fragment: false)
-    text = Self.text(route, direct.request.method, fields, url)
+    if fields[.hostField] == url.hostAndPort { fields[.hostField] = nil }
+    // A proxy would have to tunnel to the address, and would be asked to by curl.
+    text = Self.text(
+      ["--noproxy", "*", "--connect-to", "\(url.host):\(direct.port):\(address):\(direct.port)"],
+      direct.request.method, fields, url.text(userInfo: false, fragment: false), url.scheme)
   }
 
   /// A request that goes as any other.
-  init(_ request: HTTPRequest, url: String) {
-    text = Self.text([], request.method, request.headerFields, url)
+  init(bypassed request: HTTPRequest) {
+    let url = try? WebURL(request)
+    text = Self.text(
+      [], request.method, request.headerFields, url?.text(fragment: false) ?? "", url?.scheme ?? .https)
   }
 
   private static func text(
-    _ route: [String], _ method: HTTPRequest.Method, _ fields: HTTPFields, _ url: String
+    _ route: [String], _ method: HTTPRequest.Method, _ fields: HTTPFields, _ url: String, _ scheme: WebURL.Scheme
   ) -> String {
-    // Brackets and braces of a URL are not patterns here.
-    var words = ["curl", "--globoff"] + route
+    // Not the user's own configuration, which could follow redirects that nobody judges; no other scheme; and brackets
+    // and braces of a URL are not patterns here.
+    var words = ["curl", "--disable", "--globoff", "--proto", "=\(scheme.rawValue)"] + route
     switch method {
     case .get: break
     case .head: words.append("--head")
@@ -39,7 +44,7 @@ struct CurlCommandLine {
       // curl leaves a field out that ends with its colon, and sends an empty one that ends with a semicolon.
       words += ["--header", field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"]
     }
-    return (words + ["--", url]).map(quoted).joined(separator: " ")
+    return (words + ["--url", url]).map(quoted).joined(separator: " ")
   }
 
   /// A word that a POSIX shell reads as one, whatever is in it.
@@ -55,7 +60,7 @@ struct CurlCommandLine {
         default: false
         }
       }
-    return isPlain
-      ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    guard !isPlain else { return word }
+    return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 }

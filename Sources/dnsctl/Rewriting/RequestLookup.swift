@@ -13,7 +13,9 @@ struct RequestLookup: Sendable {
     }
     if let address = input.address { return result([address]) }
     // What is bypassed or refused by itself needs no lookup.
-    guard let url = try? WebURL(input.request), let host = try? HostName(url.host) else { return result([]) }
+    guard case .bypassed(_, .noAddress) = rewriter.rewrite(input.request, using: []),
+      let url = try? WebURL(input.request), let host = try? HostName(url.host)
+    else { return result([]) }
     do throws(DirectDNSError) {
       return result(Array(try await resolver.resolve(host, options: options).addresses))
     } catch {

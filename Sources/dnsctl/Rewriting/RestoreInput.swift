@@ -8,6 +8,11 @@ struct RestoreInput: Sendable {
   let restorer: ResponseRestorer
   let response: HTTPResponse
 
+  init(_ item: Pipeline.Item) throws(DirectDNSError) {
+    if case .unreadable(let reason) = item { throw DirectDNSError(.invalidRequest, reason) }
+    try self.init(line: item.text)
+  }
+
   /// `{"originalUrl": …, "address": …, "status": …, "headers": [[name, value], …]}`.
   ///
   /// Of several addresses of the answer, `address` is a list.

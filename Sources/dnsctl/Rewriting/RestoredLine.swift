@@ -20,7 +20,9 @@ struct RestoredLine: Sendable {
     }
     var line = JSONLine()
     line.add("headers", JSONLine.fields(restored.headerFields))
-    line.add("location", restored.headerFields[.location].map(JSONLine.string))
+    // Two that differ lead nowhere; see Redirect.
+    let locations = Set(restored.headerFields[values: .location])
+    line.add("location", locations.count == 1 ? locations.first.map(JSONLine.string) : nil)
     line.add("cookies", JSONLine.array(cookies))
     line.add("rejectedCookies", JSONLine.array(rejections))
     line.add("error", nil)

@@ -17,8 +17,19 @@ enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case (.text, .bypassed):
       RenderedOutcome(output: "\(result.text.printable)\n  not rewritten  \(result.reason ?? "")\n")
     case (.curl, .direct(let direct)): RenderedOutcome(output: CurlCommandLine(direct).text + "\n")
+    case (.curl, .bypassed(_, .otherScheme)):
+      // What curl would make of it, a file for one, nobody has judged.
+      RenderedOutcome(errors: "dnsctl: \(result.reason ?? "")\n")
     case (.curl, .bypassed(let request, _)):
-      RenderedOutcome(output: CurlCommandLine(request, url: result.text).text + "\n")
+      RenderedOutcome(output: CurlCommandLine(bypassed: request).text + "\n")
+    }
+  }
+
+  /// What a result means for the process.
+  func status(of result: RewriteResult) -> ExitStatus {
+    switch (self, result.outcome) {
+    case (_, .refused), (.curl, .bypassed(_, .otherScheme)): .refused
+    default: .answered
     }
   }
 
@@ -45,7 +56,7 @@ enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case .direct: outcome = "rewritten"
     case .bypassed(let request, _):
       outcome = "bypassed"
-      url = result.text
+      url = result.url
       fields = request.headerFields
     case .refused: outcome = "refused"
     }

@@ -5,7 +5,7 @@ internal import HTTPTypes
 struct RewriteInput: Sendable {
   enum Key: String, ConfigurationKey { case url, method, headers, address }
 
-  /// What was asked for, for errors: a URL as it was written, or a line's own.
+  /// The URL as it was written.
   let text: String
   let request: HTTPRequest
   /// The address to use instead of looking the host up.
@@ -16,6 +16,7 @@ struct RewriteInput: Sendable {
     switch item {
     case .argument(let text): try self.init(url: text, address: address)
     case .line(let text): try self.init(line: text, address: address)
+    case .unreadable(let reason): throw DirectDNSError(.invalidRequest, reason)
     }
   }
 

@@ -8,9 +8,10 @@ struct RewriteResult: Sendable {
   /// Why no address is known, where looking it up failed.
   var lookupError: DirectDNSError?
 
-  var status: ExitStatus {
-    if case .refused = outcome { .refused } else { .answered }
-  }
+  /// The URL as every parser reads it: another one could make another host of the text.
+  ///
+  /// A URL of another scheme is not read here, and stays as it is.
+  var url: String { (try? WebURL(text))?.href ?? text }
 
   /// What an error is about: the URL's origin, since all else of a URL may be a secret.
   var subject: String { (try? WebURL(text)).map { "\(Origin($0)): " } ?? "" }

@@ -211,4 +211,23 @@ struct AddressPolicyTests {
         (dnsctl: --allow 169.254.169.254/32); its other addresses (2) are forbidden too
         """)
   }
+
+  @Test func `a denied network of mapped addresses denies the IPv4 addresses too, and none beyond`() throws {
+    let policy = AddressPolicy(.any, deniedNetworks: ["::ffff:10.0.0.0/104", "::/64"].compactMap { IPNetwork($0) })
+    for (address, isDenied) in [
+      ("10.1.2.3", true), ("::ffff:10.1.2.3", true), ("11.0.0.1", false), ("::1", true), ("2001:db8::1", false),
+    ] {
+      #expect((policy.objection(to: try #require(IPAddress(address))) != nil) == isDenied, "\(address)")
+    }
+  }
+
+  @Test func `a host is checked before any address of it is known`() throws {
+    let policy = AddressPolicy(deniedSuffixes: [try HostName("evil.example")])
+    #expect(throws: Never.self) { try policy.check(WebURL.Host("good.example")) }
+    for host in ["evil.example", "www.EVIL.example."] {
+      let error = #expect(throws: DirectDNSError.self) { try policy.check(WebURL.Host(host)) }
+      #expect(error?.code == .addressForbidden)
+      #expect(error?.message.contains("take evil.example out of deniedSuffixes") == true)
+    }
+  }
 }

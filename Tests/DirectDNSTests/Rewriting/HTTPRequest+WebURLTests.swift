@@ -24,7 +24,9 @@ struct HTTPRequestWebURLTests {
     }
   }
 
-  @Test(arguments: [("a.example", "x"), ("a.example", "@b.example/"), ("a.example/", "/x"), ("a.example\\@b", "/x")])
+  @Test(arguments: [("a.example", "x"), ("a.example", "@b.example/"), ("a.example/", "/x"), ("a.example\\@b", "/x"), ("", "/b.example/"),
+    ("\t", "/b.example/"), ("a.example?", "/x"), ("a.example#", "/x"), ("a b", "/x"),
+  ])
   func `authority and path cannot run into each other`(_ authority: String, _ path: String) {
     let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: path)
     #expect(#expect(throws: DirectDNSError.self) { try WebURL(request) }?.code == .invalidURL)

@@ -205,4 +205,44 @@ struct RequestRewriterTests {
     let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")
     #expect(refusal(RequestRewriter().rewrite(request, using: [Self.address])) == .invalidURL)
   }
+
+  @Test func `a name that nothing is sent to is refused before anything else is asked`() throws {
+    let evil = try HostName("evil.test")
+    let rewriter = RequestRewriter(policy: AddressPolicy(.any, deniedSuffixes: [evil]), bypass: [evil])
+    let request = HTTPRequest(url: try WebURL("http://www.evil.test/"))
+    #expect(refusal(rewriter.rewrite(request, using: [])) == .addressForbidden)
+    #expect(refusal(rewriter.rewrite(request, using: [Self.address], throughProxy: true)) == .addressForbidden)
+    for fields: HTTPFields in [
+      [.hostField: "evil.test:80"], [.hostField: "a.test", .originalUrl: "http://evil.test/"],
+    ] {
+      let literal = HTTPRequest(url: try WebURL("http://8.8.8.8/"), headerFields: fields)
+      #expect(refusal(rewriter.rewrite(literal, using: [])) == .addressForbidden)
+    }
+  }
+
+  @Test func `what a literal request says of its name allows nothing`() throws {
+    let policy = AddressPolicy(allowedSuffixes: [try HostName("corp.test")])
+    let request = HTTPRequest(url: try WebURL("http://corp.test/"))
+    let outcome = RequestRewriter(policy: policy).rewrite(request, using: [.ipv4(0x0A00_0001)])
+    let once = try #require(outcome.direct).request
+    #expect(refusal(RequestRewriter(policy: policy).rewrite(once, using: [])) == .addressForbidden)
+  }
+
+  @Test(arguments: ["", "a b", "a.test:x", "[::1", "a.test:80:80"])
+  func `a Host field that is no host is refused`(_ value: String) throws {
+    let request = HTTPRequest(url: try WebURL("http://shop.test/"), headerFields: [.hostField: value])
+    #expect(refusal(RequestRewriter().rewrite(request, using: [Self.address])) == .invalidRequest)
+  }
+
+  @Test func `more fields than a request can have are refused`() throws {
+    var request = HTTPRequest(url: try WebURL("http://shop.test/"))
+    for _ in 0...10_000 { request.headerFields.append(HTTPField(name: .accept, value: "a")) }
+    #expect(refusal(RequestRewriter().rewrite(request, using: [Self.address])) == .invalidRequest)
+  }
+
+  @Test(arguments: DirectRequest.Form.allCases)
+  func `a proxy's password does not reach the origin`(_ form: DirectRequest.Form) throws {
+    let direct = try rewrite("http://shop.test/", [.proxyAuthorization: "Basic eDp5"], form: form)
+    #expect(direct.request.headerFields[.proxyAuthorization] == nil)
+  }
 }
