@@ -8,9 +8,9 @@ struct ResponseWriter: Sendable {
   let channel: any Channel
   let version: HTTPVersion
   let isHead: Bool
+  /// Whether neither side wants the connection to end with the response.
   private let keepsAlive: Bool
 
-  /// - Parameter closes: whether the connection ends with the response, whatever the client would rather have.
   init(answering request: IncomingRequest, on channel: any Channel, closes: Bool = false) {
     self.channel = channel
     version = request.version
