@@ -43,7 +43,7 @@ public final class FakeOrigin: Sendable {
   /// - Returns: the server, listening.
   /// - Throws: the socket's error, such as a port that is taken, or a bad certificate.
   public static func start(
-    _ configuration: FakeOriginConfiguration = .init(), handler: @escaping Handler = OriginResponse.echo
+    configuration: FakeOriginConfiguration = .init(), handler: @escaping Handler = OriginResponse.echo
   ) async throws -> FakeOrigin {
     let state = Watched(OriginState())
     let server = try await HTTPServer(state: state, configuration: configuration.server) {

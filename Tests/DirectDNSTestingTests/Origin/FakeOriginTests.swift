@@ -129,7 +129,7 @@ struct FakeOriginTests {
     #expect(try await reply.exit == 52)
     #expect(origin.requests.count == 1 && origin.openConnectionCount == 0)
     #expect(try await Curl.run(origin.url()).exit == 7)
-    let again = try await FakeOrigin.start(.init(port: origin.port))
+    let again = try await FakeOrigin.start(configuration: .init(port: origin.port))
     #expect(try await Curl.run(again.url()).status == 200)
     await again.stop()
   }
@@ -147,7 +147,7 @@ struct FakeOriginTests {
     answering handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
     _ body: (FakeOrigin) async throws -> Void
   ) async throws {
-    let origin = try await FakeOrigin.start(configuration, handler: handler)
+    let origin = try await FakeOrigin.start(configuration: configuration, handler: handler)
     do {
       try await body(origin)
       await origin.stop()
