@@ -5,7 +5,7 @@ SUITES ?= ../shared/conformance
 ONLY ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint conformance docs release install clean
+.PHONY: help demo examples test bench lint conformance docs release install clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,10 @@ help: ## List the targets
 demo: ## Show the main job, offline: cold, cached, expired, the server gone and back, a request by address
 	@Scripts/prerequisites build
 	@Scripts/demo
+
+examples: ## Run the examples for curl, requests and AsyncHTTPClient against nginx
+	@Scripts/prerequisites examples
+	@Scripts/examples
 
 test: ## Build and run every test, the real name servers included
 	@Scripts/prerequisites servers
@@ -39,4 +43,4 @@ install: ## Install dnsctl and its completions under PREFIX=/usr/local (DESTDIR 
 	@Scripts/install '$(PREFIX)' '$(DESTDIR)'
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-tsan .build-asan Benchmarks/.build
+	rm -rf .build .build-tsan .build-asan Benchmarks/.build Examples/AsyncHTTPClient/.build

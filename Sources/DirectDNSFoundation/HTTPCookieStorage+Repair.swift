@@ -14,6 +14,8 @@ extension HTTPCookieStorage {
   /// host's alone; of two with one name and path the host's own stays, unless it is older. With two or more candidates the
   /// cookies stay where they are and are reported as held. A storage cannot hold them back: they still go to the address itself.
   ///
+  /// On Linux Foundation forgets with the process when a cookie came: of two from an earlier one the host's own stays.
+  ///
   /// - Parameters:
   ///   - address: the address that cookies are filed under.
   ///   - candidates: the hosts that it may have stood for.

@@ -18,7 +18,9 @@ let rewritingVerbs: [String: Verb] = [
   },
   "url.restore": { input in
     let original = try WebURL(text(input, "original_url"))
-    guard case .address(let address) = try WebURL(text(input, "ip_url")).host else { throw MissingField(name: "ip_url") }
+    guard case .address(let address) = try WebURL(text(input, "ip_url")).host else {
+      throw MissingField(name: "ip_url")
+    }
     var response = HTTPResponse(status: .init(code: input["status"] as? Int ?? 200))
     for field in input["headers"] as? [[String]] ?? [] {
       guard let name = HTTPField.Name(field[0]) else { throw MissingField(name: "headers") }

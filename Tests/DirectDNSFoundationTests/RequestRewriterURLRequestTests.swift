@@ -162,6 +162,35 @@ struct RequestRewriterURLRequestTests {
     await origin.stop()
   }
 
+  @Test func `a session without a storage neither gets cookies nor gives them to an address`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "new=1"]) }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpCookieStorage = nil
+    let session = URLSession(configuration: configuration)
+    let request = try direct(
+      rewriter.rewrite(try request("http://www.example.com:\(origin.port)/"), using: [.ipv4(0x7F00_0001)]))
+    for _ in 1...2 { _ = try await session.data(for: request) }
+    #expect(origin.requests.map { $0.field("Cookie") } == [nil, nil])
+    await origin.stop()
+  }
+
+  @Test func `a session with a storage keeps it out of what it was told not to handle`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "new=1"]) }
+    let configuration = URLSessionConfiguration.ephemeral
+    let storage = try #require(configuration.httpCookieStorage)
+    let request = try direct(
+      rewriter.rewrite(try request("http://www.example.com:\(origin.port)/"), using: [.ipv4(0x7F00_0001)]))
+    _ = try await URLSession(configuration: configuration).data(for: request)
+    #if canImport(FoundationNetworking)
+      withKnownIssue("swift-corelibs-foundation does not heed httpShouldHandleCookies") {
+        #expect(storage.cookies?.isEmpty == true)
+      }
+    #else
+      #expect(storage.cookies?.isEmpty == true)
+    #endif
+    await origin.stop()
+  }
+
   /// Rewrites a request to go to this machine, and has URLSession send it.
   private func sent(_ url: String) async throws -> (HTTPURLResponse, ResponseRestorer) {
     let outcome = rewriter.rewrite(try request(url), using: [.ipv4(0x7F00_0001)])

@@ -38,7 +38,8 @@ import Testing
   @Test(arguments: [("example", "is a public suffix"), ("other.example", "may not set cookies for")])
   func `says why a cookie may not be kept`(_ domain: String, _ reason: String) async {
     let outcome = await restore(
-      #"{"originalUrl":"http://shop.example/","address":"8.8.8.8","headers":[["Set-Cookie","a=1; Domain=\#(domain)"]]}"#)
+      #"{"originalUrl":"http://shop.example/","address":"8.8.8.8","headers":[["Set-Cookie","a=1; Domain=\#(domain)"]]}"#
+    )
     #expect(outcome.output.contains(#""cookies":[],"rejectedCookies":["#))
     #expect(outcome.output.contains(reason), "\(outcome.output)")
     #expect(outcome.status == 0)
@@ -56,7 +57,9 @@ import Testing
     let outcome = await restore(line, #"{"originalUrl":"http://a.example/","address":"8.8.8.8"}"#)
     let lines = outcome.output.split(separator: "\n")
     #expect(lines.count == 2)
-    #expect(lines.first?.hasPrefix(#"{"headers":null,"location":null,"cookies":null,"rejectedCookies":null,"error":{"#) == true)
+    #expect(
+      lines.first?.hasPrefix(#"{"headers":null,"location":null,"cookies":null,"rejectedCookies":null,"error":{"#)
+        == true)
     #expect(lines.first?.contains(part) == true, "\(outcome.output)")
     #expect(outcome.status == 1)
   }

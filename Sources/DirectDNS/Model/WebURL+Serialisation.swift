@@ -30,4 +30,12 @@ extension WebURL: CustomStringConvertible {
       return ASCII.text(head, text.bytes.span.extracting(0..<text.count), tail)
     }
   }
+
+  /// The URL as text, with the host of another one.
+  func text(hostOf other: WebURL) -> String {
+    let whole = href.utf8.span
+    let host = other.href.utf8.span.extracting(Int(other.layout.hostStart)..<Int(other.layout.hostEnd))
+    return ASCII.text(
+      whole.extracting(0..<Int(layout.hostStart)), host, whole.extracting(Int(layout.hostEnd)..<whole.count))
+  }
 }

@@ -31,6 +31,7 @@ public struct ResponseRestorer: Hashable, Sendable {
   /// - Parameters:
   ///   - response: a response's head.
   ///   - request: the request that it answers.
+  /// - Returns: the response, as if the name had been asked.
   public static func restore(_ response: HTTPResponse, for request: DirectRequest) -> HTTPResponse {
     ResponseRestorer(for: request).restore(response)
   }
@@ -60,6 +61,7 @@ public struct ResponseRestorer: Hashable, Sendable {
   ///   - value: an absolute URL, or a reference that is resolved against ``originalURL``.
   ///   - isRedirect: whether the response's status is 3xx: what is restored then inherits the original fragment where
   ///     it has none of its own (RFC 9110 §10.2.2).
+  /// - Returns: an absolute URL; the value as it was where it is none, or leads elsewhere.
   public func location(_ value: String, isRedirect: Bool = true) -> String {
     reference(value, fragment: isRedirect ? originalURL.fragment : nil)
   }
@@ -85,14 +87,13 @@ public struct ResponseRestorer: Hashable, Sendable {
   /// A reference in a response, with the name put back.
   private func reference(_ value: String, fragment: String? = nil) -> String {
     guard let url = try? WebURL(value, base: originalURL) else { return value }
-    let host: WebURL.Host
+    let text: String
     if case .address(let address) = url.host, addresses.contains(address.unmapped) {
-      host = originalURL.host
+      text = url.text(hostOf: originalURL)
     } else {
       guard isRelative(value) else { return value }
-      host = url.host
+      text = url.href
     }
-    let text = url.text(host: host)
     guard let fragment, url.fragment == nil else { return text }
     return text + "#" + fragment
   }

@@ -7,18 +7,20 @@ struct RewriteCommand: ContextCommand {
     commandName: "rewrite",
     abstract: "Show the request that goes straight to an address.",
     discussion: """
-      Nothing is sent but the lookup. A request that cannot be rewritten is bypassed, to be sent as it is; one that must not be sent is refused.
+      Nothing is sent but the lookup. A request that cannot be rewritten, be it that no address is known, is bypassed: sent as it is, its client looks the name up by itself, and no policy judges where it leads. One that must not be sent is refused.
+
+      In the literal form over https the client has to be told serverName, for SNI and the certificate. originalUrl repeats the query: take it out of headers before a request goes to a server that is not yours.
 
       With -, requests come from standard input, one JSON object a line:
         {"url": …, "method": …, "headers": [[name, value], …], "address": …}
-      Only url is required. Each gives one line of JSON, in the same order:
+      Only url is required. Each gives one line of JSON, in the same order and as soon as it is there:
         {"outcome": "rewritten|bypassed|refused", "reason", "form", "url", "host", "originalUrl", "headers",
          "serverName", "port", "address", "addresses"}
       What does not apply is null; reason is a code, a colon and words.
 
       EXAMPLES
         dnsctl rewrite https://www.example.com/
-        dnsctl rewrite --format curl https://www.example.com/ | sh
+        command=$(dnsctl rewrite --format curl https://www.example.com/) && eval "$command"
         dnsctl rewrite --address 192.0.2.1 --allow 192.0.2.0/24 http://shop.example/
         dnsctl rewrite - < requests.jsonl
 

@@ -112,7 +112,8 @@ struct ConfigurationNode: Sendable {
 
   fileprivate func child(_ key: String, _ value: ConfigurationValue) -> ConfigurationNode {
     let name = key.printable
-    return ConfigurationNode(value: value, path: path.isEmpty ? name : "\(path).\(name)", isSecret: isSecret, whole: whole)
+    return ConfigurationNode(
+      value: value, path: path.isEmpty ? name : "\(path).\(name)", isSecret: isSecret, whole: whole)
   }
 }
 

@@ -13,7 +13,8 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
   ///   - lines: what counts as a line of it; one name each by default.
   ///   - work: what is done with a line or an argument.
   init(
-    input: any InputSource, lines: LineSplitter = LineSplitter(), work: @escaping @Sendable (Pipeline.Item) async -> Outcome
+    input: any InputSource, lines: LineSplitter = LineSplitter(),
+    work: @escaping @Sendable (Pipeline.Item) async -> Outcome
   ) {
     self.input = input
     self.lines = lines

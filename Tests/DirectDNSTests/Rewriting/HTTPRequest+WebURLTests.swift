@@ -6,7 +6,8 @@ import Testing
 @Suite("A request's URL")
 struct HTTPRequestWebURLTests {
   @Test(arguments: [
-    "https://a.example/", "http://u:p@a.example:8080/x/y?q=1#part", "wss://[2001:db8::1]:8443/?", "http://:p@a.example/#",
+    "https://a.example/", "http://u:p@a.example:8080/x/y?q=1#part", "wss://[2001:db8::1]:8443/?",
+    "http://:p@a.example/#",
   ])
   func `a request made for a URL gives it back`(_ text: String) throws {
     let url = try WebURL(text)

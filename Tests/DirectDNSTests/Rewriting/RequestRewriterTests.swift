@@ -114,9 +114,11 @@ struct RequestRewriterTests {
     #expect(direct.request.headerFields[values: .originalUrl] == (form == .literal ? ["http://shop.test/"] : []))
   }
 
-  @Test(arguments: DirectRequest.Form.allCases, [
-    "http://shop.test/x#f", "https://u:p@shop.test:8443/?q", "ws://shop.test./", "https://Bücher.test/a/./b",
-  ])
+  @Test(
+    arguments: DirectRequest.Form.allCases,
+    [
+      "http://shop.test/x#f", "https://u:p@shop.test:8443/?q", "ws://shop.test./", "https://Bücher.test/a/./b",
+    ])
   func `rewriting twice is the same as once`(_ form: DirectRequest.Form, _ url: String) throws {
     let once = try rewrite(url, form: form).request
     switch RequestRewriter(form: form).rewrite(once, using: [Self.address]) {

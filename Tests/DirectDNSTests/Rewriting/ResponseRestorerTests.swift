@@ -78,7 +78,8 @@ struct ResponseRestorerTests {
   @Test func `all fields of a response are restored, and no other is touched`() throws {
     var response = HTTPResponse(status: .found)
     response.headerFields = [
-      .location: "https://8.8.8.8/l", .contentLocation: "c", .server: "https://8.8.8.8/", .setCookie: "a=1; Domain=8.8.8.8",
+      .location: "https://8.8.8.8/l", .contentLocation: "c", .server: "https://8.8.8.8/",
+      .setCookie: "a=1; Domain=8.8.8.8",
     ]
     response.headerFields.append(HTTPField(name: .setCookie, value: "b=2; Domain=9.9.9.9"))
     response.headerFields.append(HTTPField(name: .refresh, value: "5; url='https://9.9.9.9/r'"))
@@ -119,7 +120,8 @@ struct ResponseRestorerTests {
         (index == 0 ? "" : index == 1 ? "://" : "") + (choices.randomElement(using: &random) ?? "")
       }.joined()
       let url = try WebURL(text)
-      let address = [IPAddress.ipv4(0x0808_0808), .ipv6(high: 0x2606_4700_0000_0000, low: 7)].randomElement(using: &random)
+      let address = [IPAddress.ipv4(0x0808_0808), .ipv6(high: 0x2606_4700_0000_0000, low: 7)].randomElement(
+        using: &random)
       let outcome = RequestRewriter().rewrite(HTTPRequest(url: url), using: [try #require(address)])
       let direct = try #require(outcome.direct)
       #expect(direct.url.layout == (try WebURL(direct.url.href)).layout, "\(text)")
