@@ -10,7 +10,7 @@ ONLY ?=
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Show the main job, offline: cold, cached, expired, the server gone, the server back
+demo: ## Show the main job, offline: cold, cached, expired, the server gone and back, a request by address
 	@Scripts/prerequisites build
 	@Scripts/demo
 

@@ -95,12 +95,20 @@ let package = Package(
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       path: "Tests/ConformanceDriver", swiftSettings: house),
     .executableTarget(
-      name: "Demo", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      name: "Demo",
+      dependencies: [
+        "DirectDNS", "DirectDNSFoundation", "DirectDNSTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       path: "Examples/Demo", swiftSettings: house),
     .executableTarget(
       name: "Resolve", dependencies: ["DirectDNS"], path: "Examples/Resolve", swiftSettings: house),
     .testTarget(
-      name: "PipelineTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      name: "PipelineTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSFoundation", "DirectDNSTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       path: "Examples/PipelineTests", swiftSettings: house),
     .testTarget(
       name: "DirectDNSTests",
@@ -123,10 +131,8 @@ let package = Package(
     .testTarget(
       name: "DirectDNSFoundationTests",
       dependencies: [
-        "DirectDNS", "DirectDNSFoundation", .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
+        "DirectDNS", "DirectDNSFoundation", "DirectDNSTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),

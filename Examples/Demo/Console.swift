@@ -54,6 +54,9 @@ struct Console: Sendable {
     write("  " + parts.compactMap(\.self).joined(separator: "  "))
   }
 
+  /// Shows what becomes of something.
+  func show(_ before: String, _ after: String) { write("  \(before)\n    →  \(after)") }
+
   /// Shows a call of the library, and its error.
   func show(_ call: String, _ error: DirectDNSError) {
     write("  \(call)  →  \(error.code)\n    " + error.description.replacing("\n", with: "\n    "))

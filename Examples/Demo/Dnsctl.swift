@@ -67,7 +67,7 @@ struct Dnsctl {
     var lines = ["dnsctl"]
     var isValue = false
     for argument in arguments {
-      let takesValue = ["--provider", "--bootstrap", "--ca"].contains(argument)
+      let takesValue = ["--provider", "--bootstrap", "--ca", "--allow"].contains(argument)
       if !isValue, (lines.last ?? "").count + argument.count > 75 || argument == "--provider" {
         lines.append("    \(argument)")
       } else {

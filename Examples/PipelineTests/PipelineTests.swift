@@ -1,8 +1,16 @@
 import DirectDNS
+import DirectDNSFoundation
 import DirectDNSTesting
+import Foundation
+import HTTPTypes
 import Testing
 
-/// How a pipeline that resolves names is tested without a network: a provider that obeys, and a clock moved by hand.
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// How a pipeline that resolves names is tested without a network: a provider and an origin that obey, and a clock moved
+/// by hand.
 @Suite("A pipeline, tested offline")
 struct PipelineTests {
   @Test func `an expired answer serves when the provider has died`() async throws {
@@ -25,5 +33,35 @@ struct PipelineTests {
 
     resolver.shutDown()
     await provider.stop()
+  }
+
+  @Test func `a request goes to the address, and its cookie stays with the name`() async throws {
+    let provider = try await FakeProvider.start(records: RecordTable { $0.add("shop.example.test", "127.0.0.1") })
+    let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "basket=7; Domain=127.0.0.1"]) }
+    let url = "json+\(provider.url("/resolve"))"
+    let resolver = try Resolver(ResolverConfiguration(providers: [try ProviderConfiguration(url)]))
+    let loopback = try IPNetwork(parsing: "127.0.0.0/8")
+    let rewriter = RequestRewriter(policy: AddressPolicy(allowedNetworks: [loopback]))
+
+    let cart = try #require(URL(string: origin.url("/cart", host: "shop.example.test")))
+    let answer = try await resolver.resolve("shop.example.test")
+    guard case .direct(let request, let direct) = rewriter.rewrite(URLRequest(url: cart), using: answer.addresses)
+    else {
+      throw CancellationError()
+    }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpCookieStorage = nil
+    let (_, response) = try await URLSession(configuration: configuration).data(for: request)
+    #expect(origin.requests.map(\.host) == ["shop.example.test:\(origin.port)"])
+
+    let jar = CookieJar()
+    let cookies = ResponseRestorer(for: direct).setCookies(of: try #require(response as? HTTPURLResponse))
+    jar.store(setCookie: cookies, for: direct.originalURL)
+    #expect(jar.cookieHeader(for: direct.originalURL) == "basket=7")
+    #expect(jar.cookieHeader(for: direct.url) == nil)  // nothing for the address
+
+    resolver.shutDown()
+    await provider.stop()
+    await origin.stop()
   }
 }

@@ -1,7 +1,8 @@
 import DirectDNS
 import DirectDNSFoundation
+import DirectDNSTesting
 import Foundation
-import NIOHTTP1
+import HTTPTypes
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -133,61 +134,48 @@ struct RequestRewriterURLRequestTests {
   // MARK: What URLSession makes of it
 
   @Test func `URLSession sends the name as Host to the address`() async throws {
-    let origin = try await ScriptedOrigin(fields: [("Set-Cookie", "a=1"), ("Location", "/next")])
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse(fields: [.setCookie: "a=1", .location: "/next"])
+    }
     let url = "http://www.example.com:\(origin.port)/x?q=1"
-    let outcome = rewriter.rewrite(try request(url), using: [.ipv4(0x7F00_0001)])
-    guard case .direct(let request, let direct) = outcome else { throw CancellationError() }
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.httpCookieStorage = nil
-    let (_, response) = try await URLSession(configuration: configuration).data(for: request)
-    let head = try #require(await origin.nextRequest())
-    #expect(head.uri == "/x?q=1")
-    #expect(head.headers["Host"] == ["www.example.com:\(origin.port)"])
-    #expect(head.headers["originalUrl"] == [url])
+    let (response, restorer) = try await sent(url)
+    let request = try #require(origin.requests.first)
+    #expect(request.target == "/x?q=1")
+    #expect(request.fields[values: .hostField] == ["www.example.com:\(origin.port)"])
+    #expect(request.fields[values: .originalUrl] == [url])
 
-    let received = try #require(response as? HTTPURLResponse)
-    let restored = try #require(ResponseRestorer(for: direct).restore(received))
+    let restored = try #require(restorer.restore(response))
     #expect(restored.url?.absoluteString == url)
     #expect(restored.value(forHTTPHeaderField: "Location") == "http://www.example.com:\(origin.port)/next")
-    try await origin.close()
+    await origin.stop()
   }
 
   @Test func `URLSession keeps several cookies apart well enough to restore each`() async throws {
-    let fields = [
-      ("Set-Cookie", "a=1; Domain=127.0.0.1; Expires=Wed, 21 Oct 2099 07:28:00 GMT"),
-      ("Set-Cookie", "b=2; Path=/"), ("Set-Cookie", "c=3"),
+    let fields: HTTPFields = [
+      .setCookie: "a=1; Domain=127.0.0.1; Expires=Wed, 21 Oct 2099 07:28:00 GMT",
+      .setCookie: "b=2; Path=/", .setCookie: "c=3",
     ]
-    let origin = try await ScriptedOrigin(fields: fields)
-    let outcome = rewriter.rewrite(
-      try request("http://www.example.com:\(origin.port)/"), using: [.ipv4(0x7F00_0001)])
-    guard case .direct(let request, let direct) = outcome else { throw CancellationError() }
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.httpCookieStorage = nil
-    let (_, response) = try await URLSession(configuration: configuration).data(for: request)
-    let received = try #require(response as? HTTPURLResponse)
+    let origin = try await FakeOrigin.start { _ in OriginResponse(fields: fields) }
+    let (response, restorer) = try await sent("http://www.example.com:\(origin.port)/")
     #expect(
-      ResponseRestorer(for: direct).setCookies(of: received) == [
-        "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=2; Path=/", "c=3",
-      ])
-    try await origin.close()
+      restorer.setCookies(of: response) == ["a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=2; Path=/", "c=3"])
+    await origin.stop()
   }
 
   @Test func `a session without a storage neither gets cookies nor gives them to an address`() async throws {
-    let origin = try await ScriptedOrigin(fields: [("Set-Cookie", "new=1")])
+    let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "new=1"]) }
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpCookieStorage = nil
     let session = URLSession(configuration: configuration)
     let request = try direct(
       rewriter.rewrite(try request("http://www.example.com:\(origin.port)/"), using: [.ipv4(0x7F00_0001)]))
-    for _ in 1...2 {
-      _ = try await session.data(for: request)
-      #expect(await origin.nextRequest()?.headers["Cookie"] == [])
-    }
-    try await origin.close()
+    for _ in 1...2 { _ = try await session.data(for: request) }
+    #expect(origin.requests.map { $0.field("Cookie") } == [nil, nil])
+    await origin.stop()
   }
 
   @Test func `a session with a storage keeps it out of what it was told not to handle`() async throws {
-    let origin = try await ScriptedOrigin(fields: [("Set-Cookie", "new=1")])
+    let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "new=1"]) }
     let configuration = URLSessionConfiguration.ephemeral
     let storage = try #require(configuration.httpCookieStorage)
     let request = try direct(
@@ -200,6 +188,16 @@ struct RequestRewriterURLRequestTests {
     #else
       #expect(storage.cookies?.isEmpty == true)
     #endif
-    try await origin.close()
+    await origin.stop()
+  }
+
+  /// Rewrites a request to go to this machine, and has URLSession send it.
+  private func sent(_ url: String) async throws -> (HTTPURLResponse, ResponseRestorer) {
+    let outcome = rewriter.rewrite(try request(url), using: [.ipv4(0x7F00_0001)])
+    guard case .direct(let request, let direct) = outcome else { throw CancellationError() }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpCookieStorage = nil
+    let (_, response) = try await URLSession(configuration: configuration).data(for: request)
+    return (try #require(response as? HTTPURLResponse), ResponseRestorer(for: direct))
   }
 }

@@ -19,19 +19,15 @@ import NIOCore
 ///
 /// It runs on NIO's shared threads, so a server costs a socket and starts in about a millisecond.
 public final class FakeProvider: Sendable {
-  /// The port that the server listens on.
-  public let port: Int
   /// How the server was set up.
   public let configuration: FakeProviderConfiguration
 
-  private let state: Watched<ProviderState>
-  private let listener: any Channel
+  private let server: HTTPServer<ProviderState>
+  private var state: Watched<ProviderState> { server.state }
 
-  private init(state: Watched<ProviderState>, listener: any Channel) {
-    self.state = state
-    self.listener = listener
-    configuration = state.read { $0.configuration }
-    port = listener.localAddress?.port ?? 0
+  private init(_ server: HTTPServer<ProviderState>) {
+    self.server = server
+    configuration = server.state.read { $0.configuration }
   }
 
   /// Starts a server.
@@ -47,13 +43,26 @@ public final class FakeProvider: Sendable {
     records: RecordTable = RecordTable(), configuration: FakeProviderConfiguration = .init()
   ) async throws -> FakeProvider {
     let state = Watched(ProviderState(configuration: configuration, records: records))
-    return FakeProvider(state: state, listener: try await ProviderListener(state: state).listen())
+    let server = try await HTTPServer(state: state, configuration: configuration.server) {
+      [state] incoming, connection, channel in
+      let writer = ResponseWriter(answering: incoming, on: channel)
+      // The request and its hold become visible together, so that whoever waits for the one can end the other.
+      let sender = state.change { content in
+        let sender = ReplySender(
+          plan: content.receive(incoming, on: connection), writer: writer, connection: connection, state: state)
+        if sender.isHeld { content.held.append { channel.eventLoop.execute { sender.send() } } }
+        return sender
+      }
+      sender.begin()
+    }
+    return FakeProvider(server)
   }
 
-  deinit {
-    listener.close(promise: nil)
-    for connection in end() { connection.close() }
-  }
+  // What is held refers to the state that holds it.
+  deinit { state.change { $0.held = [] } }
+
+  /// The port that the server listens on.
+  public var port: Int { server.port }
 
   /// Where the server is: `http://127.0.0.1:4711`, or `https` with TLS.
   public var baseURL: String { url() }
@@ -65,9 +74,7 @@ public final class FakeProvider: Sendable {
   ///   - host: the name to stand in the URL; by default the address that the server listens on.
   /// - Returns: the URL.
   public func url(_ path: String = "", host: String? = nil) -> String {
-    let address = configuration.address
-    let literal = address.family == .ipv6 ? "[\(address)]" : "\(address)"
-    return "\(configuration.identity == nil ? "http" : "https")://\(host ?? literal):\(port)\(path)"
+    server.url(path, host: host)
   }
 
   /// What the server knows; it can be changed while it runs.
@@ -80,18 +87,18 @@ public final class FakeProvider: Sendable {
   ///
   /// Default: false.
   public var isMute: Bool {
-    get { state.read { $0.isMute } }
-    set { state.change { $0.isMute = newValue } }
+    get { state.read { $0.log.isMute } }
+    set { state.change { $0.log.isMute = newValue } }
   }
 
   /// Every request so far, in the order of arrival.
-  public var requests: [RecordedRequest] { state.read { $0.requests } }
+  public var requests: [RecordedRequest] { server.requests }
 
   /// How many connections were accepted so far.
-  public var connectionCount: Int { state.read { $0.accepted } }
+  public var connectionCount: Int { server.connectionCount }
 
   /// How many connections are open.
-  public var openConnectionCount: Int { state.read { $0.connections.count } }
+  public var openConnectionCount: Int { server.openConnectionCount }
 
   /// How many answers wait for ``release()``.
   public var heldCount: Int { state.read { $0.held.count } }
@@ -134,46 +141,32 @@ public final class FakeProvider: Sendable {
   /// Waits, without polling, until at least that many requests came; ends too when the server is stopped or
   /// the task is cancelled.
   public func waitForRequests(_ count: Int = 1) async {
-    await state.wait { $0.requests.count >= count || $0.isStopped }
+    await server.wait { $0.log.requests.count >= count }
   }
 
   /// Waits, without polling, until at least that many answers wait for ``release()``.
   public func waitForHeld(_ count: Int = 1) async {
-    await state.wait { $0.held.count >= count || $0.isStopped }
+    await server.wait { $0.held.count >= count }
   }
 
   /// Waits, without polling, until at least that many connections were accepted.
   public func waitForConnections(_ count: Int = 1) async {
-    await state.wait { $0.accepted >= count || $0.isStopped }
+    await server.wait { $0.log.accepted >= count }
   }
 
   /// Waits, without polling, until exactly that many connections are open.
   public func waitForOpenConnections(_ count: Int) async {
-    await state.wait { $0.connections.count == count || $0.isStopped }
+    await server.wait { $0.log.connections.count == count }
   }
 
   /// Closes every open connection, orderly but at once, and goes on listening.
-  public func closeConnections() async {
-    let open = state.read { Array($0.connections.values) }
-    for connection in open { connection.close() }
-    for connection in open { try? await connection.channel.closeFuture.get() }
-  }
+  public func closeConnections() async { await server.closeConnections() }
 
   /// Closes the listener and all connections at once; the port is free when this returns.
   ///
   /// What was recorded can still be read. Stopping twice is the same as once.
   public func stop() async {
-    try? await listener.close().get()
-    let open = end()
-    for connection in open { connection.close() }
-    for connection in open { try? await connection.channel.closeFuture.get() }
-  }
-
-  private func end() -> [ProviderConnection] {
-    state.change { state in
-      state.isStopped = true
-      state.held = []
-      return Array(state.connections.values)
-    }
+    state.change { $0.held = [] }
+    await server.stop()
   }
 }

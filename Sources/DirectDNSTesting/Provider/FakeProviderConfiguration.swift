@@ -62,5 +62,11 @@ public struct FakeProviderConfiguration: Sendable {
     self.clock = clock
   }
 
+  var server: ServerConfiguration {
+    ServerConfiguration(
+      identity: identity, httpVersions: httpVersions, maxConcurrentStreams: maxConcurrentStreams, address: address,
+      port: port)
+  }
+
   var secondsSince1970: Int64 { clock?.secondsSince1970 ?? WallClock().secondsSince1970 }
 }

@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 
 /// What a fake provider remembers: what it was asked, whom it is connected to, and what it does wrong.
-struct ProviderState: Sendable {
+struct ProviderState: ServerState {
   /// A misbehaviour with the requests that it is meant for.
   struct Rule: Sendable {
     let misbehaviours: [Misbehaviour]
@@ -13,13 +13,9 @@ struct ProviderState: Sendable {
 
   let configuration: FakeProviderConfiguration
   var records: RecordTable
-  var requests: [RecordedRequest] = []
+  var log = ServerLog()
   var rules: [Rule] = []
   var held: [@Sendable () -> Void] = []
-  var accepted = 0
-  var connections: [Int: ProviderConnection] = [:]
-  var isMute = false
-  var isStopped = false
 
   init(configuration: FakeProviderConfiguration, records: RecordTable) {
     self.configuration = configuration
@@ -27,11 +23,11 @@ struct ProviderState: Sendable {
   }
 
   /// Writes a request down and decides what becomes of it.
-  mutating func receive(_ head: IncomingRequest, on connection: ProviderConnection) -> PlannedReply {
-    var request = head.recorded(number: requests.count + 1, connection: connection)
+  mutating func receive(_ head: IncomingRequest, on connection: ServerConnection) -> PlannedReply {
+    var request = head.recorded(number: log.requests.count + 1, connection: connection)
     let format = ProviderRoute.format(path: request.path, request: request, vendor: configuration.vendor)
     request.questions = format?.questions(in: request, configuration: configuration) ?? []
-    requests.append(request)
+    log.requests.append(request)
     let distortion = Distortion(takeMisbehaviours(for: request))
     let now = configuration.secondsSince1970
     let context = AnswerContext(

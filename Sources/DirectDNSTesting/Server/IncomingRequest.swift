@@ -9,7 +9,7 @@ struct IncomingRequest: Sendable {
   let body: [UInt8]
   let version: HTTPVersion
 
-  func recorded(number: Int, connection: ProviderConnection) -> RecordedRequest {
+  func recorded(number: Int, connection: ServerConnection) -> RecordedRequest {
     let halves = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     var fields = HTTPFields()
     for (name, value) in head.headers {
@@ -20,7 +20,8 @@ struct IncomingRequest: Sendable {
       number: number, connection: connection.number, version: version,
       serverName: connection.serverName.withLockedValue { $0 },
       client: connection.channel.remoteAddress?.ipAddress ?? "",
-      method: HTTPRequest.Method(rawValue: head.method.rawValue) ?? .get, path: String(halves[0]),
+      clientPort: connection.channel.remoteAddress?.port ?? 0,
+      method: HTTPRequest.Method(rawValue: head.method.rawValue) ?? .get, target: head.uri, path: String(halves[0]),
       query: halves.count > 1 ? QueryItem.items(of: halves[1]) : [], fields: fields, body: body)
   }
 }

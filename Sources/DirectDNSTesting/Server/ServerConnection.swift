@@ -8,7 +8,7 @@ import NIOCore
 #endif
 
 /// One accepted TCP connection.
-final class ProviderConnection: Sendable {
+final class ServerConnection: Sendable {
   /// The connection's place in the order of acceptance, from 1.
   let number: Int
   let channel: any Channel

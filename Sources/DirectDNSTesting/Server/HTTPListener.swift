@@ -7,16 +7,19 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// Listens, and builds each connection's pipeline: gate, SNI reader, TLS, HTTP, exchange.
-struct ProviderListener: Sendable {
-  let state: Watched<ProviderState>
+/// Listens, and builds each connection's pipeline: gate, SNI reader, TLS, HTTP, collector.
+struct HTTPListener<State: ServerState>: Sendable {
+  private let state: Watched<State>
+  private let configuration: ServerConfiguration
+  private let receive: RequestCollector.Receiver
   private let context: NIOSSLContext?
-  private let maxConcurrentStreams: Int
 
-  init(state: Watched<ProviderState>) throws {
-    let configuration = state.read { $0.configuration }
+  init(
+    state: Watched<State>, configuration: ServerConfiguration, receive: @escaping RequestCollector.Receiver
+  ) throws {
     self.state = state
-    maxConcurrentStreams = configuration.maxConcurrentStreams
+    self.configuration = configuration
+    self.receive = receive
     context = try configuration.identity.map { identity in
       var tls = TLSConfiguration.makeServerConfiguration(
         certificateChain: try identity.certificates.flatMap { text in
@@ -29,8 +32,7 @@ struct ProviderListener: Sendable {
   }
 
   func listen() async throws -> any Channel {
-    let configuration = state.read { $0.configuration }
-    return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -40,20 +42,13 @@ struct ProviderListener: Sendable {
   }
 
   private func initialise(_ channel: any Channel) -> EventLoopFuture<Void> {
-    let accepted: ProviderConnection? = state.change { state in
-      guard !state.isStopped else { return nil }
-      state.accepted += 1
-      let connection = ProviderConnection(number: state.accepted, channel: channel)
-      state.connections[connection.number] = connection
-      return connection
-    }
-    guard let connection = accepted else { return channel.close() }
+    guard let connection = state.change({ $0.log.accept(channel) }) else { return channel.close() }
     channel.closeFuture.whenComplete { _ in
-      state.change { _ = $0.connections.removeValue(forKey: connection.number) }
+      state.change { _ = $0.log.connections.removeValue(forKey: connection.number) }
     }
     return channel.eventLoop.makeCompletedFuture {
       try channel.pipeline.syncOperations.addHandler(ConnectionGate())
-      guard !state.read({ $0.isMute }) else { return }
+      guard !state.read({ $0.log.isMute }) else { return }
       guard let context else { return try addHTTP1(channel, connection) }
       let reader = SNIHandler { result in
         if case .hostname(let name) = result { connection.serverName.withLockedValue { $0 = name } }
@@ -68,7 +63,7 @@ struct ProviderListener: Sendable {
   }
 
   private func negotiation(
-    _ channel: any Channel, _ connection: ProviderConnection
+    _ channel: any Channel, _ connection: ServerConnection
   ) -> ApplicationProtocolNegotiationHandler {
     ApplicationProtocolNegotiationHandler { result in
       channel.eventLoop.makeCompletedFuture {
@@ -80,17 +75,18 @@ struct ProviderListener: Sendable {
     }
   }
 
-  private func addHTTP1(_ channel: any Channel, _ connection: ProviderConnection) throws {
+  private func addHTTP1(_ channel: any Channel, _ connection: ServerConnection) throws {
     try channel.pipeline.syncOperations.configureHTTPServerPipeline()
     try channel.pipeline.syncOperations.addHandler(
-      ProviderExchange(state: state, connection: connection, version: .http1))
+      RequestCollector(connection: connection, version: .http1, receive: receive))
   }
 
-  private func addHTTP2(_ channel: any Channel, _ connection: ProviderConnection) throws {
+  private func addHTTP2(_ channel: any Channel, _ connection: ServerConnection) throws {
     var settings = NIOHTTP2Handler.ConnectionConfiguration()
     settings.initialSettings = [
-      HTTP2Setting(parameter: .maxConcurrentStreams, value: maxConcurrentStreams),
-      HTTP2Setting(parameter: .maxHeaderListSize, value: HPACKHeaderLimit.bytes),
+      HTTP2Setting(parameter: .maxConcurrentStreams, value: configuration.maxConcurrentStreams),
+      // What NIO itself promises.
+      HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
     ]
     // A truncated body has to be sendable.
     settings.contentLengthValidation = .disabled
@@ -104,14 +100,9 @@ struct ProviderListener: Sendable {
       stream.eventLoop.makeCompletedFuture {
         try stream.pipeline.syncOperations.addHandlers([
           StreamRefuser(), HTTP2FramePayloadToHTTP1ServerCodec(),
-          ProviderExchange(state: state, connection: connection, version: .http2),
+          RequestCollector(connection: connection, version: .http2, receive: receive),
         ])
       }
     }
-  }
-
-  private enum HPACKHeaderLimit {
-    /// What NIO itself promises: 16 KiB of header fields.
-    static let bytes = 16_384
   }
 }

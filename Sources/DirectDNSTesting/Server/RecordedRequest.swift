@@ -1,7 +1,7 @@
 public import DirectDNS
 public import HTTPTypes
 
-/// One request as a ``FakeProvider`` got it.
+/// One request as a ``FakeProvider`` or a ``FakeOrigin`` got it.
 public struct RecordedRequest: Sendable {
   /// The request's place in the order of arrival, from 1.
   public let number: Int
@@ -13,8 +13,12 @@ public struct RecordedRequest: Sendable {
   public let serverName: String?
   /// The client's address.
   public let client: String
+  /// The client's port, another one for each connection that is open.
+  public let clientPort: Int
   /// The method.
   public let method: HTTPRequest.Method
+  /// The path and the query, percent-encoded as they came.
+  public let target: String
   /// The path, percent-encoded as it came, without the query.
   public let path: String
   /// The query, percent-decoded, in its order.
@@ -23,9 +27,9 @@ public struct RecordedRequest: Sendable {
   public let fields: HTTPFields
   /// The body.
   public let body: [UInt8]
-  /// What the request asks: every name with every type.
+  /// What the request asks a provider: every name with every type.
   ///
-  /// Empty when it could not be read.
+  /// Empty when it could not be read, and for an origin.
   public internal(set) var questions: [DNSQuestion] = []
 
   /// The first name asked for, without its final dot.

@@ -1,0 +1,61 @@
+import DirectDNS
+import NIOCore
+
+/// A server that listens: what ``FakeProvider`` and ``FakeOrigin`` have in common.
+///
+/// It ends with ``stop()``, or with the object.
+final class HTTPServer<State: ServerState>: Sendable {
+  let state: Watched<State>
+  let port: Int
+  private let configuration: ServerConfiguration
+  private let listener: any Channel
+
+  /// Starts to listen.
+  init(
+    state: Watched<State>, configuration: ServerConfiguration, receive: @escaping RequestCollector.Receiver
+  ) async throws {
+    self.state = state
+    self.configuration = configuration
+    listener = try await HTTPListener(state: state, configuration: configuration, receive: receive).listen()
+    port = listener.localAddress?.port ?? 0
+  }
+
+  deinit {
+    listener.close(promise: nil)
+    for connection in end() { connection.close() }
+  }
+
+  func url(_ path: String, host: String?) -> String {
+    let address = configuration.address
+    let literal = address.family == .ipv6 ? "[\(address)]" : "\(address)"
+    return "\(configuration.identity == nil ? "http" : "https")://\(host ?? literal):\(port)\(path)"
+  }
+
+  var requests: [RecordedRequest] { state.read { $0.log.requests } }
+  var connectionCount: Int { state.read { $0.log.accepted } }
+  var openConnectionCount: Int { state.read { $0.log.connections.count } }
+
+  /// Waits until a condition holds; ends too when the server is stopped or the task is cancelled.
+  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+    await state.wait { condition($0) || $0.log.isStopped }
+  }
+
+  func closeConnections() async { await close(state.read { Array($0.log.connections.values) }) }
+
+  func stop() async {
+    try? await listener.close().get()
+    await close(end())
+  }
+
+  private func close(_ connections: [ServerConnection]) async {
+    for connection in connections { connection.close() }
+    for connection in connections { try? await connection.channel.closeFuture.get() }
+  }
+
+  private func end() -> [ServerConnection] {
+    state.change { state in
+      state.log.isStopped = true
+      return Array(state.log.connections.values)
+    }
+  }
+}
