@@ -12,13 +12,13 @@ extension RequestRewriter {
   /// Rewrites a request of `URLSession` to go straight to an address.
   ///
   /// It takes the literal form, whatever ``DirectDNS/RequestRewriter/form`` says: the URL is all that `URLSession` can be told.
-  /// Of the request only the URL, `Host`, `originalUrl`, `Authorization` (where the URL has user info) and
-  /// `httpShouldHandleCookies` change; method, body, stream, time-outs and cache policy are as they were.
+  /// Of the request only the URL, `Host`, `originalUrl`, `Authorization` (where the URL has user info),
+  /// `Proxy-Authorization` and `httpShouldHandleCookies` change; method, body, stream, time-outs and cache policy are as they were.
   ///
   /// `httpShouldHandleCookies` is turned off, since `URLSession` would file cookies under the address: keep them in a
   /// ``DirectDNS/CookieJar`` and set the `Cookie` field of the rewritten request. On Linux `URLSession` does not heed it: use
-  /// a configuration whose `httpCookieStorage` is nil. Turn its redirects off too (answer nil to
-  /// `urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)`) and follow them with
+  /// a configuration whose `httpCookieStorage` is nil. Turn its redirects off too (the session's delegate, on Linux not
+  /// the task's, answers nil to `urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)`) and follow them with
   /// ``DirectDNS/Redirect``.
   ///
   /// - Parameters:
@@ -44,8 +44,12 @@ extension RequestRewriter {
     literal.form = .literal
     do throws(DirectDNSError) {
       let url = try WebURL(text)
+      // Foundation's parser has its own ideas of hosts: what it connects to must be what was judged.
+      bypassed.url = URL(string: url.href) ?? bypassed.url
+      let method = HTTPRequest.Method(request.httpMethod ?? "GET") ?? .get
       switch literal.rewrite(
-        HTTPRequest(url: url, headerFields: Self.named(in: request)), using: answer, throughProxy: throughProxy)
+        HTTPRequest(method: method, url: url, headerFields: Self.named(in: request)), using: answer,
+        throughProxy: throughProxy)
       {
       case .refused(let error): throw error
       // What was rewritten before needs its originalUrl.
@@ -78,7 +82,6 @@ extension RequestRewriter {
   }
 
   private static func moved(_ request: URLRequest, _ direct: DirectRequest) throws(DirectDNSError) -> URLRequest {
-    // Foundation's parser has its own ideas of hosts: what it would connect to must be what was judged.
     guard let url = URL(string: direct.url.href), let read = try? WebURL(url.absoluteString),
       read.host == direct.url.host, read.effectivePort == direct.url.effectivePort
     else {
@@ -91,6 +94,7 @@ extension RequestRewriter {
     for name in [HTTPField.Name.hostField, .authorization, .originalUrl] {
       moved.setValue(direct.request.headerFields[name], forHTTPHeaderField: name.rawName)
     }
+    moved.setValue(nil, forHTTPHeaderField: HTTPField.Name.proxyAuthorization.rawName)
     moved.httpShouldHandleCookies = false
     return moved
   }

@@ -109,6 +109,6 @@ enum PolicyRule: Sendable, Hashable {
 
   private static func network(_ text: String) -> IPNetwork? {
     if let network = IPNetwork(text) { return network }
-    return IPAddress(written: text).map { IPNetwork($0) }
+    return IPAddress.written(text).map { IPNetwork($0) }
   }
 }

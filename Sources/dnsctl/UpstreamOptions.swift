@@ -120,7 +120,7 @@ struct BootstrapOption: Sendable, Hashable {
     } catch {
       throw Fault(description: "\"\(host.printable)\", before the \"=\", is no host name: \(error.message).")
     }
-    guard let address = IPAddress(written: value) else {
+    guard let address = IPAddress.written(value) else {
       throw Fault(
         description:
           "\"\(value.printable)\", behind the \"=\", is no IP address. Write \(name)=192.0.2.1, for example.")
@@ -131,9 +131,9 @@ struct BootstrapOption: Sendable, Hashable {
 
 extension IPAddress {
   /// Reads an address as people write it: brackets are how IPv6 addresses stand in URLs, where many come from.
-  init?(written text: String) {
+  static func written(_ text: String) -> IPAddress? {
     let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
-    self.init(isBracketed ? String(text.dropFirst().dropLast()) : text)
+    return IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text)
   }
 }
 

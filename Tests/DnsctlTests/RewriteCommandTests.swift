@@ -224,7 +224,8 @@ import Testing
       "rewrite", "--provider", "google", "--no-system", "--deny", "evil.example", "--format", "json",
       "http://www.evil.example/",
     ])
-    #expect(outcome.output.hasPrefix(#"{"outcome":"refused","reason":"addressForbidden: www.evil.example is evil.example"#))
+    #expect(
+      outcome.output.hasPrefix(#"{"outcome":"refused","reason":"addressForbidden: www.evil.example is evil.example"#))
     #expect(world.transport.asked.withLock { $0 } == [])
   }
 
@@ -235,12 +236,15 @@ import Testing
       input: ScriptedInput(bytes: [
         Array("\(good.dropLast(2))".utf8) + [0xFF] + Array("\"}\n".utf8),
         Array((good + String(repeating: " ", count: 1 << 20) + "x\n").utf8),
-        Array(#"{"url":"http://a.example/","address":"8.8.8.8","headers":[\#(fields)]}"#.utf8), [0x0A], Array(good.utf8),
+        Array(#"{"url":"http://a.example/","address":"8.8.8.8","headers":[\#(fields)]}"#.utf8), [0x0A],
+        Array(good.utf8),
       ])
     ).run(["rewrite", "-"])
     let lines = outcome.output.split(separator: "\n")
     #expect(lines.count == 4)
-    for (line, part) in zip(lines, ["is not UTF-8", "is longer than 1048576 bytes", "at most 1000 header fields", "rewritten"]) {
+    for (line, part) in zip(
+      lines, ["is not UTF-8", "is longer than 1048576 bytes", "at most 1000 header fields", "rewritten"])
+    {
       #expect(line.contains(part), "\(line.prefix(200))")
     }
   }

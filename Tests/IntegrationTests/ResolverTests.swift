@@ -259,7 +259,6 @@ struct ResolverTests {
               }
             }
             defer { group.cancelAll() }
-            // A process stops a moment after it was told to.
             for try await source in group where source != .provider("first") { return source }
             return .provider("first")
           }

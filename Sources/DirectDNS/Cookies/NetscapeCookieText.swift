@@ -78,7 +78,8 @@ enum NetscapeCookieText {
   private static func domain(_ text: String) throws(Flaw) -> Cookie.Domain {
     if let address = IPAddress(text) { return .address(address) }
     do {
-      return try Cookie.Domain(WebURL.Host(text.utf8.first == ASCII.dot ? String(Substring(text.utf8.dropFirst())) : text))
+      return try Cookie.Domain(
+        WebURL.Host(text.utf8.first == ASCII.dot ? String(Substring(text.utf8.dropFirst())) : text))
     } catch {
       throw Flaw("has no host as its field 1: \(DirectDNSError.quoted(text))")
     }

@@ -29,9 +29,11 @@ extension WebURL {
         .invalidURL, "the request has no \(part): make it with HTTPRequest(method:url:headerFields:)")
     }
     // What the parser would skip or end the authority at must not let the path become the host.
-    let isWhole = !authority.isEmpty && !authority.utf8.contains { byte in
-      byte <= 0x20 || byte == ASCII.slash || byte == ASCII.backslash || byte == ASCII.question || byte == ASCII.hash
-    }
+    let isWhole =
+      !authority.isEmpty
+      && !authority.utf8.contains { byte in
+        byte <= 0x20 || byte == ASCII.slash || byte == ASCII.backslash || byte == ASCII.question || byte == ASCII.hash
+      }
     guard isWhole else {
       throw DirectDNSError(.invalidURL, "the request's authority must be a host and at most a port: host:8080")
     }

@@ -42,7 +42,7 @@ struct RewriteCommand: ContextCommand {
   @Option(
     help: ArgumentHelp("The address to go to, instead of looking the host up.", valueName: "ip"),
     transform: { text in
-      guard let address = IPAddress(written: text) else {
+      guard let address = IPAddress.written(text) else {
         throw ValidationError("\"\(text.printable)\" is no IP address. Write 192.0.2.1 or 2001:db8::1.")
       }
       return address
@@ -79,7 +79,8 @@ struct RewriteCommand: ContextCommand {
         return RewriteResult(text: item.text, outcome: .refused(error))
       }
     }
-    var writer = OutcomeWriter(context) { (result: RewriteResult) in (format.render(result), format.status(of: result)) }
+    var writer = OutcomeWriter(context) { (result: RewriteResult) in (format.render(result), format.status(of: result))
+    }
     do throws(PipelineError) {
       let pipeline = OrderedPipeline(input: context.input, lines: LineSplitter(.json), work: work)
       try await pipeline.run(urls) { results throws(StreamError) in try writer.write(results) }

@@ -62,7 +62,7 @@ struct ConfigurationNode: Sendable {
 
   func address() throws(ConfigurationFault) -> IPAddress {
     let expectation = "Give an IP address, such as 192.0.2.1 or 2001:db8::1."
-    guard let address = IPAddress(written: try text(expectation)) else { throw fault(expectation) }
+    guard let address = IPAddress.written(try text(expectation)) else { throw fault(expectation) }
     return address
   }
 

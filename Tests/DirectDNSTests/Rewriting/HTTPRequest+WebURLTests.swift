@@ -24,7 +24,9 @@ struct HTTPRequestWebURLTests {
     }
   }
 
-  @Test(arguments: [("a.example", "x"), ("a.example", "@b.example/"), ("a.example/", "/x"), ("a.example\\@b", "/x"), ("", "/b.example/"),
+  @Test(arguments: [
+    ("a.example", "x"), ("a.example", "@b.example/"), ("a.example/", "/x"), ("a.example\\@b", "/x"),
+    ("", "/b.example/"),
     ("\t", "/b.example/"), ("a.example?", "/x"), ("a.example#", "/x"), ("a b", "/x"),
   ])
   func `authority and path cannot run into each other`(_ authority: String, _ path: String) {

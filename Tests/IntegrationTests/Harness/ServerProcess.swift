@@ -60,8 +60,24 @@ actor ServerProcess {
   }
 
   /// Lets the server answer nothing for a while: its connections stand, and new ones are accepted by the kernel.
-  func pause() {
+  ///
+  /// Returns when all of its threads stand still: on a busy machine that is a while after it was told to.
+  func pause() async {
     signal(SIGSTOP)
+    guard let running else { return }
+    let tasks = "/proc/\(running.process.processIdentifier)/task"
+    let deadline = ContinuousClock.now + .seconds(10)
+    while ContinuousClock.now < deadline, Self.isMoving(tasks) { try? await Task.sleep(for: .milliseconds(1)) }
+  }
+
+  /// Whether a thread is in another state than stopped (proc(5)); not where there is no such folder.
+  private static func isMoving(_ tasks: String) -> Bool {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+    return threads.contains { thread in
+      guard let line = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8) else { return false }
+      // The state follows the program's name, which is in parentheses and may hold some itself.
+      return line.split(separator: ")").last?.split(separator: " ").first != "T"
+    }
   }
 
   /// Lets a paused server go on.
