@@ -15,7 +15,7 @@ struct URLBench: ParsableCommand {
   enum Library: String, ExpressibleByArgument { case directdns, foundation }
 
   @Option(help: "What is done.") var what = Operation.parse
-  @Option(help: "Who does it; Foundation only parses and rewrites.") var by = Library.directdns
+  @Option(help: "Who does it; Foundation only parses, rewrites and restores.") var by = Library.directdns
   @Option(help: "How often in a pass.") var repetitions = 200_000
 
   func run() throws {
@@ -28,6 +28,7 @@ struct URLBench: ParsableCommand {
       case (.cookieHeader, .directdns): try cookieHeader()
       case (.parse, .foundation): try parseByFoundation()
       case (.rewrite, .foundation): try rewriteByFoundation()
+      case (.restore, .foundation): try restoreByFoundation()
       case (_, .foundation):
         throw ValidationError("Foundation has nothing of the kind")
       }
@@ -96,6 +97,15 @@ struct URLBench: ParsableCommand {
     return try median(of: Self.urls()) { url in
       guard var components = URLComponents(string: url) else { return 0 }
       components.host = address
+      return components.string?.utf8.count ?? 0
+    }
+  }
+
+  private func restoreByFoundation() throws -> Double {
+    let address = "\(Self.address)"
+    return try median(of: Self.urls(host: address)) { url in
+      guard var components = URLComponents(string: url), components.host == address else { return 0 }
+      components.host = Self.host
       return components.string?.utf8.count ?? 0
     }
   }
