@@ -1,8 +1,6 @@
 extension WebURL {
   /// The URL as it is requested: no user info, no fragment.
-  var requestText: String {
-    "\(scheme.rawValue)://\(host)\(port.map { ":\($0)" } ?? "")\(path)" + (query.map { "?" + $0 } ?? "")
-  }
+  var requestText: String { text(userInfo: false, fragment: false) }
 
   /// The URL as it is requested, ready for a further query item.
   ///
@@ -13,7 +11,7 @@ extension WebURL {
   }
 
   /// Scheme, host and port: all of an endpoint that may stand in a log.
-  var originText: String { "\(scheme.rawValue)://\(host)\(port.map { ":\($0)" } ?? "")" }
+  var originText: String { Origin(self).description }
 }
 
 /// Items of a query, percent-encoded: all but RFC 3986's unreserved characters and the comma, which APIs read raw.
