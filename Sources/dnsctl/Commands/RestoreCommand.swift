@@ -8,10 +8,12 @@ struct RestoreCommand: ContextCommand {
     abstract: "Give the response to a rewritten request its name back.",
     discussion: """
       Responses come from standard input, one JSON object a line:
-        {"originalUrl": …, "address": …, "status": …, "headers": [[name, value], …]}
+        {"originalUrl": …, "address": …, "status": …,
+         "headers": [[name, value], …]}
       originalUrl is what dnsctl rewrite gave; address is what it gave as addresses, or one of them. Each gives one line of JSON, in the same order:
-        {"headers", "location", "cookies": [{"name", "value", "domain", "hostOnly", "path", "secure", "httpOnly",
-         "sameSite", "expires"}], "rejectedCookies", "error"}
+        {"headers", "location", "cookies": [{"name", "value", "domain",
+         "hostOnly", "path", "secure", "httpOnly", "sameSite", "expires"}],
+         "rejectedCookies", "error"}
       Set-Cookie, Location, Content-Location and Refresh have the name again, and location is absolute. cookies are those that may be kept, expires in seconds since 1970 or null; rejectedCookies says why others may not. What does not apply is null.
 
       EXAMPLES

@@ -14,19 +14,20 @@ struct RewriteCommand: ContextCommand {
       With -, requests come from standard input, one JSON object a line:
         {"url": …, "method": …, "headers": [[name, value], …], "address": …}
       Only url is required. Each gives one line of JSON, in the same order and as soon as it is there:
-        {"outcome": "rewritten|bypassed|refused", "reason", "form", "url", "host", "originalUrl", "headers",
-         "serverName", "port", "address", "addresses"}
+        {"outcome": "rewritten|bypassed|refused", "reason", "form", "url",
+         "host", "originalUrl", "headers", "serverName", "port", "address",
+         "addresses"}
       What does not apply is null; reason is a code, a colon and words.
 
       EXAMPLES
         dnsctl rewrite https://www.example.com/
-        command=$(dnsctl rewrite --format curl https://www.example.com/) && eval "$command"
+        line=$(dnsctl rewrite --format curl https://example.com/) && eval "$line"
         dnsctl rewrite --address 192.0.2.1 --allow 192.0.2.0/24 http://shop.example/
         dnsctl rewrite - < requests.jsonl
 
       EXIT STATUS
           0  every request was rewritten or bypassed
-          3  a request was refused
+          3  a request was refused, or --format curl has no command for it
          64  the command line is wrong
          74  standard input could not be read, or standard output not written
          78  the configuration is wrong
