@@ -21,7 +21,7 @@ internal import CDirectDNSCurl
   private(set) var isOverLimit = false
 
   /// Creates a handle with all that stays the same within a lane; nothing if libcurl has no memory for it.
-  init?(_ lane: CurlLane) {
+  init?(_ lane: CurlLane, sockets: CurlSockets) {
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle
     addresses = CurlList(lane.addresses.map { [$0] } ?? [])
@@ -39,7 +39,7 @@ internal import CDirectDNSCurl
     // Wait for the first connection to say whether it multiplexes, instead of opening one per query.
     unsafe directdns_setopt_long(handle, CURLOPT_PIPEWAIT, 1)
     unsafe directdns_setopt_long(handle, CURLOPT_MAXLIFETIME_CONN, 600)
-    unsafe directdns_watch_socket(handle)
+    unsafe sockets.watch(handle)
     if lane.addresses != nil { unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, addresses.head) }
     if lane.connectTo != nil { unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head) }
     if lane.usesTLS {
