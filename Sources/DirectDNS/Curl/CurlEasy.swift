@@ -94,7 +94,7 @@ internal import CDirectDNSCurl
     isOverLimit = false
     unsafe errorText[0] = 0
     bodyLimit = request.bodyLimit
-    unsafe directdns_setopt_string(handle, CURLOPT_URL, request.url)
+    unsafe request.url.withCString { unsafe _ = directdns_setopt_string(handle, CURLOPT_URL, $0) }
     unsafe directdns_setopt_long(handle, CURLOPT_TIMEOUT_MS, max(1, Int(timeout)))
     if fieldStrings != request.fields {
       fieldStrings = request.fields
@@ -124,8 +124,10 @@ internal import CDirectDNSCurl
     var address: UnsafePointer<CChar>?
     unsafe directdns_getinfo_string(handle, CURLINFO_PRIMARY_IP, &address)
     var fields: [(name: String, value: String)] = []
+    fields.reserveCapacity(wantedFields.count)
     for name in wantedFields {
-      guard let value = unsafe directdns_header(handle, name) else { continue }
+      // Not handed over as it is: Swift would allocate a copy of a string so short.
+      guard let value = unsafe name.withCString({ unsafe directdns_header(handle, $0) }) else { continue }
       fields.append((name, unsafe String(cString: value)))
     }
     return CurlResponse(
