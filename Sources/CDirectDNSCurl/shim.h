@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 // libcurl's setters and getters are variadic, which Swift cannot call: one typed form per kind of argument.
 
@@ -49,9 +50,7 @@ static inline const char *_Nullable directdns_header(CURL *easy, const char *nam
 
 /// A connection whose bytes nobody acknowledges for three seconds is dead: without this, an HTTP/2 connection
 /// to a host that vanished would swallow every further query, since a timed-out stream does not close it.
-static int directdns_prepare_socket(void *_Nullable context, curl_socket_t socket, curlsocktype purpose) {
-  (void)context;
-  (void)purpose;
+static inline void directdns_prepare_socket(curl_socket_t socket) {
 #if defined(TCP_USER_TIMEOUT)
   unsigned int milliseconds = 3000;
   (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
@@ -59,10 +58,25 @@ static int directdns_prepare_socket(void *_Nullable context, curl_socket_t socke
   int seconds = 3;
   (void)setsockopt(socket, IPPROTO_TCP, TCP_RXT_CONNDROPTIME, &seconds, sizeof seconds);
 #endif
-  return CURL_SOCKOPT_OK;
 }
-static inline CURLcode directdns_watch_socket(CURL *easy) {
-  return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, directdns_prepare_socket);
+
+/// Keeps back what is written to a socket until it fills a segment, or lets it go (tcp(7)).
+static inline void directdns_cork(curl_socket_t socket, int isCorked) {
+#if defined(TCP_CORK)
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_CORK, &isCorked, sizeof isCorked);
+#endif
+}
+static inline int directdns_close(curl_socket_t socket) { return close(socket); }
+
+typedef int (*directdns_opened_callback)(void *_Nullable context, curl_socket_t socket, curlsocktype purpose);
+typedef int (*directdns_closing_callback)(void *_Nullable context, curl_socket_t socket);
+
+static inline void directdns_setopt_sockets(
+    CURL *easy, directdns_opened_callback opened, directdns_closing_callback closing, void *context) {
+  curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, opened);
+  curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, context);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, closing);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
 }
 
 #pragma clang assume_nonnull end

@@ -32,31 +32,27 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
 /// One piece of work under way.
 final class Flight<Value: Sendable>: Sendable {
-  private enum State {
-    case flying([@Sendable (Value) -> Void])
-    case landed(Value)
+  private struct State {
+    var observers: [@Sendable (Value) -> Void] = []
+    var landed: Value?
   }
 
-  private let state = Locked(State.flying([]))
+  private let state = Locked(State())
 
   /// Calls `observer` with the result: now if it is there, else when it comes, on the thread that brings it.
   func observe(_ observer: @escaping @Sendable (Value) -> Void) {
-    let landed = state.withLock { state -> Value? in
-      switch state {
-      case .flying(let observers):
-        state = .flying(observers + [observer])
-        return nil
-      case .landed(let value): return value
-      }
+    let landed = state.withLock { state in
+      if state.landed == nil { state.observers.append(observer) }
+      return state.landed
     }
     if let landed { observer(landed) }
   }
 
   fileprivate func finish(_ value: Value) {
-    let observers = state.withLock { state -> [@Sendable (Value) -> Void] in
-      guard case .flying(let observers) = state else { return [] }
-      state = .landed(value)
-      return observers
+    let observers = state.withLock { state in
+      defer { state.observers = [] }
+      state.landed = value
+      return state.observers
     }
     for observer in observers { observer(value) }
   }

@@ -21,7 +21,7 @@ internal import CDirectDNSCurl
   private(set) var isOverLimit = false
 
   /// Creates a handle with all that stays the same within a lane; nothing if libcurl has no memory for it.
-  init?(_ lane: CurlLane) {
+  init?(_ lane: CurlLane, sockets: CurlSockets) {
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle
     addresses = CurlList(lane.addresses.map { [$0] } ?? [])
@@ -39,7 +39,7 @@ internal import CDirectDNSCurl
     // Wait for the first connection to say whether it multiplexes, instead of opening one per query.
     unsafe directdns_setopt_long(handle, CURLOPT_PIPEWAIT, 1)
     unsafe directdns_setopt_long(handle, CURLOPT_MAXLIFETIME_CONN, 600)
-    unsafe directdns_watch_socket(handle)
+    unsafe sockets.watch(handle)
     if lane.addresses != nil { unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, addresses.head) }
     if lane.connectTo != nil { unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head) }
     if lane.usesTLS {
@@ -94,7 +94,7 @@ internal import CDirectDNSCurl
     isOverLimit = false
     unsafe errorText[0] = 0
     bodyLimit = request.bodyLimit
-    unsafe directdns_setopt_string(handle, CURLOPT_URL, request.url)
+    unsafe request.url.withCString { unsafe _ = directdns_setopt_string(handle, CURLOPT_URL, $0) }
     unsafe directdns_setopt_long(handle, CURLOPT_TIMEOUT_MS, max(1, Int(timeout)))
     if fieldStrings != request.fields {
       fieldStrings = request.fields
@@ -124,8 +124,10 @@ internal import CDirectDNSCurl
     var address: UnsafePointer<CChar>?
     unsafe directdns_getinfo_string(handle, CURLINFO_PRIMARY_IP, &address)
     var fields: [(name: String, value: String)] = []
+    fields.reserveCapacity(wantedFields.count)
     for name in wantedFields {
-      guard let value = unsafe directdns_header(handle, name) else { continue }
+      // Not handed over as it is: Swift would allocate a copy of a string so short.
+      guard let value = unsafe name.withCString({ unsafe directdns_header(handle, $0) }) else { continue }
       fields.append((name, unsafe String(cString: value)))
     }
     return CurlResponse(

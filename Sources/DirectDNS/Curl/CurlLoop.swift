@@ -64,12 +64,15 @@ final class CurlMailbox: Sendable {
 
   private struct State {
     var commands: [Command] = []
-    /// The thread's multi handle as bits, while the thread runs; waking is only possible then.
-    var multi: UInt?
+    var hasThread = false
     var isStopped = false
   }
 
   private let state = Locked(State())
+  /// The thread's multi handle as bits, while the thread runs.
+  ///
+  /// Behind a lock of its own, so that the thread does not wake up to find its mailbox locked by who woke it.
+  private let handle = Locked<UInt?>(nil)
 
   /// libcurl's own initialisation: once per process, before anything else of it.
   private static let libcurl: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
@@ -77,33 +80,43 @@ final class CurlMailbox: Sendable {
   static var milliseconds: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
 
   func post(_ command: Command) {
-    let isRefused = state.withLock { state -> Bool in
-      guard !state.isStopped else { return true }
+    enum Outcome { case posted, postedFirst, refused }
+    let outcome = state.withLock { state -> Outcome in
+      guard !state.isStopped else { return .refused }
       // A task that was cancelled before it began cancels first and starts then; there may be no thread yet to tell.
       // Nobody else has seen the job, and the lock orders this before all that follows.
-      if state.multi == nil, case .cancel(let job) = command { job.isCancelled = true }
-      if state.multi == nil {
+      if !state.hasThread, case .cancel(let job) = command { job.isCancelled = true }
+      if !state.hasThread {
         guard case .start = command else {
           if case .stop = command { state.isStopped = true }
-          return false
+          return .posted
         }
-        guard Self.libcurl, let multi = unsafe curl_multi_init() else { return true }
-        state.multi = UInt(bitPattern: multi)
+        guard Self.libcurl, let multi = unsafe curl_multi_init() else { return .refused }
+        state.hasThread = true
+        handle.withLock { $0 = UInt(bitPattern: multi) }
         WorkerThread.start("curl") { [self] in CurlThread(mailbox: self).run() }
       }
       if case .stop = command { state.isStopped = true }
       state.commands.append(command)
-      if state.commands.count == 1, let bits = state.multi {
-        unsafe _ = curl_multi_wakeup(UnsafeMutableRawPointer(bitPattern: bits))
-      }
-      return false
+      return state.commands.count == 1 ? .postedFirst : .posted
     }
-    if isRefused, case .start(let job) = command { job.finish(.failure(.shutDown)) }
+    switch outcome {
+    case .posted: break
+    case .postedFirst: wake()
+    case .refused: if case .start(let job) = command { job.finish(.failure(.shutDown)) }
+    }
+  }
+
+  private func wake() {
+    handle.withLock { bits in
+      guard let bits else { return }
+      unsafe _ = curl_multi_wakeup(UnsafeMutableRawPointer(bitPattern: bits))
+    }
   }
 
   /// The thread's own handle.
   var multi: UnsafeMutableRawPointer? {
-    unsafe state.withLock { unsafe $0.multi.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) } }
+    unsafe handle.withLock { bits in unsafe bits.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) } }
   }
 
   func take(into commands: inout [Command]) {
@@ -114,6 +127,6 @@ final class CurlMailbox: Sendable {
 
   /// Takes the handle away, so that nobody wakes a thread that is gone.
   func close() {
-    state.withLock { $0.multi = nil }
+    handle.withLock { $0 = nil }
   }
 }

@@ -29,6 +29,9 @@ struct CurlThread: ~Copyable {
   private let mailbox: CurlMailbox
   private var lanes: [ObjectIdentifier: Lane] = [:]
   private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
+  private let sockets = CurlSockets()
+  /// Transfers that were started and not performed yet.
+  private var startCount = 0
   private var isStopping = false
 
   init(mailbox: CurlMailbox) { self.mailbox = mailbox }
@@ -44,7 +47,11 @@ struct CurlThread: ~Copyable {
       commands.removeAll(keepingCapacity: true)
       if isStopping { break }
       var count: Int32 = 0
+      let isBatch = startCount > 1
+      startCount = 0
+      if isBatch { sockets.cork(true) }
       unsafe curl_multi_perform(multi, &count)
+      if isBatch { sockets.cork(false) }
       unsafe reap(multi)
       let patience = unsafe expireQueued(multi)
       let limit = running.isEmpty || isQuiet ? patience : min(patience, Self.secondLook)
@@ -59,7 +66,7 @@ struct CurlThread: ~Copyable {
     }
     for lane in lanes.values { for job in lane.queue where job.stage == .queued { job.finish(.failure(.shutDown)) } }
     mailbox.close()
-    unsafe curl_multi_cleanup(multi)
+    withExtendedLifetime(sockets) { unsafe _ = curl_multi_cleanup(multi) }
   }
 
   private func configure(_ multi: UnsafeMutableRawPointer) {
@@ -108,12 +115,13 @@ struct CurlThread: ~Copyable {
   }
 
   private mutating func start(_ job: CurlJob, in lane: Lane, _ multi: UnsafeMutableRawPointer) {
-    guard let easy = lane.idle.popLast() ?? CurlEasy(job.request.lane) else {
+    guard let easy = lane.idle.popLast() ?? CurlEasy(job.request.lane, sockets: sockets) else {
       return job.finish(.failure(.invalidRequest("libcurl has no memory for a transfer")))
     }
     job.stage = .running
     lane.running += 1
     running[ObjectIdentifier(easy)] = (easy, job)
+    startCount += 1
     unsafe send(job, by: easy, multi)
   }
 

@@ -13,7 +13,15 @@ public final class CurlTransport: HTTPTransport {
     /// How often the network changed: connections of one network are never used on the next.
     var network = 0
     // A handful of endpoints: comparing them is cheaper than hashing their URLs.
-    var known: [(endpoint: HTTPEndpoint, lane: CurlLane)] = []
+    var known: [Route] = []
+  }
+
+  /// How an endpoint is reached.
+  private struct Route {
+    let endpoint: HTTPEndpoint
+    let lane: CurlLane
+    /// What each request's URL begins with.
+    let prefix: String
   }
 
   /// Creates a transport.
@@ -30,15 +38,15 @@ public final class CurlTransport: HTTPTransport {
   public func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
+    let route = try route(endpoint)
     // A host that only the request knows would be looked up by libcurl itself.
-    let origin = endpoint.url.originText
-    guard message.url.hasPrefix(origin), message.url.utf8.dropFirst(origin.utf8.count).first == ASCII.slash else {
-      throw .invalidRequest("its URL has another origin than \(origin)")
+    guard message.url.hasPrefix(route.prefix) else {
+      throw .invalidRequest("its URL has another origin than \(endpoint.url.originText)")
     }
     let request = CurlRequest(
-      lane: try lane(endpoint), url: message.url,
-      fields: message.fields.map { "\($0.name.rawName): \($0.value)" }, body: message.body,
-      timeout: timeout.wholeMilliseconds, bodyLimit: HTTPEndpoint.bodyLimit, wantedFields: Self.wantedFields)
+      lane: route.lane, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
+      body: message.body, timeout: timeout.wholeMilliseconds, bodyLimit: HTTPEndpoint.bodyLimit,
+      wantedFields: Self.wantedNames)
     let response: CurlResponse
     do {
       response = try await loop.perform(request)
@@ -47,8 +55,8 @@ public final class CurlTransport: HTTPTransport {
     }
     var fields = HTTPFields()
     for (name, value) in response.fields {
-      guard let name = HTTPField.Name(name) else { continue }
-      fields.append(HTTPField(name: name, value: value))
+      guard let field = Self.wantedFields.first(where: { $0.rawName == name }) else { continue }
+      fields.append(HTTPField(name: field, value: value))
     }
     return HTTPReply(
       status: .init(code: response.status), fields: fields, body: response.body, address: response.address)
@@ -65,16 +73,18 @@ public final class CurlTransport: HTTPTransport {
   /// Ends every request and the transport's thread.
   public func shutDown() { loop.stop() }
 
-  private static let wantedFields = ["Content-Type", "Age", "Cache-Control", "Retry-After"]
+  private static let wantedFields: [HTTPField.Name] = [.contentType, .age, .cacheControl, .retryAfter]
+  private static let wantedNames = wantedFields.map(\.rawName)
 
-  private func lane(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> CurlLane {
+  private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
     try lanes.withLock { lanes throws(HTTPTransportError) in
-      if let known = lanes.known.first(where: { $0.endpoint == endpoint }) { return known.lane }
-      let lane = try newLane(endpoint, network: lanes.network)
+      if let known = lanes.known.first(where: { $0.endpoint == endpoint }) { return known }
+      let route = Route(
+        endpoint: endpoint, lane: try newLane(endpoint, network: lanes.network), prefix: endpoint.url.originText + "/")
       // An endpoint whose addresses were looked up anew takes the place of what it was.
       lanes.known.removeAll { $0.endpoint.url == endpoint.url }
-      lanes.known.append((endpoint, lane))
-      return lane
+      lanes.known.append(route)
+      return route
     }
   }
 

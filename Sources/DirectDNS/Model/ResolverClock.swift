@@ -54,12 +54,7 @@ extension ResolverClock {
 
 extension Duration {
   /// The duration in nanoseconds; what is beyond 292 years becomes 292 years.
-  var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    guard !overflow else { return seconds < 0 ? .min : .max }
-    return scaled &+ attoseconds / 1_000_000_000
-  }
+  var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 
   /// The duration in whole milliseconds, rounded up.
   var wholeMilliseconds: Int64 {

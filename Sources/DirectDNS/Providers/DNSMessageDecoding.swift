@@ -68,6 +68,7 @@ struct DNSMessageReader {
   /// Reads a name, following compression pointers (RFC 1035 §4.1.4).
   mutating func name() throws(DNSMessageError) -> DNSName {
     var wire: [UInt8] = []
+    wire.reserveCapacity(64)
     var position = offset
     var end: Int?
     var limit = offset  // where the part being read began: a pointer must point to before it

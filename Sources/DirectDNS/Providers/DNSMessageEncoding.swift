@@ -10,14 +10,17 @@ extension DNSMessage {
     if recursionDesired { flags |= 0x0100 }
     if recursionAvailable { flags |= 0x0080 }
     let extra = edns == nil ? 0 : 1
-    let counts = [questions.count, answers.count, authorities.count, additionals.count + extra]
-    for value in [id, flags] + counts.map({ UInt16($0) }) { bytes.append(number: value) }
+    bytes.append(number: id)
+    bytes.append(number: flags)
+    for count in [questions.count, answers.count, authorities.count, additionals.count + extra] {
+      bytes.append(number: UInt16(count))
+    }
     for question in questions {
       bytes += question.name.wire
       bytes.append(number: question.type.rawValue)
       bytes.append(number: question.recordClass)
     }
-    for record in answers + authorities + additionals { bytes.append(record) }
+    for section in [answers, authorities, additionals] { for record in section { bytes.append(record) } }
     if let edns {
       bytes.append(0)
       bytes.append(number: DNSRecordType.opt.rawValue)

@@ -68,8 +68,8 @@ struct JSONReader {
     return true
   }
 
-  private mutating func skip(word: StaticString) -> Bool {
-    for expected in "\(word)".utf8 {
+  private mutating func skip(word: String) -> Bool {
+    for expected in word.utf8 {
       guard byte == expected else { return false }
       index += 1
     }
@@ -94,6 +94,7 @@ struct JSONReader {
     index += 1
     var members: [String: JSONValue] = [:]
     if skip(UInt8(ascii: "}")) { return .object(members) }
+    members.reserveCapacity(8)
     while true {
       skipSpace()
       guard let key = string(), skip(UInt8(ascii: ":")), let value = value(depth: depth + 1) else { return nil }

@@ -20,7 +20,7 @@ final class Bootstrap: Sendable {
     _ provider: ProviderConfiguration, timeout: Duration
   ) async throws(ProviderFailure) -> HTTPEndpoint {
     let url = provider.provider.url
-    guard case .name = url.host, provider.bootstrap.isEmpty else {
+    guard provider.bootstrap.isEmpty, case .name = url.host else {
       return HTTPEndpoint(url: url, addresses: provider.bootstrap)
     }
     let host: HostName

@@ -58,7 +58,7 @@ struct EndpointHealth: Sendable, Hashable {
     failedLookups = []
     openedAt = nil
     probedAt = nil
-    smoothedTime = smoothedTime.map { $0 * 7 / 8 + time / 8 } ?? time
+    smoothedTime = smoothedTime.map { $0 + (time - $0) / 8 } ?? time
     if samples.count < Self.sampleLimit {
       samples.append(time)
     } else {
@@ -105,12 +105,13 @@ enum UpstreamOrder {
   static func order(_ healths: [EndpointHealth], at now: ResolverInstant) -> [Int] {
     var usable: [Int] = []
     var open: [(index: Int, since: ResolverInstant)] = []
-    for (index, health) in healths.enumerated() {
-      switch health.standing(at: now) {
+    for index in healths.indices {
+      switch healths[index].standing(at: now) {
       case .usable, .probe: usable.append(index)
       case .open(let since): open.append((index, since))
       }
     }
+    guard !open.isEmpty else { return usable }
     return usable + open.sorted { ($0.since, $0.index) < ($1.since, $1.index) }.map(\.index)
   }
 }

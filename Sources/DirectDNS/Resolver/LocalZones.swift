@@ -45,7 +45,9 @@ public struct LocalZones: Sendable, Hashable {
     if host.hasSuffix(Self.localhost) || Self.loopbackNames.contains(host) { return .loopback }
     if host.hasSuffix(Self.invalid) { return .neverExists }
     if host.hasSuffix(Self.onion) { return .refused }
-    if host.isSingleLabel || (Self.builtIn + suffixes).contains(where: host.hasSuffix) { return .system }
+    if host.isSingleLabel || Self.builtIn.contains(where: host.hasSuffix) || suffixes.contains(where: host.hasSuffix) {
+      return .system
+    }
     return .providers
   }
 }

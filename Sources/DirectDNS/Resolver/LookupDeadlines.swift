@@ -9,9 +9,10 @@ struct LookupDeadlines: Sendable, Hashable {
 
   /// Of 5 s: 3.5 s for the providers together, 3 s for each attempt.
   init(timeout: Duration, from now: ResolverInstant) {
+    let nanoseconds = timeout.wholeNanoseconds
     whole = now + timeout
-    providers = now + timeout * 7 / 10
-    attempt = timeout * 6 / 10
+    providers = now + .nanoseconds(nanoseconds / 10 * 7)
+    attempt = .nanoseconds(nanoseconds / 10 * 6)
   }
 
   /// How long an attempt that begins now may take; nothing if it is too late for one.

@@ -1,0 +1,52 @@
+import CDirectDNSCurl
+import DirectDNSTesting
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@testable import DirectDNS
+
+@Suite(.timeLimit(.minutes(1)))
+struct CurlSocketsTests {
+  @Test func `a socket is known from its connection's beginning to its end`() async throws {
+    let server = try await FakeProvider.start(records: ProviderFixture.records)
+    let sockets = CurlSockets()
+    try fetch(server.url("/resolve?name=www.shop.test"), sockets) {
+      #expect(sockets.open.count == 1)
+      #if canImport(Glibc)
+        for isCorked in [true, false] {
+          sockets.cork(isCorked)
+          #expect(sockets.open.map(self.isCorked) == [isCorked])
+        }
+      #endif
+    }
+    #expect(sockets.open == [])
+    await server.stop()
+  }
+
+  @Test func `a connection that was refused leaves no socket behind`() throws {
+    let sockets = CurlSockets()
+    try fetch("http://127.0.0.1:1/", sockets) { #expect(sockets.open == []) }
+    sockets.cork(true)
+  }
+
+  /// Sends a request without a loop; `body` runs while its connection stands.
+  private func fetch(_ url: String, _ sockets: CurlSockets, _ body: () -> Void) throws {
+    let request = CurlRequest.sample(url)
+    let easy = try #require(CurlEasy(request.lane, sockets: sockets))
+    easy.prepare(request, timeout: request.timeout)
+    unsafe _ = curl_easy_perform(easy.handle)
+    body()
+  }
+
+  #if canImport(Glibc)
+    private func isCorked(_ socket: curl_socket_t) -> Bool {
+      var value: CInt = 0
+      var size = socklen_t(MemoryLayout<CInt>.size)
+      unsafe getsockopt(socket, CInt(IPPROTO_TCP), TCP_CORK, &value, &size)
+      return value != 0
+    }
+  #endif
+}
