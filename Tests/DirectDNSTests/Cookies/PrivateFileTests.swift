@@ -41,6 +41,8 @@ struct PrivateFileTests {
   @Test func `an empty file is a file`() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     try PrivateFile.write([], to: path("empty"))
-    #expect(try Data(contentsOf: folder.appending(path: "empty")).isEmpty)
+    // Not read: Foundation forgets 4 KB for each empty file that it reads.
+    let size = try FileManager.default.attributesOfItem(atPath: path("empty"))[.size] as? NSNumber
+    #expect(size == 0)
   }
 }
