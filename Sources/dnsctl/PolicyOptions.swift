@@ -9,9 +9,7 @@ struct PolicyOptions: ParsableArguments {
       "Which addresses may be connected to: publicOnly, any, or networks with commas between them. (default: publicOnly)",
       valueName: "policy"),
     completion: .list(["publicOnly", "any"]),
-    transform: { text in
-      do throws(PolicyFault) { return try PolicyRule.base(text) } catch { throw ValidationError(error.description) }
-    })
+    transform: { text in try OptionFault.shown { () throws(OptionFault) in try PolicyRule.base(text) } })
   var base: AddressPolicy.Base?
 
   @Option(
@@ -19,9 +17,7 @@ struct PolicyOptions: ParsableArguments {
     help: ArgumentHelp(
       "A network or an address that may be used besides, or a name whose hosts may have any address.",
       valueName: "cidr|name"),
-    transform: { text in
-      do throws(PolicyFault) { return try PolicyRule(text) } catch { throw ValidationError(error.description) }
-    })
+    transform: { text in try OptionFault.shown { () throws(OptionFault) in try PolicyRule(text) } })
   var allowed: [PolicyRule] = []
 
   @Option(
@@ -29,9 +25,7 @@ struct PolicyOptions: ParsableArguments {
     help: ArgumentHelp(
       "A network or an address that may not be used, or a name that nothing is sent to; wins over --allow.",
       valueName: "cidr|name"),
-    transform: { text in
-      do throws(PolicyFault) { return try PolicyRule(text) } catch { throw ValidationError(error.description) }
-    })
+    transform: { text in try OptionFault.shown { () throws(OptionFault) in try PolicyRule(text) } })
   var denied: [PolicyRule] = []
 
   /// The configuration file's policy with these options: a base replaces its own, lists are added to.
@@ -44,49 +38,39 @@ struct PolicyOptions: ParsableArguments {
   }
 }
 
-/// What is wrong with a rule, naming the part.
-struct PolicyFault: Error, CustomStringConvertible {
-  var description: String
-}
-
 /// An entry of an allow or deny list.
 enum PolicyRule: Sendable, Hashable {
   case network(IPNetwork)
   case suffix(HostName)
 
   /// Reads a network, an address or a name.
-  init(_ text: String) throws(PolicyFault) {
-    if let network = Self.network(text) {
-      // 10.1.2.3/8 could mean the host or the network, and the one is 16 million times the other.
-      guard !text.contains("/") || IPAddress(String(text.prefix { $0 != "/" })) == network.address else {
-        throw PolicyFault(
-          description: "\"\(text.printable)\" has bits beyond its prefix. Write \(network), or the address alone.")
-      }
+  init(_ text: String) throws(OptionFault) {
+    if let network = try Self.network(text) {
       self = .network(network)
       return
     }
     guard !text.contains("/") else {
-      throw PolicyFault(description: "\"\(text.printable)\" is no network. Write 10.0.0.0/8 or 2001:db8::/32.")
+      throw OptionFault(description: "\"\(text.printable)\" is no network. Write 10.0.0.0/8 or 2001:db8::/32.")
     }
     do {
       // A leading dot is how some tools write "and everything below"; here that is always meant.
       self = .suffix(try HostName(text.hasPrefix(".") ? String(text.dropFirst()) : text))
     } catch {
-      throw PolicyFault(
+      throw OptionFault(
         description: "\"\(text.printable)\" is no network, no address and no name: \(error.message).")
     }
   }
 
   /// `publicOnly`, `any`, or networks.
-  static func base(_ text: String) throws(PolicyFault) -> AddressPolicy.Base {
+  static func base(_ text: String) throws(OptionFault) -> AddressPolicy.Base {
     switch text {
     case "publicOnly": return .publicOnly
     case "any": return .any
     default:
       var networks: [IPNetwork] = []
       for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-        guard let network = Self.network(String(part)) else {
-          throw PolicyFault(
+        guard let network = try Self.network(String(part)) else {
+          throw OptionFault(
             description:
               "\"\(String(part).printable)\" is no address policy. Write publicOnly, any, or networks such as 10.0.0.0/8,192.168.0.0/16."
           )
@@ -107,8 +91,14 @@ enum PolicyRule: Sendable, Hashable {
     }
   }
 
-  private static func network(_ text: String) -> IPNetwork? {
-    if let network = IPNetwork(text) { return network }
-    return IPAddress.written(text).map { IPNetwork($0) }
+  /// A network or an address; nothing for any other text.
+  private static func network(_ text: String) throws(OptionFault) -> IPNetwork? {
+    guard let network = IPNetwork(text) else { return IPAddress.written(text).map { IPNetwork($0) } }
+    // 10.1.2.3/8 could mean the host or the network, and the one is 16 million times the other.
+    guard IPAddress(String(text.prefix { $0 != "/" })) == network.address else {
+      throw OptionFault(
+        description: "\"\(text.printable)\" has bits beyond its prefix. Write \(network), or the address alone.")
+    }
+    return network
   }
 }

@@ -16,11 +16,7 @@ struct UpstreamOptions: ParsableArguments {
     help: ArgumentHelp(
       "An address of a provider's host, so that no DNS is needed to reach it. Replaces a preset's own.",
       valueName: "name=ip"),
-    transform: { text in
-      do throws(BootstrapOption.Fault) { return try BootstrapOption(text) } catch {
-        throw ValidationError(error.description)
-      }
-    })
+    transform: { text in try OptionFault.shown { () throws(OptionFault) in try BootstrapOption(text) } })
   var bootstraps: [BootstrapOption] = []
 
   @Option(
@@ -98,19 +94,24 @@ extension UpstreamOptions {
   }
 }
 
+/// What is wrong with an option's value, naming the part.
+struct OptionFault: Error, CustomStringConvertible {
+  var description: String
+
+  /// What `read` gives, its fault as the parser of the command line shows one.
+  static func shown<Value>(_ read: () throws(OptionFault) -> Value) throws -> Value {
+    do throws(OptionFault) { return try read() } catch { throw ValidationError(error.description) }
+  }
+}
+
 /// `NAME=IP`: an address of a provider's host.
 struct BootstrapOption: Sendable, Hashable {
-  /// What is wrong, naming the part.
-  struct Fault: Error, CustomStringConvertible {
-    var description: String
-  }
-
   let name: HostName
   let address: IPAddress
 
-  init(_ text: String) throws(Fault) {
+  init(_ text: String) throws(OptionFault) {
     guard let equals = text.firstIndex(of: "=") else {
-      throw Fault(
+      throw OptionFault(
         description: "\"\(text.printable)\" has no \"=\". Write NAME=IP, such as dns.google=8.8.8.8.")
     }
     let host = String(text[..<equals])
@@ -118,10 +119,10 @@ struct BootstrapOption: Sendable, Hashable {
     do {
       name = try HostName(host)
     } catch {
-      throw Fault(description: "\"\(host.printable)\", before the \"=\", is no host name: \(error.message).")
+      throw OptionFault(description: "\"\(host.printable)\", before the \"=\", is no host name: \(error.message).")
     }
     guard let address = IPAddress.written(value) else {
-      throw Fault(
+      throw OptionFault(
         description:
           "\"\(value.printable)\", behind the \"=\", is no IP address. Write \(name)=192.0.2.1, for example.")
     }

@@ -16,6 +16,11 @@ import Testing
   }
 
   @Test(arguments: [
+    (#"{ addressPolicy: "some" }"#, #"addressPolicy is "some". Give "publicOnly", "any", or"#),
+    (#"{ addressPolicy: { base: ["10.1.2.3/8"] } }"#, #"addressPolicy.base[0] is "10.1.2.3/8""#),
+    (#"{ addressPolicy: { base: ["a.example"] } }"#, #"is "a.example". Give a network such as 10.0.0.0/8."#),
+    (#"{ addressPolicy: { deny: ["::1", "10.1.2.3/8"] } }"#, #"has bits beyond its prefix. Write 10.0.0.0/8"#),
+    (#"{ addressPolicy: { nat64: ["2001:db8::/33"] } }"#, #"addressPolicy.nat64[0] is "2001:db8::/33""#),
     (#"{ timeuot: 5 }"#, "timeuot is no key that is known here. Known are: providers, system,"),
     (#"{ cache: { grce: 1 } }"#, "cache.grce is no key that is known here. Known are: minimumTTL,"),
     (#"{ providers: [{ provider: "google", url: "x" }] }"#, "providers[0].url is no key"),

@@ -249,8 +249,9 @@ import Testing
     }
   }
 
-  @Test func `a network with bits beyond its prefix is refused`() async {
-    let outcome = await rewrite(["--allow", "10.1.2.3/8", "http://a.example/"])
+  @Test(arguments: ["--allow", "--deny", "--address-policy"])
+  func `a network with bits beyond its prefix is refused`(_ option: String) async {
+    let outcome = await rewrite([option, "10.1.2.3/8", "http://a.example/"])
     #expect(outcome.status == 64)
     #expect(outcome.errors.contains("Write 10.0.0.0/8, or the address alone."))
   }

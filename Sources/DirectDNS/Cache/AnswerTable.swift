@@ -77,6 +77,7 @@ internal import Synchronization
 
   /// Zeroed words, of which the system only provides those that are touched.
   private static func words(_ count: Int) -> UnsafeMutablePointer<Word> {
+    // As any allocation of Swift's: who has no memory left for a table cannot go on, and has nobody to tell.
     guard let memory = unsafe calloc(count, MemoryLayout<Word>.stride) else {
       preconditionFailure("no memory for \(count) words of the answer table")
     }

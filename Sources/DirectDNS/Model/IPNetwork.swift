@@ -78,7 +78,7 @@ extension IPNetwork: LosslessStringConvertible {
     self = network
   }
 
-  /// Reads a constant of ours.
+  /// Reads a constant of ours: one that is none is a slip in the source, which the first use of the table shows.
   init(constant text: String) {
     guard let network = IPNetwork(text) else { preconditionFailure("\(text) is no network") }
     self = network

@@ -53,7 +53,7 @@ extension HTTPField.Name {
   /// `Host`, which a request that names its server by ``HTTPRequest/authority`` alone does without.
   public static let hostField = token("Host")
 
-  /// A name that is known to be a token.
+  /// A name that is known to be a token: one that is none is a slip in the source, which its first use shows.
   static func token(_ text: StaticString) -> HTTPField.Name {
     guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no token") }
     return name

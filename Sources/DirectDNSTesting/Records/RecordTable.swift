@@ -124,6 +124,8 @@ public struct RecordTable: Sendable {
     generators.append(generator)
   }
 
+  // A test writes its records as constants: a slip in one ends the test where it stands, and spares every other a `try`.
+
   static func name(_ text: String) -> DNSName {
     guard let name = DNSName(text) else { preconditionFailure("\(text) is no domain name") }
     return name

@@ -33,8 +33,9 @@ extension AddressPolicy {
     case .list:
       return .networks(
         try node.list(expectation).map { node throws(ConfigurationFault) in
-          let expectation = "Give a network such as 10.0.0.0/8."
-          guard let network = IPNetwork(try node.text(expectation)) else { throw node.fault(expectation) }
+          guard case .network(let network) = try rule(node) else {
+            throw node.fault("Give a network such as 10.0.0.0/8.")
+          }
           return network
         })
     default: throw node.fault(expectation)
@@ -43,10 +44,15 @@ extension AddressPolicy {
 
   private static func rules(_ node: ConfigurationNode?) throws(ConfigurationFault) -> [PolicyRule] {
     try (node?.list("Give a list of networks and names.") ?? []).map { node throws(ConfigurationFault) in
-      let text = try node.text("Give a network, an address or a name.")
-      do throws(PolicyFault) { return try PolicyRule(text) } catch {
-        throw node.fault("Give a network, an address or a name.")
-      }
+      try rule(node)
+    }
+  }
+
+  private static func rule(_ node: ConfigurationNode) throws(ConfigurationFault) -> PolicyRule {
+    let expectation = "Give a network, an address or a name."
+    let text = try node.text(expectation)
+    do throws(OptionFault) { return try PolicyRule(text) } catch {
+      throw node.fault("\(expectation) \(error.description)")
     }
   }
 }

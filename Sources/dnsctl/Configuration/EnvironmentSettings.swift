@@ -38,7 +38,7 @@ struct EnvironmentSettings: Sendable {
     configurationPath = text("CONFIG")
     providers = list("PROVIDERS", ",")
     for text in list("BOOTSTRAP", ",") ?? [] {
-      do throws(BootstrapOption.Fault) {
+      do throws(OptionFault) {
         bootstraps.append(try BootstrapOption(text))
       } catch {
         throw SettingsError(.configuration, "\(Self.prefix)BOOTSTRAP: \(error.description)")

@@ -118,6 +118,7 @@ struct FakeOriginTests {
     let (cancelled, continuation) = AsyncStream.makeStream(of: Void.self)
     let origin = try await FakeOrigin.start { _ in
       defer { continuation.finish() }
+      // Ends by being cancelled, which is what is tested.
       try await Task.sleep(for: .seconds(3600))
       return OriginResponse()
     }
