@@ -27,8 +27,8 @@ struct DirectClientTests {
   @Test func `over TLS the name is verified, and HTTP/2 is spoken`() async throws {
     let authority = try TestCertificateAuthority()
     let origin = try await FakeOrigin.start(
-      configuration: FakeOriginConfiguration(identity: try authority.identity(for: ["shop.test"])))
-    let file = try CAFile(authority)
+      configuration: FakeOriginConfiguration(identity: try authority.issue(names: ["shop.test"])))
+    let file = try authority.makeFile()
     let client = try ClientFixture.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
       $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
     }
@@ -43,9 +43,10 @@ struct DirectClientTests {
       for try await version in group { #expect(version == 2) }
     }
     #expect(origin.connectionCount <= 3)
-    await #expect(throws: DirectDNSError.self) {
+    let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(ClientFixture.get(origin.url("/", host: "other.test")))
     }
+    #expect(error?.code == .tlsFailed)
     await client.shutDown()
     await origin.stop()
   }
