@@ -61,6 +61,8 @@ final class RequestCollector: ChannelInboundHandler {
     let context = context.loopBound
     admit(incoming, connection, channel).hop(to: channel.eventLoop).assumeIsolated().whenSuccess { verdict in
       channel.setOption(.autoRead, value: true).whenComplete { _ in }
+      // A stream of HTTP/2 does not begin to read again by itself.
+      channel.read()
       self.decided(verdict, context.value)
     }
   }
