@@ -59,7 +59,9 @@ struct AdmissionTests {
     let gate = Gate()
     let bytes = [UInt8](repeating: 7, count: 5_000_000)
     try await withSecureOrigin(admit: { request in
-      #expect(request.bodyLength == 0 && request.numberOnConnection == 1 && (request.version == .http2) == request.rawHead.isEmpty)
+      #expect(
+        request.bodyLength == 0 && request.numberOnConnection == 1
+          && (request.version == .http2) == request.rawHead.isEmpty)
       try await gate.pass()
       return .read
     }) { origin, ca async throws in

@@ -43,7 +43,8 @@ struct OriginTLSTests {
       identity: try authority.issue(names: [], addresses: [Self.loopback]), clientAuthority: authority.certificate)
     let good = try authority.issueClient(name: "ann")
     let bad = [
-      try TestCertificateAuthority().issueClient(name: "eve"), try authority.issueClient(name: "old", validity: .expired),
+      try TestCertificateAuthority().issueClient(name: "eve"),
+      try authority.issueClient(name: "old", validity: .expired),
       try authority.issue(names: ["server.test"]),
     ]
     let file = FileManager.default.temporaryDirectory.appending(component: "directdns-\(UUID().uuidString).pem")
