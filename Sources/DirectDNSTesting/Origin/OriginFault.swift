@@ -16,6 +16,6 @@ public enum OriginFault: Error, Hashable, Sendable {
   /// HTTP/1.1: sends these bytes, whatever they are, and closes the connection. HTTP/2: closes it.
   case bytes([UInt8])
 
-  /// HTTP/1.1: sends this text, whatever it says, and closes the connection. HTTP/2: closes it.
+  /// Like ``bytes(_:)``, with a text in UTF-8.
   public static func text(_ text: String) -> OriginFault { .bytes(Array(text.utf8)) }
 }

@@ -10,6 +10,9 @@ import X509
 
 /// Listens, and builds each connection's pipeline: gate, SNI reader, TLS, HTTP, collector.
 struct HTTPListener<State: ServerState>: Sendable {
+  /// How many bytes an HTTP/2 client may send ahead on a stream: under HTTP's own 64 KiB large bodies crawl.
+  private static var streamWindow: Int { 1 << 20 }
+
   private let state: Watched<State>
   private let configuration: ServerConfiguration
   private let service: HTTPService
@@ -93,12 +96,15 @@ struct HTTPListener<State: ServerState>: Sendable {
       HTTP2Setting(parameter: .maxConcurrentStreams, value: configuration.maxConcurrentStreams),
       // What NIO itself promises.
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
+      HTTP2Setting(parameter: .initialWindowSize, value: Self.streamWindow),
     ]
+    settings.targetWindowSize = 4 * Self.streamWindow
     // A truncated body has to be sendable.
     settings.contentLengthValidation = .disabled
     // NIO sends GOAWAY after two hundred resets in half a minute. libcurl 7.88 resets every stream whose body is
     // complete before its end has come, and NIO's codec ends streams with a frame of their own.
     var streams = NIOHTTP2Handler.StreamConfiguration()
+    streams.targetWindowSize = Self.streamWindow
     streams.streamResetFrameRateLimit.maximumCount = 10_000
     _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: settings, streamConfiguration: streams

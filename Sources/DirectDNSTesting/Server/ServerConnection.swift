@@ -30,7 +30,9 @@ final class ServerConnection: Sendable {
 
   /// Sends GOAWAY from one of the connection's streams, then closes it (RFC 9113 §6.8).
   ///
-  /// - Parameter processed: whether the stream is the last one that was taken up, or above it.
+  /// - Parameters:
+  ///   - stream: the stream's channel.
+  ///   - processed: whether the stream is the last one that was taken up, or above it.
   func goAway(from stream: any Channel, processed: Bool) {
     stream.getOption(HTTP2StreamChannelOptions.streamID).whenSuccess { id in
       let last = processed ? id : HTTP2StreamID(max(0, Int(id) - 2))

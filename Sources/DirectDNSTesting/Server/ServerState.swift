@@ -35,8 +35,9 @@ struct ServerLog: Sendable {
 
   /// What would be written down of a request of which only the head has come.
   func preview(_ incoming: IncomingRequest, on connection: ServerConnection) -> RecordedRequest {
-    var log = self
-    return log.count(incoming, on: connection)
+    var record = history[connection.number - 1]
+    record.requestCount += 1
+    return incoming.recorded(number: requests.count + 1, connection: record)
   }
 
   /// Counts a request; it is written down by whoever knows what else there is to say about it.
