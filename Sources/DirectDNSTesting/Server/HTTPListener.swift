@@ -29,7 +29,7 @@ struct HTTPListener<State: ServerState>: Sendable {
     try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in initialise(channel) }
       .bind(host: configuration.address.description, port: configuration.port)
       .get()
