@@ -150,7 +150,12 @@ extension DirectClient {
       decompresses: call.options.decompresses ?? configuration.decompresses, isRepeatable: place.isRepeatable,
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
       firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline)
-    if let observer = call.options.observer { order.observer = { observer(RequestEvent($0)) } }
+    if let observer = call.options.observer {
+      var request = HTTPRequest(method: method, url: target.url)
+      request.headerFields = lines.fields
+      observer(.requesting(request))
+      order.observer = { observer(RequestEvent($0)) }
+    }
     if let progress = call.options.progress { order.progress = { progress(TransferProgress($0)) } }
     return order
   }
@@ -164,6 +169,8 @@ extension DirectClient {
     guard let (response, version) = ResponseHead.parse(head.bytes) else {
       throw DirectDNSError(.connectionLost, "\(Origin(target.original)) answered with what is no HTTP response")
     }
+    let restored = target.restore(response)
+    call.options.observer?(.responded(restored, httpVersion: version))
     let connection = ConnectionDetails(
       remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: version, isReused: head.isReused,
       failedAddresses: head.attempts.map(\.address))
@@ -171,7 +178,7 @@ extension DirectClient {
       lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },
       firstByte: .milliseconds(head.wait), total: SystemClock().now - call.began)
     return DirectResponse(
-      head: target.restore(response), url: target.original, body: ResponseBody(transfer: transfer), hops: [],
+      head: restored, url: target.original, body: ResponseBody(transfer: transfer), hops: [],
       connection: connection, resolution: target.proxy == nil ? target.resolution : nil, timings: timings)
   }
 
