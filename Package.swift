@@ -120,6 +120,10 @@ let package = Package(
       dependencies: [
         "DirectDNS", "DirectDNSTesting", "CDirectDNSCurl",
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: house),
     .testTarget(
