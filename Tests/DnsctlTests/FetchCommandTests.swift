@@ -26,12 +26,17 @@ import Testing
 
   @Test(arguments: [
     (["-X", "DELETE"], "DELETE / ", [], ""),
-    (["-XPATCH", "-dx=y"], "PATCH / ", ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 3"], "x=y"),
+    (
+      ["-XPATCH", "-dx=y"], "PATCH / ", ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 3"], "x=y"
+    ),
     (["-d", "a=b", "-d", "c"], "POST / ", ["Content-Length: 5"], "a=b&c"),
     (["-d", "@-"], "POST / ", ["Content-Length: 8"], "onetwo&3"),
     (["--data-raw", "@-"], "POST / ", ["Content-Length: 2"], "@-"),
     (["--data-binary", "@-"], "POST / ", ["Content-Length: 12"], "one\r\ntwo\n&3\n"),
-    (["--json", "{}", "--json", "[]"], "POST / ", ["Content-Type: application/json", "Accept: application/json"], "{}[]"),
+    (
+      ["--json", "{}", "--json", "[]"], "POST / ", ["Content-Type: application/json", "Accept: application/json"],
+      "{}[]"
+    ),
     (["-T", "-"], "PUT / ", [], "one\r\ntwo\n&3\n"),
     (["-H", "X-A: 1", "-H", "X-A:2", "-H", "X-E;"], "GET / ", ["X-A: 1\r\nX-A: 2\r\nX-E: \r\n"], ""),
     (["-HAccept: text/plain"], "GET / ", ["Accept: text/plain"], ""),
@@ -147,7 +152,8 @@ import Testing
     (["-o", "a", "-o", "b"], "more -o than URLs"), (["-C", "-"], "-C needs a file"), (["-C", "5"], "Only -C -"),
     (["-O"], "does not end in a file's name"), (["-u", "name"], "USER:PASSWORD"), (["-H", "Host:"], "-H Host"),
     (["-H", "s3cret"], "'Name: value'"), (["-x", "ftp://u:s3cret@p"], "proxy"), (["--key", "k"], "--key needs --cert"),
-    (["-d", "a", "--json", "b"], "one of them"), (["--max-redirs", "-2"], "-1 for any"), (["-X", "A B"], "no HTTP method"),
+    (["-d", "a", "--json", "b"], "one of them"), (["--max-redirs", "-2"], "-1 for any"),
+    (["-X", "A B"], "no HTTP method"),
     (["-m", "0"], "number of seconds"), (["-us3cret"], "USER:PASSWORD"),
   ])
   func `says what is wrong with a command line, and no secret`(_ flags: [String], _ error: String) async throws {

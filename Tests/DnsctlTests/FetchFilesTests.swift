@@ -34,7 +34,9 @@ import Testing
 
   @Test func `are written where -o and -O say, one a URL`() async throws {
     try await FetchWorld.with(handler: Self.answer) { world in
-      let outcome = await world.fetch(["-o", world.path("a"), "-o", world.path("b"), world.url(), world.url(), world.url()])
+      let outcome = await world.fetch([
+        "-o", world.path("a"), "-o", world.path("b"), world.url(), world.url(), world.url(),
+      ])
       #expect(outcome.status == 0 && outcome.output == Self.whole)
       #expect(world.read("a") == Self.whole && world.read("b") == Self.whole)
       #expect(await world.fetch(["-o", world.path("no/folder"), world.url()]).status == 74)
@@ -43,11 +45,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("http://a.example/x/y.tgz?z=/w", "y.tgz"), ("http://a.example/a%2Fb", "a%2Fb"), ("http://a.example/é", "%C3%A9"),
-    ("http://a.example/x/..%2f", "..%2f"), ("http://a.example/...", nil), ("http://a.example/x/", nil),
-    ("http://a.example", nil), ("http://a.example/%2e%2e", nil),
-  ] as [(String, String?)])
+  @Test(
+    arguments: [
+      ("http://a.example/x/y.tgz?z=/w", "y.tgz"), ("http://a.example/a%2Fb", "a%2Fb"), ("http://a.example/é", "%C3%A9"),
+      ("http://a.example/x/..%2f", "..%2f"), ("http://a.example/...", nil), ("http://a.example/x/", nil),
+      ("http://a.example", nil), ("http://a.example/%2e%2e", nil),
+    ] as [(String, String?)])
   func `are named as the URL's path ends, if that is a name`(_ url: String, _ name: String?) throws {
     let url = try WebURL(url)
     let found = try? OutputFlags.remoteName(of: url)
@@ -137,7 +140,9 @@ import Testing
       var inner = World()
       inner.isErrorsTerminal = true
       let shown = await world.fetch(file, in: inner)
-      #expect(shown.errors.hasSuffix("file  100%  [\(String(repeating: "#", count: 20))]  10 B  0 B/s  in 0:00\n"), "\(shown.errors)")
+      #expect(
+        shown.errors.hasSuffix("file  100%  [\(String(repeating: "#", count: 20))]  10 B  0 B/s  in 0:00\n"),
+        "\(shown.errors)")
       for flags in [["-s"] + file, ["-v"] + file, [world.url("/whole")]] {
         var inner = World()
         inner.isErrorsTerminal = true

@@ -6,30 +6,32 @@ import Testing
 @testable import dnsctl
 
 @Suite struct `The rules of dnsctl fetch` {
-  @Test(arguments: [
-    (206, "bytes 5-9/10", ResumeRule.Verdict.append), (206, "bytes 5-9/*", .append),
-    (206, "bytes 0-9/10", .refused("it has 5 bytes, and the server sends from byte 0 on")),
-    (206, nil, .refused("the server does not say what part it sends")),
-    (206, "bytes 5-4/10", .refused("the server does not say what part it sends")),
-    (206, "bytes 5-10/10", .refused("the server does not say what part it sends")),
-    (206, "lines 5-9/10", .refused("the server does not say what part it sends")),
-    (200, nil, .startOver), (200, "bytes 5-9/10", .startOver),
-    (416, "bytes */5", .complete), (416, "bytes */4", .refused("it has 5 bytes, and the server's has 4")),
-    (416, nil, .refused("it has 5 bytes, and the server has none behind them and does not say how many before")),
-    (404, nil, .refused("the server answered 404")), (304, nil, .refused("the server answered 304")),
-  ] as [(Int, String?, ResumeRule.Verdict)])
+  @Test(
+    arguments: [
+      (206, "bytes 5-9/10", ResumeRule.Verdict.append), (206, "bytes 5-9/*", .append),
+      (206, "bytes 0-9/10", .refused("it has 5 bytes, and the server sends from byte 0 on")),
+      (206, nil, .refused("the server does not say what part it sends")),
+      (206, "bytes 5-4/10", .refused("the server does not say what part it sends")),
+      (206, "bytes 5-10/10", .refused("the server does not say what part it sends")),
+      (206, "lines 5-9/10", .refused("the server does not say what part it sends")),
+      (200, nil, .startOver), (200, "bytes 5-9/10", .startOver),
+      (416, "bytes */5", .complete), (416, "bytes */4", .refused("it has 5 bytes, and the server's has 4")),
+      (416, nil, .refused("it has 5 bytes, and the server has none behind them and does not say how many before")),
+      (404, nil, .refused("the server answered 404")), (304, nil, .refused("the server answered 304")),
+    ] as [(Int, String?, ResumeRule.Verdict)])
   func `a file is continued only by what belongs behind it`(
     _ status: Int, _ range: String?, _ verdict: ResumeRule.Verdict
   ) {
     #expect(ResumeRule.verdict(offset: 5, status: status, contentRange: range) == verdict)
   }
 
-  @Test(arguments: [
-    (HTTPRequest.Method.get, true, nil, true), (.post, true, nil, false), (.put, false, nil, false),
-    (.put, true, .connectionLost, true), (.post, true, .connectionLost, false), (.post, true, .connectFailed, true),
-    (.post, true, .upstreamFailed, true), (.post, false, .connectFailed, false), (.get, true, .timedOut, true),
-    (.get, true, .tlsFailed, false), (.get, true, .nameNotFound, false), (.get, true, .addressForbidden, false),
-  ] as [(HTTPRequest.Method, Bool, DirectDNSError.Code?, Bool)])
+  @Test(
+    arguments: [
+      (HTTPRequest.Method.get, true, nil, true), (.post, true, nil, false), (.put, false, nil, false),
+      (.put, true, .connectionLost, true), (.post, true, .connectionLost, false), (.post, true, .connectFailed, true),
+      (.post, true, .upstreamFailed, true), (.post, false, .connectFailed, false), (.get, true, .timedOut, true),
+      (.get, true, .tlsFailed, false), (.get, true, .nameNotFound, false), (.get, true, .addressForbidden, false),
+    ] as [(HTTPRequest.Method, Bool, DirectDNSError.Code?, Bool)])
   func `what may do harm twice is not tried again`(
     _ method: HTTPRequest.Method, _ isReplayable: Bool, _ code: DirectDNSError.Code?, _ allowed: Bool
   ) {
@@ -37,11 +39,13 @@ import Testing
     #expect(RetryRule.allows(method, isReplayable: isReplayable, after: error) == allowed)
   }
 
-  @Test(arguments: [
-    (1, nil, 1), (2, nil, 2), (5, nil, 16), (10, nil, 512), (11, nil, 600), (500, nil, 600), (3, "0", 0), (1, "120", 120),
-    (1, "9999999", 600), (1, "-5", 0), (2, "soon", 2), (1, "Tue, 14 Nov 2023 22:13:50 GMT", 30),
-    (1, "Tue, 14 Nov 2020 22:13:50 GMT", 0),
-  ] as [(Int, String?, Int64)])
+  @Test(
+    arguments: [
+      (1, nil, 1), (2, nil, 2), (5, nil, 16), (10, nil, 512), (11, nil, 600), (500, nil, 600), (3, "0", 0),
+      (1, "120", 120),
+      (1, "9999999", 600), (1, "-5", 0), (2, "soon", 2), (1, "Tue, 14 Nov 2023 22:13:50 GMT", 30),
+      (1, "Tue, 14 Nov 2020 22:13:50 GMT", 0),
+    ] as [(Int, String?, Int64)])
   func `the pause is the server's, or doubles`(_ tries: Int, _ retryAfter: String?, _ seconds: Int64) {
     #expect(RetryRule.pause(afterTries: tries, retryAfter: retryAfter, now: 1_700_000_000) == .seconds(seconds))
   }
@@ -57,10 +61,11 @@ import Testing
     #expect(ShortOptions.separated(["resolve"] + words) == ["resolve"] + words)
   }
 
-  @Test(arguments: [
-    ("a.pem", "a.pem", nil), ("a.pem:pass:word", "a.pem", "pass:word"), ("a\\:b.pem:x", "a:b.pem", "x"),
-    ("a\\\\b:x", "a\\b", "x"), ("c\\d", "c\\d", nil),
-  ] as [(String, String, String?)])
+  @Test(
+    arguments: [
+      ("a.pem", "a.pem", nil), ("a.pem:pass:word", "a.pem", "pass:word"), ("a\\:b.pem:x", "a:b.pem", "x"),
+      ("a\\\\b:x", "a\\b", "x"), ("c\\d", "c\\d", nil),
+    ] as [(String, String, String?)])
   func `a certificate's file may have a password behind a colon`(
     _ text: String, _ file: String, _ password: String?
   ) throws {
@@ -104,14 +109,19 @@ import Testing
     return bar
   }
 
-  @Test(arguments: [
-    (0, 200_000_000, 50_000_000, 78, "disk.iso   25%  [###------------]  50.0 MB of 200.0 MB  25.0 MB/s  0:06 left"),
-    (100_000_000, 100_000_000, 50_000_000, 78, "disk.iso   75%  [###########----]  150.0 MB of 200.0 MB  25.0 MB/s  0:02 left"),
-    (0, 200_000_000, 50_000_000, 60, "disk.iso   25%  50.0 MB of 200.0 MB  25.0 MB/s  0:06 left"),
-    (0, 200_000_000, 50_000_000, 20, "disk.iso   25%  50.0"),
-    (0, nil, 50_000_000, 78, "disk.iso  50.0 MB  25.0 MB/s"), (0, 10, 0, 78, "disk.iso    0%  [---------------]  0 B of 10 B  0 B/s"),
-    (0, 10, 20, 78, "disk.iso  20 B of 10 B  10 B/s"), (0, 0, 0, 78, "disk.iso  0 B of 0 B  0 B/s"),
-  ] as [(Int64, Int64?, Int, Int, String)])
+  @Test(
+    arguments: [
+      (0, 200_000_000, 50_000_000, 78, "disk.iso   25%  [###------------]  50.0 MB of 200.0 MB  25.0 MB/s  0:06 left"),
+      (
+        100_000_000, 100_000_000, 50_000_000, 78,
+        "disk.iso   75%  [###########----]  150.0 MB of 200.0 MB  25.0 MB/s  0:02 left"
+      ),
+      (0, 200_000_000, 50_000_000, 60, "disk.iso   25%  50.0 MB of 200.0 MB  25.0 MB/s  0:06 left"),
+      (0, 200_000_000, 50_000_000, 20, "disk.iso   25%  50.0"),
+      (0, nil, 50_000_000, 78, "disk.iso  50.0 MB  25.0 MB/s"),
+      (0, 10, 0, 78, "disk.iso    0%  [---------------]  0 B of 10 B  0 B/s"),
+      (0, 10, 20, 78, "disk.iso  20 B of 10 B  10 B/s"), (0, 0, 0, 78, "disk.iso  0 B of 0 B  0 B/s"),
+    ] as [(Int64, Int64?, Int, Int, String)])
   func `says how much, how fast and how long`(
     _ offset: Int64, _ rest: Int64?, _ received: Int, _ width: Int, _ line: String
   ) {

@@ -90,7 +90,8 @@ extension FieldLines {
         line[end] == ASCII.semicolon || end + 1 < line.endIndex
       else { continue }
       // Behind the colon stands one blank.
-      fields.append(HTTPField(name: name, value: String(decoding: line.dropFirst(end - line.startIndex + 2), as: UTF8.self)))
+      fields.append(
+        HTTPField(name: name, value: String(decoding: line.dropFirst(end - line.startIndex + 2), as: UTF8.self)))
     }
     return fields
   }

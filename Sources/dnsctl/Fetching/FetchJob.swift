@@ -41,7 +41,8 @@ struct FetchJob: Sendable {
     }
     let flags = try HeaderFlag.read(request.headers, readFile: context.readFile)
     if let host = HTTPField.Name("Host"), flags.contains(.leaveOut(host)) {
-      throw SettingsError(.usage, "-H Host: a request needs the field (RFC 9112 §3.2). Give it a value, or leave -H out.")
+      throw SettingsError(
+        .usage, "-H Host: a request needs the field (RFC 9112 §3.2). Give it a value, or leave -H out.")
     }
     var urls: [WebURL] = []
     for (index, text) in texts.enumerated() {
@@ -99,15 +100,16 @@ struct FetchJob: Sendable {
   private static func escaped(_ name: String) -> String {
     let digits = Array("0123456789ABCDEF")
     // The dot and slash keep a name with a colon from being taken for a scheme.
-    return "./" + name.utf8.map { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        String(UnicodeScalar(byte))
-      default: "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-      }
-    }.joined()
+    return "./"
+      + name.utf8.map { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+          UInt8(ascii: "~"):
+          String(UnicodeScalar(byte))
+        default: "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        }
+      }.joined()
   }
 }
 

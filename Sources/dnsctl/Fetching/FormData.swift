@@ -51,7 +51,8 @@ extension RequestFlags {
     ].filter { !$0.0.isEmpty }
     guard let first = given.first else { return nil }
     guard given.count == 1 else {
-      throw SettingsError(.usage, "Give -d, --data-raw, --data-binary or --json, one of them: their order would be lost.")
+      throw SettingsError(
+        .usage, "Give -d, --data-raw, --data-binary or --json, one of them: their order would be lost.")
     }
     return try await FormData(first.parts, first.kind) { path async throws(SettingsError) in
       guard path == FormData.inputName else { return try InputFile.read(path, for: "-d", by: context.readFile) }

@@ -33,7 +33,9 @@ struct OutputFlags: ParsableArguments {
   @Flag(name: [.customShort("i"), .customLong("include")], help: "Show the heads of responses before the body.")
   var includesHeads = false
 
-  @Flag(name: [.customShort("f"), .customLong("fail")], help: "Take a status of 400 and above for a failure: 22, and no body.")
+  @Flag(
+    name: [.customShort("f"), .customLong("fail")],
+    help: "Take a status of 400 and above for a failure: 22, and no body.")
   var failsOnStatus = false
 
   @Flag(name: [.customShort("s"), .customLong("silent")], help: "Show no progress and no errors.")
@@ -99,7 +101,8 @@ extension OutputFlags {
   static func remoteName(of url: WebURL) throws(SettingsError) -> String {
     let name = url.path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
     guard !name.allSatisfy({ $0 == "." }) else {
-      throw SettingsError(.usage, "\(Origin(url)): the URL's path does not end in a file's name. Name the file with -o.")
+      throw SettingsError(
+        .usage, "\(Origin(url)): the URL's path does not end in a file's name. Name the file with -o.")
     }
     return name
   }

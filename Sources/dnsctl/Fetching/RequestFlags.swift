@@ -41,7 +41,8 @@ struct RequestFlags: ParsableArguments {
 
   @Option(
     name: .customLong("json"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("As --data-binary, of type application/json; several are put together.", valueName: "data|@file"))
+    help: ArgumentHelp("As --data-binary, of type application/json; several are put together.", valueName: "data|@file")
+  )
   var jsonData: [String] = []
 
   @Option(

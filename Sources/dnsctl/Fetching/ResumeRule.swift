@@ -19,7 +19,9 @@ enum ResumeRule {
     switch status {
     case 206:
       guard let range, let first = range.first else { return .refused("the server does not say what part it sends") }
-      guard first == offset else { return .refused("it has \(offset) bytes, and the server sends from byte \(first) on") }
+      guard first == offset else {
+        return .refused("it has \(offset) bytes, and the server sends from byte \(first) on")
+      }
       return .append
     case 416:
       guard let length = range?.length else {

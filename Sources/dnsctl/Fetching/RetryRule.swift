@@ -15,6 +15,7 @@ enum RetryRule {
   ///   - method: the request's.
   ///   - isReplayable: whether its body can be sent again.
   ///   - error: what went wrong; nothing for a status.
+  /// - Returns: whether it may.
   static func allows(_ method: HTTPRequest.Method, isReplayable: Bool, after error: DirectDNSError?) -> Bool {
     guard isReplayable else { return false }
     switch error?.code {
@@ -31,6 +32,7 @@ enum RetryRule {
   ///   - tries: how many there were.
   ///   - retryAfter: the value of `Retry-After`, in seconds or as a date.
   ///   - now: the wall clock's seconds since 1970.
+  /// - Returns: the pause, 10 min at most.
   static func pause(afterTries tries: Int, retryAfter: String?, now: Int64) -> Duration {
     let most: Int64 = 600
     if let retryAfter, let asked = seconds(retryAfter, now: now) { return .seconds(min(max(0, asked), most)) }

@@ -28,7 +28,11 @@ enum ShortOptions {
         while let letter = letters.popFirst() {
           result.append("-\(letter)")
           guard valued.contains(letter) else { continue }
-          if !letters.isEmpty { result.append(String(letters)) } else if let value = rest.popFirst() { result.append(value) }
+          if !letters.isEmpty {
+            result.append(String(letters))
+          } else if let value = rest.popFirst() {
+            result.append(value)
+          }
           break
         }
       } else {

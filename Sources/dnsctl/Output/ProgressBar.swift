@@ -48,7 +48,8 @@ struct ProgressBar: Sendable {
     let room = min(40, width - head.count - max(figures.count, Self.figuresWidth) - 4)
     guard room >= 5 else { return Self.fit("\(head)\(figures)", width) }
     let filled = Int(Int64(room) * Int64(share) / 100)
-    return "\(head)[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: room - filled))]  \(figures)"
+    return
+      "\(head)[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: room - filled))]  \(figures)"
   }
 
   /// What most figures fit in: `999.9 MB of 999.9 MB  99.9 MB/s  0:00 left`.
