@@ -26,6 +26,7 @@ struct FormData: Sendable, Hashable {
   ///   - parts: the options' values.
   ///   - kind: which option they come from.
   ///   - file: gives the content of a file, and that of standard input for `-`.
+  /// - Throws: what `file` throws.
   init(
     _ parts: [String], _ kind: Kind, file: (String) async throws(SettingsError) -> [UInt8]
   ) async throws(SettingsError) {
