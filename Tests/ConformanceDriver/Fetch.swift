@@ -111,7 +111,8 @@ struct Fetch {
     let inline = texts("cookie").filter { $0.contains("=") }
     let cookie = inline.isEmpty ? nil : inline.joined(separator: "; ")
     guard !cookieFiles.isEmpty || options["jar"] != nil else { return (nil, cookie) }
-    let jar = CookieJar()
+    // The cases are curl's, and so is the order that they expect; `dnsctl fetch` does the same.
+    let jar = CookieJar(configuration: CookieJarConfiguration(order: .curl))
     // curl takes a file that is not there for an empty one.
     for file in cookieFiles where FileManager.default.fileExists(atPath: path(file)) {
       try jar.load(NetscapeCookieFile(path: path(file)))

@@ -20,7 +20,7 @@ struct CookieFlags: Sendable {
       jar = nil
       return
     }
-    let jar = CookieJar(clock: context.clock)
+    let jar = CookieJar(configuration: CookieJarConfiguration(order: .curl), clock: context.clock)
     self.jar = jar
     for file in files where !file.isEmpty {
       guard try Self.isThere(file, in: context) else { continue }
