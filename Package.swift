@@ -108,6 +108,10 @@ let package = Package(
       path: "Examples/Demo", swiftSettings: house),
     .executableTarget(
       name: "Resolve", dependencies: ["DirectDNS"], path: "Examples/Resolve", swiftSettings: house),
+    .executableTarget(
+      name: "Send",
+      dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")], path: "Examples/Send",
+      swiftSettings: house),
     .testTarget(
       name: "PipelineTests",
       dependencies: [
