@@ -123,7 +123,7 @@ struct Fetch {
   /// Whether a cookie file is the head of a response, which curl reads too.
   private func isHead(_ file: String) -> Bool {
     let bytes = FileManager.default.contents(atPath: path(file)) ?? Data()
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains {
+    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains {
       $0.lowercased().hasPrefix("set-cookie:")
     }
   }

@@ -149,7 +149,10 @@ import Testing
   @Test(arguments: [
     (["-k"], "dnsctl: certificates are always checked; add --cacert\n"),
     (["-d", "a", "-T", "-"], "-d and -T"), (["-I", "-d", "a"], "-I"), (["-o", "a", "-O"], "-o or -O"),
-    (["-o", "a", "-o", "b"], "more -o than URLs"), (["-C", "-"], "-C needs a file"), (["-C", "5"], "Only -C -"),
+    (["-o", "a", "-o", "b"], "more -o than URLs"), (["-C", "-"], "-C needs a file"),
+    (["-C-", "-o", "f", "-I"], "-C and -I"),
+    (["-C-", "-o", "f", "--compressed"], "-C and --compressed"), (["-C-", "-o", "f", "-i"], "-C and -i"),
+    (["-C", "5"], "Only -C -"),
     (["-O"], "does not end in a file's name"), (["-u", "name"], "USER:PASSWORD"), (["-H", "Host:"], "-H Host"),
     (["-H", "s3cret"], "'Name: value'"), (["-x", "ftp://u:s3cret@p"], "proxy"), (["--key", "k"], "--key needs --cert"),
     (["-d", "a", "--json", "b"], "one of them"), (["--max-redirs", "-2"], "-1 for any"),

@@ -88,6 +88,21 @@ import Testing
     #expect(none.timeouts.whole > .seconds(86_400) && none.httpVersion == .automatic)
   }
 
+  @Test(
+    arguments: [
+      ("shop.example", nil, "http://shop.example/"), ("localhost:8080/x", nil, "http://localhost:8080/x"),
+      ("shop.example/?to=https://x.example", nil, "http://shop.example/?to=https://x.example"),
+      ("HTTPS:shop.example", nil, "https://shop.example/"), ("http:/shop.example", nil, "http://shop.example/"),
+      ("ftp://shop.example", nil, nil), ("ws://shop.example", nil, nil), ("http://", nil, nil),
+      ("shop.example/a/", "/x/y?.txt", "http://shop.example/a/y%3F.txt"),
+      ("shop.example/a", "y", "http://shop.example/a"),
+      ("shop.example/a/", "-", "http://shop.example/a/"), ("shop.example/", "a:b", "http://shop.example/a%3Ab"),
+    ] as [(String, String?, String?)])
+  func `a URL is read as people write it`(_ text: String, _ upload: String?, _ url: String?) {
+    let read = try? FetchJob.url(text, upload: upload).href
+    #expect(read == url)
+  }
+
   @Test(arguments: [(["--max-redirs", "-1"], Int.max), (["--max-redirs", "3"], 3), ([], 20)])
   func `redirects have a limit`(_ arguments: [String], _ limit: Int) throws {
     #expect(try RequestFlags.parse(arguments).redirects?.limit == limit)

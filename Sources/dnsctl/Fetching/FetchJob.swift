@@ -22,6 +22,15 @@ struct FetchJob: Sendable {
     case bytes([UInt8])
     case file(String)
     case standardInput
+
+    /// What `-T` has for a URL.
+    fileprivate init(uploads: [String], _ index: Int) {
+      guard index < uploads.count else {
+        self = .none
+        return
+      }
+      self = uploads[index] == Pipeline.inputMark ? .standardInput : .file(uploads[index])
+    }
   }
 
   /// Makes the jobs of a command line.
@@ -29,16 +38,7 @@ struct FetchJob: Sendable {
     _ texts: [String], _ request: RequestFlags, _ output: OutputFlags, cookie: String?, in context: CommandContext
   ) async throws(SettingsError) -> [FetchJob] {
     let data = try await request.formData(in: context)
-    guard data == nil || request.uploads.isEmpty else {
-      throw SettingsError(.usage, "-d and -T do not go together: a request has one body.")
-    }
-    guard !request.asksForHead || (data == nil && request.uploads.isEmpty) else {
-      throw SettingsError(.usage, "-I goes with neither -d nor -T: a request for the head has no body.")
-    }
-    guard request.uploads.count <= texts.count else { throw SettingsError(.usage, "There are more -T than URLs.") }
-    guard request.uploads.count(where: { $0 == Pipeline.inputMark }) <= 1 else {
-      throw SettingsError(.usage, "Standard input can be sent once: give -T - once.")
-    }
+    try check(request, output, hasData: data != nil, urls: texts.count)
     let flags = try HeaderFlag.read(request.headers, readFile: context.readFile)
     if let host = HTTPField.Name("Host"), flags.contains(.leaveOut(host)) {
       throw SettingsError(
@@ -51,10 +51,7 @@ struct FetchJob: Sendable {
     let destinations = try output.destinations(urls)
     let credentials = try request.credentials()
     return urls.enumerated().map { index, url in
-      let body: Body =
-        if let data { .bytes(data.bytes) } else if index < request.uploads.count {
-          request.uploads[index] == Pipeline.inputMark ? .standardInput : .file(request.uploads[index])
-        } else { .none }
+      let body = data.map { Body.bytes($0.bytes) } ?? Body(uploads: request.uploads, index)
       var fields: HTTPFields = [.userAgent: userAgent, .accept: "*/*"]
       if let cookie { fields[.cookie] = cookie }
       if let credentials { fields[.authorization] = credentials }
@@ -65,6 +62,26 @@ struct FetchJob: Sendable {
           method: request.method ?? method(body, asksForHead: request.asksForHead), url: url,
           headerFields: fields.applying(flags)),
         body: body, destination: destinations[index])
+    }
+  }
+
+  /// Options that contradict one another.
+  private static func check(
+    _ request: RequestFlags, _ output: OutputFlags, hasData: Bool, urls: Int
+  ) throws(SettingsError) {
+    guard !hasData || request.uploads.isEmpty else {
+      throw SettingsError(.usage, "-d and -T do not go together: a request has one body.")
+    }
+    guard !request.asksForHead || (!hasData && request.uploads.isEmpty) else {
+      throw SettingsError(.usage, "-I goes with neither -d nor -T: a request for the head has no body.")
+    }
+    guard !output.resumes || !(request.asksForHead || request.asksForCompression) else {
+      let other = request.asksForHead ? "-I" : "--compressed"
+      throw SettingsError(.usage, "-C and \(other) do not go together: bytes of the file itself are needed.")
+    }
+    guard request.uploads.count <= urls else { throw SettingsError(.usage, "There are more -T than URLs.") }
+    guard request.uploads.count(where: { $0 == Pipeline.inputMark }) <= 1 else {
+      throw SettingsError(.usage, "Standard input can be sent once: give -T - once.")
     }
   }
 
@@ -80,9 +97,11 @@ struct FetchJob: Sendable {
 
   /// A URL as people write it: without a scheme it is http, as for curl; where a file is put into a folder, it gets the
   /// file's name.
-  private static func url(_ text: String, upload: String?) throws(SettingsError) -> WebURL {
+  static func url(_ text: String, upload: String?) throws(SettingsError) -> WebURL {
     let scheme = WebURL.schemeName(of: text)
-    let isWhole = text.contains("://") || scheme == "http" || scheme == "https"
+    // `localhost:8080` only looks as if it had one.
+    let isWhole =
+      scheme == "http" || scheme == "https" || scheme.map { text.dropFirst($0.count).hasPrefix("://") } ?? false
     do throws(DirectDNSError) {
       let url = try WebURL(isWhole ? text : "http://\(text)")
       guard url.scheme == .http || url.scheme == .https else {

@@ -40,9 +40,10 @@ enum HeaderFlag: Sendable, Hashable {
         continue
       }
       let bytes = try InputFile.read(String(text.dropFirst()), for: "-H", by: readFile)
-      for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-        guard !line.trimmed.isEmpty else { continue }
-        flags.append(try HeaderFlag(String(line)))
+      for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        let text = String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        guard !text[...].trimmed.isEmpty else { continue }
+        flags.append(try HeaderFlag(text))
       }
     }
     return flags
