@@ -174,12 +174,17 @@ import Testing
     let authority = try TestCertificateAuthority()
     let identity = try authority.issue(names: ["shop.example"])
     let file = try authority.makeFile()
-    try await FetchWorld.with(FakeOriginConfiguration(identity: identity)) { world in
+    try await FetchWorld.with(
+      FakeOriginConfiguration(identity: identity),
+      handler: { OriginResponse($0.path == "/none" ? .notFound : .ok) }
+    ) { world in
       let unknown = await world.fetch([world.url()])
       #expect(unknown.status == 2 && unknown.errors.contains("--cacert"))
       let known = await world.fetch(["--cacert", file.path, "-iv", world.url()])
       #expect(known.status == 0 && known.output.hasPrefix("HTTP/2 200\r\n"))
       #expect(known.errors.contains("\n* TLS: "))
+      let none = await world.fetch(["--cacert", file.path, "-f", world.url("/none")])
+      #expect(none.errors == "dnsctl: \(world.url("/none")) answered 404.\n")
       let old = await world.fetch(["--cacert", file.path, "--http1.1", "-i", world.url()])
       #expect(old.output.hasPrefix("HTTP/1.1 200 OK\r\n"))
       let wrong = await world.fetch(["--cacert", file.path, world.url(host: "other.example")])

@@ -26,8 +26,9 @@ struct FetchFailure: Error, Sendable {
   init(status response: DirectResponse, mayPass: Bool) {
     response.body.cancel()
     status = .httpError
-    message =
-      "\(Origin(response.url))\(response.url.path) answered \(response.status.code) \(response.status.reasonPhrase)."
+    // HTTP/2 has no reasons.
+    let answer = "\(response.status.code) \(response.status.reasonPhrase)"[...].trimmed
+    message = "\(Origin(response.url))\(response.url.path) answered \(answer)."
     self.mayPass = mayPass
     retryAfter = response.headerFields[.retryAfter]
   }
