@@ -179,6 +179,7 @@ extension DirectClient {
 
   private func report(_ head: CurlHead, _ place: RequestPlace) {
     report(head.attempts, place)
+    for loser in head.slower { resolver.report(loser.address, .slower(than: .milliseconds(loser.time))) }
     guard let address = head.address, let connect = head.connect else { return }
     resolver.report(address, .connected(in: .microseconds(connect)))
   }
