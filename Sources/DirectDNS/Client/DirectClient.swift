@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import Logging
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -24,6 +25,7 @@ public final class DirectClient: Sendable {
   let loops: [CurlLoop<CurlExchanges>]
   let inFlight = InFlight()
   let telemetry: ClientTelemetry
+  let logger = Logger(label: "directdns.client")
   private let ownsResolver: Bool
 
   /// Creates a client.

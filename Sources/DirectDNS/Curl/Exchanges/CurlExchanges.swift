@@ -301,9 +301,10 @@ final class CurlExchanges: CurlDriver {
 
   /// Ends the connections to an address, or to all, that no exchange uses.
   private func closeIdle(_ address: IPAddress?) {
-    let used = Set(active.values.flatMap { $0.attempts.compactMap(\.socket) })
-    for (socket, connection) in connections where connection.stands && !used.contains(socket) {
-      guard address == nil || connection.address == address, connection.lane.load.running == 0 else { continue }
+    for (socket, connection) in connections where connection.stands {
+      guard address == nil || connection.address == address, !connection.lane.load.isBusy(connection.address) else {
+        continue
+      }
       directdns_end(socket)
     }
   }
