@@ -34,7 +34,7 @@ public class DirectURLProtocol: URLProtocol {
   /// Begins, or goes on after ``stopLoading()`` where the task was suspended.
   public override func startLoading() {
     if let load { return load.resume() }
-    if let error = UnsupportedTask.error(for: task, request) {
+    if let error = TaskRefusal.error(for: task, request) {
       client?.urlProtocol(self, didFailWithError: error)
       return
     }

@@ -33,7 +33,8 @@ public final class DirectURLResponse: HTTPURLResponse, @unchecked Sendable {
     resolution = response.resolution
     timings = response.timings
     super.init(
-      url: url, statusCode: response.status.code, httpVersion: response.connection.httpVersion == 2 ? "HTTP/2" : "HTTP/1.1",
+      url: url, statusCode: response.status.code,
+      httpVersion: response.connection.httpVersion == 2 ? "HTTP/2" : "HTTP/1.1",
       headerFields: Self.fields(response))
   }
 

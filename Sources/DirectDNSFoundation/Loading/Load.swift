@@ -56,7 +56,7 @@ final class Load: Sendable {
     let client = try route.client.get()
     let deadline = ContinuousClock.now + Self.duration(route.resourceTimeout)
     let cookies = SessionCookies(request, route)
-    var outgoing = try OutgoingRequest(request, route)
+    var outgoing = try OutgoingRequest(request, route, userAgent: client.configuration.userAgent)
     outgoing.head.headerFields = cookies.withoutSessionCookies(outgoing.head.headerFields, for: request.url)
     var history: [DirectURLResponse] = []
     while true {

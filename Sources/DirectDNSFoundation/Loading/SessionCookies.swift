@@ -28,7 +28,10 @@ struct SessionCookies: Sendable {
   func fields(_ fields: HTTPFields, for url: WebURL) -> HTTPFields {
     guard sends, let header = jar?.cookieHeader(for: url, hostField: fields[.hostField]) else { return fields }
     var fields = fields
-    fields[.cookie] = header
+    fields[.cookie] = nil
+    // By name it would become one field for each cookie, and HTTP/1.1 has a single one (RFC 6265 §5.4).
+    let place = fields.firstIndex { $0.name == .userAgent } ?? fields.endIndex
+    fields.insert(HTTPField(name: .cookie, value: header), at: place)
     return fields
   }
 

@@ -36,7 +36,8 @@ struct SessionCookiesTests {
     _ = try await direct.text(origin.url("/in", host: "shop.test"))
     #expect(names(direct.storage) == ["a", "b"])
     #expect(try await direct.text(origin.url("/", host: "shop.test")).text.contains("Cookie: a=1\r\n"))
-    #expect(try await direct.text(origin.url("/x", host: "shop.test")).text.contains("Cookie: b=2; a=1\r\n"))
+    _ = try await direct.text(origin.url("/x", host: "shop.test"))
+    #expect(origin.requests.last?.fields[values: .cookie] == ["b=2; a=1"])
     _ = try await direct.text(origin.url("/out", host: "shop.test"))
     #expect(names(direct.storage) == ["b"])
     #expect(try await !direct.text(origin.url("/", host: "shop.test")).text.contains("Cookie"))
@@ -73,11 +74,15 @@ struct SessionCookiesTests {
 
   @Test(arguments: [HTTPCookie.AcceptPolicy.always, .never, .onlyFromMainDocumentDomain])
   func `the configuration's policy says what is stored`(_ policy: HTTPCookie.AcceptPolicy) async throws {
-    let origin = try await FakeOrigin.start { request in OriginResponse(fields: [.setCookie: "\(request.path.dropFirst())=1"]) }
+    let origin = try await FakeOrigin.start { request in
+      OriginResponse(fields: [.setCookie: "\(request.path.dropFirst())=1"])
+    }
     let direct = try DirectSession(configuration: { $0.httpCookieAcceptPolicy = policy })
     for (path, document) in [("own", "http://www.shop.test/"), ("foreign", "http://other.test/")] {
       _ = try await direct.text(
-        try DirectSession.request(origin.url("/\(path)", host: "shop.test")) { $0.mainDocumentURL = URL(string: document) })
+        try DirectSession.request(origin.url("/\(path)", host: "shop.test")) {
+          $0.mainDocumentURL = URL(string: document)
+        })
     }
     let expected: [HTTPCookie.AcceptPolicy: [String]] = [
       .always: ["foreign", "own"], .never: [], .onlyFromMainDocumentDomain: ["own"],
