@@ -77,6 +77,15 @@ struct URLSessionTests {
     }
   }
 
+  @Test func `a GET may have a body`() async throws {
+    try await NginxRecorder.running { server in
+      var request = URLRequest(url: try #require(URL(string: "http://localhost:\(server.httpPort)/")))
+      request.httpBody = Data("query".utf8)
+      let record = try await record(request, .plain, direct: true)
+      #expect(record.line == "GET / HTTP/1.1" && record.body == "query")
+    }
+  }
+
   @Test func `over TLS the name is verified, and HTTP/2 is spoken`() async throws {
     try await NginxRecorder.running { server in
       let request = URLRequest(url: try #require(URL(string: "https://\(server.host):\(server.port)/")))

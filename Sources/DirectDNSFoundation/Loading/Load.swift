@@ -56,8 +56,7 @@ final class Load: Sendable {
     let client = try route.client.get()
     let deadline = ContinuousClock.now + Self.duration(route.resourceTimeout)
     let cookies = SessionCookies(request, route)
-    var outgoing = try OutgoingRequest(request, route, userAgent: client.configuration.userAgent)
-    outgoing.head.headerFields = cookies.withoutSessionCookies(outgoing.head.headerFields, for: request.url)
+    var outgoing = try OutgoingRequest(request, route, cookies, userAgent: client.configuration.userAgent)
     var history: [DirectURLResponse] = []
     while true {
       var head = outgoing.head
@@ -75,15 +74,13 @@ final class Load: Sendable {
         await receiver.receive(shown)
         return response
       }
-      #if canImport(Darwin)
+      Self.discard(response.body)
+      guard !LoadReceiver.takesRedirects else {
         await receiver.redirect(to: request.following(redirect), shown)
         return nil
-      #else
-        outgoing.follow(redirect)
-        history.append(shown)
-        // What is left of it is short: reading it is cheaper than a new connection.
-        Task { _ = try? await response.body.collect(upTo: 64 * 1024) }
-      #endif
+      }
+      outgoing.follow(redirect)
+      history.append(shown)
     }
   }
 
@@ -93,6 +90,15 @@ final class Load: Sendable {
     guard let rules else { return nil }
     return try Redirect.next(
       after: response.head, to: outgoing.head, body: outgoing.bodyKind, hops: hops, configuration: rules)
+  }
+
+  /// Reads the rest of a redirect: if it is short and comes soon, that is cheaper than a new connection.
+  private static func discard(_ body: ResponseBody) {
+    let reading = Task { _ = try? await body.collect(upTo: 64 * 1024) }
+    Task {
+      try? await Task.sleep(for: .seconds(1))
+      reading.cancel()
+    }
   }
 
   private func options(_ client: DirectClient, left: Duration) -> RequestOptions {
@@ -142,21 +148,3 @@ final class Load: Sendable {
     .seconds(seconds > 0 ? min(seconds, 999_999_999) : 999_999_999)
   }
 }
-
-#if canImport(Darwin)
-  extension URLRequest {
-    /// The next request, which takes over what a redirect does not change.
-    fileprivate func following(_ redirect: Redirect) -> URLRequest {
-      var next = self
-      next.url = URL(string: redirect.url.href)
-      next.httpMethod = redirect.request.method.rawValue
-      next.allHTTPHeaderFields = Dictionary(
-        redirect.request.headerFields.map { ($0.name.rawName, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
-      if !redirect.keepsBody {
-        next.httpBody = nil
-        next.httpBodyStream = nil
-      }
-      return next
-    }
-  }
-#endif

@@ -37,15 +37,22 @@ final class LoadReceiver: Sendable {
     await deliver(isLast: true) { $1.urlProtocol($0, didFailWithError: error) }
   }
 
-  #if canImport(Darwin)
-    /// The loading system asks the delegate, and starts a protocol anew for what it answers.
-    func redirect(to request: URLRequest, _ response: URLResponse) async {
-      await deliver(isLast: true) {
-        $1.urlProtocol($0, wasRedirectedTo: request, redirectResponse: response)
-        $1.urlProtocol($0, didFailWithError: CocoaError(.userCancelled))
-      }
+  /// Whether Foundation may be told of a redirect; on Linux that ends the process.
+  static var takesRedirects: Bool {
+    #if canImport(Darwin)
+      true
+    #else
+      false
+    #endif
+  }
+
+  /// Foundation asks the delegate, and starts a protocol anew for what it answers.
+  func redirect(to request: URLRequest, _ response: URLResponse) async {
+    await deliver(isLast: true) {
+      $1.urlProtocol($0, wasRedirectedTo: request, redirectResponse: response)
+      $1.urlProtocol($0, didFailWithError: CocoaError(.userCancelled))
     }
-  #endif
+  }
 
   /// Hands over nothing more.
   func end() { loader.withLock { $0 = nil } }

@@ -12,48 +12,38 @@ internal import HTTPTypes
 ///
 /// It has the fields that a session without the protocol would add, and has them where such a session does.
 struct OutgoingRequest: Sendable {
-  var head: HTTPRequest
-  var body = RequestBody.none
-  var bodyKind = Redirect.Body.none
+  private(set) var head: HTTPRequest
+  private(set) var body: RequestBody
+  private(set) var bodyKind: Redirect.Body
 
-  init(_ request: URLRequest, _ route: LoadingRoute, userAgent: String?) throws(DirectDNSError) {
-    guard let url = request.url else { throw DirectDNSError(.invalidRequest, "the request has no URL") }
-    guard let method = HTTPRequest.Method(request.httpMethod ?? "GET") else {
-      throw DirectDNSError(.invalidRequest, "the request's method is no word that HTTP has room for")
+  init(_ request: URLRequest, _ route: LoadingRoute, _ cookies: SessionCookies, userAgent: String?)
+    throws(DirectDNSError)
+  {
+    bodyKind = Redirect.Body(of: request)
+    switch (bodyKind, request.httpBody, request.httpBodyStream) {
+    case (.replayable, let bytes?, _): body = .bytes(Array(bytes))
+    case (.oneShot, _, let stream?): body = .stream(BodyStream(stream))
+    default: body = .none
     }
-    if let bytes = request.httpBody, !bytes.isEmpty {
-      body = .bytes(Array(bytes))
-      bodyKind = .replayable
-    } else if let stream = request.httpBodyStream {
-      body = .stream(BodyStream(stream))
-      bodyKind = .oneShot
-    }
-    var fields = try Self.fields(request)
-    for field in route.additionalFields where fields[field.name] == nil { fields.append(field) }
+    head = try HTTPRequest(request)
+    // Foundation has put the session's cookies there when it made the task; they are chosen for each hop.
+    if cookies.arePresent(for: request.url) { head.headerFields[.cookie] = nil }
+    for field in route.additionalFields where head.headerFields[field.name] == nil { head.headerFields.append(field) }
+    addFields(userAgent: userAgent)
+  }
+
+  private mutating func addFields(userAgent: String?) {
+    var fields = head.headerFields
     if fields[.accept] == nil { fields.insert(HTTPField(name: .accept, value: "*/*"), at: fields.startIndex) }
     if fields[.userAgent] == nil { fields[.userAgent] = userAgent }
     if fields[.acceptLanguage] == nil { fields[.acceptLanguage] = Locale.current.language.languageCode?.identifier }
-    if method == .post, bodyKind != .none, fields[.contentType] == nil {
+    if head.method == .post, bodyKind != .none, fields[.contentType] == nil {
       fields[.contentType] = "application/x-www-form-urlencoded"
     }
-    head = HTTPRequest(method: method, url: try WebURL(url.absoluteString), headerFields: fields)
+    head.headerFields = fields
   }
 
-  /// The request's own fields, in an order that is always the same: Foundation has none.
-  private static func fields(_ request: URLRequest) throws(DirectDNSError) -> HTTPFields {
-    var fields = HTTPFields()
-    for (text, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key.lowercased() < $1.key.lowercased() })
-    {
-      guard let name = HTTPField.Name(text), HTTPField.isValidValue(value) else {
-        throw DirectDNSError(
-          .invalidRequest, "the request has a header field that HTTP has no room for: look at its name and value")
-      }
-      fields.append(HTTPField(name: name, value: value))
-    }
-    return fields
-  }
-
-  /// The request after a redirect.
+  /// Becomes the request after a redirect.
   mutating func follow(_ redirect: Redirect) {
     head = redirect.request
     if !redirect.keepsBody {

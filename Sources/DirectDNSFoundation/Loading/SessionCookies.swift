@@ -35,12 +35,10 @@ struct SessionCookies: Sendable {
     return fields
   }
 
-  /// The fields without the cookies that Foundation has put there when it made the task: they are chosen for each hop.
-  func withoutSessionCookies(_ fields: HTTPFields, for url: URL?) -> HTTPFields {
-    guard sends, let url, let storage, storage.cookies(for: url)?.isEmpty == false else { return fields }
-    var fields = fields
-    fields[.cookie] = nil
-    return fields
+  /// Whether Foundation sends cookies of the storage to a URL, in place of the request's own.
+  func arePresent(for url: URL?) -> Bool {
+    guard sends, let url, let storage else { return false }
+    return storage.cookies(for: url)?.isEmpty == false
   }
 
   /// Stores what a response sets, and takes out what it takes back.

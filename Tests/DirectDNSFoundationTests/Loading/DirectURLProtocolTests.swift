@@ -99,11 +99,14 @@ struct DirectURLProtocolTests {
     await origin.stop()
   }
 
-  @Test func `a compressed body is decoded`() async throws {
-    let origin = try await FakeOrigin.start()
+  @Test func `a compressed body is asked for and decoded`() async throws {
+    let packed = try #require(Data(base64Encoded: "H4sIAAAAAAACAyvJSFUoTsxN1VEoSEzOTk0BAP+daNAQAAAA"))
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse(fields: [.contentEncoding: "gzip"], body: Array(packed))
+    }
     let direct = try DirectSession()
-    let text = try await direct.text(origin.url("/", host: "shop.test")).text
-    #expect(text.contains("gzip"))
+    #expect(try await direct.text(origin.url("/", host: "shop.test")).text == "the same, packed")
+    #expect(origin.requests.first?.fields[.acceptEncoding]?.contains("gzip") == true)
     await direct.end()
     await origin.stop()
   }
