@@ -150,7 +150,7 @@ let package = Package(
       swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),
     .testTarget(
-      name: "IntegrationTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      name: "IntegrationTests", dependencies: ["DirectDNS", "DirectDNSFoundation", "DirectDNSTesting"],
       swiftSettings: house),
     .testTarget(
       name: "DnsctlTests",

@@ -63,7 +63,7 @@ extension HTTPCookieStorage {
 }
 
 extension Cookie {
-  fileprivate func isFiled(like other: Cookie) -> Bool {
+  func isFiled(like other: Cookie) -> Bool {
     name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
   }
 }

@@ -1,0 +1,48 @@
+internal import Foundation
+
+/// The pieces of a stream, read when they are wanted.
+///
+/// A stream may block, so that each has a queue of its own, and no thread that others need.
+struct BodyStream: AsyncSequence, Sendable {
+  private let reader: Reader
+
+  init(_ stream: InputStream) { reader = Reader(stream) }
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate let reader: Reader
+
+    func next() async throws -> [UInt8]? { try await reader.next() }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
+
+  // The stream is used on the queue alone.
+  fileprivate final class Reader: @unchecked Sendable {
+    private static let pieceSize = 64 * 1024
+    private let stream: InputStream
+    private let queue = DispatchQueue(label: "DirectDNS.BodyStream")
+
+    init(_ stream: InputStream) { self.stream = stream }
+
+    deinit { stream.close() }
+
+    func next() async throws -> [UInt8]? {
+      try await withCheckedThrowingContinuation { continuation in
+        queue.async { continuation.resume(with: Result { try self.read() }) }
+      }
+    }
+
+    private func read() throws -> [UInt8]? {
+      if stream.streamStatus == .notOpen { stream.open() }
+      var failed = false
+      let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
+        guard let start = buffer.baseAddress else { return }
+        let read = unsafe stream.read(start, maxLength: Self.pieceSize)
+        failed = read < 0
+        count = Swift.max(read, 0)
+      }
+      if failed { throw stream.streamError ?? CocoaError(.fileReadUnknown) }
+      return piece.isEmpty ? nil : piece
+    }
+  }
+}

@@ -1,0 +1,72 @@
+internal import DirectDNS
+internal import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  internal import Foundation
+  internal import FoundationNetworking
+#else
+  internal import Foundation
+#endif
+
+/// A session's cookies for one load, by the rules of ``DirectDNS/CookieJar``.
+///
+/// Foundation on Linux stores none of a protocol's response, and chooses those of a redirect by rules of its own.
+struct SessionCookies: Sendable {
+  private let storage: HTTPCookieStorage?
+  private let policy: HTTPCookie.AcceptPolicy
+  private let sends: Bool
+  private let mainHost: String?
+
+  init(_ request: URLRequest, _ route: LoadingRoute) {
+    storage = request.httpShouldHandleCookies ? route.cookies : nil
+    policy = route.cookiePolicy
+    sends = route.sendsCookies
+    mainHost = request.mainDocumentURL?.host?.lowercased()
+  }
+
+  /// The fields as they go to a URL: the storage's cookies take the place of the request's own, as in every session.
+  func fields(_ fields: HTTPFields, for url: WebURL) -> HTTPFields {
+    guard sends, let header = jar?.cookieHeader(for: url, hostField: fields[.hostField]) else { return fields }
+    var fields = fields
+    fields[.cookie] = nil
+    // By name it would become one field for each cookie, and HTTP/1.1 has a single one (RFC 6265 §5.4).
+    let place = fields.firstIndex { $0.name == .userAgent } ?? fields.endIndex
+    fields.insert(HTTPField(name: .cookie, value: header), at: place)
+    return fields
+  }
+
+  /// Whether Foundation sends cookies of the storage to a URL, in place of the request's own.
+  func arePresent(for url: URL?) -> Bool {
+    guard sends, let url, let storage else { return false }
+    return storage.cookies(for: url)?.isEmpty == false
+  }
+
+  /// Stores what a response sets, and takes out what it takes back.
+  func store(_ response: DirectResponse, hostField: String?) {
+    let fields = response.headerFields[values: .setCookie]
+    guard !fields.isEmpty, let storage, accepts(response.url), let jar else { return }
+    let before = Set(jar.cookies)
+    jar.store(setCookie: fields, for: response.url, hostField: hostField)
+    let after = jar.cookies
+    for cookie in before where !after.contains(where: { $0.isFiled(like: cookie) }) {
+      HTTPCookie(cookie).map(storage.deleteCookie)
+    }
+    for cookie in after where !before.contains(cookie) { HTTPCookie(cookie).map(storage.setCookie) }
+  }
+
+  /// Foundation's reading of the policy: the host is a suffix of the main document's, where the request names one.
+  private func accepts(_ url: WebURL) -> Bool {
+    switch policy {
+    case .always: true
+    case .never: false
+    default: mainHost?.hasSuffix(url.host.description) ?? true
+    }
+  }
+
+  private var jar: CookieJar? {
+    guard let storage, storage.cookies?.isEmpty == false || policy != .never else { return nil }
+    let jar = CookieJar(configuration: CookieJarConfiguration(maximumCookies: .max, maximumCookiesPerDomain: .max))
+    jar.store(contentsOf: storage)
+    return jar
+  }
+}

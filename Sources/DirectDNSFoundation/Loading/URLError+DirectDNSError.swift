@@ -1,0 +1,55 @@
+public import DirectDNS
+
+public import Foundation
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+extension URLError {
+  /// An error of this library in Foundation's terms; the error itself is ``directError``.
+  ///
+  /// - Parameters:
+  ///   - error: the error.
+  ///   - url: the URL that failed.
+  public init(_ error: DirectDNSError, url: URL?) {
+    self.init(Self.code(error), url, error.message, underlying: error)
+  }
+
+  /// The library's own error, with what to do about it, and each provider and address that was tried.
+  public var directError: DirectDNSError? { userInfo[NSUnderlyingErrorKey] as? DirectDNSError }
+
+  init(_ code: Code, _ url: URL?, _ message: String, underlying: DirectDNSError? = nil) {
+    var info: [String: Any] = [NSLocalizedDescriptionKey: message]
+    info[NSUnderlyingErrorKey] = underlying
+    info[NSURLErrorFailingURLErrorKey] = url
+    self.init(code, userInfo: info)
+  }
+
+  private static func code(_ error: DirectDNSError) -> Code {
+    switch error.code {
+    case .invalidURL, .invalidName, .invalidRequest: .badURL
+    case .nameNotFound, .noAddress: .cannotFindHost
+    case .upstreamFailed: .dnsLookupFailed
+    case .timedOut: .timedOut
+    case .refused, .addressForbidden, .connectFailed: .cannotConnectToHost
+    case .tlsFailed: tlsCode(error.message)
+    case .connectionLost: .networkConnectionLost
+    case .bodyFailed, .bodyNotReplayable: .requestBodyStreamExhausted
+    case .bodyTooLarge: .dataLengthExceedsMaximum
+    case .tooManyRedirects: .httpTooManyRedirects
+    case .redirectRefused: .redirectToNonExistentLocation
+    case .cancelled: .cancelled
+    case .fileUnusable: .cannotOpenFile
+    default: .unknown
+    }
+  }
+
+  /// TLS libraries tell why in words alone: these are OpenSSL's.
+  private static func tlsCode(_ message: String) -> Code {
+    let text = message.lowercased()
+    if text.contains("certificate has expired") { return .serverCertificateHasBadDate }
+    if text.contains("not yet valid") { return .serverCertificateNotYetValid }
+    return text.contains("certificate") ? .serverCertificateUntrusted : .secureConnectionFailed
+  }
+}

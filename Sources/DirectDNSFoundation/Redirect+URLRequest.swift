@@ -1,0 +1,52 @@
+public import DirectDNS
+internal import HTTPTypes
+
+#if canImport(FoundationNetworking)
+  internal import Foundation
+  public import FoundationNetworking
+#else
+  public import Foundation
+#endif
+
+extension Redirect {
+  /// The next request of a `URLSession` whose own redirects are turned off.
+  ///
+  /// The rules are those of ``DirectDNS/Redirect/next(after:to:body:hops:configuration:)``. Time-outs, cache policy and all else
+  /// that a redirect does not change are taken over.
+  ///
+  /// - Parameters:
+  ///   - response: the response, with names and not addresses in its `Location`; see ``DirectDNS/ResponseRestorer``.
+  ///   - request: the request that it answers, as it was before it was rewritten and before a jar added cookies.
+  ///   - hops: how many redirects were followed before this one.
+  ///   - configuration: the rules.
+  /// - Returns: the next request; nothing when the response is what the caller gets.
+  /// - Throws: `tooManyRedirects`, `redirectRefused`, `bodyNotReplayable` for a stream that is needed again.
+  public static func next(
+    after response: HTTPURLResponse, to request: URLRequest, hops: Int,
+    configuration: RedirectConfiguration = RedirectConfiguration()
+  ) throws(DirectDNSError) -> URLRequest? {
+    var head = HTTPResponse(status: HTTPResponse.Status(code: response.statusCode))
+    if let location = response.value(forHTTPHeaderField: "Location") { head.headerFields[.location] = location }
+    let redirect = try next(
+      after: head, to: HTTPRequest(request), body: Body(of: request), hops: hops, configuration: configuration)
+    return redirect.map(request.following)
+  }
+}
+
+extension URLRequest {
+  /// The request after a redirect, which takes over what that does not change.
+  func following(_ redirect: Redirect) -> URLRequest {
+    var next = self
+    next.url = URL(string: redirect.url.href)
+    next.httpMethod = redirect.request.method.rawValue
+    let fields = redirect.request.headerFields
+    for name in (allHTTPHeaderFields ?? [:]).keys {
+      next.setValue(HTTPField.Name(name).flatMap { fields[$0] }, forHTTPHeaderField: name)
+    }
+    if !redirect.keepsBody {
+      next.httpBody = nil
+      next.httpBodyStream = nil
+    }
+    return next
+  }
+}

@@ -1,0 +1,72 @@
+import DirectDNS
+import DirectDNSFoundation
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A session that goes direct, to names that are pinned to this machine.
+struct DirectSession {
+  let session: URLSession
+  let client: DirectClient
+  let storage: HTTPCookieStorage
+
+  init(
+    names: [String] = ["shop.test"], authority: String? = nil, delegate: (any URLSessionDelegate)? = nil,
+    streamsToDelegate: Bool = false, client change: (inout DirectClientConfiguration) -> Void = { _ in },
+    configuration configure: (URLSessionConfiguration) -> Void = { _ in }
+  ) throws {
+    client = try Self.client(names: names, authority: authority, change)
+    let configuration = URLSessionConfiguration.ephemeral
+    configure(configuration)
+    configuration.goDirect(through: client, streamsToDelegate: streamsToDelegate)
+    storage = try #require(configuration.httpCookieStorage)
+    session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+  }
+
+  static func client(
+    names: [String], authority: String?, _ change: (inout DirectClientConfiguration) -> Void = { _ in }
+  ) throws -> DirectClient {
+    var resolving = ResolverConfiguration()
+    for name in names { resolving.localZones.pins[try HostName(name)] = [.ipv4(0x7F00_0001)] }
+    var configuration = DirectClientConfiguration()
+    configuration.policy = .any
+    if let authority { configuration.trust = TrustStore(privateAuthorities: [authority], environment: [:]) }
+    change(&configuration)
+    return try DirectClient(configuration, resolver: Resolver(resolving))
+  }
+
+  func text(_ request: URLRequest) async throws -> (text: String, response: DirectURLResponse) {
+    let (data, response) = try await session.data(for: request)
+    return (String(decoding: data, as: UTF8.self), try #require(response as? DirectURLResponse))
+  }
+
+  func text(_ url: String) async throws -> (text: String, response: DirectURLResponse) {
+    try await text(try Self.request(url))
+  }
+
+  /// The error that a request ends with.
+  func error(_ request: URLRequest) async throws -> URLError {
+    do {
+      _ = try await session.data(for: request)
+    } catch {
+      return try #require(error as? URLError)
+    }
+    throw NoError()
+  }
+
+  struct NoError: Error {}
+
+  static func request(_ url: String, _ change: (inout URLRequest) -> Void = { _ in }) throws -> URLRequest {
+    var request = URLRequest(url: try #require(URL(string: url)))
+    change(&request)
+    return request
+  }
+
+  func end() async {
+    session.invalidateAndCancel()
+    await client.shutDown(within: .zero)
+  }
+}

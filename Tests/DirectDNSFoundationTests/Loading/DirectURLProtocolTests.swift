@@ -1,0 +1,225 @@
+import DirectDNS
+import DirectDNSFoundation
+import DirectDNSTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("A session that goes direct", .timeLimit(.minutes(2)))
+struct DirectURLProtocolTests {
+  @Test func `a request goes to the name's address, with the name in Host and in the response`() async throws {
+    let origin = try await FakeOrigin.start()
+    let direct = try DirectSession()
+    let url = origin.url("/a?b=c", host: "shop.test")
+    let (text, response) = try await direct.text(url)
+    #expect(response.statusCode == 200 && response.url?.absoluteString == url && response.history.isEmpty)
+    #expect(text.hasPrefix("GET /a?b=c HTTP/1.1\r\nHost: shop.test:\(origin.port)\r\n"))
+    #expect(response.connection.remoteAddress == IPAddress("127.0.0.1") && response.resolution?.freshness == .fresh)
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `over TLS the name is verified`() async throws {
+    let authority = try TestCertificateAuthority()
+    let origin = try await FakeOrigin.start(
+      configuration: FakeOriginConfiguration(identity: try authority.issue(names: ["shop.test"])))
+    let file = try authority.makeFile()
+    let direct = try DirectSession(names: ["shop.test", "other.test"], authority: file.path)
+    #expect(try await direct.text(origin.url("/", host: "shop.test")).response.statusCode == 200)
+    let error = try await direct.error(DirectSession.request(origin.url("/", host: "other.test")))
+    #expect(error.code == .serverCertificateUntrusted && error.directError?.code == .tlsFailed)
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test(arguments: [1, 300_000]) func `a body arrives as it is, from bytes and from a stream`(_ size: Int) async throws
+  {
+    let origin = try await FakeOrigin.start()
+    let direct = try DirectSession()
+    let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let url = origin.url("/", host: "shop.test")
+    _ = try await direct.text(
+      try DirectSession.request(url) {
+        $0.httpMethod = "POST"; $0.httpBody = body
+      })
+    _ = try await direct.text(
+      try DirectSession.request(url) {
+        $0.httpMethod = "PUT"; $0.httpBodyStream = InputStream(data: body)
+      })
+    #expect(origin.requests.map(\.body) == [Array(body), Array(body)])
+    #expect(origin.requests.map { $0.fields[.contentLength] } == ["\(size)", nil])
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `sessions with clients of their own share a process`() async throws {
+    let origin = try await FakeOrigin.start()
+    let sessions = try (0..<9).map { number in
+      try DirectSession(names: ["shop\(number).test"]) { $0.userAgent = "client \(number)" }
+    }
+    for (number, direct) in sessions.enumerated() {
+      let text = try await direct.text(origin.url("/", host: "shop\(number).test")).text
+      #expect(text.contains("User-Agent: client \(number)\r\n"))
+    }
+    for direct in sessions { await direct.end() }
+    await origin.stop()
+  }
+
+  @Test func `hundreds of tasks at once are all answered`() async throws {
+    let origin = try await FakeOrigin.start()
+    let sessions = try [DirectSession(), DirectSession()]
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<400 {
+        group.addTask {
+          let text = try await sessions[number % 2].text(origin.url("/\(number)", host: "shop.test")).text
+          #expect(text.hasPrefix("GET /\(number) "))
+        }
+      }
+      try await group.waitForAll()
+    }
+    for direct in sessions { await direct.end() }
+    await origin.stop()
+  }
+
+  @Test func `a configuration's fields go out, and the request's own win`() async throws {
+    let origin = try await FakeOrigin.start()
+    let direct = try DirectSession(configuration: {
+      $0.httpAdditionalHeaders = ["X-Key": "session", "Accept": "text/html"]
+    })
+    let text = try await direct.text(
+      try DirectSession.request(origin.url("/", host: "shop.test")) { $0.setValue("own", forHTTPHeaderField: "x-key") }
+    ).text
+    let fields = text.split(separator: "\r\n").dropFirst(2).filter { !$0.hasPrefix("Accept-") }
+    #expect(fields == ["X-Key: own", "Accept: text/html", "User-Agent: DirectDNS"])
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `a compressed body is asked for and decoded`() async throws {
+    let packed = try #require(Data(base64Encoded: "H4sIAAAAAAACAyvJSFUoTsxN1VEoSEzOTk0BAP+daNAQAAAA"))
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse(fields: [.contentEncoding: "gzip"], body: Array(packed))
+    }
+    let direct = try DirectSession()
+    #expect(try await direct.text(origin.url("/", host: "shop.test")).text == "the same, packed")
+    #expect(origin.requests.first?.fields[.acceptEncoding]?.contains("gzip") == true)
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `where the class itself stands, addresses have to be public`() async throws {
+    let origin = try await FakeOrigin.start()
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.protocolClasses = [DirectURLProtocol.self]
+    let session = URLSession(configuration: configuration)
+    let error = await #expect(throws: URLError.self) {
+      try await session.data(for: DirectSession.request(origin.url()))
+    }
+    #expect(error?.code == .cannotConnectToHost && error?.directError?.code == .addressForbidden)
+    #expect(origin.connectionCount == 0)
+    session.invalidateAndCancel()
+    await origin.stop()
+  }
+
+  @Test func `a request for the cache alone is not sent`() async throws {
+    let origin = try await FakeOrigin.start()
+    let direct = try DirectSession()
+    let error = try await direct.error(
+      try DirectSession.request(origin.url("/", host: "shop.test")) { $0.cachePolicy = .returnCacheDataDontLoad })
+    #expect(error.code == .resourceUnavailable && origin.connectionCount == 0)
+    await direct.end()
+    await origin.stop()
+  }
+
+  // MARK: Redirects
+
+  @Test func `redirects are followed, with their history and the URL that answered`() async throws {
+    let origin = try await FakeOrigin.start { request in
+      switch request.path {
+      case "/1": OriginResponse(.found, fields: [.location: "/2"])
+      case "/2":
+        OriginResponse(
+          .permanentRedirect, fields: [.location: "http://\(request.host?.replacing("shop", with: "other") ?? "")/3"])
+      default: OriginResponse.echo(of: request)
+      }
+    }
+    let direct = try DirectSession(names: ["shop.test", "other.test"])
+    let (text, response) = try await direct.text(
+      try DirectSession.request(origin.url("/1", host: "shop.test")) {
+        $0.httpMethod = "POST"
+        $0.httpBody = Data("order".utf8)
+        $0.setValue("Bearer x", forHTTPHeaderField: "Authorization")
+      })
+    #expect(response.history.map(\.statusCode) == [302, 308])
+    #expect(response.history.compactMap(\.url?.path) == ["/1", "/2"])
+    #expect(response.url?.absoluteString == origin.url("/3", host: "other.test"))
+    #expect(text.hasPrefix("GET /3 ") && !text.contains("Bearer") && !text.contains("Content-"))
+    #expect(origin.requests.map { $0.fields[.authorization] } == ["Bearer x", "Bearer x", nil])
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `a stream that has to be sent again is an error`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(.temporaryRedirect, fields: [.location: "/"]) }
+    let direct = try DirectSession()
+    let error = try await direct.error(
+      try DirectSession.request(origin.url("/", host: "shop.test")) {
+        $0.httpMethod = "POST"
+        $0.httpBodyStream = InputStream(data: Data("order".utf8))
+      })
+    #expect(error.code == .requestBodyStreamExhausted && error.directError?.code == .bodyNotReplayable)
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `the twenty-first redirect is an error, and a client without redirects hands out the first`() async throws
+  {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(.found, fields: [.location: "/"], body: "moved") }
+    let direct = try DirectSession()
+    let error = try await direct.error(DirectSession.request(origin.url("/", host: "shop.test")))
+    #expect(error.code == .httpTooManyRedirects && origin.requests.count == 21)
+    let other = try DirectSession(client: { $0.redirects = nil })
+    let (text, response) = try await other.text(origin.url("/", host: "shop.test"))
+    #expect(text == "moved" && response.statusCode == 302)
+    await direct.end()
+    await other.end()
+    await origin.stop()
+  }
+
+  // MARK: What Foundation on Linux cannot do
+
+  #if !canImport(Darwin)
+    @Test func `upload and download tasks are refused, with what to use instead`() async throws {
+      let origin = try await FakeOrigin.start()
+      let direct = try DirectSession()
+      let request = try DirectSession.request(origin.url("/", host: "shop.test")) { $0.httpMethod = "POST" }
+      let upload = await #expect(throws: URLError.self) {
+        try await direct.session.upload(for: request, from: Data("order".utf8))
+      }
+      #expect(upload?.localizedDescription.contains("httpBody") == true)
+      let download = await #expect(throws: URLError.self) { try await direct.session.download(for: request) }
+      #expect(download?.localizedDescription.contains("data task") == true)
+      #expect(origin.connectionCount == 0)
+      await direct.end()
+      await origin.stop()
+    }
+
+    @Test(arguments: ["Basic realm=\"shop\"", "Bearer realm=\"shop\"", "Digest realm=\"shop\", nonce=\"x\""])
+    func `a challenge is handed to the caller`(_ challenge: String) async throws {
+      let origin = try await FakeOrigin.start { _ in
+        OriginResponse(.unauthorized, fields: [.wwwAuthenticate: challenge], body: "who are you")
+      }
+      let direct = try DirectSession()
+      let (text, response) = try await direct.text(origin.url("/", host: "shop.test"))
+      #expect(response.statusCode == 401 && text == "who are you")
+      #expect(response.headerFields[.wwwAuthenticate] == challenge)
+      #expect(response.value(forHTTPHeaderField: "WWW-Authenticate") == ", \(challenge)")
+      await direct.end()
+      await origin.stop()
+    }
+  #endif
+}

@@ -1,0 +1,111 @@
+import DirectDNS
+import DirectDNSFoundation
+import DirectDNSTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("A load", .timeLimit(.minutes(2)))
+struct LoadTests {
+  private static let size = 8_000_000
+
+  private func start(_ handler: @escaping FakeOrigin.Handler) async throws -> FakeOrigin {
+    try await FakeOrigin.start(handler: handler)
+  }
+
+  @Test(arguments: [false, true]) func `a delegate gets a body whole, or in pieces`(_ streams: Bool) async throws {
+    let origin = try await start { _ in OriginResponse(body: [UInt8](repeating: 7, count: Self.size)) }
+    let recorder = DelegateRecorder()
+    let direct = try DirectSession(delegate: recorder, streamsToDelegate: streams)
+    direct.session.dataTask(with: try DirectSession.request(origin.url("/", host: "shop.test"))).resume()
+    let record = await recorder.end()
+    #expect(record.error == nil && record.statuses == [200] && record.sizes.reduce(0, +) == Self.size)
+    #expect((record.sizes.count > 1) == streams)
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `a task that is suspended goes on where it was, and is sent once`() async throws {
+    let origin = try await start { _ in OriginResponse(body: [UInt8](repeating: 7, count: Self.size)) }
+    let recorder = DelegateRecorder(suspendsAtFirstPiece: true)
+    let direct = try DirectSession(delegate: recorder, streamsToDelegate: true)
+    let task = direct.session.dataTask(
+      with: try DirectSession.request(origin.url("/", host: "shop.test")) { $0.httpMethod = "POST" })
+    task.resume()
+    await recorder.suspended()
+    #expect(task.state == .suspended && recorder.record.sizes.reduce(0, +) < Self.size)
+    task.resume()
+    let record = await recorder.end()
+    #expect(record.statuses == [200] && record.sizes.reduce(0, +) == Self.size && origin.requests.count == 1)
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `cancelling ends the transfer at once`() async throws {
+    let origin = try await start { _ in
+      try await Task.sleep(for: .seconds(100))
+      return OriginResponse()
+    }
+    let direct = try DirectSession()
+    let request = try DirectSession.request(origin.url("/", host: "shop.test"))
+    let asking = Task { try await direct.error(request) }
+    await origin.waitForRequests()
+    asking.cancel()
+    #expect(try await asking.value.code == .cancelled)
+    while origin.openConnectionCount > 0 { await Task.yield() }
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `a server that is silent is given up after the request's time, or else the session's`() async throws {
+    let origin = try await start { _ in
+      try await Task.sleep(for: .seconds(100))
+      return OriginResponse()
+    }
+    let direct = try DirectSession(configuration: { $0.timeoutIntervalForRequest = 0.2 })
+    let url = origin.url("/", host: "shop.test")
+    #expect(try await direct.error(DirectSession.request(url)).code == .timedOut)
+    #expect(try await direct.error(DirectSession.request(url) { $0.timeoutInterval = 0.1 }).code == .timedOut)
+    let short = try DirectSession(configuration: { $0.timeoutIntervalForResource = 0.2 })
+    #expect(try await short.error(DirectSession.request(url)).code == .timedOut)
+    await direct.end()
+    await short.end()
+    await origin.stop()
+  }
+
+  @Test func `a body that stops in the middle is given up after the same time`() async throws {
+    let origin = try await start { _ in OriginResponse(fields: [.contentLength: "10"], body: "half.") }
+    let direct = try DirectSession(configuration: { $0.timeoutIntervalForRequest = 0.3 })
+    let error = try await direct.error(DirectSession.request(origin.url("/", host: "shop.test")))
+    #expect(error.code == .timedOut && error.directError?.message.contains("sent nothing more") == true)
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `a task that is resumed twice is sent once`() async throws {
+    let origin = try await start { _ in OriginResponse(body: "once") }
+    let recorder = DelegateRecorder()
+    let direct = try DirectSession(delegate: recorder)
+    let task = direct.session.dataTask(with: try DirectSession.request(origin.url("/", host: "shop.test")))
+    task.resume()
+    task.resume()
+    #expect(await recorder.end().sizes == [4] && origin.requests.count == 1)
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `without a server there is an error with each address`() async throws {
+    let origin = try await FakeOrigin.start()
+    let url = origin.url("/", host: "shop.test")
+    await origin.stop()
+    let direct = try DirectSession()
+    let error = try await direct.error(DirectSession.request(url))
+    #expect(error.code == .cannotConnectToHost && error.failingURL?.absoluteString == url)
+    #expect(error.directError?.attempts.map(\.provider) == ["127.0.0.1"])
+    await direct.end()
+  }
+}

@@ -1,0 +1,103 @@
+import DirectDNS
+import DirectDNSFoundation
+import DirectDNSTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("Cookies of a session that goes direct", .timeLimit(.minutes(2)))
+struct SessionCookiesTests {
+  private func file(_ name: String, path: String = "/", in storage: HTTPCookieStorage) throws {
+    let properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "1", .domain: "shop.test", .path: path]
+    storage.setCookie(try #require(HTTPCookie(properties: properties)))
+  }
+
+  private func names(_ storage: HTTPCookieStorage) -> [String] { (storage.cookies ?? []).map(\.name).sorted() }
+
+  @Test func `what a response sets is stored, sent back, and taken out again`() async throws {
+    let origin = try await FakeOrigin.start { request in
+      switch request.path {
+      case "/in":
+        OriginResponse(
+          fields: HTTPFields([
+            HTTPField(name: .setCookie, value: "a=1; Expires=Wed, 01 Jan 2098 00:00:00 GMT"),
+            HTTPField(name: .setCookie, value: "b=2; Path=/x"),
+            HTTPField(name: .setCookie, value: "c=3; Domain=test"),
+          ]))
+      case "/out": OriginResponse(fields: [.setCookie: "a=; Max-Age=0"])
+      default: OriginResponse.echo(of: request)
+      }
+    }
+    let direct = try DirectSession()
+    _ = try await direct.text(origin.url("/in", host: "shop.test"))
+    #expect(names(direct.storage) == ["a", "b"])
+    #expect(try await direct.text(origin.url("/", host: "shop.test")).text.contains("Cookie: a=1\r\n"))
+    _ = try await direct.text(origin.url("/x", host: "shop.test"))
+    #expect(origin.requests.last?.fields[values: .cookie] == ["b=2; a=1"])
+    _ = try await direct.text(origin.url("/out", host: "shop.test"))
+    #expect(names(direct.storage) == ["b"])
+    #expect(try await !direct.text(origin.url("/", host: "shop.test")).text.contains("Cookie"))
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `a redirect's cookies are stored before the next request, and each hop gets its own`() async throws {
+    let origin = try await FakeOrigin.start { request in
+      request.path == "/in"
+        ? OriginResponse(.found, fields: [.location: "/next", .setCookie: "new=1"]) : OriginResponse.echo(of: request)
+    }
+    let direct = try DirectSession()
+    try file("old", path: "/in", in: direct.storage)
+    let text = try await direct.text(origin.url("/in", host: "shop.test")).text
+    #expect(origin.requests.first?.fields[.cookie] == "old=1")
+    #expect(text.contains("Cookie: new=1\r\n") && !text.contains("old"))
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `a request that handles no cookies sends and stores none, but its own`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "a=1"]) }
+    let direct = try DirectSession()
+    _ = try await direct.text(
+      try DirectSession.request(origin.url("/", host: "shop.test")) {
+        $0.httpShouldHandleCookies = false
+        $0.setValue("own=1", forHTTPHeaderField: "Cookie")
+      })
+    #expect(names(direct.storage).isEmpty && origin.requests.first?.fields[.cookie] == "own=1")
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test(arguments: [HTTPCookie.AcceptPolicy.always, .never, .onlyFromMainDocumentDomain])
+  func `the configuration's policy says what is stored`(_ policy: HTTPCookie.AcceptPolicy) async throws {
+    let origin = try await FakeOrigin.start { request in
+      OriginResponse(fields: [.setCookie: "\(request.path.dropFirst())=1"])
+    }
+    let direct = try DirectSession(configuration: { $0.httpCookieAcceptPolicy = policy })
+    for (path, document) in [("own", "http://www.shop.test/"), ("foreign", "http://other.test/")] {
+      _ = try await direct.text(
+        try DirectSession.request(origin.url("/\(path)", host: "shop.test")) {
+          $0.mainDocumentURL = URL(string: document)
+        })
+    }
+    let expected: [HTTPCookie.AcceptPolicy: [String]] = [
+      .always: ["foreign", "own"], .never: [], .onlyFromMainDocumentDomain: ["own"],
+    ]
+    #expect(names(direct.storage) == expected[policy])
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `a session that keeps no cookies of its own sends none`() async throws {
+    let origin = try await FakeOrigin.start()
+    let direct = try DirectSession(configuration: { $0.httpShouldSetCookies = false })
+    try file("a", in: direct.storage)
+    #expect(try await !direct.text(origin.url("/", host: "shop.test")).text.contains("Cookie"))
+    await direct.end()
+    await origin.stop()
+  }
+}

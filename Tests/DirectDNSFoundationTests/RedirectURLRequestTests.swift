@@ -1,0 +1,53 @@
+import DirectDNS
+import DirectDNSFoundation
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("Redirects of URLSession")
+struct RedirectURLRequestTests {
+  private func request(_ change: (inout URLRequest) -> Void = { _ in }) throws -> URLRequest {
+    var request = URLRequest(url: try #require(URL(string: "https://shop.test/start")), timeoutInterval: 7)
+    request.httpMethod = "POST"
+    request.httpBody = Data("order".utf8)
+    request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+    request.setValue("Bearer x", forHTTPHeaderField: "Authorization")
+    request.setValue("1", forHTTPHeaderField: "X-Key")
+    change(&request)
+    return request
+  }
+
+  private func response(_ status: Int, _ location: String?) throws -> HTTPURLResponse {
+    let url = try #require(URL(string: "https://shop.test/start"))
+    let fields = location.map { ["Location": $0] }
+    return try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
+  }
+
+  @Test func `a POST goes on as GET, without its body and what is about it`() throws {
+    let next = try #require(try Redirect.next(after: response(302, "/next"), to: request(), hops: 0))
+    #expect(next.url?.absoluteString == "https://shop.test/next" && next.httpMethod == "GET" && next.httpBody == nil)
+    #expect(next.allHTTPHeaderFields == ["Authorization": "Bearer x", "X-Key": "1"] && next.timeoutInterval == 7)
+  }
+
+  @Test func `a body that is kept goes to another origin without credentials`() throws {
+    let next = try #require(try Redirect.next(after: response(307, "https://other.test/"), to: request(), hops: 0))
+    #expect(next.httpMethod == "POST" && next.httpBody == Data("order".utf8))
+    #expect(next.allHTTPHeaderFields == ["Content-Type": "text/plain", "X-Key": "1"])
+  }
+
+  @Test func `what does not redirect is the caller's`() throws {
+    #expect(try Redirect.next(after: response(200, "/next"), to: request(), hops: 0) == nil)
+    #expect(try Redirect.next(after: response(302, nil), to: request(), hops: 0) == nil)
+  }
+
+  @Test func `a stream that is needed again is an error`() throws {
+    let streamed = try request { $0.httpBodyStream = InputStream(data: Data("order".utf8)) }
+    let error = #expect(throws: DirectDNSError.self) {
+      try Redirect.next(after: response(307, "/next"), to: streamed, hops: 0)
+    }
+    #expect(error?.code == .bodyNotReplayable)
+  }
+}
