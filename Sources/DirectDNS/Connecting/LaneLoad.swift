@@ -60,6 +60,9 @@ struct LaneLoad {
       guard running < connectionLimit else { return .laneIsFull }
       guard free > 0 else { return .allAreTaken }
       return running < standing ? .reuse : .open
+    case .unknown where standing > 0:
+      // One more request finds out what the connection can do: it shares it, or has to open one of its own.
+      return running - opening < 2 ? .reuse : .laneIsFull
     case .unknown, .always:
       if running - opening < standing * streamLimit { return .reuse }
       guard opening == 0, standing < connectionLimit else { return .laneIsFull }
@@ -120,7 +123,7 @@ struct LaneLoad {
     forget(address)
   }
 
-  /// A response told what the server speaks.
+  /// A response told what the server speaks, or a request that got a connection which another one uses.
   mutating func learned(isMultiplexed: Bool) {
     guard multiplexing == .unknown || (multiplexing == .always) != isMultiplexed else { return }
     multiplexing = isMultiplexed ? .always : .never

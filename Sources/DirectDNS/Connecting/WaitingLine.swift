@@ -39,6 +39,18 @@ struct WaitingLine<Lane: AnyObject, Item> {
     if isNew { unpark(lane) }
   }
 
+  /// Puts a request back in front of its lane: it keeps its place before all that came later.
+  mutating func putBack(_ item: Item, in lane: Lane) {
+    let key = ObjectIdentifier(lane)
+    var queue = queues.removeValue(forKey: key) ?? Queue()
+    count += 1
+    // Its own number is gone; that of the one behind it, or the least of all, puts it in front as well.
+    queue.items.prepend((queue.items.first?.arrival ?? 0, item))
+    let isNew = queue.items.count == 1
+    queues[key] = queue
+    if isNew { unpark(lane) }
+  }
+
   /// The lane whose first request has waited longest.
   var nextLane: Lane? { turns.min?.lane }
 

@@ -49,6 +49,18 @@ struct WaitingLineTests {
     #expect(line.nextLane === a)
   }
 
+  @Test func `one that is put back is first in its lane again`() {
+    var line = WaitingLine<Lane, Int>()
+    for number in 0..<3 { line.append(number, in: a) }
+    let first = line.popFirst(in: a)
+    line.append(3, in: b)
+    line.putBack(first ?? -1, in: a)
+    line.putBack(9, in: b)
+    var order: [Int] = []
+    while let lane = line.nextLane, let item = line.popFirst(in: lane) { order.append(item) }
+    #expect(order.filter { $0 < 3 } == [0, 1, 2] && order.filter { $0 >= 3 } == [9, 3] && line.count == 0)
+  }
+
   @Test func `who left is dropped, and the order of the others stays`() {
     var line = WaitingLine<Lane, Int>()
     for number in 0..<100 { line.append(number, in: number % 2 == 0 ? a : b) }
