@@ -2,6 +2,7 @@
 #include <curl/curl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,6 +27,44 @@ static inline CURLcode directdns_setopt_list(CURL *easy, CURLoption option, stru
 static inline CURLcode directdns_setopt_write(CURL *easy, directdns_write_callback callback) {
   return curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback);
 }
+static inline CURLcode directdns_setopt_header(CURL *easy, directdns_write_callback callback, void *context) {
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+  return curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback);
+}
+typedef size_t (*directdns_read_callback)(char *room, size_t size, size_t count, void *_Nullable context);
+typedef int (*directdns_seek_callback)(void *_Nullable context, curl_off_t offset, int origin);
+static inline void directdns_setopt_read(
+    CURL *easy, directdns_read_callback read, directdns_seek_callback seek, void *context) {
+  curl_easy_setopt(easy, CURLOPT_READFUNCTION, read);
+  curl_easy_setopt(easy, CURLOPT_READDATA, context);
+  curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek);
+  curl_easy_setopt(easy, CURLOPT_SEEKDATA, context);
+}
+typedef int (*directdns_connected_callback)(
+    void *_Nullable context, char *remote, char *local, int remote_port, int local_port);
+static inline void directdns_setopt_connected(CURL *easy, directdns_connected_callback callback, void *context) {
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+}
+typedef int (*directdns_trailer_callback)(struct curl_slist *_Nullable *_Nonnull list, void *_Nullable context);
+static inline void directdns_setopt_trailers(CURL *easy, directdns_trailer_callback callback, void *context) {
+  curl_easy_setopt(easy, CURLOPT_TRAILERFUNCTION, callback);
+  curl_easy_setopt(easy, CURLOPT_TRAILERDATA, context);
+}
+typedef int (*directdns_trace_callback)(
+    CURL *easy, curl_infotype type, char *text, size_t size, void *_Nullable context);
+static inline void directdns_setopt_trace(CURL *easy, directdns_trace_callback callback, void *context) {
+  curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
+  curl_easy_setopt(easy, CURLOPT_DEBUGDATA, context);
+  curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+}
+
+/// Keeps TLS sessions for all transfers of one thread, so that a new connection to a server that is known is cheaper.
+static inline CURLSH *_Nullable directdns_session_share(void) {
+  CURLSH *share = curl_share_init();
+  if (share) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+  return share;
+}
 /// libcurl copies the bytes.
 static inline CURLcode directdns_setopt_blob(CURL *easy, CURLoption option, const void *bytes, size_t count) {
   struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
@@ -36,6 +75,12 @@ static inline CURLcode directdns_getinfo_long(CURL *easy, CURLINFO info, long *v
 }
 static inline CURLcode directdns_getinfo_string(CURL *easy, CURLINFO info, const char *_Nullable *_Nonnull value) {
   return curl_easy_getinfo(easy, info, (char **)value);
+}
+static inline CURLcode directdns_getinfo_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode directdns_setopt_offset(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
 }
 static inline CURLMcode directdns_multi_setopt_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
@@ -48,14 +93,13 @@ static inline const char *_Nullable directdns_header(CURL *easy, const char *nam
   return header->value;
 }
 
-/// A connection whose bytes nobody acknowledges for three seconds is dead: without this, an HTTP/2 connection
-/// to a host that vanished would swallow every further query, since a timed-out stream does not close it.
-static inline void directdns_prepare_socket(curl_socket_t socket) {
+/// A connection whose bytes nobody acknowledges for so long is dead: without this, an HTTP/2 connection to a host that
+/// vanished would swallow every further request, since a timed-out stream does not close it.
+static inline void directdns_prepare_socket(curl_socket_t socket, unsigned int milliseconds) {
 #if defined(TCP_USER_TIMEOUT)
-  unsigned int milliseconds = 3000;
   (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 #elif defined(TCP_RXT_CONNDROPTIME)
-  int seconds = 3;
+  int seconds = (int)((milliseconds + 999) / 1000);
   (void)setsockopt(socket, IPPROTO_TCP, TCP_RXT_CONNDROPTIME, &seconds, sizeof seconds);
 #endif
 }
@@ -67,6 +111,34 @@ static inline void directdns_cork(curl_socket_t socket, int isCorked) {
 #endif
 }
 static inline int directdns_close(curl_socket_t socket) { return close(socket); }
+/// Ends a connection that libcurl keeps: it sees so when it looks at it next, and closes the socket.
+static inline void directdns_end(curl_socket_t socket) { (void)shutdown(socket, SHUT_RDWR); }
+
+/// The bytes of the address that is about to be dialled: 4 or 16 of them, or 0 for any other family.
+static inline int directdns_dialled_address(const struct curl_sockaddr *address, uint8_t bytes[_Nonnull 16]) {
+  if (address->family == AF_INET) {
+    memcpy(bytes, &((const struct sockaddr_in *)(const void *)&address->addr)->sin_addr, 4);
+    return 4;
+  }
+  if (address->family == AF_INET6) {
+    memcpy(bytes, &((const struct sockaddr_in6 *)(const void *)&address->addr)->sin6_addr, 16);
+    return 16;
+  }
+  return 0;
+}
+static inline curl_socket_t directdns_socket(const struct curl_sockaddr *address) {
+#if defined(SOCK_CLOEXEC)
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+#else
+  return socket(address->family, address->socktype, address->protocol);
+#endif
+}
+typedef curl_socket_t (*directdns_dial_callback)(
+    void *_Nullable context, curlsocktype purpose, struct curl_sockaddr *address);
+static inline void directdns_setopt_dial(CURL *easy, directdns_dial_callback callback, void *context) {
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+}
 
 typedef int (*directdns_opened_callback)(void *_Nullable context, curl_socket_t socket, curlsocktype purpose);
 typedef int (*directdns_closing_callback)(void *_Nullable context, curl_socket_t socket);

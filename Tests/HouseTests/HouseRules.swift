@@ -7,7 +7,7 @@ enum HouseRules {
     ["Model"],
     ["Concurrency"],
     ["Policy", "Cookies"],
-    ["Rewriting"],
+    ["Rewriting", "Connecting"],
     ["Curl", "Cares"],
     ["HTTP"],
     ["Providers"],
@@ -17,7 +17,7 @@ enum HouseRules {
     ["Client"],
   ]
 
-  static let pureWing: Set<String> = ["Policy", "Cookies", "Rewriting"]
+  static let pureWing: Set<String> = ["Policy", "Cookies", "Rewriting", "Connecting"]
   static let askingWing: Set<String> = ["HTTP", "Providers", "Cache", "Resolver", "Warmup"]
 
   /// The folders whose types a folder may name, besides its own.
@@ -88,6 +88,7 @@ enum HouseRules {
     "Sources/DirectDNS/Cookies/PrivateFile.swift",
     "Sources/DirectDNS/Concurrency/Locked.swift",
     "Sources/DirectDNS/Cache/AnswerTable.swift",
+    "Sources/DirectDNS/Client/FileReader.swift",
   ]
 
   static func strayUnsafe(in tree: SourceTree) -> [String] {

@@ -11,5 +11,26 @@ internal import CDirectDNSCurl
     for string in strings { unsafe head = curl_slist_append(head, string) ?? head }
   }
 
+  /// A list of lines that each end with a NUL.
+  init(lines: [UInt8]) {
+    unsafe head = nil
+    unsafe lines.withUnsafeBytes { bytes in
+      guard let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+      var start = 0
+      while start < bytes.count {
+        let line = unsafe base + start
+        unsafe head = curl_slist_append(head, line) ?? head
+        start += unsafe strlen(line) + 1
+      }
+    }
+  }
+
+  /// The list, whose owner is then another one.
+  consuming func takeHead() -> UnsafeMutablePointer<curl_slist>? {
+    let taken = unsafe head
+    unsafe head = nil
+    return unsafe taken
+  }
+
   deinit { unsafe curl_slist_free_all(head) }
 }

@@ -1,110 +1,117 @@
 internal import CDirectDNSCurl
 internal import Dispatch
 
-/// The one thread that owns a multi handle and every transfer on it.
+/// The one thread that owns a multi handle and every transfer on it; a driver says what is done with them.
 ///
-/// Others post to its mailbox.
-///
-/// Dropping the loop ends its thread; transfers that still run then end with ``CurlError/shutDown``.
-final class CurlLoop: Sendable {
-  private let mailbox = CurlMailbox()
+/// Others post to its mailbox. The thread begins with the first command. Dropping the loop ends it, and with it the
+/// transfers that still run.
+final class CurlLoop<Driver: CurlDriver>: Sendable {
+  private let mailbox: CurlMailbox<Driver>
 
-  deinit { mailbox.post(.stop) }
+  init(_ settings: Driver.Settings) { mailbox = CurlMailbox(settings) }
 
-  /// Sends a request and waits for its response.
+  deinit { mailbox.stop() }
+
+  /// Leaves a command for the thread.
   ///
-  /// Cancelling the task ends the transfer alone.
-  func perform(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
-    let job = CurlJob(request)
-    let result = await withTaskCancellationHandler {
-      await unsafe withUnsafeContinuation { continuation in
-        unsafe job.continuation = continuation
-        mailbox.post(.start(job))
-      }
-    } onCancel: {
-      mailbox.post(.cancel(job))
-    }
-    return try result.get()
-  }
+  /// - Returns: whether it will be carried out; a loop that was stopped takes none.
+  func post(_ command: Driver.Command) -> Bool { mailbox.post(command) }
 
   /// Ends every transfer and the thread.
-  func stop() { mailbox.post(.stop) }
+  func stop() { mailbox.stop() }
 }
 
-/// One request on its way through the loop.
-///
-/// All but the request belongs to the loop's thread once posted.
-@safe final class CurlJob: @unchecked Sendable {
-  enum Stage { case new, queued, running, done }
+/// What is done with the transfers of a multi handle; the loop's thread alone makes it and uses it.
+protocol CurlDriver: AnyObject, SendableMetatype {
+  /// What it is made of.
+  associatedtype Settings: Sendable
+  /// What others ask of it.
+  associatedtype Command: Sendable
 
-  let request: CurlRequest
-  let deadline: Int64
-  var continuation: UnsafeContinuation<Result<CurlResponse, CurlError>, Never>?
-  var stage = Stage.new
-  var isCancelled = false
-  /// Whether this is its second attempt.
-  var isRepeated = false
+  init(_ settings: Settings, multi: CurlMulti)
 
-  init(_ request: CurlRequest) {
-    self.request = request
-    deadline = CurlMailbox.milliseconds + request.timeout
-    unsafe continuation = nil
-  }
+  /// Carries out a command.
+  func carryOut(_ command: Command)
 
-  func finish(_ result: Result<CurlResponse, CurlError>) {
-    stage = .done
-    unsafe continuation?.resume(returning: result)
-    unsafe continuation = nil
-  }
+  /// Takes back a handle whose transfer has ended.
+  func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode)
+
+  /// Does what is due, after transfers were performed.
+  ///
+  /// - Returns: for how many milliseconds nothing will be due.
+  func settle() -> Int64
+
+  /// Whether transfers run.
+  var isBusy: Bool { get }
+
+  /// The sockets of its connections.
+  var sockets: CurlSockets { get }
+
+  /// Transfers that were started since it was asked last.
+  func takeStartCount() -> Int
+
+  /// Ends everything; nothing is asked of it afterwards.
+  func stop()
 }
 
-/// What others leave for the loop's thread, and the means to wake it.
-final class CurlMailbox: Sendable {
-  enum Command { case start(CurlJob), cancel(CurlJob), stop }
+/// A multi handle, which belongs to its loop's thread.
+@safe struct CurlMulti {
+  let handle: UnsafeMutableRawPointer
 
+  func add(_ easy: UnsafeMutableRawPointer) { unsafe _ = curl_multi_add_handle(handle, easy) }
+
+  func remove(_ easy: UnsafeMutableRawPointer) { unsafe _ = curl_multi_remove_handle(handle, easy) }
+
+  func set(_ option: CURLMoption, _ value: Int) { unsafe _ = directdns_multi_setopt_long(handle, option, value) }
+}
+
+/// The time that the loops go by: the machine's monotonic clock, in milliseconds.
+enum CurlTime {
+  static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
+}
+
+/// What others leave for a loop's thread, and the means to wake it.
+final class CurlMailbox<Driver: CurlDriver>: Sendable {
   private struct State {
-    var commands: [Command] = []
+    var commands: [Driver.Command] = []
     var hasThread = false
     var isStopped = false
   }
 
+  let settings: Driver.Settings
   private let state = Locked(State())
   /// The thread's multi handle as bits, while the thread runs.
   ///
   /// Behind a lock of its own, so that the thread does not wake up to find its mailbox locked by who woke it.
   private let handle = Locked<UInt?>(nil)
 
-  /// libcurl's own initialisation: once per process, before anything else of it.
-  private static let libcurl: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+  init(_ settings: Driver.Settings) { self.settings = settings }
 
-  static var milliseconds: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
-
-  func post(_ command: Command) {
-    enum Outcome { case posted, postedFirst, refused }
-    let outcome = state.withLock { state -> Outcome in
-      guard !state.isStopped else { return .refused }
-      // A task that was cancelled before it began cancels first and starts then; there may be no thread yet to tell.
-      // Nobody else has seen the job, and the lock orders this before all that follows.
-      if !state.hasThread, case .cancel(let job) = command { job.isCancelled = true }
-      if !state.hasThread {
-        guard case .start = command else {
-          if case .stop = command { state.isStopped = true }
-          return .posted
-        }
-        guard Self.libcurl, let multi = unsafe curl_multi_init() else { return .refused }
-        state.hasThread = true
-        handle.withLock { $0 = UInt(bitPattern: multi) }
-        WorkerThread.start("curl") { [self] in CurlThread(mailbox: self).run() }
-      }
-      if case .stop = command { state.isStopped = true }
+  func post(_ command: Driver.Command) -> Bool {
+    let waiting = state.withLock { state -> Int? in
+      guard !state.isStopped, state.hasThread || startThread() else { return nil }
+      state.hasThread = true
       state.commands.append(command)
-      return state.commands.count == 1 ? .postedFirst : .posted
+      return state.commands.count
     }
-    switch outcome {
-    case .posted: break
-    case .postedFirst: wake()
-    case .refused: if case .start(let job) = command { job.finish(.failure(.shutDown)) }
+    // Whoever posted before has woken the thread already.
+    if waiting == 1 { wake() }
+    return waiting != nil
+  }
+
+  func stop() {
+    let hasThread = state.withLock { state in
+      state.isStopped = true
+      return state.hasThread
     }
+    if hasThread { wake() }
+  }
+
+  private func startThread() -> Bool {
+    guard CurlLibrary.isReady, let multi = unsafe curl_multi_init() else { return false }
+    handle.withLock { $0 = UInt(bitPattern: multi) }
+    WorkerThread.start("curl") { [self] in CurlThread(mailbox: self).run() }
+    return true
   }
 
   private func wake() {
@@ -115,13 +122,17 @@ final class CurlMailbox: Sendable {
   }
 
   /// The thread's own handle.
-  var multi: UnsafeMutableRawPointer? {
-    unsafe handle.withLock { bits in unsafe bits.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) } }
+  var multi: CurlMulti? {
+    handle.withLock { bits in
+      unsafe bits.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }.map { unsafe CurlMulti(handle: $0) }
+    }
   }
 
-  func take(into commands: inout [Command]) {
+  /// Takes what was left; true when there will be no more.
+  func take(into commands: inout [Driver.Command]) -> Bool {
     state.withLock { state in
       swap(&state.commands, &commands)
+      return state.isStopped
     }
   }
 
@@ -129,4 +140,9 @@ final class CurlMailbox: Sendable {
   func close() {
     handle.withLock { $0 = nil }
   }
+}
+
+/// libcurl's own initialisation: once per process, before anything else of it.
+enum CurlLibrary {
+  static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 }

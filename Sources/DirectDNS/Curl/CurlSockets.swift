@@ -7,6 +7,12 @@ internal import CDirectDNSCurl
 /// by POST, and wakes the server once.
 @safe final class CurlSockets {
   private(set) var open: Set<curl_socket_t> = []
+  /// Milliseconds that a connection's bytes may stay unacknowledged.
+  private let silenceLimit: UInt32
+  /// Is told which socket is closed, before it is.
+  var closing: ((curl_socket_t) -> Void)?
+
+  init(silenceLimit: UInt32 = 3_000) { self.silenceLimit = silenceLimit }
 
   /// Makes a handle tell of the sockets that its transfers open, and of their end.
   ///
@@ -19,7 +25,7 @@ internal import CDirectDNSCurl
         return CURL_SOCKOPT_OK
       },
       { context, socket in
-        unsafe CurlSockets.object(context)?.open.remove(socket)
+        unsafe CurlSockets.object(context)?.closes(socket)
         return directdns_close(socket)
       }, Unmanaged.passUnretained(self).toOpaque())
   }
@@ -30,8 +36,13 @@ internal import CDirectDNSCurl
   }
 
   private func opened(_ socket: curl_socket_t) {
-    directdns_prepare_socket(socket)
+    directdns_prepare_socket(socket, silenceLimit)
     open.insert(socket)
+  }
+
+  private func closes(_ socket: curl_socket_t) {
+    open.remove(socket)
+    closing?(socket)
   }
 
   private static func object(_ context: UnsafeMutableRawPointer?) -> CurlSockets? {

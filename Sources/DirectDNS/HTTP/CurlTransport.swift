@@ -5,7 +5,7 @@ internal import HTTPTypes
 /// No proxy, no netrc, no redirects, no cookies, no look-up of its own: a host that is no address must come with
 /// addresses.
 public final class CurlTransport: HTTPTransport {
-  private let loop = CurlLoop()
+  private let loop = CurlLoop<CurlQueries>()
   private let trust: CurlTrust
   private let lanes = Locked(Lanes())
 

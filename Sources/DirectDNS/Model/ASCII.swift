@@ -1,11 +1,16 @@
 /// The ASCII bytes and classes that names, addresses and URLs are written with.
 enum ASCII {
+  static let tab = UInt8(ascii: "\t")
+  static let newline = UInt8(ascii: "\n")
+  static let carriageReturn = UInt8(ascii: "\r")
+  static let space = UInt8(ascii: " ")
   static let hash = UInt8(ascii: "#")
   static let percent = UInt8(ascii: "%")
   static let hyphen = UInt8(ascii: "-")
   static let dot = UInt8(ascii: ".")
   static let slash = UInt8(ascii: "/")
   static let zero = UInt8(ascii: "0")
+  static let semicolon = UInt8(ascii: ";")
   static let colon = UInt8(ascii: ":")
   static let question = UInt8(ascii: "?")
   static let at = UInt8(ascii: "@")

@@ -26,12 +26,22 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let noAddress = Code("noAddress")
     /// Every provider failed, the system's DNS too where it was allowed, and no expired answer could serve.
     public static let upstreamFailed = Code("upstreamFailed")
-    /// The deadline passed before any provider answered.
+    /// The deadline passed: before any provider answered a look-up, or one of a request's own times.
     public static let timedOut = Code("timedOut")
     /// A policy refuses to look this name up.
     public static let refused = Code("refused")
     /// The address policy forbids every address that a request could go to.
     public static let addressForbidden = Code("addressForbidden")
+    /// No address of a host could be connected to.
+    public static let connectFailed = Code("connectFailed")
+    /// A server's certificate was refused, or TLS failed otherwise.
+    public static let tlsFailed = Code("tlsFailed")
+    /// A connection ended before the response was complete.
+    public static let connectionLost = Code("connectionLost")
+    /// A request's body could not be read to its end.
+    public static let bodyFailed = Code("bodyFailed")
+    /// A response's body is larger than the caller allows.
+    public static let bodyTooLarge = Code("bodyTooLarge")
     /// A server redirected more often than the limit allows.
     public static let tooManyRedirects = Code("tooManyRedirects")
     /// A server redirected to where no request may follow: no URL of http or https, or one that the rules forbid.
@@ -42,13 +52,13 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let cancelled = Code("cancelled")
     /// A file cannot be read or written.
     public static let fileUnusable = Code("fileUnusable")
-    /// The resolver was shut down.
+    /// The resolver or the client was shut down.
     public static let shutDown = Code("shutDown")
   }
 
-  /// One provider that was asked and did not help.
+  /// One provider that was asked, or one address that was tried, and did not help.
   public struct Attempt: Sendable, Hashable, CustomStringConvertible {
-    /// The provider's name, such as `alidns`, or `system`.
+    /// The provider's name, such as `alidns`, or `system`; or the address.
     public let provider: String
     /// Why it did not help, in words.
     public let reason: String
@@ -67,7 +77,7 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// What went wrong and what to do, for people.
   public let message: String
-  /// Every provider that was asked, in the order of asking.
+  /// Every provider that was asked, in the order of asking; or every address that was tried.
   ///
   /// Empty when none was.
   public let attempts: [Attempt]

@@ -7,7 +7,7 @@ import Testing
 struct CurlLoopTests {
   @Test func `a request brings a response with the fields that were wanted`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
-    let loop = CurlLoop()
+    let loop = CurlLoop<CurlQueries>()
     let response = try await loop.perform(.sample(server.url("/resolve?name=www.shop.test")))
     #expect(response.status == 200 && response.httpVersion == 1 && response.address == "127.0.0.1")
     #expect(response.fields.map(\.name) == ["content-type"] && response.fields[0].value.contains("json"))
@@ -20,7 +20,7 @@ struct CurlLoopTests {
     "http://127.0.0.1:0x/",
   ])
   func `a URL that libcurl cannot use, or of another scheme, is refused`(_ url: String) async {
-    let loop = CurlLoop()
+    let loop = CurlLoop<CurlQueries>()
     guard case .invalidRequest = await loop.begin(.sample(url)).value.failure else {
       Issue.record("\(url) was taken")
       return
@@ -30,7 +30,7 @@ struct CurlLoopTests {
 
   @Test func `dropping the loop ends its thread and its connections`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
-    var loop: CurlLoop? = CurlLoop()
+    var loop: CurlLoop<CurlQueries>? = CurlLoop<CurlQueries>()
     _ = try await loop?.perform(.sample(server.url("/resolve?name=www.shop.test")))
     #expect(server.openConnectionCount == 1)
     loop = nil
@@ -40,10 +40,10 @@ struct CurlLoopTests {
   }
 
   @Test func `a stopped loop takes no request, started or not`() async throws {
-    let loop = CurlLoop()
+    let loop = CurlLoop<CurlQueries>()
     loop.stop()
     #expect(await loop.begin(.sample("http://127.0.0.1:1/")).value.failure == .shutDown)
-    let other = CurlLoop()
+    let other = CurlLoop<CurlQueries>()
     _ = await other.begin(.sample("http://127.0.0.1:1/")).value
     other.stop()
     other.stop()
@@ -54,7 +54,7 @@ struct CurlLoopTests {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<40 {
         group.addTask {
-          let loop = CurlLoop()
+          let loop = CurlLoop<CurlQueries>()
           let task = loop.begin(.sample("http://127.0.0.1:1/"))
           if Bool.random() { loop.stop() }
           _ = await task.value
@@ -79,7 +79,7 @@ extension CurlLane {
   }
 }
 
-extension CurlLoop {
+extension CurlLoop<CurlQueries> {
   /// Begins a request now, so that requests begun one after the other are queued in that order.
   func begin(_ request: CurlRequest) -> Task<Result<CurlResponse, CurlError>, Never> {
     Task.immediate {

@@ -7,12 +7,12 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct CurlThreadTests {
   private func withServer(
-    _ body: (_ server: FakeProvider, _ loop: CurlLoop, _ url: String) async throws -> Void
+    _ body: (_ server: FakeProvider, _ loop: CurlLoop<CurlQueries>, _ url: String) async throws -> Void
   )
     async throws
   {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
-    let loop = CurlLoop()
+    let loop = CurlLoop<CurlQueries>()
     try await body(server, loop, server.url("/resolve?name="))
     loop.stop()
     await server.stop()

@@ -1,0 +1,13 @@
+extension CurlExchangeSettings {
+  /// The settings of each of a client's loops.
+  init(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
+    let identity = configuration.identity
+    for file in [identity?.certificate, identity?.key].compactMap(\.self) { try FileReader(file).check() }
+    self.init(
+      trust: try configuration.trust.resolved(), certificate: identity?.certificate, key: identity?.key,
+      keyPassword: identity?.password?.text, requiresTLS13: configuration.minimumTLS == .v13,
+      connectionLimit: max(1, configuration.connections / configuration.threads),
+      connectionLimitPerName: configuration.connectionsPerName, streamLimit: configuration.streamsPerConnection,
+      attemptDelay: configuration.attemptDelay.wholeMilliseconds, bufferSize: configuration.bufferSize)
+  }
+}

@@ -1,0 +1,219 @@
+internal import HTTPTypes
+
+/// One request on its way: looked up, judged, sent to an address, and repeated once where that can do no harm.
+extension DirectClient {
+  func send(
+    _ request: HTTPRequest, _ body: RequestBody, _ call: Call, hop: Int
+  ) async throws(DirectDNSError) -> DirectResponse {
+    let url = try WebURL(request)
+    guard url.scheme == .http || url.scheme == .https else {
+      throw DirectDNSError(.invalidRequest, "a request of scheme \(url.scheme.rawValue) cannot be sent: use http or https")
+    }
+    call.options.observer?(.sending(url))
+    guard telemetry.isActive else { return try await sendUntraced(request, url, body, call) }
+    var request = request
+    let trace = telemetry.begin(&request, url, hop: hop)
+    do {
+      let response = try await sendUntraced(request, url, body, call)
+      trace.end(response)
+      return response
+    } catch {
+      trace.end(error)
+      throw error
+    }
+  }
+
+  private func sendUntraced(
+    _ request: HTTPRequest, _ url: WebURL, _ body: RequestBody, _ call: Call
+  ) async throws(DirectDNSError) -> DirectResponse {
+    let length = try BodyLength.check(request, body)
+    var target = try await target(of: request, url, call)
+    let place = RequestPlace(
+      origin: Origin(url), timeouts: call.timeouts, policy: configuration.policy,
+      isRepeatable: isRepeatable(request.method, body, call.options))
+    var hasRepeated = false
+    while true {
+      let order = order(request.method, target, body, length: length, call, place)
+      let loop = loop(for: order.route)
+      let exchange = CurlExchange(order)
+      let result = await perform(exchange, on: loop)
+      switch result {
+      case .success(let head):
+        return try response(head, ResponseTransfer(exchange, loop, place), target, call)
+      case .failure(let failure):
+        report(failure.attempts)
+        guard RepeatRule.allows(failure, isRepeatable: place.isRepeatable, hasRepeated: hasRepeated) else {
+          throw place.error(failure)
+        }
+        hasRepeated = true
+        target.moveToEnd(failure.address)
+        call.options.observer?(.repeating(reason: failure.reason.text))
+      }
+    }
+  }
+
+  private func loop(for route: CurlRoute) -> CurlLoop<CurlExchanges> {
+    loops.count == 1 ? loops[0] : loops[Int(UInt(bitPattern: route.hashValue) % UInt(loops.count))]
+  }
+
+  private func perform(
+    _ exchange: CurlExchange, on loop: CurlLoop<CurlExchanges>
+  ) async -> Result<CurlHead, CurlFailure> {
+    inFlight.join()
+    exchange.onEnd = { [inFlight] in inFlight.leave() }
+    if case .pulled(let upload) = exchange.order.body {
+      upload.connect { [weak loop, weak exchange] in
+        if let exchange { _ = loop?.post(.resume(exchange)) }
+      }
+    }
+    return await withTaskCancellationHandler {
+      await exchange.head {
+        if !loop.post(.start(exchange)) { exchange.deliver(end: .failure(CurlFailure(.shutDown))) }
+      }
+    } onCancel: {
+      // A task that was cancelled before it began cancels first and starts then; the mailbox keeps that order.
+      _ = loop.post(.cancel(exchange))
+    }
+  }
+
+  // MARK: Before
+
+  /// Where a request goes: every address that it may go to.
+  private func target(
+    of request: HTTPRequest, _ url: WebURL, _ call: Call
+  ) async throws(DirectDNSError) -> RequestTarget {
+    try rewriter.policy.check(url.host)
+    let proxy = proxies.proxy(for: url)
+    let began = SystemClock().now
+    var resolution: Resolution?
+    var addresses: [IPAddress] = []
+    switch url.host {
+    case .address(let address): addresses = [address]
+    case .name:
+      let name = try HostName(url.host)
+      let found = try await resolver.resolve(name, options: lookup(call))
+      call.options.observer?(.resolved(name, found))
+      resolution = found
+      addresses = Array(found.addresses)
+    }
+    let route = try await proxyRoute(proxy, call)
+    var target: RequestTarget
+    switch rewriter.rewrite(request, using: addresses, throughProxy: proxy != nil) {
+    case .refused(let error): throw error
+    case .direct(let direct): target = RequestTarget(direct)
+    case .bypassed(let request, _):
+      target = RequestTarget(request, url, try rewriter.policy.allowed(addresses, for: url.host), proxy: route)
+    }
+    target.resolution = resolution
+    target.lookup = SystemClock().now - began
+    return target
+  }
+
+  /// What the look-up wants, within what is left of the request's time.
+  private func lookup(_ call: Call) -> LookupOptions {
+    var options = call.options.lookup ?? configuration.lookup
+    let left = Duration.milliseconds(max(1, call.deadline - CurlTime.now))
+    if left < options.timeout ?? resolver.configuration.timeout { options.timeout = left }
+    return options
+  }
+
+  /// The proxy as libcurl takes it; its addresses are not judged, since it is the caller's choice.
+  private func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError) -> CurlProxy? {
+    guard let proxy else { return nil }
+    guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, addresses: nil) }
+    let found = try await resolver.resolve(HostName(proxy.host), options: lookup(call))
+    let addresses = found.addresses.map { $0.family == .ipv6 ? "[\($0)]" : $0.description }.joined(separator: ",")
+    return CurlProxy(url: proxy.href, addresses: "\(name):\(proxy.effectivePort):\(addresses)")
+  }
+
+  private func isRepeatable(_ method: HTTPRequest.Method, _ body: RequestBody, _ options: RequestOptions) -> Bool {
+    body.kind != .oneShot && (options.isSafeToRepeat || RepeatRule.isIdempotent(method))
+  }
+
+  private func order(
+    _ method: HTTPRequest.Method, _ target: RequestTarget, _ body: RequestBody, length: Int64?, _ call: Call,
+    _ place: RequestPlace
+  ) -> CurlOrder {
+    let cookie = configuration.cookies?.cookieHeader(for: target.original, hostField: target.fields[.hostField])
+    let lines = FieldLines(target.fields, body, cookie: cookie, configuration)
+    let version = call.options.httpVersion ?? configuration.httpVersion
+    let route = CurlRoute(
+      origin: place.origin.description, usesTLS: target.url.scheme.isSecure,
+      version: body.trailerFields.isEmpty ? version.curlVersion : .http1, proxy: target.proxy)
+    var order = CurlOrder(
+      route: route, addresses: target.proxy == nil ? target.addresses : [], port: target.url.effectivePort,
+      policy: configuration.policy, host: target.original.host, url: target.url.href, method: method.rawValue,
+      fields: lines.bytes, body: body.order(method, length: length),
+      trailers: FieldLines(trailers: body.trailerFields).bytes,
+      expectsContinue: target.fields[.expect]?.lowercased() == "100-continue",
+      decompresses: call.options.decompresses ?? configuration.decompresses, isRepeatable: place.isRepeatable,
+      connectTimeout: call.timeouts.connect.wholeMilliseconds,
+      firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline)
+    if let observer = call.options.observer { order.observer = { observer(RequestEvent($0)) } }
+    if let progress = call.options.progress { order.progress = { progress(TransferProgress($0)) } }
+    return order
+  }
+
+  // MARK: After
+
+  private func response(
+    _ head: CurlHead, _ transfer: ResponseTransfer, _ target: RequestTarget, _ call: Call
+  ) throws(DirectDNSError) -> DirectResponse {
+    report(head)
+    guard let (response, version) = ResponseHead.parse(head.bytes) else {
+      throw DirectDNSError(.connectionLost, "\(Origin(target.original)) answered with what is no HTTP response")
+    }
+    let connection = ConnectionDetails(
+      remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: version, isReused: head.isReused,
+      failedAddresses: head.attempts.map(\.address))
+    let timings = RequestTimings(
+      lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },
+      firstByte: .milliseconds(head.wait), total: SystemClock().now - call.began)
+    return DirectResponse(
+      head: target.restore(response), url: target.original, body: ResponseBody(transfer: transfer), hops: [],
+      connection: connection, resolution: target.proxy == nil ? target.resolution : nil, timings: timings)
+  }
+
+  private func report(_ head: CurlHead) {
+    report(head.attempts)
+    guard let address = head.address, let connect = head.connect else { return }
+    resolver.report(address, .connected(in: .microseconds(connect)))
+  }
+
+  /// Addresses that are dead are used last, and what stands to them no more.
+  private func report(_ attempts: [CurlFailure.Attempt]) {
+    for attempt in attempts {
+      resolver.report(attempt.address, .failed)
+      for loop in loops { _ = loop.post(.closeIdle(attempt.address)) }
+    }
+  }
+}
+
+extension HTTPVersionChoice {
+  fileprivate var curlVersion: CurlRoute.Version {
+    switch self {
+    case .automatic: .automatic
+    case .http1: .http1
+    case .http2: .http2
+    }
+  }
+}
+
+extension RequestEvent {
+  fileprivate init(_ event: CurlEvent) {
+    self =
+      switch event {
+      case .connecting(let address): .connecting(address)
+      case .failed(let address, let error): .connectFailed(address, reason: error.text)
+      case .connected(let address, let isReused): .connected(address, isReused: isReused)
+      case .secured(let line): .secured(line)
+      }
+  }
+}
+
+extension TransferProgress {
+  fileprivate init(_ progress: CurlProgress) {
+    self.init(
+      sent: progress.sent, received: progress.received, expected: progress.expected < 0 ? nil : progress.expected)
+  }
+}

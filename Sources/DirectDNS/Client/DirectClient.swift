@@ -1,0 +1,147 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// An HTTP client that finds its own addresses: requests go out while DNS is dead, and never where they must not.
+///
+/// Each request's host is resolved by a ``Resolver``, every address is judged by the ``AddressPolicy``, and connections
+/// are raced over those that are left (RFC 8305). `Host`, certificate check, cookies and redirects stay on the name.
+/// <doc:Requests> tells how to use it, <doc:Failover> what happens when something is broken.
+///
+/// A client is safe for concurrent use and keeps its connections: make one and share it. One that is dropped ends its
+/// transfers, its connections and its threads.
+public final class DirectClient: Sendable {
+  /// How it behaves.
+  public let configuration: DirectClientConfiguration
+  /// What it resolves names by.
+  public let resolver: Resolver
+  let rewriter: RequestRewriter
+  let proxies: ProxyRule
+  let loops: [CurlLoop<CurlExchanges>]
+  let inFlight = InFlight()
+  let telemetry = ClientTelemetry()
+  private let ownsResolver: Bool
+
+  /// Creates a client.
+  ///
+  /// - Parameters:
+  ///   - configuration: how it behaves; by default it sends to public addresses only.
+  ///   - resolver: what it resolves names by; a resolver of the default providers, which ends with the client, if there
+  ///     is none.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
+  public init(
+    _ configuration: DirectClientConfiguration = DirectClientConfiguration(), resolver: Resolver? = nil
+  ) throws(DirectDNSError) {
+    try configuration.validate()
+    self.configuration = configuration
+    ownsResolver = resolver == nil
+    if let resolver { self.resolver = resolver } else { self.resolver = try Resolver() }
+    rewriter = RequestRewriter(form: .pinned, policy: configuration.policy)
+    proxies = try ProxyRule(configuration.proxy, environment: ProcessInfo.processInfo.environment)
+    let settings = try CurlExchangeSettings(configuration)
+    loops = (0..<configuration.threads).map { _ in CurlLoop(settings) }
+  }
+
+  deinit { if ownsResolver { resolver.shutDown() } }
+
+  /// Sends a request, and follows where it is redirected to.
+  ///
+  /// - Parameters:
+  ///   - request: method, URL and header fields; see `HTTPRequest.init(method:url:headerFields:)`. Fields go out as they
+  ///     are; none is added but what the protocol needs, a `User-Agent`, and the cookies of a jar.
+  ///   - body: what is sent; nothing by default.
+  ///   - options: what this request wants other than the client does.
+  /// - Returns: the response, as soon as its head has come; whatever its status is.
+  /// - Throws: why there is no response: `connectFailed`, `tlsFailed`, `connectionLost`, `timedOut`,
+  ///   `addressForbidden`, what ``Resolver/resolve(_:options:)-(HostName,_)`` and
+  ///   ``Redirect/next(after:to:body:hops:configuration:)`` throw, and others.
+  public func execute(
+    _ request: HTTPRequest, body: RequestBody = .none, options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    guard inFlight.enter() else { throw DirectDNSError(.shutDown, "the client was shut down") }
+    defer { inFlight.leave() }
+    if let timeouts = options.timeouts { try timeouts.validate() }
+    return try await follow(request, body, Call(options, configuration))
+  }
+
+  /// What holds for all hops of a request.
+  struct Call: Sendable {
+    let options: RequestOptions
+    let timeouts: RequestTimeouts
+    let redirects: RedirectConfiguration?
+    let began = SystemClock().now
+    /// By the loops' time.
+    let deadline: Int64
+
+    init(_ options: RequestOptions, _ configuration: DirectClientConfiguration) {
+      self.options = options
+      timeouts = options.timeouts ?? configuration.timeouts
+      redirects =
+        switch options.redirects {
+        case .asConfigured: configuration.redirects
+        case .followed(let rules): rules
+        case .returned: nil
+        }
+      deadline = CurlTime.now + timeouts.whole.wholeMilliseconds
+    }
+  }
+
+  private func follow(
+    _ first: HTTPRequest, _ firstBody: RequestBody, _ call: Call
+  ) async throws(DirectDNSError) -> DirectResponse {
+    var request = first
+    var body = firstBody
+    var hops: [DirectResponse.Hop] = []
+    while true {
+      let response = try await send(request, body, call, hop: hops.count)
+      if let cookies = configuration.cookies {
+        cookies.store(
+          setCookie: response.headerFields[values: .setCookie], for: response.url,
+          hostField: request.headerFields[.hostField])
+      }
+      guard let rules = call.redirects, let next = try redirect(after: response, request, body, hops.count, rules)
+      else { return response.following(hops) }
+      response.body.discard()
+      hops.append(
+        DirectResponse.Hop(
+          method: request.method, url: response.url, head: response.head, connection: response.connection))
+      call.options.observer?(.redirected(status: response.status.code, to: next.url))
+      request = next.request
+      if !next.keepsBody { body = .none }
+    }
+  }
+
+  private func redirect(
+    after response: DirectResponse, _ request: HTTPRequest, _ body: RequestBody, _ hops: Int,
+    _ rules: RedirectConfiguration
+  ) throws(DirectDNSError) -> Redirect? {
+    guard response.status.kind == .redirection else { return nil }
+    do {
+      return try Redirect.next(after: response.head, to: request, body: body.kind, hops: hops, configuration: rules)
+    } catch {
+      response.body.cancel()
+      throw error
+    }
+  }
+
+  /// Says that the machine is on another network: connections of the old one are not used again, and the resolver is
+  /// told as well.
+  public func networkDidChange() {
+    resolver.networkDidChange()
+    for loop in loops { _ = loop.post(.closeIdle(nil)) }
+  }
+
+  /// Ends the client: new requests are refused, those under way finish or are cancelled when the time is over.
+  ///
+  /// - Parameter limit: how long those under way may take; 30 s by default.
+  public func shutDown(within limit: Duration = .seconds(30)) async {
+    inFlight.close()
+    await inFlight.drained(within: limit)
+    for loop in loops { loop.stop() }
+    if ownsResolver { resolver.shutDown() }
+  }
+}

@@ -1,0 +1,164 @@
+internal import HTTPTypes
+
+/// How a client behaves.
+///
+/// Every property has a default; without any change a client works on the internet, and sends nothing to addresses that
+/// are not public.
+public struct DirectClientConfiguration: Sendable {
+  /// Which addresses may be connected to; ``AddressPolicy/publicOnly`` by default.
+  ///
+  /// Judged for every address of an answer, for the address that is really dialled, and for each redirect anew.
+  public var policy: AddressPolicy
+  /// Whose certificates are trusted; the system's by default.
+  ///
+  /// Certificates are always checked, against the name.
+  public var trust: TrustStore
+  /// The certificate that the client shows to servers that ask for one; none by default.
+  public var identity: ClientIdentity?
+  /// The oldest version of TLS that is spoken; ``TLSVersion/v12`` by default.
+  public var minimumTLS: TLSVersion
+  /// Which versions of HTTP are spoken; ``HTTPVersionChoice/automatic`` by default.
+  public var httpVersion: HTTPVersionChoice
+  /// How redirects are followed; nil to hand them to the caller.
+  ///
+  /// Default: as ``RedirectConfiguration`` has it.
+  public var redirects: RedirectConfiguration?
+  /// Where cookies are kept; nil, the default, sends and stores none.
+  public var cookies: CookieJar?
+  /// The proxy that requests go through; ``ProxyChoice/none`` by default, whatever the environment says.
+  public var proxy: ProxyChoice
+  /// The `User-Agent` of requests that have none of their own; nil sends none.
+  ///
+  /// Default: `DirectDNS`.
+  public var userAgent: String?
+  /// Whether compressed bodies are asked for and decoded: gzip, deflate, br and zstd, as far as libcurl has them.
+  ///
+  /// Default: false; bodies come as they were sent.
+  public var decompresses: Bool
+  /// How long a request may take.
+  public var timeouts: RequestTimeouts
+  /// The time from one attempt to connect to the next one, at another address; a failure starts it at once.
+  ///
+  /// Default: 250 ms (RFC 8305 §5).
+  public var attemptDelay: Duration
+  /// Connections in all; requests beyond wait in the order of their arrival.
+  ///
+  /// Default: 256.
+  public var connections: Int
+  /// Connections to one name.
+  ///
+  /// Default: 64.
+  public var connectionsPerName: Int
+  /// Requests at once on one HTTP/2 connection; another one is opened beyond.
+  ///
+  /// Default: 50; BIND 9.18 closes a connection at 64, nginx takes 128.
+  public var streamsPerConnection: Int
+  /// Threads that carry the transfers; each origin belongs to one of them.
+  ///
+  /// Default: 1, which carries some ten thousand requests a second.
+  public var threads: Int
+  /// Bytes of a response's body that wait for a slow reader before the server has to.
+  ///
+  /// Default: 256 KiB for each response.
+  public var bufferSize: Int
+  /// Whether `originalUrl` goes on the wire where the caller has set it.
+  ///
+  /// Default: false. It may hold secrets.
+  public var forwardsOriginalUrl: Bool
+  /// What look-ups want; its time is also bounded by the request's.
+  public var lookup: LookupOptions
+
+  /// Creates the default configuration.
+  public init() {
+    policy = .publicOnly
+    trust = TrustStore()
+    identity = nil
+    minimumTLS = .v12
+    httpVersion = .automatic
+    redirects = RedirectConfiguration()
+    cookies = nil
+    proxy = .none
+    userAgent = "DirectDNS"
+    decompresses = false
+    timeouts = RequestTimeouts()
+    attemptDelay = .milliseconds(250)
+    connections = 256
+    connectionsPerName = 64
+    streamsPerConnection = 50
+    threads = 1
+    bufferSize = 256 * 1024
+    forwardsOriginalUrl = false
+    lookup = LookupOptions()
+  }
+
+  func validate() throws(DirectDNSError) {
+    let counts: KeyValuePairs = [
+      "connections": connections, "connectionsPerName": connectionsPerName,
+      "streamsPerConnection": streamsPerConnection, "threads": threads, "bufferSize": bufferSize,
+    ]
+    if let (name, value) = counts.first(where: { $0.value < 1 }) {
+      throw DirectDNSError(.invalidConfiguration, "\(name) is \(value): 1 is the least.")
+    }
+    guard threads <= connections else {
+      throw DirectDNSError(
+        .invalidConfiguration, "threads is \(threads) and connections \(connections): each thread needs one at least.")
+    }
+    try timeouts.validate()
+    if let userAgent, !HTTPField.isValidValue(userAgent) {
+      throw DirectDNSError(.invalidConfiguration, "userAgent has a character that no header field may have.")
+    }
+  }
+}
+
+extension RequestTimeouts {
+  func validate() throws(DirectDNSError) {
+    let times: KeyValuePairs = ["connect": connect, "firstByte": firstByte, "whole": whole]
+    guard let (name, value) = times.first(where: { $0.value <= .zero }) else { return }
+    throw DirectDNSError(.invalidConfiguration, "timeouts.\(name) is \(value): give it some time.")
+  }
+}
+
+/// A client's own certificate, and the key to it.
+public struct ClientIdentity: Sendable, Hashable {
+  /// The file of the certificate and its chain, in PEM form.
+  public var certificate: String
+  /// The file of the key, in PEM form; nil when it is in the certificate's.
+  public var key: String?
+  /// The key's password, where it has one.
+  public var password: Secret?
+
+  /// Creates an identity.
+  public init(certificate: String, key: String? = nil, password: Secret? = nil) {
+    self.certificate = certificate
+    self.key = key
+    self.password = password
+  }
+}
+
+/// A version of TLS.
+public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
+  /// TLS 1.2 (RFC 5246).
+  case v12 = "1.2"
+  /// TLS 1.3 (RFC 8446).
+  case v13 = "1.3"
+}
+
+/// Which versions of HTTP a client speaks.
+public enum HTTPVersionChoice: String, Sendable, Hashable, CaseIterable {
+  /// HTTP/2 where TLS agrees on it, HTTP/1.1 elsewhere.
+  case automatic
+  /// HTTP/1.1 alone.
+  case http1
+  /// HTTP/2, without TLS too, by prior knowledge (RFC 9113 §3.3).
+  case http2
+}
+
+/// The proxy that requests go through.
+public enum ProxyChoice: Sendable, Hashable {
+  /// None.
+  case none
+  /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the process's environment say.
+  case environment
+  /// This one, for all but the hosts of the list, which has the form of `no_proxy`.
+  case url(WebURL, except: String = "")
+}

@@ -1,0 +1,71 @@
+public import HTTPTypes
+
+/// A response, with the name in every place where the address could have stood, and how it was got.
+public struct DirectResponse: Sendable {
+  /// Status and header fields.
+  public let head: HTTPResponse
+  /// The URL that answered, with its fragment: the last hop's.
+  public let url: WebURL
+  /// The body, as it comes.
+  public let body: ResponseBody
+  /// The responses that redirected here, the first one first.
+  public let hops: [Hop]
+  /// The connection that it came over.
+  public let connection: ConnectionDetails
+  /// How fresh the answer was that named the address; nothing for an address literal and through a proxy.
+  public let resolution: Resolution?
+  /// How long it took, up to the head.
+  public let timings: RequestTimings
+
+  /// The status.
+  public var status: HTTPResponse.Status { head.status }
+  /// The header fields.
+  public var headerFields: HTTPFields { head.headerFields }
+  /// How fresh the answer was that named the address.
+  public var freshness: Resolution.Freshness? { resolution?.freshness }
+
+  /// A response that redirected.
+  public struct Hop: Sendable, Hashable {
+    /// The method that it answered.
+    public let method: HTTPRequest.Method
+    /// The URL that redirected.
+    public let url: WebURL
+    /// Status and header fields of the response.
+    public let head: HTTPResponse
+    /// The connection that it came over.
+    public let connection: ConnectionDetails
+  }
+
+  func following(_ hops: [Hop]) -> DirectResponse {
+    DirectResponse(
+      head: head, url: url, body: body, hops: hops, connection: connection, resolution: resolution, timings: timings)
+  }
+}
+
+/// The connection that a response came over.
+public struct ConnectionDetails: Sendable, Hashable {
+  /// The address; nothing through a proxy.
+  public let remoteAddress: IPAddress?
+  /// The port.
+  public let remotePort: UInt16
+  /// 1 for HTTP/1.1, 2 for HTTP/2.
+  public let httpVersion: Int
+  /// Whether the connection had stood before.
+  public let isReused: Bool
+  /// Addresses that failed before this one.
+  public let failedAddresses: [IPAddress]
+}
+
+/// How long a request took, up to its response's head: the last hop's.
+public struct RequestTimings: Sendable, Hashable {
+  /// Finding an address.
+  public let lookup: Duration
+  /// Making the TCP connection; nothing for one that stood.
+  public let connect: Duration?
+  /// Making the TLS session; nothing without one, and for a connection that stood.
+  public let tls: Duration?
+  /// From the connection to the head.
+  public let firstByte: Duration
+  /// All of it, every redirect and all waiting included.
+  public let total: Duration
+}

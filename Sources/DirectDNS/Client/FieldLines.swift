@@ -1,0 +1,78 @@
+internal import HTTPTypes
+
+/// A request's header fields as libcurl takes them: each as it was given, in its order, and none of libcurl's own.
+struct FieldLines {
+  /// The lines, a NUL behind each.
+  private(set) var bytes: [UInt8] = []
+
+  /// `Name: value`, or `Name;` for an empty value (CURLOPT_HTTPHEADER(3)).
+  mutating func append(_ name: HTTPField.Name, _ value: String) {
+    bytes.append(contentsOf: name.rawName.utf8)
+    if value.isEmpty {
+      bytes.append(ASCII.semicolon)
+    } else {
+      bytes.append(ASCII.colon)
+      bytes.append(ASCII.space)
+      bytes.append(contentsOf: value.utf8)
+    }
+    bytes.append(0)
+  }
+
+  /// Keeps libcurl from adding a field of its own: `Name:`.
+  mutating func suppress(_ name: StaticString) {
+    bytes.append(contentsOf: "\(name):\0".utf8)
+  }
+}
+
+extension FieldLines {
+  /// The lines of a request.
+  ///
+  /// - Parameters:
+  ///   - fields: the request's fields.
+  ///   - body: what it sends.
+  ///   - cookie: the jar's cookies for its URL, which come before the caller's own.
+  ///   - settings: what the client adds and keeps back.
+  init(_ fields: HTTPFields, _ body: RequestBody, cookie: String?, _ settings: DirectClientConfiguration) {
+    bytes.reserveCapacity(256)
+    var seen = Seen()
+    for field in fields {
+      switch field.name {
+      case .originalUrl where !settings.forwardsOriginalUrl: continue
+      // libcurl tells how long the body is, in the way that the version of HTTP has for it.
+      case .contentLength, .transferEncoding: continue
+      case .cookie where cookie != nil: continue
+      case .accept: seen.accept = true
+      case .expect: seen.expect = true
+      case .contentType: seen.contentType = true
+      case .userAgent: seen.userAgent = true
+      case .trailer: seen.trailer = true
+      default: break
+      }
+      append(field.name, field.value)
+    }
+    if let cookie {
+      append(.cookie, ([cookie] + fields[values: .cookie]).joined(separator: "; "))
+    }
+    if !seen.userAgent, let userAgent = settings.userAgent, !userAgent.isEmpty { append(.userAgent, userAgent) }
+    if !body.trailerFields.isEmpty, !seen.trailer {
+      append(.trailer, body.trailerFields.map(\.name.rawName).joined(separator: ", "))
+    }
+    if !seen.accept { suppress("Accept") }
+    if !seen.expect { suppress("Expect") }
+    if !seen.contentType { suppress("Content-Type") }
+  }
+
+  /// What the request itself has of the fields that libcurl would add.
+  private struct Seen {
+    var accept = false
+    var expect = false
+    var contentType = false
+    var userAgent = false
+    var trailer = false
+  }
+
+  /// The lines of the fields that follow a body.
+  init(trailers: HTTPFields) {
+    for field in trailers { append(field.name, field.value) }
+  }
+}

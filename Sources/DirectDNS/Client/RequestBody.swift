@@ -1,0 +1,86 @@
+public import HTTPTypes
+
+/// What a request sends.
+///
+/// A body that can be replayed is sent again where a redirect or a second attempt needs it; a stream is sent once.
+public struct RequestBody: Sendable {
+  enum Content: Sendable {
+    case none
+    case bytes([UInt8])
+    case source(CurlUpload.Source, length: Int64?, isReplayable: Bool)
+  }
+
+  let content: Content
+  /// Fields that follow the body; none by default.
+  ///
+  /// They make HTTP/1.1 send the body in chunks (RFC 9112 §7.1.2), and keep the request to that version.
+  public var trailerFields: HTTPFields = [:]
+
+  /// No body.
+  public static let none = RequestBody(content: .none)
+
+  /// These bytes; they can be replayed.
+  public static func bytes(_ bytes: [UInt8]) -> RequestBody { RequestBody(content: .bytes(bytes)) }
+
+  /// This text in UTF-8; it can be replayed.
+  public static func text(_ text: String) -> RequestBody { .bytes(Array(text.utf8)) }
+
+  /// A file's content, read while it is sent; it can be replayed.
+  ///
+  /// - Parameter path: the file. It must not change while it is sent: its length is told first.
+  /// - Throws: `fileUnusable` when it cannot be read, or is no file.
+  public static func file(_ path: String) throws(DirectDNSError) -> RequestBody {
+    let length = try FileReader(path).length()
+    return RequestBody(
+      content: .source(
+        { write in try await FileReader(path).read(length, write) }, length: length, isReplayable: true))
+  }
+
+  /// Pieces that come one after the other, once.
+  ///
+  /// A redirect that keeps the body then is an error, and so is a second attempt.
+  ///
+  /// - Parameters:
+  ///   - length: the number of bytes, if it is known: then it is told first, and another number is an error. Otherwise the
+  ///     body is sent in chunks.
+  ///   - pieces: the bytes; the server's speed is theirs.
+  public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(length: Int64? = nil, _ pieces: Pieces) -> RequestBody
+  where Pieces.Element == [UInt8] {
+    RequestBody(content: .source({ try await feed(pieces, $0) }, length: length, isReplayable: false))
+  }
+
+  /// Pieces that can be made anew, for each time that the body is sent.
+  public static func replayable<Pieces: AsyncSequence & SendableMetatype>(
+    length: Int64? = nil, _ make: @escaping @Sendable () async throws -> Pieces
+  ) -> RequestBody where Pieces.Element == [UInt8] {
+    RequestBody(content: .source({ try await feed(make(), $0) }, length: length, isReplayable: true))
+  }
+
+  private static func feed<Pieces: AsyncSequence & SendableMetatype>(
+    _ pieces: Pieces, _ write: @Sendable ([UInt8]) async -> Bool
+  ) async throws where Pieces.Element == [UInt8] {
+    for try await piece in pieces {
+      guard await write(piece) else { return }
+    }
+  }
+
+  /// What a redirect has to know of it.
+  var kind: Redirect.Body {
+    switch content {
+    case .none: .none
+    case .bytes: .replayable
+    case .source(_, _, let isReplayable): isReplayable ? .replayable : .oneShot
+    }
+  }
+
+  /// A form of it that can be sent once.
+  func order(_ method: HTTPRequest.Method, length: Int64?) -> CurlOrder.Body {
+    switch content {
+    // RFC 9110 §8.6: a server that expects content is told that there is none.
+    case .none: method == .post || method == .put || method == .patch ? .bytes([]) : .none
+    case .bytes(let bytes): .bytes(bytes)
+    case .source(let source, _, let isReplayable):
+      .pulled(CurlUpload(length: length, canRestart: isReplayable, source: source))
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/// What one request wants other than its client does; nothing by default.
+public struct RequestOptions: Sendable {
+  /// How redirects are followed.
+  public enum Redirects: Sendable, Hashable {
+    /// As the client does.
+    case asConfigured
+    /// By these rules.
+    case followed(RedirectConfiguration)
+    /// Not at all: the caller gets the response that redirects.
+    case returned
+  }
+
+  /// How long it may take; nil for the client's times.
+  public var timeouts: RequestTimeouts?
+  /// How redirects are followed.
+  public var redirects: Redirects
+  /// Which versions of HTTP are spoken; nil for the client's choice.
+  public var httpVersion: HTTPVersionChoice?
+  /// Whether a compressed body is asked for and decoded; nil for the client's choice.
+  public var decompresses: Bool?
+  /// Whether the request may be sent again after it may have reached the server, although its method is not idempotent:
+  /// a POST with a key by which the server knows a repetition, for example.
+  ///
+  /// Default: false. GET, HEAD, OPTIONS, TRACE, PUT and DELETE may anyway (RFC 9110 §9.2.2), if their body can be sent
+  /// again.
+  public var isSafeToRepeat: Bool
+  /// What the look-up wants; nil for the client's.
+  public var lookup: LookupOptions?
+  /// Is told how the transfer goes, some ten times a second and at its end, on the thread that carries it: return soon.
+  public var progress: (@Sendable (TransferProgress) -> Void)?
+  /// Is told what happens on the way, on whatever thread it happens: return soon.
+  public var observer: (@Sendable (RequestEvent) -> Void)?
+
+  /// Creates options.
+  public init(
+    timeouts: RequestTimeouts? = nil, redirects: Redirects = .asConfigured, httpVersion: HTTPVersionChoice? = nil,
+    decompresses: Bool? = nil, isSafeToRepeat: Bool = false, lookup: LookupOptions? = nil,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil, observer: (@Sendable (RequestEvent) -> Void)? = nil
+  ) {
+    self.timeouts = timeouts
+    self.redirects = redirects
+    self.httpVersion = httpVersion
+    self.decompresses = decompresses
+    self.isSafeToRepeat = isSafeToRepeat
+    self.lookup = lookup
+    self.progress = progress
+    self.observer = observer
+  }
+}
+
+/// How far a transfer is.
+public struct TransferProgress: Sendable, Hashable {
+  /// Bytes of the request's body that were sent.
+  public let sent: Int64
+  /// Bytes of the response's body that were received, after decoding.
+  public let received: Int64
+  /// Bytes that the response's body has on the wire; nil when the server does not say.
+  public let expected: Int64?
+}
+
+/// What happens on the way to a response.
+public enum RequestEvent: Sendable {
+  /// A request is about to be sent to this URL: the caller's, or where a redirect leads.
+  case sending(WebURL)
+  /// A name was resolved.
+  case resolved(HostName, Resolution)
+  /// An address is being connected to.
+  case connecting(IPAddress)
+  /// An address could not be connected to.
+  case connectFailed(IPAddress, reason: String)
+  /// A connection stands; one that stood before is reused. Through a proxy there is no address.
+  case connected(IPAddress?, isReused: Bool)
+  /// A line about the TLS session.
+  case secured(String)
+  /// The request is sent once more, since the connection ended before a response came.
+  case repeating(reason: String)
+  /// A response redirects.
+  case redirected(status: Int, to: WebURL)
+}

@@ -1,0 +1,85 @@
+/// Where a request goes, for errors: the origin, and never the path or the query, which may be secrets.
+struct RequestPlace: Sendable {
+  let origin: Origin
+  let timeouts: RequestTimeouts
+  let policy: AddressPolicy
+  let isRepeatable: Bool
+
+  /// An exchange's failure in the library's words.
+  ///
+  /// - Parameters:
+  ///   - failure: why there is no response.
+  ///   - inBody: whether the head had come already.
+  func error(_ failure: CurlFailure, inBody: Bool = false) -> DirectDNSError {
+    let attempts = failure.attempts.map { attempt in
+      DirectDNSError.Attempt(provider: attempt.address.description, reason: attempt.reason.text)
+    }
+    if let bodyFailure = failure.bodyFailure {
+      if let error = bodyFailure as? DirectDNSError { return error }
+      return DirectDNSError(
+        .bodyFailed, "the body of the request to \(origin) could not be read to its end: \(bodyFailure)",
+        underlying: bodyFailure)
+    }
+    if let forbidden = failure.forbidden, let objection = policy.objection(to: forbidden, host: origin.host) {
+      return DirectDNSError(.addressForbidden, objection.description)
+    }
+    let (code, message) = describe(failure, inBody)
+    return DirectDNSError(code, message, attempts: attempts, underlying: failure.reason)
+  }
+
+  private func describe(_ failure: CurlFailure, _ inBody: Bool) -> (DirectDNSError.Code, String) {
+    switch failure.reason {
+    case .timedOut: (.timedOut, timedOut(failure.timer))
+    case .connect(let reason):
+      (
+        .connectFailed,
+        "no address of \(origin.host) could be connected to at port \(origin.port): "
+          + (failure.attempts.isEmpty ? reason : "\(failure.attempts.count) tried")
+      )
+    case .tls(let reason): (.tlsFailed, "TLS with \(origin) failed: \(reason)\(Self.tlsAdvice(reason))")
+    case .connectionLost(let reason): (.connectionLost, lost(failure, reason, inBody))
+    case .invalidRequest(let reason):
+      (.invalidRequest, "the request to \(origin) cannot be sent: \(reason)")
+    case .bodyTooLarge: (.bodyTooLarge, "the response of \(origin) is larger than allowed")
+    case .cancelled: (.cancelled, "the request to \(origin) was cancelled")
+    case .shutDown: (.shutDown, "the client was shut down")
+    }
+  }
+
+  private func timedOut(_ timer: CurlFailure.Timer?) -> String {
+    switch timer {
+    case .connect: "no connection to \(origin) within \(timeouts.connect): its addresses are silent"
+    case .firstByte: "\(origin) sent no response within \(timeouts.firstByte) of the request"
+    case .whole, nil: "the request to \(origin) was not done within \(timeouts.whole)"
+    }
+  }
+
+  private func lost(_ failure: CurlFailure, _ reason: String, _ inBody: Bool) -> String {
+    if inBody { return "the connection to \(origin) ended in mid-body: \(reason)" }
+    let advice =
+      isRepeatable || !failure.mayHaveArrived
+      ? "" : "; the request may have reached the server, so it was not sent again: repeat it only if that is harmless"
+    return "the connection to \(origin) ended before a response came: \(reason)\(advice)"
+  }
+
+  private static func tlsAdvice(_ reason: String) -> String {
+    let isUntrusted = reason.contains("issuer") || reason.contains("self-signed") || reason.contains("self signed")
+    return isUntrusted ? "; add the authority that signed it to the trust store (dnsctl: --cacert)" : ""
+  }
+}
+
+extension CurlError {
+  /// What happened, in words.
+  var text: String {
+    switch self {
+    case .connect(let reason): reason
+    case .tls(let reason): "TLS: \(reason)"
+    case .timedOut: "timed out"
+    case .bodyTooLarge: "too large"
+    case .connectionLost(let reason): reason
+    case .invalidRequest(let reason): reason
+    case .cancelled: "cancelled"
+    case .shutDown: "shut down"
+    }
+  }
+}

@@ -1,0 +1,50 @@
+internal import HTTPTypes
+
+/// Where a request goes once it was looked up and judged.
+struct RequestTarget: Sendable {
+  /// What is requested: the name, no user info, no fragment.
+  let url: WebURL
+  /// What the caller asked for.
+  let original: WebURL
+  let fields: HTTPFields
+  /// The addresses that may be connected to, in the order of use.
+  private(set) var addresses: [IPAddress]
+  let proxy: CurlProxy?
+  private let direct: DirectRequest?
+  var resolution: Resolution?
+  var lookup = Duration.zero
+
+  /// A request that goes straight to an address of a name.
+  init(_ direct: DirectRequest) {
+    url = direct.url
+    original = direct.originalURL
+    fields = direct.request.headerFields
+    addresses = direct.addresses
+    proxy = nil
+    self.direct = direct
+  }
+
+  /// A request that is sent as it is: for an address, or through a proxy.
+  init(_ request: HTTPRequest, _ url: WebURL, _ addresses: [IPAddress], proxy: CurlProxy?) {
+    self.url = url.requested(from: url.host)
+    original = url
+    var fields = request.headerFields
+    fields[.proxyAuthorization] = nil
+    if fields[.authorization] == nil { fields[.authorization] = url.basicCredentials }
+    self.fields = fields
+    self.addresses = addresses
+    self.proxy = proxy
+    direct = nil
+  }
+
+  /// Tries an address after all others.
+  mutating func moveToEnd(_ address: IPAddress?) {
+    guard let address, let index = addresses.firstIndex(of: address) else { return }
+    addresses.append(addresses.remove(at: index))
+  }
+
+  /// A response with the name put back where the address stands.
+  func restore(_ response: HTTPResponse) -> HTTPResponse {
+    direct.map { ResponseRestorer.restore(response, for: $0) } ?? response
+  }
+}

@@ -1,0 +1,110 @@
+public import HTTPTypes
+
+/// A response's body as it comes: pieces of bytes, each once.
+///
+/// The server has to wait while nobody reads, after ``DirectClientConfiguration/bufferSize`` bytes. Dropping the body
+/// unread, or leaving a loop over it, ends the transfer. One reader at a time.
+public struct ResponseBody: AsyncSequence, Sendable {
+  /// A piece of the body.
+  public typealias Element = [UInt8]
+  /// Reading fails with what the library throws everywhere.
+  public typealias Failure = DirectDNSError
+
+  let transfer: ResponseTransfer
+
+  /// Hands out the pieces that nobody has taken yet.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let transfer: ResponseTransfer
+
+    /// The next piece; nothing at the end.
+    ///
+    /// - Throws: why the rest does not come: `connectionLost`, `timedOut`, `cancelled` or `shutDown`.
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(DirectDNSError)
+      -> [UInt8]?
+    {
+      try await transfer.next()
+    }
+
+    /// The next piece; nothing at the end.
+    public mutating func next() async throws(DirectDNSError) -> [UInt8]? { try await transfer.next() }
+  }
+
+  /// Begins to read where the last reader ended.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(transfer: transfer) }
+
+  /// Reads all that is left, into memory.
+  ///
+  /// - Parameter limit: the most bytes to read; with more, the transfer ends.
+  /// - Throws: `bodyTooLarge` for more, or why the rest does not come.
+  public func collect(upTo limit: Int) async throws(DirectDNSError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while let piece = try await transfer.next() {
+      guard bytes.count + piece.count <= limit else {
+        cancel()
+        throw DirectDNSError(
+          .bodyTooLarge,
+          "the response's body has more than \(limit) bytes: read it piece by piece, or raise the limit")
+      }
+      if bytes.isEmpty { bytes = piece } else { bytes.append(contentsOf: piece) }
+    }
+    return bytes
+  }
+
+  /// The fields that followed the body; empty until it has been read to its end, and where there were none.
+  public var trailerFields: HTTPFields {
+    guard case .success(let end)? = transfer.exchange.end else { return [:] }
+    return ResponseHead.fields(end.trailers)
+  }
+
+  /// Ends the transfer; whoever reads then gets an error.
+  public func cancel() { transfer.cancel() }
+
+  /// Leaves the rest unread and keeps the connection, if the rest is short; ends the transfer otherwise.
+  func discard() { transfer.discard(upTo: Self.discardLimit) }
+
+  /// Reading so much of a redirect's body is cheaper than a new connection.
+  private static let discardLimit = 64 * 1024
+}
+
+/// A response that is being received; whoever drops it ends the transfer.
+final class ResponseTransfer: Sendable {
+  let exchange: CurlExchange
+  private let loop: CurlLoop<CurlExchanges>
+  private let place: RequestPlace
+  private let isDiscarded = Locked(false)
+
+  init(_ exchange: CurlExchange, _ loop: CurlLoop<CurlExchanges>, _ place: RequestPlace) {
+    self.exchange = exchange
+    self.loop = loop
+    self.place = place
+  }
+
+  deinit {
+    if exchange.end == nil, !isDiscarded.withLock({ $0 }) { _ = loop.post(.cancel(exchange)) }
+  }
+
+  func next() async throws(DirectDNSError) -> [UInt8]? {
+    while true {
+      switch exchange.take() {
+      case .bytes(let bytes, let resumes):
+        if resumes { _ = loop.post(.resume(exchange)) }
+        return bytes
+      case .end(.success): return nil
+      case .end(.failure(let failure)): throw place.error(failure, inBody: true)
+      case .nothingYet:
+        await withTaskCancellationHandler {
+          await exchange.waitForBody()
+        } onCancel: {
+          cancel()
+        }
+      }
+    }
+  }
+
+  func cancel() { _ = loop.post(.cancel(exchange)) }
+
+  func discard(upTo limit: Int) {
+    isDiscarded.withLock { $0 = true }
+    if exchange.end == nil { _ = loop.post(.drain(exchange, limit: limit)) }
+  }
+}

@@ -1,0 +1,123 @@
+internal import HTTPTypes
+
+/// Reads the head of a response as libcurl hands it over: a status line and field lines.
+enum ResponseHead {
+  /// The head's status, fields, and the version of HTTP; nothing for bytes that are none.
+  static func parse(_ bytes: [UInt8]) -> (response: HTTPResponse, version: Int)? {
+    let bytes = bytes.span
+    guard let end = lineEnd(bytes, from: 0), let space = index(of: ASCII.space, bytes, 0..<end), space + 3 < end,
+      space > 5
+    else { return nil }
+    var code = 0
+    for place in space + 1...space + 3 {
+      guard (ASCII.zero...ASCII.zero + 9).contains(bytes[place]) else { return nil }
+      code = code * 10 + Int(bytes[place] - ASCII.zero)
+    }
+    var status = HTTPResponse.Status(code: code)
+    if let reason = text(bytes, value(bytes, min(space + 5, end), end)), !reason.isEmpty {
+      status = HTTPResponse.Status(code: code, reasonPhrase: reason)
+    }
+    // "HTTP/2 200" or "HTTP/1.1 200 OK".
+    let version = Int(bytes[5] &- ASCII.zero)
+    return (HTTPResponse(status: status, headerFields: fields(bytes, from: end + 1)), version)
+  }
+
+  /// Field lines; what is none is left out.
+  static func fields(_ bytes: [UInt8]) -> HTTPFields { fields(bytes.span, from: 0) }
+
+  private static func fields(_ bytes: Span<UInt8>, from start: Int) -> HTTPFields {
+    var fields = HTTPFields()
+    var line = start
+    while line < bytes.count {
+      let end = lineEnd(bytes, from: line) ?? bytes.count
+      defer { line = end + 1 }
+      if bytes[line] == ASCII.space || bytes[line] == ASCII.tab {
+        // A line folded onto the one before (RFC 9112 §5.2).
+        guard let last = fields.indices.last else { continue }
+        let folded = value(bytes, line, end)
+        if let more = text(bytes, folded), !more.isEmpty { fields[last].value += " " + more }
+        continue
+      }
+      guard let colon = index(of: ASCII.colon, bytes, line..<end),
+        let name = KnownFields.name(bytes.extracting(line..<colon))
+      else { continue }
+      fields.append(field(name, bytes, value(bytes, colon + 1, end)))
+    }
+    return fields
+  }
+
+  private static func field(_ name: HTTPField.Name, _ bytes: Span<UInt8>, _ value: Range<Int>) -> HTTPField {
+    if let text = text(bytes, value) { return HTTPField(name: name, value: text) }
+    // Octets that are no UTF-8 stay the octets that they are (RFC 9110 §5.5).
+    return HTTPField(name: name, value: value.map { bytes[$0] })
+  }
+
+  private static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String? {
+    guard let utf8 = try? UTF8Span(validating: bytes.extracting(range)) else { return nil }
+    return String(copying: utf8)
+  }
+
+  /// The range without the blanks around it.
+  private static func value(_ bytes: Span<UInt8>, _ from: Int, _ to: Int) -> Range<Int> {
+    var start = from
+    let end = trimmedEnd(bytes, from, to)
+    while start < end, isBlank(bytes[start]) { start += 1 }
+    return start..<end
+  }
+
+  private static func trimmedEnd(_ bytes: Span<UInt8>, _ from: Int, _ to: Int) -> Int {
+    var end = to
+    while end > from, isBlank(bytes[end - 1]) { end -= 1 }
+    return end
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == ASCII.space || byte == ASCII.tab || byte == ASCII.carriageReturn
+  }
+
+  private static func lineEnd(_ bytes: Span<UInt8>, from: Int) -> Int? {
+    index(of: ASCII.newline, bytes, from..<bytes.count)
+  }
+
+  private static func index(of byte: UInt8, _ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+    for place in range where bytes[place] == byte { return place }
+    return nil
+  }
+}
+
+/// Names of fields that responses have, so that the common ones need not be checked and copied each time.
+enum KnownFields {
+  private static let names: [HTTPField.Name] = [
+    .acceptRanges, .age, .allow, .cacheControl, .connection, .contentDisposition, .contentEncoding, .contentLanguage,
+    .contentLength, .contentLocation, .contentRange, .contentType, .date, .eTag, .expires, .lastModified, .location,
+    .retryAfter, .server, .setCookie, .strictTransportSecurity, .transferEncoding, .vary, .wwwAuthenticate,
+  ]
+
+  /// By length; a name that a server spells otherwise has an entry of its own: its spelling is kept.
+  private static let byLength: [[(bytes: [UInt8], name: HTTPField.Name)]] = {
+    var table: [[(bytes: [UInt8], name: HTTPField.Name)]] = Array(repeating: [], count: 32)
+    for name in names {
+      for spelling in [name.rawName, name.canonicalName] {
+        let bytes = Array(spelling.utf8)
+        guard bytes.count < table.count, let spelled = HTTPField.Name(spelling),
+          !table[bytes.count].contains(where: { $0.bytes == bytes })
+        else { continue }
+        table[bytes.count].append((bytes, spelled))
+      }
+    }
+    return table
+  }()
+
+  static func name(_ bytes: Span<UInt8>) -> HTTPField.Name? {
+    if bytes.count < byLength.count {
+      for entry in byLength[bytes.count] where isEqual(entry.bytes, bytes) { return entry.name }
+    }
+    guard let utf8 = try? UTF8Span(validating: bytes) else { return nil }
+    return HTTPField.Name(String(copying: utf8))
+  }
+
+  private static func isEqual(_ left: [UInt8], _ right: Span<UInt8>) -> Bool {
+    for place in 0..<right.count where left[place] != right[place] { return false }
+    return true
+  }
+}

@@ -1,0 +1,139 @@
+/// What the connections of one origin carry, and whether they can carry one more request.
+///
+/// A pure value. HTTP/1.1 carries one request a connection; HTTP/2 carries many, so that a burst needs one handshake
+/// and not one each: while nobody knows yet what a server speaks, one request goes ahead and the others wait for its
+/// connection.
+struct LaneLoad {
+  /// Whether the origin's connections carry several requests at once.
+  enum Multiplexing: Hashable { case never, unknown, always }
+
+  /// Whether one more request may start.
+  enum Admission: Hashable {
+    /// On a connection that stands.
+    case reuse
+    /// On a connection of its own.
+    case open
+    /// Not before another request of this origin has ended, or has got its connection.
+    case laneIsFull
+    /// Not before a connection of any origin is free.
+    case allAreTaken
+  }
+
+  /// The connections to one address, and the requests on them.
+  private struct Line: Hashable {
+    var standing = 0
+    var running = 0
+  }
+
+  private var lines: [IPAddress?: Line] = [:]
+  private(set) var multiplexing: Multiplexing
+  /// Requests under way, those included that have no connection yet.
+  private(set) var running = 0
+  /// Connections that stand.
+  private(set) var standing = 0
+  /// Requests that are opening a connection for those to come.
+  private(set) var opening = 0
+  private var streamLimit: Int
+  private let connectionLimit: Int
+
+  init(multiplexing: Multiplexing, connectionLimit: Int, streamLimit: Int) {
+    self.multiplexing = multiplexing
+    self.connectionLimit = connectionLimit
+    self.streamLimit = streamLimit
+  }
+
+  /// How many of all connections it takes; idle ones do not count, since they can be closed.
+  var weight: Int {
+    multiplexing == .never ? running : running == 0 ? 0 : max(1, standing + opening)
+  }
+
+  /// Whether nothing is left of it.
+  var isEmpty: Bool { running == 0 && standing == 0 }
+
+  /// Whether one more request may start, when so many connections of others are free.
+  func admission(free: Int) -> Admission {
+    switch multiplexing {
+    case .never:
+      guard running < connectionLimit else { return .laneIsFull }
+      guard free > 0 else { return .allAreTaken }
+      return running < standing ? .reuse : .open
+    case .unknown, .always:
+      if running - opening < standing * streamLimit { return .reuse }
+      guard opening == 0, standing < connectionLimit else { return .laneIsFull }
+      return free > 0 ? .open : .allAreTaken
+    }
+  }
+
+  /// The addresses with one in front whose connection has room for one more request, if there is one: rotation must
+  /// not cost a handshake for each request.
+  func ordered(_ addresses: [IPAddress]) -> [IPAddress] {
+    let room = multiplexing == .never ? 1 : streamLimit
+    guard standing > 0,
+      let index = addresses.firstIndex(where: { address in
+        lines[address].map { $0.running < $0.standing * room } ?? false
+      }), index > 0
+    else { return addresses }
+    var ordered = addresses
+    ordered.insert(ordered.remove(at: index), at: 0)
+    return ordered
+  }
+
+  // MARK: What happened
+
+  /// A request was started toward an address.
+  mutating func started(_ address: IPAddress?, opens: Bool) {
+    running += 1
+    if opens { opening += 1 }
+    lines[address, default: Line()].running += 1
+  }
+
+  /// A request got its connection, to the address that it was started toward or to another one.
+  mutating func connected(_ address: IPAddress?, insteadOf first: IPAddress?, opened: Bool) {
+    if opened { opening -= 1 }
+    guard address != first else { return }
+    lines[first]?.running -= 1
+    lines[address, default: Line()].running += 1
+    forget(first)
+  }
+
+  /// A request has ended, before or after it got its connection.
+  mutating func ended(_ address: IPAddress?, wasOpening: Bool) {
+    running -= 1
+    if wasOpening { opening -= 1 }
+    lines[address]?.running -= 1
+    forget(address)
+  }
+
+  /// A new connection stands.
+  mutating func stood(_ address: IPAddress?) {
+    standing += 1
+    lines[address, default: Line()].standing += 1
+  }
+
+  /// A connection that stood has been closed.
+  mutating func closed(_ address: IPAddress?) {
+    standing -= 1
+    lines[address]?.standing -= 1
+    forget(address)
+  }
+
+  /// A response told what the server speaks.
+  mutating func learned(isMultiplexed: Bool) {
+    guard multiplexing == .unknown || (multiplexing == .always) != isMultiplexed else { return }
+    multiplexing = isMultiplexed ? .always : .never
+  }
+
+  /// A request that was to share a connection opens one of its own: the server speaks HTTP/1.1, or takes fewer requests
+  /// a connection than we thought.
+  mutating func overflowed() {
+    switch multiplexing {
+    case .never: break
+    case .unknown: multiplexing = .never
+    case .always: if standing > 0 { streamLimit = max(1, min(streamLimit, (running - 1) / standing)) }
+    }
+  }
+
+  private mutating func forget(_ address: IPAddress?) {
+    if lines[address] == Line() { lines[address] = nil }
+  }
+}

@@ -1,0 +1,150 @@
+internal import CDirectDNSCurl
+internal import DequeModule
+
+/// DNS requests in lanes: so many in flight, the others in the order of their arrival.
+final class CurlQueries: CurlDriver {
+  enum Command { case start(CurlJob), cancel(CurlJob) }
+
+  /// The transfers of one lane: running ones, waiting ones, and handles that are free.
+  private final class Lane {
+    /// Kept, so that its identity is not given to another one.
+    let identity: CurlLane
+    var queue = Deque<CurlJob>()
+    /// No waiting transfer's time is over before this.
+    var earliestDeadline = Int64.max
+    var idle: [CurlEasy] = []
+    var running = 0
+
+    init(_ identity: CurlLane) { self.identity = identity }
+  }
+
+  private let multi: CurlMulti
+  private var lanes: [ObjectIdentifier: Lane] = [:]
+  private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
+  let sockets = CurlSockets()
+  /// Transfers that were started and not performed yet.
+  private var startCount = 0
+
+  init(_ settings: (), multi: CurlMulti) {
+    self.multi = multi
+    // Above a server's stream limit libcurl opens further connections: never more than these.
+    multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, 8)
+    multi.set(CURLMOPT_MAXCONNECTS, 64)
+  }
+
+  var isBusy: Bool { !running.isEmpty }
+
+  func takeStartCount() -> Int {
+    defer { startCount = 0 }
+    return startCount
+  }
+
+  func stop() {
+    for (easy, job) in running.values {
+      unsafe multi.remove(easy.handle)
+      job.finish(.failure(.shutDown))
+    }
+    for lane in lanes.values { for job in lane.queue where job.stage == .queued { job.finish(.failure(.shutDown)) } }
+  }
+
+  func carryOut(_ command: Command) {
+    switch command {
+    case .start(let job):
+      guard !job.isCancelled else { return job.finish(.failure(.cancelled)) }
+      let lane = lane(of: job)
+      job.stage = .queued
+      if lane.running < job.request.lane.width, lane.queue.isEmpty {
+        start(job, in: lane)
+      } else {
+        lane.queue.append(job)
+        lane.earliestDeadline = min(lane.earliestDeadline, job.deadline)
+      }
+    case .cancel(let job):
+      job.isCancelled = true
+      switch job.stage {
+      case .new, .done: break
+      case .queued: job.finish(.failure(.cancelled))  // its place in the queue is passed over
+      case .running:
+        guard let easy = running.values.first(where: { $0.job === job })?.easy else { return }
+        end(easy, .failure(.cancelled))
+      }
+    }
+  }
+
+  private func lane(of job: CurlJob) -> Lane {
+    let key = ObjectIdentifier(job.request.lane)
+    if let lane = lanes[key] { return lane }
+    // An origin that is asked elsewhere now: what served it before is not needed any more.
+    lanes = lanes.filter { _, lane in
+      lane.identity.origin != job.request.lane.origin || lane.running > 0 || !lane.queue.isEmpty
+    }
+    let lane = Lane(job.request.lane)
+    lanes[key] = lane
+    return lane
+  }
+
+  private func start(_ job: CurlJob, in lane: Lane) {
+    guard let easy = lane.idle.popLast() ?? CurlEasy(job.request.lane, sockets: sockets) else {
+      return job.finish(.failure(.invalidRequest("libcurl has no memory for a transfer")))
+    }
+    job.stage = .running
+    lane.running += 1
+    running[ObjectIdentifier(easy)] = (easy, job)
+    startCount += 1
+    send(job, by: easy)
+  }
+
+  private func send(_ job: CurlJob, by easy: CurlEasy) {
+    easy.prepare(job.request, timeout: job.deadline - CurlTime.now)
+    unsafe multi.add(easy.handle)
+  }
+
+  private func end(_ easy: CurlEasy, _ result: Result<CurlResponse, CurlError>) {
+    unsafe multi.remove(easy.handle)
+    guard let (_, job) = running.removeValue(forKey: ObjectIdentifier(easy)) else { return }
+    let lane = lane(of: job)
+    lane.running -= 1
+    lane.idle.append(easy)
+    job.finish(result)
+    while lane.running < job.request.lane.width, let next = lane.queue.popFirst() {
+      guard next.stage == .queued else { continue }
+      start(next, in: lane)
+    }
+  }
+
+  func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
+    guard let easy = unsafe CurlEasy.object(of: handle), let job = running[ObjectIdentifier(easy)]?.job else { return }
+    if code == CURLE_OK {
+      end(easy, .success(easy.response(job.request.wantedFields)))
+    } else if code == CURLE_HTTP2, !job.isRepeated {
+      // The server has ended the session. libcurl repeats by itself what was refused with it, but before 8.4 not
+      // for the transfer that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
+      job.isRepeated = true
+      unsafe multi.remove(handle)
+      send(job, by: easy)
+    } else {
+      end(easy, .failure(easy.isOverLimit ? .bodyTooLarge : CurlError(code, detail: easy.failureText)))
+    }
+  }
+
+  /// Ends what waited too long.
+  func settle() -> Int64 {
+    var patience: Int64 = 60_000
+    let now = CurlTime.now
+    for lane in lanes.values {
+      while let first = lane.queue.first, first.stage != .queued { lane.queue.removeFirst() }
+      guard !lane.queue.isEmpty else {
+        lane.earliestDeadline = .max
+        continue
+      }
+      if lane.earliestDeadline <= now {
+        // Deadlines are not in the queue's order: a hasty transfer may stand behind patient ones.
+        for job in lane.queue where job.stage == .queued && job.deadline <= now { job.finish(.failure(.timedOut)) }
+        lane.queue.removeAll { $0.stage != .queued }
+        lane.earliestDeadline = lane.queue.map(\.deadline).min() ?? .max
+      }
+      patience = min(patience, max(0, lane.earliestDeadline - now))
+    }
+    return patience
+  }
+}

@@ -1,0 +1,164 @@
+internal import Synchronization
+
+/// One request on its way out and its response on the way in.
+///
+/// Shared by the loop's thread, which fills it, and by the caller's task, which empties it. What is marked so belongs to
+/// the loop's thread alone; the rest is behind a lock, or constant.
+@safe final class CurlExchange: @unchecked Sendable {
+  enum Stage { case new, waiting, running, done }
+
+  let order: CurlOrder
+  /// Called once, when it has ended; set before it is started.
+  var onEnd: (@Sendable () -> Void)?
+
+  // MARK: The loop's thread's own
+
+  var stage = Stage.new
+  var isCancelled = false
+  var race: ConnectionAttempts?
+  var attempts: [CurlAttempt] = []
+  var winner: CurlAttempt?
+  var failedAttempts: [CurlFailure.Attempt] = []
+  var forbidden: IPAddress?
+  /// Whether it opens a connection for others that wait.
+  var isOpening = false
+  /// Whether it goes onto a connection that carries others too.
+  var sharesConnection = false
+  /// The address that its lane counts it under.
+  var line: IPAddress?
+  var startedAt: Int64 = 0
+  /// When something of it moved last, once it is connected.
+  var movedAt: Int64 = 0
+  var connectedAt: Int64 = 0
+  var hasRepeated = false
+  /// Whether a repetition was refused, since the request may have arrived.
+  var isStrandedByRepeat = false
+  /// The lines of the head as they came, and those behind the body.
+  var headBytes: [UInt8] = []
+  var trailerBytes: [UInt8] = []
+  var isHeadComplete = false
+  var hasDeliveredHead = false
+  var incoming: [UInt8] = []
+  /// Bytes that may still be thrown away unread; nothing while they are wanted.
+  var drainLeft: Int?
+  var isDirty = false
+  var progress = CurlProgress()
+  var progressedAt: Int64 = 0
+
+  // MARK: Shared
+
+  @safe private struct Shared {
+    init() {
+      unsafe headWaiter = nil
+      unsafe bodyWaiter = nil
+    }
+
+    var head: CurlHead?
+    var headWaiter: UnsafeContinuation<Result<CurlHead, CurlFailure>, Never>?
+    var body: [UInt8] = []
+    var bodyWaiter: UnsafeContinuation<Void, Never>?
+    var end: Result<CurlEnd, CurlFailure>?
+    var isPaused = false
+  }
+
+  private let shared: Locked<Shared>
+  /// Bytes of the body that the reader has not taken.
+  private let unread = Atomic<Int>(0)
+
+  init(_ order: CurlOrder) {
+    self.order = order
+    shared = Locked(Shared())
+  }
+
+  // MARK: What the loop's thread does with it
+
+  /// Whether the reader is behind by so many bytes that the transfer has to wait; the reader then resumes it.
+  func shouldPause(at limit: Int) -> Bool {
+    guard unread.load(ordering: .relaxed) + incoming.count >= limit else { return false }
+    return shared.withLock { shared in
+      guard shared.body.count + incoming.count >= limit else { return false }
+      shared.isPaused = true
+      return true
+    }
+  }
+
+  /// Hands over what has come since the last time.
+  func deliver(head: CurlHead? = nil, end: Result<CurlEnd, CurlFailure>? = nil) {
+    var headWaiter: UnsafeContinuation<Result<CurlHead, CurlFailure>, Never>?
+    var bodyWaiter: UnsafeContinuation<Void, Never>?
+    shared.withLock { shared in
+      if let head { shared.head = head }
+      if let end { shared.end = end }
+      if !incoming.isEmpty {
+        if shared.body.isEmpty {
+          swap(&shared.body, &incoming)
+        } else {
+          shared.body.append(contentsOf: incoming)
+        }
+        incoming.removeAll(keepingCapacity: true)
+        unread.store(shared.body.count, ordering: .relaxed)
+      }
+      if head != nil || end != nil { unsafe swap(&headWaiter, &shared.headWaiter) }
+      unsafe swap(&bodyWaiter, &shared.bodyWaiter)
+    }
+    if let headWaiter = unsafe headWaiter { unsafe headWaiter.resume(returning: headResult ?? .failure(.ended)) }
+    unsafe bodyWaiter?.resume()
+    if end != nil {
+      onEnd?()
+      onEnd = nil
+    }
+  }
+
+  private var headResult: Result<CurlHead, CurlFailure>? {
+    shared.withLock { shared in
+      if let head = shared.head { return .success(head) }
+      guard case .failure(let failure)? = shared.end else { return nil }
+      return .failure(failure)
+    }
+  }
+
+  // MARK: What the caller's task does with it
+
+  /// Waits for the head; `start` is called once somebody waits.
+  func head(_ start: () -> Void) async -> Result<CurlHead, CurlFailure> {
+    await unsafe withUnsafeContinuation { continuation in
+      shared.withLock { unsafe $0.headWaiter = continuation }
+      start()
+    }
+  }
+
+  enum Reading { case bytes([UInt8], resumes: Bool), end(Result<CurlEnd, CurlFailure>), nothingYet }
+
+  /// Takes what is there of the body.
+  func take() -> Reading {
+    shared.withLock { shared in
+      guard !shared.body.isEmpty else { return shared.end.map(Reading.end) ?? .nothingYet }
+      var bytes: [UInt8] = []
+      swap(&bytes, &shared.body)
+      unread.store(0, ordering: .relaxed)
+      let resumes = shared.isPaused
+      shared.isPaused = false
+      return .bytes(bytes, resumes: resumes)
+    }
+  }
+
+  /// Waits until there is something to take.
+  func waitForBody() async {
+    await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+      let isReady = shared.withLock { shared in
+        guard shared.body.isEmpty, shared.end == nil else { return true }
+        unsafe shared.bodyWaiter = continuation
+        return false
+      }
+      if isReady { unsafe continuation.resume() }
+    }
+  }
+
+  /// How it ended, if it has.
+  var end: Result<CurlEnd, CurlFailure>? { shared.withLock { $0.end } }
+}
+
+extension CurlFailure {
+  /// An exchange that ended before its head came, without a reason.
+  fileprivate static let ended = CurlFailure(.connectionLost("the response ended before its head"))
+}

@@ -1,0 +1,168 @@
+internal import CDirectDNSCurl
+
+/// How an exchange gets its connection: a race of attempts, of which one is let through.
+extension CurlExchanges: CurlAttemptEvents {
+  // MARK: Starting
+
+  /// Starts the attempts that are due; an exchange without any left has failed.
+  func step(_ exchange: CurlExchange, _ now: Int64) {
+    while exchange.stage == .running {
+      switch exchange.race?.step(at: now) {
+      case .start(let address, let number): attempt(exchange, number: number, address: address)
+      case .lost: return finish(exchange, .failure(lost(exchange)))
+      case .wait, .rest, nil: return
+      }
+    }
+  }
+
+  func attempt(_ exchange: CurlExchange, number: Int, address: IPAddress?) {
+    guard let attempt = newAttempt() else {
+      return finish(exchange, .failure(CurlFailure(.invalidRequest("libcurl has no memory for a transfer"))))
+    }
+    send(attempt, exchange, number: number, address: address)
+  }
+
+  private func lost(_ exchange: CurlExchange) -> CurlFailure {
+    let attempts = exchange.failedAttempts
+    let reason = attempts.last { if case .tls = $0.reason { true } else { false } } ?? attempts.last
+    return CurlFailure(
+      reason?.reason ?? .connect("no address is left"), attempts: attempts, forbidden: exchange.forbidden)
+  }
+
+  // MARK: What libcurl asks and tells
+
+  func mayDial(_ address: IPAddress, _ attempt: CurlAttempt) -> Bool {
+    guard let exchange = attempt.exchange else { return false }
+    let order = exchange.order
+    // The proxy's own address is the caller's choice.
+    guard order.route.proxy == nil else { return true }
+    guard order.policy.objection(to: address, host: order.host) == nil else {
+      exchange.forbidden = address
+      return false
+    }
+    order.observer?(.connecting(address))
+    return true
+  }
+
+  func dialled(_ socket: curl_socket_t, _ attempt: CurlAttempt) {
+    guard let exchange = attempt.exchange, let lane = lane(of: exchange) else { return }
+    connections[socket] = Connection(lane: lane, address: attempt.address)
+    // Only the one that goes ahead was to open a connection, the others of its race aside.
+    if !exchange.isOpening, attempt.number == 0, lane.load.standing > 0 { note(lane) { $0.overflowed() } }
+  }
+
+  func mayPass(_ attempt: CurlAttempt) -> Bool {
+    guard let exchange = attempt.exchange, let lane = lane(of: exchange) else { return false }
+    if exchange.winner === attempt { return mayRepeat(exchange, attempt, lane) }
+    guard exchange.winner == nil, exchange.race?.connected(attempt.number) ?? true else { return false }
+    exchange.winner = attempt
+    exchange.connectedAt = CurlTime.now
+    exchange.movedAt = exchange.connectedAt
+    stands(attempt, lane)
+    let (line, opened) = (exchange.line, exchange.isOpening)
+    if opened || line != attempt.address {
+      note(lane) { $0.connected(attempt.address, insteadOf: line, opened: opened) }
+    }
+    exchange.line = attempt.address
+    exchange.isOpening = false
+    for other in exchange.attempts where other !== attempt { markLost(other) }
+    noteDue(exchange)
+    exchange.order.observer?(.connected(attempt.address, isReused: attempt.socket == nil))
+    return true
+  }
+
+  /// Whether libcurl may send a request once more, on another connection.
+  ///
+  /// It wants to when a connection that had been used before ended without a byte of response: the server may have got
+  /// the request and closed only then. Only a server that refused what we were expecting has left it alone for sure.
+  private func mayRepeat(_ exchange: CurlExchange, _ attempt: CurlAttempt, _ lane: Lane) -> Bool {
+    let isExpectationRefused = exchange.order.expectsContinue && exchange.status == 417
+    guard isExpectationRefused || (exchange.order.isRepeatable && !exchange.hasRepeated), !exchange.hasDeliveredHead
+    else {
+      exchange.isStrandedByRepeat = true
+      return false
+    }
+    exchange.hasRepeated = true
+    exchange.headBytes.removeAll(keepingCapacity: true)
+    exchange.movedAt = CurlTime.now
+    stands(attempt, lane)
+    return true
+  }
+
+  private func stands(_ attempt: CurlAttempt, _ lane: Lane) {
+    guard let socket = attempt.socket, connections[socket]?.stands == false else { return }
+    connections[socket]?.stands = true
+    note(lane) { $0.stood(attempt.address) }
+  }
+
+  // MARK: The end of attempts and exchanges
+
+  func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
+    guard let attempt = unsafe CurlAttempt.object(of: handle), let exchange = attempt.exchange else { return }
+    let reason = CurlError(code, detail: attempt.failureText)
+    if exchange.winner === attempt {
+      finish(exchange, code == CURLE_OK ? .success(CurlEnd(trailers: exchange.trailerBytes)) : .failure(broken(exchange, reason)))
+    } else if exchange.winner != nil {
+      retire(attempt)
+    } else {
+      failed(attempt, exchange, reason)
+    }
+  }
+
+  private func failed(_ attempt: CurlAttempt, _ exchange: CurlExchange, _ reason: CurlError) {
+    let number = attempt.number
+    if let address = attempt.address {
+      exchange.failedAttempts.append(CurlFailure.Attempt(address: address, reason: reason))
+      exchange.order.observer?(.failed(address, reason))
+    }
+    retire(attempt)
+    if case .invalidRequest = reason { return finish(exchange, .failure(CurlFailure(reason))) }
+    // What was judged before and is dialled now is not the same: nothing else is tried.
+    guard exchange.race != nil, exchange.forbidden == nil else { return finish(exchange, .failure(CurlFailure(reason, forbidden: exchange.forbidden))) }
+    exchange.race?.failed(number)
+    step(exchange, CurlTime.now)
+    if exchange.stage == .running { noteDue(exchange) }
+  }
+
+  /// Why an exchange that had its connection did not end well.
+  private func broken(_ exchange: CurlExchange, _ reason: CurlError) -> CurlFailure {
+    var bodyFailure: (any Error)?
+    if case .pulled(let upload) = exchange.order.body { bodyFailure = upload.failure }
+    let isStranded = exchange.isStrandedByRepeat
+    return CurlFailure(
+      isStranded ? .connectionLost("the connection ended before a response came") : reason,
+      attempts: exchange.failedAttempts, mayHaveArrived: true, wasRepeated: exchange.hasRepeated,
+      address: exchange.winner?.address, bodyFailure: bodyFailure)
+  }
+
+  func timeOut(_ exchange: CurlExchange, _ timer: CurlFailure.Timer) {
+    // An address that is silent for the whole of the time is as dead as one that refuses.
+    if timer == .connect {
+      for attempt in exchange.attempts {
+        guard let address = attempt.address else { continue }
+        exchange.failedAttempts.append(CurlFailure.Attempt(address: address, reason: .timedOut))
+        exchange.order.observer?(.failed(address, .timedOut))
+      }
+    }
+    let failure = CurlFailure(
+      .timedOut, attempts: exchange.failedAttempts, mayHaveArrived: exchange.winner != nil, timer: timer)
+    finish(exchange, .failure(failure))
+  }
+
+  func finish(_ exchange: CurlExchange, _ result: Result<CurlEnd, CurlFailure>) {
+    guard exchange.stage == .running else { return }
+    // A refused expectation that libcurl had no answer to is the response.
+    if case .success = result, !exchange.isHeadComplete, exchange.status > 0 { complete(exchange) }
+    exchange.stage = .done
+    let head = newHead(exchange)
+    reportProgress(exchange, isLast: true)
+    for attempt in exchange.attempts { retire(attempt) }
+    exchange.winner = nil
+    removeActive(exchange)
+    if case .pulled(let upload) = exchange.order.body { upload.stop() }
+    if let lane = lane(of: exchange) {
+      note(lane) { $0.ended(exchange.line, wasOpening: exchange.isOpening) }
+    }
+    exchange.deliver(head: head, end: result)
+  }
+}

@@ -1,0 +1,107 @@
+internal import CDirectDNSCurl
+
+/// What comes in and goes out once an exchange has its connection.
+extension CurlExchanges {
+  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) {
+    guard let exchange = attempt.exchange, exchange.winner === attempt else { return }
+    exchange.movedAt = CurlTime.now
+    let isBlank = bytes.count <= 2
+    if exchange.isHeadComplete {
+      if !isBlank { unsafe exchange.trailerBytes.append(contentsOf: bytes) }
+      return
+    }
+    // What came before was an interim response (RFC 9110 §15.2), or one that libcurl answers by itself.
+    if unsafe bytes.starts(with: Self.statusLine) { exchange.headBytes.removeAll(keepingCapacity: true) }
+    guard isBlank else { return unsafe exchange.headBytes.append(contentsOf: bytes) }
+    let status = exchange.status
+    guard status >= 200 || status == 101 else { return }
+    // Perhaps libcurl sends the request once more without the expectation (RFC 9110 §10.1.1).
+    guard status != 417 || !exchange.order.expectsContinue else { return }
+    complete(exchange)
+  }
+
+  private static let statusLine = Array("HTTP/".utf8)
+
+  func complete(_ exchange: CurlExchange) {
+    exchange.isHeadComplete = true
+    if let lane = lane(of: exchange), exchange.order.route.proxy == nil || exchange.order.route.usesTLS {
+      let isMultiplexed = exchange.headBytes.starts(with: Self.http2)
+      if (lane.load.multiplexing == .always) != isMultiplexed || lane.load.multiplexing == .unknown {
+        note(lane) { $0.learned(isMultiplexed: isMultiplexed) }
+      }
+    }
+    markDirty(exchange)
+  }
+
+  private static let http2 = Array("HTTP/2".utf8)
+
+  func received(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) -> Int {
+    guard let exchange = attempt.exchange, exchange.winner === attempt else { return 0 }
+    if !exchange.isHeadComplete { complete(exchange) }
+    exchange.progress.received += Int64(bytes.count)
+    if let left = exchange.drainLeft {
+      guard left >= bytes.count else { return 0 }
+      exchange.drainLeft = left - bytes.count
+      return bytes.count
+    }
+    if exchange.shouldPause(at: settings.bufferSize) {
+      exchange.progress.received -= Int64(bytes.count)
+      return Int(CURL_WRITEFUNC_PAUSE)
+    }
+    unsafe exchange.incoming.append(contentsOf: bytes)
+    markDirty(exchange)
+    return bytes.count
+  }
+
+  func sent(_ count: Int, _ attempt: CurlAttempt) {
+    guard let exchange = attempt.exchange else { return }
+    exchange.movedAt = CurlTime.now
+    exchange.progress.sent += Int64(count)
+    if exchange.order.progress != nil { markDirty(exchange) }
+  }
+
+  /// Gives the reader what has come.
+  func handOver(_ exchange: CurlExchange) {
+    exchange.isDirty = false
+    guard exchange.stage == .running else { return }
+    reportProgress(exchange, isLast: false)
+    let head = newHead(exchange)
+    if head != nil || !exchange.incoming.isEmpty { exchange.deliver(head: head) }
+  }
+
+  /// The head, if it is complete and nobody has it yet.
+  func newHead(_ exchange: CurlExchange) -> CurlHead? {
+    guard exchange.isHeadComplete, !exchange.hasDeliveredHead, let winner = exchange.winner else { return nil }
+    exchange.hasDeliveredHead = true
+    var head = CurlHead(
+      bytes: [], address: winner.address, isReused: winner.socket == nil, connect: nil, tls: nil,
+      wait: CurlTime.now - exchange.connectedAt, attempts: exchange.failedAttempts)
+    swap(&head.bytes, &exchange.headBytes)
+    guard !head.isReused else { return head }
+    let connected = winner.time(CURLINFO_CONNECT_TIME_T)
+    head.connect = connected
+    if exchange.order.route.usesTLS { head.tls = max(0, winner.time(CURLINFO_APPCONNECT_TIME_T) - connected) }
+    return head
+  }
+
+  func reportProgress(_ exchange: CurlExchange, isLast: Bool) {
+    guard let report = exchange.order.progress, let winner = exchange.winner else { return }
+    let now = CurlTime.now
+    guard isLast || now - exchange.progressedAt >= Self.progressInterval else { return }
+    exchange.progressedAt = now
+    exchange.progress.expected = winner.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    report(exchange.progress)
+  }
+
+  /// Milliseconds from one report to the next.
+  private static let progressInterval: Int64 = 100
+}
+
+extension CurlExchange {
+  /// The status of the head that has come so far; 0 without one.
+  var status: Int {
+    // "HTTP/1.1 200 OK", "HTTP/2 200".
+    guard let space = headBytes.firstIndex(of: ASCII.space) else { return 0 }
+    return headBytes[(space + 1)...].prefix(3).reduce(0) { $0 * 10 + Int($1 &- 0x30) }
+  }
+}

@@ -1,0 +1,307 @@
+internal import CDirectDNSCurl
+
+/// The exchanges of one loop: who waits, who runs, on which connections.
+final class CurlExchanges: CurlDriver {
+  enum Command {
+    case start(CurlExchange), cancel(CurlExchange)
+    /// The reader has caught up, or the body has more.
+    case resume(CurlExchange)
+    /// The rest of the body is not wanted; so many bytes may still be read to keep the connection.
+    case drain(CurlExchange, limit: Int)
+    /// Connections to an address that is dead, or to all, are used no more.
+    case closeIdle(IPAddress?)
+  }
+
+  /// One origin's connections and those who use them.
+  final class Lane {
+    let route: CurlRoute
+    var load: LaneLoad
+
+    init(_ route: CurlRoute, _ load: LaneLoad) {
+      self.route = route
+      self.load = load
+    }
+  }
+
+  /// A socket that libcurl keeps.
+  struct Connection {
+    let lane: Lane
+    let address: IPAddress?
+    var stands = false
+  }
+
+  let settings: CurlExchangeSettings
+  let multi: CurlMulti
+  let sockets = CurlSockets(silenceLimit: 20_000)
+  private let share = CurlShare()
+  private var lanes: [CurlRoute: Lane] = [:]
+  private var waiting = WaitingLine<Lane, CurlExchange>()
+  private var active: [ObjectIdentifier: CurlExchange] = [:]
+  private var idleAttempts: [CurlAttempt] = []
+  var connections: [curl_socket_t: Connection] = [:]
+  /// The sum of the lanes' weights.
+  private var taken = 0
+  private var startCount = 0
+  /// Exchanges with something to hand over.
+  private var dirty: [CurlExchange] = []
+  /// Attempts that have lost their race: to be ended once libcurl is not calling.
+  private var losers: [CurlAttempt] = []
+  /// Lanes in which another request may be able to start.
+  private var changedLanes: [Lane] = []
+  private var nextDue = Int64.max
+
+  init(_ settings: CurlExchangeSettings, multi: CurlMulti) {
+    self.settings = settings
+    self.multi = multi
+    // Idle connections are closed to make room, the longest idle one first; ours is the queue, so none waits in libcurl.
+    multi.set(CURLMOPT_MAX_TOTAL_CONNECTIONS, settings.connectionLimit + Self.raceRoom)
+    multi.set(CURLMOPT_MAXCONNECTS, settings.connectionLimit)
+    multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, settings.streamLimit)
+    sockets.closing = { [unowned self] in closed($0) }
+  }
+
+  /// Connections beyond the limit, for attempts that race.
+  private static let raceRoom = 32
+
+  var isBusy: Bool { !active.isEmpty }
+
+  func takeStartCount() -> Int {
+    defer { startCount = 0 }
+    return startCount
+  }
+
+  func stop() {
+    for exchange in active.values { finish(exchange, .failure(CurlFailure(.shutDown))) }
+    for exchange in waiting.items where exchange.stage == .waiting {
+      exchange.stage = .done
+      exchange.deliver(end: .failure(CurlFailure(.shutDown)))
+    }
+    sockets.closing = nil
+    idleAttempts = []
+  }
+
+  // MARK: Commands
+
+  func carryOut(_ command: Command) {
+    switch command {
+    case .start(let exchange): start(exchange)
+    case .cancel(let exchange):
+      exchange.isCancelled = true
+      switch exchange.stage {
+      case .new, .done: break
+      case .waiting: abandon(exchange, CurlFailure(.cancelled))
+      case .running: finish(exchange, .failure(CurlFailure(.cancelled)))
+      }
+    case .resume(let exchange):
+      if exchange.stage == .running { exchange.winner?.resume() }
+    case .drain(let exchange, let limit):
+      exchange.drainLeft = limit
+      if exchange.stage == .running { exchange.winner?.resume() }
+    case .closeIdle(let address): closeIdle(address)
+    }
+  }
+
+  private func start(_ exchange: CurlExchange) {
+    guard !exchange.isCancelled else {
+      exchange.stage = .done
+      return exchange.deliver(end: .failure(CurlFailure(.cancelled)))
+    }
+    let lane = lane(exchange.order.route)
+    nextDue = min(nextDue, exchange.order.deadline)
+    if waiting.count == 0, begin(exchange, in: lane) { return }
+    exchange.stage = .waiting
+    waiting.append(exchange, in: lane)
+    admitWaiting()
+  }
+
+  private func lane(_ route: CurlRoute) -> Lane {
+    if let lane = lanes[route] { return lane }
+    let multiplexing: LaneLoad.Multiplexing =
+      switch route.version {
+      case .http1: .never
+      case .automatic: route.usesTLS ? .unknown : .never
+      case .http2: .always
+      }
+    let lane = Lane(
+      route,
+      LaneLoad(
+        multiplexing: multiplexing, connectionLimit: settings.connectionLimitPerName, streamLimit: settings.streamLimit)
+    )
+    lanes[route] = lane
+    return lane
+  }
+
+  // MARK: The queue
+
+  /// Starts an exchange if its lane and the caps admit it.
+  private func begin(_ exchange: CurlExchange, in lane: Lane) -> Bool {
+    let admission = lane.load.admission(free: settings.connectionLimit - taken)
+    guard admission == .reuse || admission == .open else { return false }
+    begin(exchange, in: lane, admission)
+    return true
+  }
+
+  private func admitWaiting() {
+    while let lane = waiting.nextLane {
+      let admission = lane.load.admission(free: settings.connectionLimit - taken)
+      switch admission {
+      case .reuse, .open:
+        guard let exchange = waiting.popFirst(in: lane), exchange.stage == .waiting else { continue }
+        begin(exchange, in: lane, admission)
+      case .laneIsFull: waiting.parkNext()
+      case .allAreTaken: return admitOntoStanding()
+      }
+    }
+  }
+
+  /// Where every connection is taken, those that multiplex may still have room.
+  private func admitOntoStanding() {
+    for lane in changedLanes where lane.load.multiplexing != .never {
+      while lane.load.admission(free: 0) == .reuse, let exchange = waiting.popFirst(in: lane) {
+        if exchange.stage == .waiting { begin(exchange, in: lane, .reuse) }
+      }
+    }
+  }
+
+  private func begin(_ exchange: CurlExchange, in lane: Lane, _ admission: LaneLoad.Admission) {
+    let order = exchange.order
+    let now = CurlTime.now
+    exchange.stage = .running
+    exchange.startedAt = now
+    exchange.isOpening = admission == .open && lane.load.multiplexing != .never
+    exchange.sharesConnection = admission == .reuse && lane.load.multiplexing == .always
+    let addresses = lane.load.ordered(ConnectionAttempts.interleaved(order.addresses))
+    exchange.line = addresses.first
+    note(lane) { $0.started(exchange.line, opens: exchange.isOpening) }
+    addActive(exchange)
+    if order.route.proxy != nil {
+      attempt(exchange, number: 0, address: nil)
+    } else {
+      exchange.race = ConnectionAttempts(addresses, delay: settings.attemptDelay)
+      step(exchange, now)
+    }
+    nextDue = min(nextDue, due(exchange))
+  }
+
+  /// Changes what is known of a lane's connections, and what follows from it.
+  func note(_ lane: Lane, _ change: (inout LaneLoad) -> Void) {
+    taken -= lane.load.weight
+    change(&lane.load)
+    taken += lane.load.weight
+    changedLanes.append(lane)
+  }
+
+  func lane(of exchange: CurlExchange) -> Lane? { lanes[exchange.order.route] }
+
+  // MARK: What is due
+
+  func settle() -> Int64 {
+    for attempt in losers { retire(attempt) }
+    losers.removeAll(keepingCapacity: true)
+    for exchange in dirty { handOver(exchange) }
+    dirty.removeAll(keepingCapacity: true)
+    if !changedLanes.isEmpty {
+      if waiting.count > 0 {
+        for lane in changedLanes { waiting.unpark(lane) }
+        admitWaiting()
+      }
+      for lane in changedLanes where lane.load.isEmpty && !waiting.isWaiting(in: lane) { lanes[lane.route] = nil }
+      changedLanes.removeAll(keepingCapacity: true)
+    }
+    let now = CurlTime.now
+    if nextDue <= now { checkTimers(now) }
+    return max(0, min(60_000, nextDue - now))
+  }
+
+  private func checkTimers(_ now: Int64) {
+    for exchange in Array(active.values) { checkTimers(exchange, now) }
+    nextDue = active.values.reduce(.max) { min($0, due($1)) }
+    guard waiting.count > 0 else { return }
+    for exchange in waiting.items where exchange.stage == .waiting {
+      if exchange.order.deadline <= now {
+        abandon(exchange, CurlFailure(.timedOut, timer: .whole))
+      } else {
+        nextDue = min(nextDue, exchange.order.deadline)
+      }
+    }
+    waiting.removeAll { $0.stage == .done }
+  }
+
+  private func checkTimers(_ exchange: CurlExchange, _ now: Int64) {
+    let order = exchange.order
+    if order.deadline <= now { return timeOut(exchange, .whole) }
+    if exchange.winner == nil {
+      if exchange.startedAt + order.connectTimeout <= now { return timeOut(exchange, .connect) }
+      step(exchange, now)
+    } else if !exchange.isHeadComplete, exchange.movedAt + order.firstByteTimeout <= now {
+      timeOut(exchange, .firstByte)
+    }
+  }
+
+  /// When something has to be done about an exchange, if nothing happens before.
+  private func due(_ exchange: CurlExchange) -> Int64 {
+    let order = exchange.order
+    if exchange.winner == nil {
+      return min(order.deadline, exchange.startedAt + order.connectTimeout, exchange.race?.nextStart ?? .max)
+    }
+    return exchange.isHeadComplete ? order.deadline : min(order.deadline, exchange.movedAt + order.firstByteTimeout)
+  }
+
+  private func abandon(_ exchange: CurlExchange, _ failure: CurlFailure) {
+    exchange.stage = .done
+    exchange.deliver(end: .failure(failure))
+  }
+
+  // MARK: Attempts and connections
+
+  func addActive(_ exchange: CurlExchange) { active[ObjectIdentifier(exchange)] = exchange }
+
+  func removeActive(_ exchange: CurlExchange) { active[ObjectIdentifier(exchange)] = nil }
+
+  /// A handle for one more attempt; nothing if libcurl has no memory for it.
+  func newAttempt() -> CurlAttempt? { idleAttempts.popLast() ?? CurlAttempt(events: self) }
+
+  func send(_ attempt: CurlAttempt, _ exchange: CurlExchange, number: Int, address: IPAddress?) {
+    attempt.prepare(exchange, number: number, address: address, settings, share: share, sockets: sockets)
+    exchange.attempts.append(attempt)
+    startCount += 1
+    unsafe multi.add(attempt.handle)
+  }
+
+  /// Ends an attempt, and keeps its handle for the next one.
+  func retire(_ attempt: CurlAttempt) {
+    guard let exchange = attempt.exchange else { return }
+    unsafe multi.remove(attempt.handle)
+    exchange.attempts.removeAll { $0 === attempt }
+    attempt.release()
+    if idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
+  }
+
+  /// Handles that are kept, at some 25 KB each.
+  private static let idleAttemptLimit = 128
+
+  func markDirty(_ exchange: CurlExchange) {
+    guard !exchange.isDirty else { return }
+    exchange.isDirty = true
+    dirty.append(exchange)
+  }
+
+  func markLost(_ attempt: CurlAttempt) { losers.append(attempt) }
+
+  /// Wakes the timers for an exchange whose state has changed.
+  func noteDue(_ exchange: CurlExchange) { nextDue = min(nextDue, due(exchange)) }
+
+  private func closed(_ socket: curl_socket_t) {
+    guard let connection = connections.removeValue(forKey: socket), connection.stands else { return }
+    note(connection.lane) { $0.closed(connection.address) }
+  }
+
+  /// Ends the connections to an address, or to all, that no exchange uses.
+  private func closeIdle(_ address: IPAddress?) {
+    let used = Set(active.values.flatMap { $0.attempts.compactMap(\.socket) })
+    for (socket, connection) in connections where connection.stands && !used.contains(socket) {
+      guard address == nil || connection.address == address, connection.lane.load.running == 0 else { continue }
+      directdns_end(socket)
+    }
+  }
+}

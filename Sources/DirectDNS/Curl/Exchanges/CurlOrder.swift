@@ -1,0 +1,100 @@
+/// Where an exchange goes and how it is secured: exchanges of one route share connections.
+struct CurlRoute: Hashable, Sendable {
+  /// Which versions of HTTP may be spoken.
+  enum Version: Hashable, Sendable {
+    /// HTTP/1.1.
+    case http1
+    /// HTTP/2 where TLS can agree on it, HTTP/1.1 elsewhere.
+    case automatic
+    /// HTTP/2, in plain text too, by prior knowledge (RFC 9113 §3.3).
+    case http2
+  }
+
+  /// Scheme, host and port.
+  let origin: String
+  let usesTLS: Bool
+  let version: Version
+  /// The proxy's URL, where the exchange goes through one.
+  let proxy: CurlProxy?
+}
+
+/// A proxy, and the addresses that stand for its host.
+struct CurlProxy: Hashable, Sendable {
+  let url: String
+  /// `HOST:PORT:ADDRESS,…`, so that libcurl does not look the proxy up by itself.
+  let addresses: String?
+}
+
+/// One request, as the loop's thread needs it.
+struct CurlOrder: Sendable {
+  enum Body: Sendable {
+    case none
+    /// Bytes that are at hand, and can be sent again.
+    case bytes([UInt8])
+    /// Bytes that come one after the other.
+    case pulled(CurlUpload)
+  }
+
+  var route: CurlRoute
+  /// The addresses to connect to, in the order of use; empty through a proxy.
+  var addresses: [IPAddress]
+  /// The port of the connection.
+  var port: UInt16
+  /// What the address that is really dialled is judged by, for that host.
+  var policy: AddressPolicy
+  var host: WebURL.Host
+  var url: String
+  var method: String
+  /// Lines in libcurl's form, a NUL behind each: `Name: value`, `Name;` for an empty value, `Name:` for a field that
+  /// libcurl must not add.
+  var fields: [UInt8]
+  var body: Body
+  /// Sent after a body that goes in chunks, in the same form.
+  var trailers: [UInt8]
+  var expectsContinue: Bool
+  var decompresses: Bool
+  /// Whether it may be sent again when it may have reached the server, its body included.
+  var isRepeatable: Bool
+  /// Milliseconds.
+  var connectTimeout: Int64
+  var firstByteTimeout: Int64
+  /// When the whole of it must have ended, by ``CurlTime``.
+  var deadline: Int64
+  /// Is told how it goes, by the loop's thread.
+  var observer: (@Sendable (CurlEvent) -> Void)?
+  /// Is told how many bytes went either way, by the loop's thread, some ten times a second.
+  var progress: (@Sendable (CurlProgress) -> Void)?
+}
+
+/// What happens on the way to a response.
+enum CurlEvent: Sendable {
+  case connecting(IPAddress)
+  case failed(IPAddress, CurlError)
+  case connected(IPAddress?, isReused: Bool)
+  /// A line about the TLS session, in libcurl's words.
+  case secured(String)
+}
+
+/// Bytes that went either way.
+struct CurlProgress: Sendable, Hashable {
+  var sent: Int64 = 0
+  var received: Int64 = 0
+  /// What the response says that it has; negative when it does not say.
+  var expected: Int64 = -1
+}
+
+/// What is the same for all exchanges of a loop.
+struct CurlExchangeSettings: Sendable {
+  var trust: CurlTrust
+  var certificate: String?
+  var key: String?
+  var keyPassword: String?
+  var requiresTLS13: Bool
+  var connectionLimit: Int
+  var connectionLimitPerName: Int
+  var streamLimit: Int
+  /// Milliseconds from one attempt to connect to the next.
+  var attemptDelay: Int64
+  /// Bytes of a response's body that are kept for a reader before the transfer waits for it.
+  var bufferSize: Int
+}

@@ -1,0 +1,145 @@
+/// A request's body that comes piece by piece: a task writes, the loop's thread reads.
+///
+/// At most ``room`` bytes wait in between; a writer that is faster waits.
+final class CurlUpload: Sendable {
+  enum Piece: Hashable { case bytes(Int), starved, ended, failed }
+
+  private struct State {
+    var bytes: [UInt8] = []
+    var offset = 0
+    var hasEnded = false
+    var failure: (any Error)?
+    /// Whether the loop's thread has asked and got nothing.
+    var isStarved = false
+    var feeder: Task<Void, Never>?
+    var writer: CheckedContinuation<Void, Never>?
+    /// Counts beginnings, so that what an earlier feeder still writes is not taken for the new one's.
+    var generation = 0
+  }
+
+  /// Writes every piece, in order, until it is told that nobody wants more.
+  typealias Source = @Sendable (_ write: @Sendable ([UInt8]) async -> Bool) async throws -> Void
+
+  static let room = 256 * 1024
+
+  /// The number of bytes, if it is known.
+  let length: Int64?
+  private let source: Source
+  private let canRestart: Bool
+  private let state = Locked(State())
+  /// Wakes the loop's thread when there is more for it.
+  private let hasMore = Locked<(@Sendable () -> Void)?>(nil)
+
+  init(length: Int64?, canRestart: Bool, source: @escaping Source) {
+    self.length = length
+    self.canRestart = canRestart
+    self.source = source
+  }
+
+  /// Why the source ended early.
+  var failure: (any Error)? { state.withLock { $0.failure } }
+
+  // MARK: The loop's thread
+
+  /// Says whom to wake.
+  func connect(_ wake: @escaping @Sendable () -> Void) { hasMore.withLock { $0 = wake } }
+
+  /// Copies what is there, and begins to ask the source if nobody has.
+  func read(into room: UnsafeMutableRawBufferPointer) -> Piece {
+    var writer: CheckedContinuation<Void, Never>?
+    let piece = state.withLock { state -> Piece in
+      if state.feeder == nil { begin(&state) }
+      let count = min(room.count, state.bytes.count - state.offset)
+      guard count > 0 else {
+        if state.failure != nil { return .failed }
+        if state.hasEnded { return .ended }
+        state.isStarved = true
+        return .starved
+      }
+      unsafe state.bytes[state.offset..<state.offset + count].withUnsafeBytes { unsafe room.copyMemory(from: $0) }
+      state.offset += count
+      if state.offset == state.bytes.count {
+        state.bytes.removeAll(keepingCapacity: true)
+        state.offset = 0
+        swap(&writer, &state.writer)
+      }
+      return .bytes(count)
+    }
+    writer?.resume()
+    return piece
+  }
+
+  /// Goes back to the beginning, if the source can be asked again.
+  func restart() -> Bool {
+    guard canRestart else { return false }
+    stop()
+    state.withLock { state in
+      state.bytes = []
+      state.offset = 0
+      state.hasEnded = false
+      state.failure = nil
+      state.feeder = nil
+    }
+    return true
+  }
+
+  /// Asks the source for no more.
+  func stop() {
+    let (feeder, writer) = state.withLock { state in
+      state.generation += 1
+      defer { state.writer = nil }
+      return (state.feeder, state.writer)
+    }
+    feeder?.cancel()
+    writer?.resume()
+  }
+
+  // MARK: The feeder's task
+
+  private func begin(_ state: inout State) {
+    let generation = state.generation
+    state.feeder = Task { [self] in
+      do {
+        try await source { await self.write($0, generation) }
+        end(nil, generation)
+      } catch {
+        end(error, generation)
+      }
+    }
+  }
+
+  /// Adds a piece, and waits until there is room for another; false when nobody wants it any more.
+  private func write(_ piece: [UInt8], _ generation: Int) async -> Bool {
+    let outcome = state.withLock { state -> (isWanted: Bool, isFull: Bool, wakes: Bool) in
+      guard state.generation == generation else { return (false, false, false) }
+      if state.bytes.isEmpty { state.bytes = piece } else { state.bytes.append(contentsOf: piece) }
+      let wakes = state.isStarved && !piece.isEmpty
+      if wakes { state.isStarved = false }
+      return (true, state.bytes.count - state.offset >= Self.room, wakes)
+    }
+    if outcome.wakes { wake() }
+    guard outcome.isWanted, outcome.isFull else { return outcome.isWanted }
+    await withCheckedContinuation { continuation in
+      let waits = state.withLock { state in
+        guard state.generation == generation, state.bytes.count - state.offset >= Self.room else { return false }
+        state.writer = continuation
+        return true
+      }
+      if !waits { continuation.resume() }
+    }
+    return state.withLock { $0.generation == generation }
+  }
+
+  private func end(_ failure: (any Error)?, _ generation: Int) {
+    let wakes = state.withLock { state in
+      guard state.generation == generation else { return false }
+      state.hasEnded = true
+      state.failure = failure
+      defer { state.isStarved = false }
+      return state.isStarved
+    }
+    if wakes { wake() }
+  }
+
+  private func wake() { hasMore.withLock { $0 }?() }
+}
