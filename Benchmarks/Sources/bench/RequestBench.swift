@@ -7,6 +7,7 @@ struct RequestBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "request")
 
   enum Client: String, ExpressibleByArgument {
+    case directDNS = "directdns"
     case asyncHTTPClient = "async-http-client"
     case urlSession = "url-session"
   }
@@ -35,6 +36,7 @@ struct RequestBench: AsyncParsableCommand {
       connections: max(connections, idle + 1))
     let requester: any Requester =
       switch by {
+      case .directDNS: try DirectClientRequester(setting)
       case .asyncHTTPClient: AsyncHTTPClientRequester(setting)
       case .urlSession: URLSessionRequester(setting)
       }
