@@ -7,7 +7,8 @@ extension DirectClient {
   ) async throws(DirectDNSError) -> DirectResponse {
     let url = try WebURL(request)
     guard url.scheme == .http || url.scheme == .https else {
-      throw DirectDNSError(.invalidRequest, "a request of scheme \(url.scheme.rawValue) cannot be sent: use http or https")
+      throw DirectDNSError(
+        .invalidRequest, "a request of scheme \(url.scheme.rawValue) cannot be sent: use http or https")
     }
     call.options.observer?(.sending(url))
     guard telemetry.isActive else { return try await sendUntraced(request, url, body, call) }
@@ -135,7 +136,7 @@ extension DirectClient {
     _ place: RequestPlace
   ) -> CurlOrder {
     let cookie = configuration.cookies?.cookieHeader(for: target.original, hostField: target.fields[.hostField])
-    let lines = FieldLines(target.fields, body, cookie: cookie, configuration)
+    let lines = FieldLines(method, target.fields, body, cookie: cookie, configuration)
     let version = call.options.httpVersion ?? configuration.httpVersion
     let route = CurlRoute(
       origin: place.origin.description, usesTLS: target.url.scheme.isSecure,

@@ -28,11 +28,15 @@ extension FieldLines {
   /// The lines of a request.
   ///
   /// - Parameters:
-  ///   - fields: the request's fields.
+  ///   - method: the request's method.
+  ///   - fields: its fields.
   ///   - body: what it sends.
   ///   - cookie: the jar's cookies for its URL, which come before the caller's own.
   ///   - settings: what the client adds and keeps back.
-  init(_ fields: HTTPFields, _ body: RequestBody, cookie: String?, _ settings: DirectClientConfiguration) {
+  init(
+    _ method: HTTPRequest.Method, _ fields: HTTPFields, _ body: RequestBody, cookie: String?,
+    _ settings: DirectClientConfiguration
+  ) {
     bytes.reserveCapacity(256)
     var seen = Seen()
     for field in fields {
@@ -58,6 +62,7 @@ extension FieldLines {
       append(.trailer, body.trailerFields.map(\.name.rawName).joined(separator: ", "))
     }
     if !seen.accept { suppress("Accept") }
+    guard body.isSent(with: method) else { return }
     if !seen.expect { suppress("Expect") }
     if !seen.contentType { suppress("Content-Type") }
   }

@@ -44,7 +44,8 @@ public struct RequestBody: Sendable {
   ///   - length: the number of bytes, if it is known: then it is told first, and another number is an error. Otherwise the
   ///     body is sent in chunks.
   ///   - pieces: the bytes; the server's speed is theirs.
-  public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(length: Int64? = nil, _ pieces: Pieces) -> RequestBody
+  public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(length: Int64? = nil, _ pieces: Pieces)
+    -> RequestBody
   where Pieces.Element == [UInt8] {
     RequestBody(content: .source({ try await feed(pieces, $0) }, length: length, isReplayable: false))
   }
@@ -73,11 +74,15 @@ public struct RequestBody: Sendable {
     }
   }
 
+  /// Whether a length at least is sent: RFC 9110 §8.6 wants a server that expects content to be told that there is none.
+  func isSent(with method: HTTPRequest.Method) -> Bool {
+    kind != .none || method == .post || method == .put || method == .patch
+  }
+
   /// A form of it that can be sent once.
   func order(_ method: HTTPRequest.Method, length: Int64?) -> CurlOrder.Body {
     switch content {
-    // RFC 9110 §8.6: a server that expects content is told that there is none.
-    case .none: method == .post || method == .put || method == .patch ? .bytes([]) : .none
+    case .none: isSent(with: method) ? .bytes([]) : .none
     case .bytes(let bytes): .bytes(bytes)
     case .source(let source, _, let isReplayable):
       .pulled(CurlUpload(length: length, canRestart: isReplayable, source: source))

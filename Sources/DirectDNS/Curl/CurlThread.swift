@@ -42,7 +42,9 @@ struct CurlThread<Driver: CurlDriver>: ~Copyable {
   private func reap(_ multi: CurlMulti, _ driver: Driver) {
     var left: Int32 = 0
     while let message = unsafe curl_multi_info_read(multi.handle, &left) {
-      guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe message.pointee.easy_handle else { continue }
+      guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe message.pointee.easy_handle else {
+        continue
+      }
       unsafe driver.ended(handle, message.pointee.data.result)
     }
   }

@@ -1,6 +1,3 @@
-import HTTPTypes
-import NIOCore
-
 /// A web server on loopback that writes down what it is asked and answers by a script.
 ///
 /// It stands for the server that a request goes to once its name is resolved. It speaks HTTP/1.1, and with a TLS
@@ -15,13 +12,40 @@ import NIOCore
 /// await origin.stop()
 /// ```
 ///
+/// What a client has to survive is said in the handler too:
+///
+/// ```swift
+/// let gate = Gate()
+/// let origin = try await FakeOrigin.start { request in
+///   switch request.path {
+///   case "/slow": try await gate.pass()                             // until the test says gate.open()
+///   case "/dead": throw OriginFault.reset                           // after the request has been read
+///   case "/large": return OriginResponse(generating: 5 << 30)       // in pieces, at the client's speed
+///   case "/cut":
+///     return OriginResponse(length: 1000) { body in
+///       try await body.write("half a ")
+///       throw OriginFault.close
+///     }
+///   default: break
+///   }
+///   return OriginResponse(body: "here")
+/// }
+/// ```
+///
+/// Origins on several addresses with one port are several origins: the first takes any free port, the others that one.
 /// It runs on NIO's shared threads, so a server costs a socket and starts in about a millisecond.
 public final class FakeOrigin: Sendable {
   /// What answers a request.
   ///
-  /// It may take its time: its task is cancelled when the client goes or the server is stopped. When it throws, the
-  /// connection is closed without an answer.
+  /// It may take its time: its task is cancelled when the client goes or the server is stopped. When it throws an
+  /// ``OriginFault``, that happens; after any other error the connection is closed without an answer.
   public typealias Handler = @Sendable (RecordedRequest) async throws -> OriginResponse
+
+  /// What decides on a request when its head has come and before its body is read.
+  ///
+  /// While it takes its time, the body stays with the client: nothing more is read from it. What it throws happens as
+  /// for a ``Handler``.
+  public typealias Gatekeeper = @Sendable (RecordedRequest) async throws -> Admission
 
   /// How the server was set up.
   public let configuration: FakeOriginConfiguration
@@ -40,25 +64,17 @@ public final class FakeOrigin: Sendable {
   /// - Parameters:
   ///   - configuration: how it is set up; by default plain HTTP/1.1 on a free port of 127.0.0.1.
   ///   - handler: what answers each request; by default ``OriginResponse/echo(of:)``.
+  ///   - admit: what decides on each request by its head; by default all are read.
   /// - Returns: the server, listening.
   /// - Throws: the socket's error, such as a port that is taken, or a bad certificate.
   public static func start(
-    configuration: FakeOriginConfiguration = .init(), handler: @escaping Handler = OriginResponse.echo
+    configuration: FakeOriginConfiguration = .init(), handler: @escaping Handler = OriginResponse.echo,
+    admit: Gatekeeper? = nil
   ) async throws -> FakeOrigin {
-    let state = Watched(OriginState())
-    let server = try await HTTPServer(state: state, configuration: configuration.server) {
-      [state] incoming, connection, channel in
-      let request = state.change { $0.log.record(incoming, on: connection) }
-      let answering = Task {
-        do {
-          let response = try await handler(request)
-          ResponseWriter(answering: incoming, on: channel, closes: response.closes).write(response)
-        } catch {
-          connection.close()
-        }
-      }
-      channel.closeFuture.whenComplete { _ in answering.cancel() }
-    }
+    let desk = OriginDesk(state: Watched(OriginState()), handler: handler)
+    var service = HTTPService(bodyLimit: configuration.bodyLimit) { desk.answer($0, $1, $2) }
+    if let admit { service.admit = { desk.judge($0, $1, $2, by: admit) } }
+    let server = try await HTTPServer(state: desk.state, configuration: configuration.server, service: service)
     return FakeOrigin(server, configuration)
   }
 
@@ -82,9 +98,26 @@ public final class FakeOrigin: Sendable {
   /// How many connections are open.
   public var openConnectionCount: Int { server.openConnectionCount }
 
+  /// Every connection so far, open or not, in the order of acceptance.
+  public var connections: [RecordedConnection] { server.connections }
+
+  /// Whether new connections are accepted and then met with silence: no TLS, no answer.
+  ///
+  /// Default: false.
+  public var isMute: Bool {
+    get { server.state.read { $0.log.isMute } }
+    set { server.state.change { $0.log.isMute = newValue } }
+  }
+
   /// Waits, without polling, until at least that many requests came; ends too when the server is stopped or
   /// the task is cancelled.
   public func waitForRequests(_ count: Int = 1) async { await server.wait { $0.log.requests.count >= count } }
+
+  /// Waits, without polling, until at least that many connections were accepted.
+  public func waitForConnections(_ count: Int = 1) async { await server.wait { $0.log.accepted >= count } }
+
+  /// Waits, without polling, until exactly that many connections are open.
+  public func waitForOpenConnections(_ count: Int) async { await server.wait { $0.log.connections.count == count } }
 
   /// Closes every open connection, orderly but at once, and goes on listening.
   public func closeConnections() async { await server.closeConnections() }
@@ -93,28 +126,4 @@ public final class FakeOrigin: Sendable {
   ///
   /// What was recorded can still be read. Stopping twice is the same as once.
   public func stop() async { await server.stop() }
-}
-
-/// What a fake origin remembers.
-struct OriginState: ServerState {
-  var log = ServerLog()
-}
-
-extension OriginResponse {
-  /// Whether the connection ends with the response.
-  fileprivate var closes: Bool { fields[.connection]?.lowercased() == "close" }
-
-  /// The length to announce, unless the fields say where the body ends.
-  fileprivate var length: Int? {
-    fields.contains(.contentLength) || fields.contains(.transferEncoding) ? nil : body.count
-  }
-}
-
-extension ResponseWriter {
-  /// Writes a whole response.
-  fileprivate func write(_ response: OriginResponse) {
-    writeHead(response.status, response.fields, length: response.length)
-    if !isHead, !response.body.isEmpty { _ = write(response.body[...]) }
-    end()
-  }
 }

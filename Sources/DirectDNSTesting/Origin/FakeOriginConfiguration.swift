@@ -4,11 +4,29 @@ public import DirectDNS
 public struct FakeOriginConfiguration: Sendable {
   /// The certificate and key; nil, the default, means plain http.
   public var identity: TLSIdentity?
+  /// Other certificates, by the names that clients ask for in SNI; any other name gets ``identity``.
+  public var identities: [String: TLSIdentity]
+  /// The authority, as PEM text, that has to vouch for a client's certificate.
+  ///
+  /// By default none, and clients are not asked for one. See ``RecordedConnection/clientCertificate``.
+  public var clientAuthority: String?
+  /// Whether TLS 1.3 is spoken, besides TLS 1.2.
+  ///
+  /// Default: true.
+  public var offersTLS13: Bool
   /// The versions offered under TLS, the preferred one first.
   ///
   /// Plain http is HTTP/1.1 whatever stands here.
   public var httpVersions: [HTTPVersion]
-  /// The address to listen on, `127.0.0.1` by default; `::1` is the other useful one.
+  /// How many HTTP/2 streams a connection may have open.
+  ///
+  /// Default: 100.
+  public var maxConcurrentStreams: Int
+  /// How many bytes of each request's body are kept in ``RecordedRequest/body``; the rest is counted and hashed alone.
+  ///
+  /// Default: 64 MiB.
+  public var bodyLimit: Int
+  /// The address to listen on, `127.0.0.1` by default; `::1` and `127.0.0.2` to `127.255.255.254` are useful too.
   public var address: IPAddress
   /// The port to listen on.
   ///
@@ -17,16 +35,24 @@ public struct FakeOriginConfiguration: Sendable {
 
   /// Creates a configuration.
   public init(
-    identity: TLSIdentity? = nil, httpVersions: [HTTPVersion] = [.http2, .http1],
-    address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0
+    identity: TLSIdentity? = nil, identities: [String: TLSIdentity] = [:], clientAuthority: String? = nil,
+    offersTLS13: Bool = true, httpVersions: [HTTPVersion] = [.http2, .http1], maxConcurrentStreams: Int = 100,
+    bodyLimit: Int = 64 << 20, address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0
   ) {
     self.identity = identity
+    self.identities = identities
+    self.clientAuthority = clientAuthority
+    self.offersTLS13 = offersTLS13
     self.httpVersions = httpVersions
+    self.maxConcurrentStreams = maxConcurrentStreams
+    self.bodyLimit = bodyLimit
     self.address = address
     self.port = port
   }
 
   var server: ServerConfiguration {
-    ServerConfiguration(identity: identity, httpVersions: httpVersions, address: address, port: port)
+    ServerConfiguration(
+      identity: identity, identities: identities, clientAuthority: clientAuthority, offersTLS13: offersTLS13,
+      httpVersions: httpVersions, maxConcurrentStreams: maxConcurrentStreams, address: address, port: port)
   }
 }

@@ -2,26 +2,69 @@ public import HTTPTypes
 
 /// What a ``FakeOrigin`` answers.
 public struct OriginResponse: Hashable, Sendable {
+  /// The informational responses that go first, such as `103 Early Hints`.
+  public var informational: [HTTPResponse] = []
   /// The status.
   public var status: HTTPResponse.Status
   /// The fields, sent in this order, and as often as they stand here.
   ///
-  /// `Content-Length` is added unless it or `Transfer-Encoding` is among them. `Connection: close` closes an HTTP/1.1
-  /// connection after the response.
+  /// `Content-Length` is added unless it or `Transfer-Encoding` is among them, the length is not known, or there are
+  /// trailers. `Connection: close` closes an HTTP/1.1 connection after the response.
   public var fields: HTTPFields
+  /// The fields behind the body.
+  public var trailers: HTTPFields = [:]
+  /// Whether the connection is closed after the response, though nothing in the response says so.
+  ///
+  /// That is how a connection goes stale that a client has kept. Default: false.
+  public var hangsUp = false
+
+  var content: OriginContent
+
   /// The body; nothing of it is sent in answer to `HEAD`.
-  public var body: [UInt8]
+  ///
+  /// Empty when it is written piece by piece.
+  public var body: [UInt8] {
+    get { if case .bytes(let bytes) = content { bytes } else { [] } }
+    set { content = .bytes(newValue) }
+  }
+
+  private init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ content: OriginContent) {
+    self.status = status
+    self.fields = fields
+    self.content = content
+  }
 
   /// Creates a response.
   public init(_ status: HTTPResponse.Status = .ok, fields: HTTPFields = [:], body: [UInt8] = []) {
-    self.status = status
-    self.fields = fields
-    self.body = body
+    self.init(status, fields, .bytes(body))
   }
 
   /// Creates a response with a text for its body, in UTF-8.
   public init(_ status: HTTPResponse.Status = .ok, fields: HTTPFields = [:], body: String) {
     self.init(status, fields: fields, body: Array(body.utf8))
+  }
+
+  /// Creates a response whose body is written piece by piece, at the speed of the client that reads it.
+  ///
+  /// - Parameters:
+  ///   - status: the status.
+  ///   - fields: the fields.
+  ///   - length: what `Content-Length` promises, true or not; nil, the default, leaves it out.
+  ///   - write: writes the body. It may wait for a ``Gate``, and break off with an ``OriginFault``.
+  public init(
+    _ status: HTTPResponse.Status = .ok, fields: HTTPFields = [:], length: Int? = nil,
+    writing write: @escaping @Sendable (OriginBodyWriter) async throws -> Void
+  ) {
+    self.init(status, fields, .stream(OriginStream(length: length, write: write)))
+  }
+
+  /// Creates a response with so many bytes of ``GeneratedBody``, of which hardly any are held at a time.
+  ///
+  /// - Parameters:
+  ///   - count: the length, in bytes; it stands in `Content-Length`.
+  ///   - fields: the fields.
+  public init(generating count: Int, fields: HTTPFields = [:]) {
+    self.init(fields: fields, length: count) { try await $0.write(generated: count) }
   }
 
   /// A response whose body is the request: its first line, its fields and its body, as HTTP/1.1 writes them.
@@ -30,4 +73,47 @@ public struct OriginResponse: Hashable, Sendable {
     let head = "\(request.method) \(request.target) HTTP/1.1\r\n\(fields)\r\n"
     return OriginResponse(fields: [.contentType: "message/http"], body: Array(head.utf8) + request.body)
   }
+
+  /// The same response with its body packed by gzip, and `Content-Encoding` saying so.
+  ///
+  /// A body that is written piece by piece goes out as it is written.
+  public func gzipped() -> OriginResponse {
+    var response = self
+    if case .bytes(let bytes) = content { response.body = Gzip.wrapped(bytes) }
+    response.fields[.contentEncoding] = "gzip"
+    return response
+  }
+
+  /// Whether the connection ends with the response.
+  var closes: Bool { fields[.connection]?.lowercased() == "close" }
+
+  /// The length to announce, unless the fields say where the body ends.
+  var length: Int? {
+    guard trailers.isEmpty, !fields.contains(.contentLength), !fields.contains(.transferEncoding) else { return nil }
+    return switch content {
+    case .bytes(let bytes): bytes.count
+    case .stream(let stream): stream.length
+    }
+  }
+}
+
+/// Where a response's body comes from.
+enum OriginContent: Hashable, Sendable {
+  case bytes([UInt8])
+  case stream(OriginStream)
+}
+
+/// A body that is written piece by piece; equal to itself alone.
+final class OriginStream: Hashable, Sendable {
+  let length: Int?
+  let write: @Sendable (OriginBodyWriter) async throws -> Void
+
+  init(length: Int?, write: @escaping @Sendable (OriginBodyWriter) async throws -> Void) {
+    self.length = length
+    self.write = write
+  }
+
+  static func == (one: OriginStream, other: OriginStream) -> Bool { one === other }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

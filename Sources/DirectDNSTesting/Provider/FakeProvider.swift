@@ -43,8 +43,7 @@ public final class FakeProvider: Sendable {
     records: RecordTable = RecordTable(), configuration: FakeProviderConfiguration = .init()
   ) async throws -> FakeProvider {
     let state = Watched(ProviderState(configuration: configuration, records: records))
-    let server = try await HTTPServer(state: state, configuration: configuration.server) {
-      [state] incoming, connection, channel in
+    let service = HTTPService { [state] incoming, connection, channel in
       let writer = ResponseWriter(answering: incoming, on: channel)
       // The request and its hold become visible together, so that whoever waits for the one can end the other.
       let sender = state.change { content in
@@ -55,6 +54,7 @@ public final class FakeProvider: Sendable {
       }
       sender.begin()
     }
+    let server = try await HTTPServer(state: state, configuration: configuration.server, service: service)
     return FakeProvider(server)
   }
 

@@ -24,7 +24,7 @@ struct ProviderState: ServerState {
 
   /// Writes a request down and decides what becomes of it.
   mutating func receive(_ head: IncomingRequest, on connection: ServerConnection) -> PlannedReply {
-    var request = head.recorded(number: log.requests.count + 1, connection: connection)
+    var request = log.count(head, on: connection)
     let format = ProviderRoute.format(path: request.path, request: request, vendor: configuration.vendor)
     request.questions = format?.questions(in: request, configuration: configuration) ?? []
     log.requests.append(request)

@@ -1,7 +1,6 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import NIOHTTP2
 
 /// Sends one reply, or does instead what the misbehaviour says.
 struct ReplySender: Sendable {
@@ -42,7 +41,7 @@ struct ReplySender: Sendable {
     case .goAway(let processed):
       guard version == .http2 else { return connection.close() }
       let sent = processed ? sendHalf() : channel.eventLoop.makeSucceededVoidFuture()
-      sent.whenComplete { _ in goAway(processed: processed) }
+      sent.whenComplete { _ in connection.goAway(from: channel, processed: processed) }
     }
   }
 
@@ -56,17 +55,17 @@ struct ReplySender: Sendable {
 
   private func sendBody(_ bytes: ArraySlice<UInt8>) {
     writeHead()
-    guard !writer.isHead, !bytes.isEmpty else { return writer.end() }
+    guard !writer.isHead, !bytes.isEmpty else { return finish() }
     switch plan.distortion.pace {
     case .whole:
       _ = writer.write(bytes)
-      writer.end()
+      finish()
     case .heldHalfway:
       let middle = bytes.startIndex + bytes.count / 2
       _ = writer.write(bytes[..<middle])
       hold {
         _ = writer.write(bytes[middle...])
-        writer.end()
+        finish()
       }
     case .dripping(let count, let pause):
       channel.flush()
@@ -74,8 +73,10 @@ struct ReplySender: Sendable {
     }
   }
 
+  private func finish() { writer.end() }
+
   private func drip(_ bytes: ArraySlice<UInt8>, _ count: Int, _ pause: TimeAmount) {
-    guard !bytes.isEmpty else { return writer.end() }
+    guard !bytes.isEmpty else { return finish() }
     channel.eventLoop.scheduleTask(in: pause) {
       // A client that has gone ends the drip.
       writer.write(bytes.prefix(count)).whenSuccess { drip(bytes.dropFirst(count), count, pause) }
@@ -91,15 +92,5 @@ struct ReplySender: Sendable {
   private func cut() {
     guard version == .http2 else { return channel.close(promise: nil) }
     channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
-  }
-
-  private func goAway(processed: Bool) {
-    channel.getOption(HTTP2StreamChannelOptions.streamID).whenSuccess { stream in
-      let last = processed ? stream : HTTP2StreamID(max(0, Int(stream) - 2))
-      let frame = HTTP2Frame(
-        streamID: .rootStream,
-        payload: .goAway(lastStreamID: last, errorCode: .noError, opaqueData: nil))
-      connection.channel.writeAndFlush(frame).whenComplete { _ in connection.close() }
-    }
   }
 }

@@ -1,41 +1,35 @@
 import DirectDNS
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import NIOTLS
+import SwiftASN1
+import X509
 
 /// Listens, and builds each connection's pipeline: gate, SNI reader, TLS, HTTP, collector.
 struct HTTPListener<State: ServerState>: Sendable {
+  /// How many bytes an HTTP/2 client may send ahead on a stream: under HTTP's own 64 KiB large bodies crawl.
+  private static var streamWindow: Int { 1 << 20 }
+
   private let state: Watched<State>
   private let configuration: ServerConfiguration
-  private let receive: RequestCollector.Receiver
-  private let context: NIOSSLContext?
+  private let service: HTTPService
+  private let tls: ServerTLS?
 
-  init(
-    state: Watched<State>, configuration: ServerConfiguration, receive: @escaping RequestCollector.Receiver
-  ) throws {
+  init(state: Watched<State>, configuration: ServerConfiguration, service: HTTPService) throws {
     self.state = state
     self.configuration = configuration
-    self.receive = receive
-    context = try configuration.identity.map { identity in
-      var tls = TLSConfiguration.makeServerConfiguration(
-        certificateChain: try identity.certificates.flatMap { text in
-          try NIOSSLCertificate.fromPEMBytes(Array(text.utf8)).map { .certificate($0) }
-        },
-        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.privateKey.utf8), format: .pem)))
-      tls.applicationProtocols = configuration.httpVersions.map(\.alpn)
-      return try NIOSSLContext(configuration: tls)
-    }
+    self.service = service
+    tls = try ServerTLS(configuration)
   }
 
   func listen() async throws -> any Channel {
     try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in initialise(channel) }
       .bind(host: configuration.address.description, port: configuration.port)
       .get()
@@ -44,14 +38,17 @@ struct HTTPListener<State: ServerState>: Sendable {
   private func initialise(_ channel: any Channel) -> EventLoopFuture<Void> {
     guard let connection = state.change({ $0.log.accept(channel) }) else { return channel.close() }
     channel.closeFuture.whenComplete { _ in
-      state.change { _ = $0.log.connections.removeValue(forKey: connection.number) }
+      state.change { $0.log.end(connection) }
     }
     return channel.eventLoop.makeCompletedFuture {
       try channel.pipeline.syncOperations.addHandler(ConnectionGate())
       guard !state.read({ $0.log.isMute }) else { return }
-      guard let context else { return try addHTTP1(channel, connection) }
+      guard let tls else { return try addHTTP1(channel, connection) }
       let reader = SNIHandler { result in
-        if case .hostname(let name) = result { connection.serverName.withLockedValue { $0 = name } }
+        var name: String?
+        if case .hostname(let found) = result { name = found }
+        update(connection) { $0.serverName = name }
+        let context = tls.context(for: name)
         return channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers([
             NIOSSLServerHandler(context: context), negotiation(channel, connection),
@@ -67,6 +64,10 @@ struct HTTPListener<State: ServerState>: Sendable {
   ) -> ApplicationProtocolNegotiationHandler {
     ApplicationProtocolNegotiationHandler { result in
       channel.eventLoop.makeCompletedFuture {
+        if let certificate = try channel.pipeline.syncOperations.nioSSL_peerCertificate() {
+          let text = try Certificate(derEncoded: certificate.toDERBytes()).serializeAsPEM().pemString
+          update(connection) { $0.clientCertificate = text }
+        }
         switch result {
         case .negotiated("h2"): try addHTTP2(channel, connection)
         default: try addHTTP1(channel, connection)
@@ -75,24 +76,35 @@ struct HTTPListener<State: ServerState>: Sendable {
     }
   }
 
+  private func update(_ connection: ServerConnection, _ change: (inout RecordedConnection) -> Void) {
+    state.change { $0.log.update(connection, change) }
+  }
+
   private func addHTTP1(_ channel: any Channel, _ connection: ServerConnection) throws {
+    update(connection) { $0.version = .http1 }
+    let wire = WireTap()
+    try channel.pipeline.syncOperations.addHandler(wire)
     try channel.pipeline.syncOperations.configureHTTPServerPipeline()
     try channel.pipeline.syncOperations.addHandler(
-      RequestCollector(connection: connection, version: .http1, receive: receive))
+      RequestCollector(connection: connection, service: service, version: .http1, wire: wire))
   }
 
   private func addHTTP2(_ channel: any Channel, _ connection: ServerConnection) throws {
+    update(connection) { $0.version = .http2 }
     var settings = NIOHTTP2Handler.ConnectionConfiguration()
     settings.initialSettings = [
       HTTP2Setting(parameter: .maxConcurrentStreams, value: configuration.maxConcurrentStreams),
       // What NIO itself promises.
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
+      HTTP2Setting(parameter: .initialWindowSize, value: Self.streamWindow),
     ]
+    settings.targetWindowSize = 4 * Self.streamWindow
     // A truncated body has to be sendable.
     settings.contentLengthValidation = .disabled
     // NIO sends GOAWAY after two hundred resets in half a minute. libcurl 7.88 resets every stream whose body is
     // complete before its end has come, and NIO's codec ends streams with a frame of their own.
     var streams = NIOHTTP2Handler.StreamConfiguration()
+    streams.targetWindowSize = Self.streamWindow
     streams.streamResetFrameRateLimit.maximumCount = 10_000
     _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: settings, streamConfiguration: streams
@@ -100,7 +112,7 @@ struct HTTPListener<State: ServerState>: Sendable {
       stream.eventLoop.makeCompletedFuture {
         try stream.pipeline.syncOperations.addHandlers([
           StreamRefuser(), HTTP2FramePayloadToHTTP1ServerCodec(),
-          RequestCollector(connection: connection, version: .http2, receive: receive),
+          RequestCollector(connection: connection, service: service, version: .http2),
         ])
       }
     }

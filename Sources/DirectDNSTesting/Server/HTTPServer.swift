@@ -11,12 +11,10 @@ final class HTTPServer<State: ServerState>: Sendable {
   private let listener: any Channel
 
   /// Starts to listen.
-  init(
-    state: Watched<State>, configuration: ServerConfiguration, receive: @escaping RequestCollector.Receiver
-  ) async throws {
+  init(state: Watched<State>, configuration: ServerConfiguration, service: HTTPService) async throws {
     self.state = state
     self.configuration = configuration
-    listener = try await HTTPListener(state: state, configuration: configuration, receive: receive).listen()
+    listener = try await HTTPListener(state: state, configuration: configuration, service: service).listen()
     port = listener.localAddress?.port ?? 0
   }
 
@@ -32,6 +30,7 @@ final class HTTPServer<State: ServerState>: Sendable {
   }
 
   var requests: [RecordedRequest] { state.read { $0.log.requests } }
+  var connections: [RecordedConnection] { state.read { $0.log.history } }
   var connectionCount: Int { state.read { $0.log.accepted } }
   var openConnectionCount: Int { state.read { $0.log.connections.count } }
 

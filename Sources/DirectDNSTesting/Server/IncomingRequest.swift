@@ -1,27 +1,45 @@
 import HTTPTypes
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
-/// A request as NIO hands it over, with its whole body.
+/// A request as NIO hands it over, with as much of its body as has come.
 struct IncomingRequest: Sendable {
   let head: HTTPRequestHead
-  let body: [UInt8]
   let version: HTTPVersion
+  /// The head's bytes on the wire, where they could be seen.
+  let rawHead: [UInt8]
+  var body = ReceivedBody()
+  var trailers = HTTPHeaders()
 
-  func recorded(number: Int, connection: ServerConnection) -> RecordedRequest {
+  /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
+  var expectsContinue: Bool {
+    head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
+  }
+
+  /// Whether a body follows the head of an HTTP/1.1 request (RFC 9112 §6.3).
+  var hasBody: Bool {
+    head.headers.contains(name: "transfer-encoding")
+      || head.headers["content-length"].contains { $0 != "0" }
+  }
+
+  func recorded(number: Int, connection: RecordedConnection) -> RecordedRequest {
     let halves = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    var fields = HTTPFields()
-    for (name, value) in head.headers {
-      guard let name = HTTPField.Name(name) else { continue }
-      fields.append(HTTPField(name: name, value: value))
-    }
     return RecordedRequest(
-      number: number, connection: connection.number, version: version,
-      serverName: connection.serverName.withLockedValue { $0 },
-      client: connection.channel.remoteAddress?.ipAddress ?? "",
-      clientPort: connection.channel.remoteAddress?.port ?? 0,
+      number: number, connection: connection.number, numberOnConnection: connection.requestCount, version: version,
+      serverName: connection.serverName, client: connection.client, clientPort: connection.clientPort,
       method: HTTPRequest.Method(rawValue: head.method.rawValue) ?? .get, target: head.uri, path: String(halves[0]),
-      query: halves.count > 1 ? QueryItem.items(of: halves[1]) : [], fields: fields, body: body)
+      query: halves.count > 1 ? QueryItem.items(of: halves[1]) : [], fields: HTTPFields(head.headers),
+      rawHead: rawHead, body: body.kept, bodyLength: body.length, bodyHash: body.hash, trailers: HTTPFields(trailers))
+  }
+}
+
+extension HTTPFields {
+  /// The fields in their order, with their names as they were written.
+  fileprivate init(_ headers: HTTPHeaders) {
+    self.init()
+    for (name, value) in headers {
+      guard let name = HTTPField.Name(name) else { continue }
+      append(HTTPField(name: name, value: value))
+    }
   }
 }

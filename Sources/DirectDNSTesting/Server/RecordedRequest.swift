@@ -7,6 +7,8 @@ public struct RecordedRequest: Sendable {
   public let number: Int
   /// The number of the connection that it came on, from 1.
   public let connection: Int
+  /// The request's place among those of its connection, from 1: above 1 the connection was reused.
+  public let numberOnConnection: Int
   /// The version of HTTP.
   public let version: HTTPVersion
   /// The name in TLS's SNI; nil without TLS, or when the client sent none, as it must for an address.
@@ -25,8 +27,18 @@ public struct RecordedRequest: Sendable {
   public let query: [QueryItem]
   /// The header fields, `Host` included; for HTTP/2 that is `:authority`.
   public let fields: HTTPFields
-  /// The body.
+  /// The request line and the header fields byte for byte, with the empty line behind them.
+  ///
+  /// Empty for HTTP/2, and for a request that was sent before the answer to the one before it.
+  public let rawHead: [UInt8]
+  /// The body, or its first bytes where the server was told to keep no more.
   public let body: [UInt8]
+  /// How many bytes of body came, kept or not.
+  public let bodyLength: Int64
+  /// SHA-256 of the whole body, kept or not, as lower-case hexadecimal digits.
+  public let bodyHash: String
+  /// The fields behind the body.
+  public let trailers: HTTPFields
   /// What the request asks a provider: every name with every type.
   ///
   /// Empty when it could not be read, and for an origin.

@@ -1,42 +1,106 @@
 import NIOCore
 import NIOHTTP1
 
-/// Collects requests, one after the other, and hands each on with its whole body.
+/// Collects requests, one after the other, and hands each on with its body.
 ///
 /// It ends an HTTP/1.1 connection's pipeline, and each HTTP/2 stream's.
 final class RequestCollector: ChannelInboundHandler {
   /// What a server does with a request; the channel is the connection, or the HTTP/2 stream.
   typealias Receiver = @Sendable (IncomingRequest, ServerConnection, any Channel) -> Void
 
+  /// Decides on a request by its head; until then its body stays with the client.
+  typealias Gatekeeper = @Sendable (IncomingRequest, ServerConnection, any Channel) -> EventLoopFuture<Verdict>
+
+  /// What becomes of a request's body.
+  enum Verdict: Sendable {
+    /// It is read; a client that asked whether it may send it is told so, if `announced`.
+    case read(announced: Bool)
+    /// The request was answered without it: it is thrown away as it comes.
+    case discard
+  }
+
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   private let connection: ServerConnection
+  private let service: HTTPService
   private let version: HTTPVersion
-  private let receive: Receiver
-  private var head: HTTPRequestHead?
-  private var body: [UInt8] = []
+  private let wire: WireTap?
+  private var incoming: IncomingRequest?
+  private var isDeciding = false
+  private var isComplete = false
 
-  init(connection: ServerConnection, version: HTTPVersion, receive: @escaping Receiver) {
+  init(connection: ServerConnection, service: HTTPService, version: HTTPVersion, wire: WireTap? = nil) {
     self.connection = connection
+    self.service = service
     self.version = version
-    self.receive = receive
+    self.wire = wire
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
-    case .head(let head): self.head = head
-    case .body(let buffer): body += buffer.readableBytesView
-    case .end:
-      guard let head else { return }
-      let incoming = IncomingRequest(head: head, body: body, version: version)
-      self.head = nil
-      body = []
-      receive(incoming, connection, context.channel)
+    case .head(let head): begin(head, context)
+    case .body(let buffer): incoming?.body.append(buffer)
+    case .end(let trailers):
+      wire?.expectHead()
+      isComplete = true
+      incoming?.trailers = trailers ?? [:]
+      if !isDeciding { finish(context) }
     }
+  }
+
+  private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    let incoming = IncomingRequest(
+      head: head, version: version, rawHead: wire?.head ?? [], body: ReceivedBody(keeping: service.bodyLimit))
+    self.incoming = incoming
+    isComplete = false
+    guard let admit = service.admit else { return announce(context) }
+    isDeciding = true
+    let channel = context.channel
+    channel.setOption(.autoRead, value: false).whenComplete { _ in }
+    let context = context.loopBound
+    admit(incoming, connection, channel).hop(to: channel.eventLoop).assumeIsolated().whenSuccess { verdict in
+      channel.setOption(.autoRead, value: true).whenComplete { _ in }
+      // A stream of HTTP/2 does not begin to read again by itself.
+      channel.read()
+      self.decided(verdict, context.value)
+    }
+  }
+
+  private func decided(_ verdict: Verdict, _ context: ChannelHandlerContext) {
+    isDeciding = false
+    switch verdict {
+    case .read(let announced):
+      if announced { announce(context) }
+      if isComplete { finish(context) }
+    case .discard: incoming = nil
+    }
+  }
+
+  /// Says `100 Continue` to a client that waits for it; one whose body is on its way does not.
+  private func announce(_ context: ChannelHandlerContext) {
+    guard let incoming, incoming.expectsContinue, incoming.body.length == 0, !isComplete else { return }
+    let head = HTTPResponseHead(version: .http1_1, status: .continue)
+    context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+  }
+
+  private func finish(_ context: ChannelHandlerContext) {
+    guard let incoming else { return }
+    self.incoming = nil
+    service.receive(incoming, connection, context.channel)
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     context.close(promise: nil)
   }
+}
+
+/// What a server does with requests.
+struct HTTPService: Sendable {
+  /// How many bytes of each request's body are kept.
+  var bodyLimit = Int.max
+  /// Decides by the head; nil means that every request is read.
+  var admit: RequestCollector.Gatekeeper?
+  /// Gets every request that was read.
+  let receive: RequestCollector.Receiver
 }

@@ -10,12 +10,15 @@ struct ResponseWriter: Sendable {
   let isHead: Bool
   /// Whether neither side wants the connection to end with the response.
   private let keepsAlive: Bool
+  /// Whether the request's body has not come yet, and will not be waited for.
+  private let isEarly: Bool
 
-  init(answering request: IncomingRequest, on channel: any Channel, closes: Bool = false) {
+  init(answering request: IncomingRequest, on channel: any Channel, closes: Bool = false, isEarly: Bool = false) {
     self.channel = channel
     version = request.version
     isHead = request.head.method == .HEAD
-    keepsAlive = request.head.isKeepAlive && !closes
+    self.isEarly = isEarly
+    keepsAlive = request.head.isKeepAlive && !closes && !isEarly
   }
 
   /// Writes the status and the fields, with a length where there is one to tell.
@@ -31,13 +34,30 @@ struct ResponseWriter: Sendable {
     channel.write(HTTPServerResponsePart.head(head), promise: nil)
   }
 
-  func write(_ bytes: ArraySlice<UInt8>) -> EventLoopFuture<Void> {
-    channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+  /// Writes an informational head, after which another one follows (RFC 9110 §15.2).
+  func writeInformational(_ head: HTTPResponse) {
+    let headers = HTTPHeaders(head.headerFields.map { ($0.name.rawName, $0.value) })
+    let status = HTTPResponseStatus(statusCode: head.status.code)
+    let part = HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))
+    channel.writeAndFlush(part, promise: nil)
   }
 
-  func end() {
-    let done = channel.writeAndFlush(HTTPServerResponsePart.end(nil))
-    guard version == .http1, !keepsAlive else { return }
-    done.whenComplete { _ in channel.close(promise: nil) }
+  func write(_ bytes: ArraySlice<UInt8>) -> EventLoopFuture<Void> { write(ByteBuffer(bytes: bytes)) }
+
+  /// - Returns: what succeeds once the system has taken the bytes.
+  func write(_ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+    channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(buffer)))
+  }
+
+  /// - Returns: what succeeds once the system has taken the end.
+  @discardableResult
+  func end(trailers: HTTPFields = [:]) -> EventLoopFuture<Void> {
+    let trailers = trailers.isEmpty ? nil : HTTPHeaders(trailers.map { ($0.name.rawName, $0.value) })
+    let done = channel.writeAndFlush(HTTPServerResponsePart.end(trailers))
+    guard version == .http1, !keepsAlive else { return done }
+    // A client that still sends would meet a reset, and might lose the response by it (RFC 9112 §9.6).
+    let mode = isEarly ? CloseMode.output : .all
+    done.whenComplete { _ in channel.close(mode: mode, promise: nil) }
+    return done
   }
 }

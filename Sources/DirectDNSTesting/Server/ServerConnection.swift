@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import NIOHTTP2
 
 #if canImport(Glibc)
   import Glibc
@@ -12,8 +12,6 @@ final class ServerConnection: Sendable {
   /// The connection's place in the order of acceptance, from 1.
   let number: Int
   let channel: any Channel
-  /// The name in TLS's SNI, once the client's first message was read.
-  let serverName = NIOLockedValueBox<String?>(nil)
 
   init(number: Int, channel: any Channel) {
     self.number = number
@@ -28,6 +26,20 @@ final class ServerConnection: Sendable {
     guard let provider = channel as? any SocketOptionProvider else { return close() }
     let setting = provider.setSoLinger(linger(l_onoff: 1, l_linger: 0))
     setting.whenComplete { _ in self.send(.close) }
+  }
+
+  /// Sends GOAWAY from one of the connection's streams, then closes it (RFC 9113 §6.8).
+  ///
+  /// - Parameters:
+  ///   - stream: the stream's channel.
+  ///   - processed: whether the stream is the last one that was taken up, or above it.
+  func goAway(from stream: any Channel, processed: Bool) {
+    stream.getOption(HTTP2StreamChannelOptions.streamID).whenSuccess { id in
+      let last = processed ? id : HTTP2StreamID(max(0, Int(id) - 2))
+      let frame = HTTP2Frame(
+        streamID: .rootStream, payload: .goAway(lastStreamID: last, errorCode: .noError, opaqueData: nil))
+      self.channel.writeAndFlush(frame).whenComplete { _ in self.close() }
+    }
   }
 
   private func send(_ order: ConnectionGate.Order) {

@@ -1,10 +1,12 @@
 import NIOCore
 import NIOHTTP2
 
-/// Asks a stream's ``StreamRefuser`` to refuse it.
-struct StreamRefusal: Sendable {}
+/// Asks a stream's ``StreamRefuser`` to end it, by default as one that was not processed.
+struct StreamRefusal: Sendable {
+  var code = HTTP2ErrorCode.refusedStream
+}
 
-/// Refuses its HTTP/2 stream as one that was not processed; closing the stream's channel would say CANCEL.
+/// Ends its HTTP/2 stream with a code of one's choice; closing the stream's channel would say CANCEL.
 final class StreamRefuser: ChannelOutboundHandler {
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
@@ -12,9 +14,9 @@ final class StreamRefuser: ChannelOutboundHandler {
   func triggerUserOutboundEvent(
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
-    guard event is StreamRefusal else {
+    guard let refusal = event as? StreamRefusal else {
       return context.triggerUserOutboundEvent(event, promise: promise)
     }
-    context.writeAndFlush(wrapOutboundOut(.rstStream(.refusedStream)), promise: promise)
+    context.writeAndFlush(wrapOutboundOut(.rstStream(refusal.code)), promise: promise)
   }
 }

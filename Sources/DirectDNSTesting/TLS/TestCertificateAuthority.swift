@@ -78,6 +78,17 @@ public struct TestCertificateAuthority: Sendable {
     try Self.leaf(names: names, addresses: addresses, validity: validity, issuer: (name, key))
   }
 
+  /// Issues a certificate for a client to show.
+  ///
+  /// - Parameters:
+  ///   - name: the common name.
+  ///   - validity: when it is valid.
+  /// - Returns: the certificate and its key.
+  /// - Throws: what the certificate library throws.
+  public func issueClient(name: String, validity: Validity = .current) throws -> TLSIdentity {
+    try Self.leaf(names: [name], addresses: [], validity: validity, issuer: (self.name, key), usage: .clientAuth)
+  }
+
   /// Makes a server certificate that signed itself: no authority vouches for it.
   ///
   /// - Parameters:
@@ -91,7 +102,7 @@ public struct TestCertificateAuthority: Sendable {
 
   private static func leaf(
     names: [String], addresses: [IPAddress], validity: Validity,
-    issuer: (name: DistinguishedName, key: Certificate.PrivateKey)?
+    issuer: (name: DistinguishedName, key: Certificate.PrivateKey)?, usage: ExtendedKeyUsage.Usage = .serverAuth
   ) throws -> TLSIdentity {
     let key = Certificate.PrivateKey(P256.Signing.PrivateKey())
     let publicKey = key.publicKey
@@ -109,7 +120,7 @@ public struct TestCertificateAuthority: Sendable {
       extensions: Certificate.Extensions {
         Critical(BasicConstraints.notCertificateAuthority)
         Critical(KeyUsage(digitalSignature: true))
-        try ExtendedKeyUsage([.serverAuth])
+        try ExtendedKeyUsage([usage])
         SubjectAlternativeNames(alternatives)
         SubjectKeyIdentifier(hash: publicKey)
         AuthorityKeyIdentifier(

@@ -72,6 +72,22 @@ struct FakeOriginTests {
     }
   }
 
+  @Test func `a head is recorded byte for byte, also when it comes in pieces`() async throws {
+    try await withOrigin { origin async throws in
+      let head = "PUT /%7ex HTTP/1.1\r\nhOST: a\r\nX-b:  1 \r\nCookie: z\r\nX-A:2\r\nContent-Length: 4\r\n\r\n"
+      let last = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+      let (start, end) = (head.prefix(70), head.dropFirst(70))
+      try await RawClient.connected(to: origin.port) { client in
+        for piece in [String(start), String(end), "\r\n\r\n"] { try await client.send(piece) }
+        await origin.waitForRequests()
+        try await client.send(last)
+        _ = try await client.rest()
+      }
+      #expect(origin.requests.map { String(decoding: $0.rawHead, as: UTF8.self) } == [head, last])
+      #expect(origin.requests.map(\.numberOnConnection) == [1, 2])
+    }
+  }
+
   @Test func `connections are kept, counted and closed on demand`() async throws {
     try await withOrigin(answering: { request in
       OriginResponse(fields: request.path == "/last" ? [.connection: "close"] : [:], body: "x")
@@ -79,6 +95,9 @@ struct FakeOriginTests {
       _ = try await Curl.run(origin.url("/a"), origin.url("/last"), origin.url("/b"))
       #expect(origin.requests.map(\.connection) == [1, 1, 2])
       #expect(origin.connectionCount == 2)
+      await origin.waitForOpenConnections(0)
+      #expect(origin.connections.map(\.requestCount) == [2, 1] && origin.connections.allSatisfy { !$0.isOpen })
+      #expect(origin.connections.map(\.clientPort) == [1, 2].map { origin.requests[$0].clientPort })
       let ports = origin.requests.map(\.clientPort)
       #expect(ports[0] == ports[1] && ports[1] != ports[2])
     }
@@ -139,22 +158,6 @@ struct FakeOriginTests {
     try await withOrigin(.init(address: .ipv6(high: 0, low: 1))) { origin async throws in
       #expect(origin.url("/") == "http://[::1]:\(origin.port)/")
       #expect(try await Curl.run(origin.url()).status == 200)
-    }
-  }
-
-  /// Starts an origin, lends it, and stops it however the body ends.
-  private func withOrigin(
-    _ configuration: FakeOriginConfiguration = .init(),
-    answering handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
-    _ body: (FakeOrigin) async throws -> Void
-  ) async throws {
-    let origin = try await FakeOrigin.start(configuration: configuration, handler: handler)
-    do {
-      try await body(origin)
-      await origin.stop()
-    } catch {
-      await origin.stop()
-      throw error
     }
   }
 }

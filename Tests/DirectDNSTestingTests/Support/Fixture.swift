@@ -41,3 +41,32 @@ func withSecureProvider<Result>(
     try await withProvider(configuration) { try await body($0, path) }
   }
 }
+
+/// Starts an origin, lends it, and stops it however the body ends.
+func withOrigin<Result>(
+  _ configuration: FakeOriginConfiguration = .init(),
+  answering handler: @escaping FakeOrigin.Handler = OriginResponse.echo, admit: FakeOrigin.Gatekeeper? = nil,
+  _ body: (FakeOrigin) async throws -> Result
+) async throws -> Result {
+  let origin = try await FakeOrigin.start(configuration: configuration, handler: handler, admit: admit)
+  do {
+    let result = try await body(origin)
+    await origin.stop()
+    return result
+  } catch {
+    await origin.stop()
+    throw error
+  }
+}
+
+/// The same with TLS under the name `shop.test`, and with curl's arguments for it.
+func withSecureOrigin<Result>(
+  answering handler: @escaping FakeOrigin.Handler = OriginResponse.echo, admit: FakeOrigin.Gatekeeper? = nil,
+  _ body: (_ origin: FakeOrigin, _ caFile: String) async throws -> Result
+) async throws -> Result {
+  let authority = try TestCertificateAuthority()
+  let identity = try authority.issue(names: ["shop.test"], addresses: [.ipv4(0x7F00_0001)])
+  return try await authority.withCAFile { path async throws in
+    try await withOrigin(.init(identity: identity), answering: handler, admit: admit) { try await body($0, path) }
+  }
+}

@@ -25,5 +25,7 @@ enum ClientFixture {
 }
 
 extension ResponseBody {
-  func text() async throws(DirectDNSError) -> String { String(decoding: try await collect(upTo: 1 << 24), as: UTF8.self) }
+  func text() async throws(DirectDNSError) -> String {
+    String(decoding: try await collect(upTo: 1 << 24), as: UTF8.self)
+  }
 }

@@ -15,7 +15,10 @@ struct DirectClientTests {
     #expect(response.connection.remoteAddress == IPAddress("127.0.0.1") && response.connection.httpVersion == 1)
     #expect(!response.connection.isReused && response.freshness == .fresh && response.hops.isEmpty)
     let sent = try await response.body.text()
-    #expect(sent == "GET /a?b=c HTTP/1.1\r\nHost: shop.test:\(origin.port)\r\nAccept: text/plain\r\nUser-Agent: DirectDNS\r\n\r\n")
+    #expect(
+      sent
+        == "GET /a?b=c HTTP/1.1\r\nHost: shop.test:\(origin.port)\r\nAccept: text/plain\r\nUser-Agent: DirectDNS\r\n\r\n"
+    )
     let again = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
     #expect(again.connection.isReused)
     _ = try await again.body.text()
@@ -59,7 +62,8 @@ struct DirectClientTests {
     request.method = .post
     _ = try await client.execute(request, body: .bytes(body)).body.collect(upTo: 1 << 30)
     _ = try await client.execute(request, body: .stream(Pieces(bytes: body))).body.collect(upTo: 1 << 30)
-    _ = try await client.execute(request, body: .stream(length: Int64(size), Pieces(bytes: body))).body.collect(upTo: 1 << 30)
+    _ = try await client.execute(request, body: .stream(length: Int64(size), Pieces(bytes: body))).body.collect(
+      upTo: 1 << 30)
     #expect(origin.requests.map(\.body) == [body, body, body])
     #expect(origin.requests.map { $0.fields[.contentLength] } == ["\(size)", nil, "\(size)"])
     await client.shutDown()

@@ -101,7 +101,9 @@ extension CurlExchanges: CurlAttemptEvents {
     guard let attempt = unsafe CurlAttempt.object(of: handle), let exchange = attempt.exchange else { return }
     let reason = CurlError(code, detail: attempt.failureText)
     if exchange.winner === attempt {
-      finish(exchange, code == CURLE_OK ? .success(CurlEnd(trailers: exchange.trailerBytes)) : .failure(broken(exchange, reason)))
+      finish(
+        exchange,
+        code == CURLE_OK ? .success(CurlEnd(trailers: exchange.trailerBytes)) : .failure(broken(exchange, reason)))
     } else if exchange.winner != nil {
       retire(attempt)
     } else {
@@ -118,7 +120,9 @@ extension CurlExchanges: CurlAttemptEvents {
     retire(attempt)
     if case .invalidRequest = reason { return finish(exchange, .failure(CurlFailure(reason))) }
     // What was judged before and is dialled now is not the same: nothing else is tried.
-    guard exchange.race != nil, exchange.forbidden == nil else { return finish(exchange, .failure(CurlFailure(reason, forbidden: exchange.forbidden))) }
+    guard exchange.race != nil, exchange.forbidden == nil else {
+      return finish(exchange, .failure(CurlFailure(reason, forbidden: exchange.forbidden)))
+    }
     exchange.race?.failed(number)
     step(exchange, CurlTime.now)
     if exchange.stage == .running { noteDue(exchange) }

@@ -76,8 +76,11 @@ final class CurlExchanges: CurlDriver {
       exchange.stage = .done
       exchange.deliver(end: .failure(CurlFailure(.shutDown)))
     }
-    sockets.closing = nil
+    // No handle may outlive what it shares with the others.
+    losers = []
+    dirty = []
     idleAttempts = []
+    sockets.closing = nil
   }
 
   // MARK: Commands

@@ -1,0 +1,97 @@
+public import DirectDNS
+import FoundationEssentials
+import NIOCore
+import NIOPosix
+
+/// A port on loopback that swallows packets: whoever connects to it hears nothing at all, as from a dead machine.
+///
+/// ```swift
+/// @Test(.enabled(if: BlackHole.missing == nil, "no black hole here")) func `the next address is tried`() async throws {
+///   let hole = try await BlackHole.start()
+///   // … connect to hole.address, hole.port: neither refused nor accepted …
+///   await hole.stop()
+/// }
+/// ```
+///
+/// Linux drops what asks for a connection (SYN) while a listener's queue of connections to accept is full; this one's
+/// has room for one, which it makes itself and never accepts. It needs no rights, and no packet leaves the machine.
+/// Stopped, the port refuses.
+public final class BlackHole: Sendable {
+  /// Why a black hole could not be made, in words.
+  public struct Failure: Error, CustomStringConvertible {
+    /// The reason.
+    public let description: String
+  }
+
+  /// Why this machine cannot have black holes; nil where it can.
+  public static let missing: String? = {
+    guard table(.ipv4) != nil else { return "black holes need Linux's /proc/net/tcp" }
+    return nil
+  }()
+
+  /// The address.
+  public let address: IPAddress
+  /// The port.
+  public let port: Int
+
+  private let listener: any Channel
+  private let plug: any Channel
+
+  private init(address: IPAddress, port: Int, listener: any Channel, plug: any Channel) {
+    self.address = address
+    self.port = port
+    self.listener = listener
+    self.plug = plug
+  }
+
+  deinit {
+    listener.close(promise: nil)
+    plug.close(promise: nil)
+  }
+
+  /// Makes a black hole.
+  ///
+  /// - Parameters:
+  ///   - address: an address of loopback.
+  ///   - port: the port; 0, the default, means any free one.
+  /// - Returns: the black hole, swallowing.
+  /// - Throws: ``Failure``, or the socket's error.
+  public static func start(address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0) async throws -> BlackHole {
+    if let missing { throw Failure(description: missing) }
+    let group = MultiThreadedEventLoopGroup.singleton
+    let listener = try await ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 0)
+      .serverChannelOption(.autoRead, value: false)
+      .bind(host: address.description, port: port).get()
+    let port = listener.localAddress?.port ?? port
+    let plug = try await ClientBootstrap(group: group).connect(host: address.description, port: port).get()
+    let hole = BlackHole(address: address, port: port, listener: listener, plug: plug)
+    // The client knows of its connection a moment before the listener does.
+    for _ in 0..<10_000 {
+      if hole.isFull { return hole }
+      await Task.yield()
+    }
+    throw Failure(description: "the queue of \(address):\(port) does not fill up")
+  }
+
+  /// Ends it: from now on the port refuses.
+  public func stop() async {
+    try? await listener.close().get()
+    try? await plug.close().get()
+  }
+
+  /// Whether a connection waits to be accepted; for a listener the kernel shows their number as `rx_queue` (proc(5)).
+  private var isFull: Bool {
+    let digits = String(port, radix: 16, uppercase: true)
+    let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+    return Self.table(address.family)?.split(separator: "\n").contains { line in
+      let columns = line.split(separator: " ")
+      return columns.count > 4 && columns[1].hasSuffix(suffix) && columns[3] == "0A"
+        && columns[4].hasSuffix(":00000001")
+    } ?? false
+  }
+
+  private static func table(_ family: IPAddress.Family) -> String? {
+    try? String(contentsOfFile: family == .ipv6 ? "/proc/net/tcp6" : "/proc/net/tcp", encoding: .utf8)
+  }
+}

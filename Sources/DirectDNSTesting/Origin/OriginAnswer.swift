@@ -1,0 +1,50 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP2
+
+/// Sends one response, or does what a fault says.
+struct OriginAnswer: Sendable {
+  let incoming: IncomingRequest
+  let connection: ServerConnection
+  /// The connection, or the HTTP/2 stream.
+  let channel: any Channel
+  /// Whether the request's body is not waited for.
+  var isEarly = false
+
+  func send(_ response: @Sendable () async throws -> OriginResponse) async {
+    do {
+      try await write(try await response())
+    } catch {
+      fail(error as? OriginFault ?? .close)
+    }
+  }
+
+  private func write(_ response: OriginResponse) async throws {
+    let writer = ResponseWriter(answering: incoming, on: channel, closes: response.closes, isEarly: isEarly)
+    for head in response.informational { writer.writeInformational(head) }
+    writer.writeHead(response.status, response.fields, length: response.length)
+    if !writer.isHead {
+      switch response.content {
+      case .bytes(let bytes): if !bytes.isEmpty { _ = writer.write(bytes[...]) }
+      case .stream(let stream):
+        channel.flush()
+        try await stream.write(OriginBodyWriter(response: writer))
+      }
+    }
+    let end = writer.end(trailers: response.trailers)
+    if response.hangsUp { end.whenComplete { _ in connection.close() } }
+  }
+
+  private func fail(_ fault: OriginFault) {
+    switch (fault, incoming.version) {
+    case (.reset, _): connection.reset()
+    case (.refuseStream, .http2): channel.triggerUserOutboundEvent(StreamRefusal(), promise: nil)
+    case (.resetStream, .http2):
+      channel.triggerUserOutboundEvent(StreamRefusal(code: .internalError), promise: nil)
+    case (.goAway(let processed), .http2): connection.goAway(from: channel, processed: processed)
+    case (.bytes(let bytes), .http1):
+      channel.triggerUserOutboundEvent(WireTap.RawBytes(bytes: bytes)).whenComplete { _ in connection.close() }
+    default: connection.close()
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/// What a ``FakeOrigin`` does instead of answering, or in the middle of an answer, when its handler throws it.
+public enum OriginFault: Error, Hashable, Sendable {
+  /// Closes the connection at once, without TLS's goodbye.
+  case close
+  /// Resets the TCP connection.
+  case reset
+  /// HTTP/2: refuses the stream unprocessed (`REFUSED_STREAM`). HTTP/1.1: closes the connection.
+  case refuseStream
+  /// HTTP/2: ends the stream alone (`INTERNAL_ERROR`). HTTP/1.1: closes the connection.
+  case resetStream
+  /// HTTP/2: sends GOAWAY, then closes the connection. HTTP/1.1: closes it.
+  ///
+  /// With `processed: true` the last stream is this one; otherwise it lies below this one, and the request may be sent
+  /// again.
+  case goAway(processed: Bool)
+  /// HTTP/1.1: sends these bytes, whatever they are, and closes the connection. HTTP/2: closes it.
+  case bytes([UInt8])
+
+  /// Like ``bytes(_:)``, with a text in UTF-8.
+  public static func text(_ text: String) -> OriginFault { .bytes(Array(text.utf8)) }
+}

@@ -1,0 +1,172 @@
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+/// What a client does when something is broken on the way.
+@Suite(.timeLimit(.minutes(1)))
+struct DirectClientFailureTests {
+  private func request(_ method: HTTPRequest.Method, _ origin: FakeOrigin) throws -> HTTPRequest {
+    HTTPRequest(method: method, url: try WebURL(origin.url("/", host: "shop.test")))
+  }
+
+  /// A server whose connections end once after a request, before anything is answered.
+  private func dying(times: Int, identity: TLSIdentity? = nil) async throws -> FakeOrigin {
+    let left = Locked(times)
+    return try await FakeOrigin.start(configuration: FakeOriginConfiguration(identity: identity)) { request in
+      let dies = left.withLock { left in
+        guard request.path == "/", left > 0 else { return false }
+        left -= 1
+        return true
+      }
+      if dies { throw Dead() }
+      return OriginResponse(body: "alive")
+    }
+  }
+
+  private struct Dead: Error {}
+
+  @Test(arguments: [HTTPRequest.Method.get, .head, .put, .delete, .options])
+  func `a request that does no harm twice is sent again when the connection ends, once`(
+    _ method: HTTPRequest.Method
+  ) async throws {
+    let origin = try await dying(times: 1)
+    let client = try ClientFixture.client()
+    let response = try await client.execute(request(method, origin))
+    #expect(response.status == .ok)
+    #expect(origin.requests.count == 2)
+    await client.shutDown(within: .zero)
+    await origin.stop()
+    let worse = try await dying(times: 2)
+    let other = try ClientFixture.client()
+    let error = await #expect(throws: DirectDNSError.self) { try await other.execute(request(method, worse)) }
+    #expect(error?.code == .connectionLost && worse.requests.count == 2)
+    await other.shutDown()
+    await worse.stop()
+  }
+
+  @Test(arguments: [false, true])
+  func `a POST that may have reached the server is never sent twice, on a used connection either`(
+    _ isUsed: Bool
+  ) async throws {
+    let origin = try await dying(times: 1)
+    let client = try ClientFixture.client()
+    if isUsed {
+      _ = try await client.execute(ClientFixture.get(origin.url("/warm", host: "shop.test"))).body.text()
+    }
+    let before = origin.requests.count
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(request(.post, origin), body: .text("pay"))
+    }
+    #expect(error?.code == .connectionLost && error?.message.contains("may have reached the server") == true)
+    #expect(origin.requests.count == before + 1)
+    let second = try await client.execute(
+      request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRepeat: true))
+    #expect(second.status == .ok)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test(arguments: [false, true]) func `a POST that is safe to repeat is`(_ isUsed: Bool) async throws {
+    let origin = try await dying(times: 1)
+    let client = try ClientFixture.client()
+    if isUsed {
+      _ = try await client.execute(ClientFixture.get(origin.url("/warm", host: "shop.test"))).body.text()
+    }
+    let response = try await client.execute(
+      request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRepeat: true))
+    #expect(try await response.body.text() == "alive")
+    #expect(origin.requests.filter { $0.path == "/" }.map(\.body) == [Array("pay".utf8), Array("pay".utf8)])
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a stream that was sent is not sent again`() async throws {
+    let origin = try await dying(times: 1)
+    let client = try ClientFixture.client()
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(request(.put, origin), body: .stream(Pieces(bytes: [1, 2, 3])))
+    }
+    #expect(error?.code == .connectionLost && origin.requests.count == 1)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a body that can be made anew is`() async throws {
+    let origin = try await dying(times: 1)
+    let client = try ClientFixture.client()
+    let body = RequestBody.replayable { Pieces(bytes: Array(repeating: 7, count: 5_000)) }
+    #expect(try await client.execute(request(.put, origin), body: body).status == .ok)
+    #expect(origin.requests.map(\.body.count) == [5_000, 5_000])
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a body that fails ends the request with its own error`() async throws {
+    let origin = try await FakeOrigin.start()
+    let client = try ClientFixture.client()
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(
+        request(.put, origin), body: .stream(AsyncThrowingStream { $0.finish(throwing: Dead()) }))
+    }
+    #expect(error?.code == .bodyFailed && error?.underlying is Dead)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `without any address that answers, every one that was tried is told`() async throws {
+    let client = try ClientFixture.client(names: ["shop.test": ["127.0.0.2", "127.0.0.3"]])
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(ClientFixture.get("http://shop.test:1/"))
+    }
+    #expect(error?.code == .connectFailed)
+    #expect(Set(error?.attempts.map(\.provider) ?? []) == ["127.0.0.2", "127.0.0.3"])
+    await client.shutDown()
+  }
+
+  @Test func `a server that says nothing costs the time of the first byte, and no second request`() async throws {
+    let origin = try await FakeOrigin.start { _ in
+      try await Task.sleep(for: .seconds(60))
+      return OriginResponse()
+    }
+    let client = try ClientFixture.client { $0.timeouts.firstByte = .milliseconds(80) }
+    let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request(.get, origin)) }
+    #expect(error?.code == .timedOut && error?.message.contains("0.08") == true && origin.requests.count == 1)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `the whole time covers waiting for a connection`() async throws {
+    let origin = try await FakeOrigin.start { request in
+      if request.path == "/slow" { try await Task.sleep(for: .seconds(60)) }
+      return OriginResponse()
+    }
+    let client = try ClientFixture.client { $0.connections = 1 }
+    let slow = Task { try await client.execute(ClientFixture.get(origin.url("/slow", host: "shop.test"))) }
+    await origin.waitForRequests(1)
+    let options = RequestOptions(timeouts: RequestTimeouts(whole: .milliseconds(60)))
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(request(.get, origin), options: options)
+    }
+    #expect(error?.code == .timedOut && origin.requests.count == 1)
+    slow.cancel()
+    let cancelled = await #expect(throws: DirectDNSError.self) { try await slow.value }
+    #expect(cancelled?.code == .cancelled)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a task that was cancelled before sends nothing`() async throws {
+    let origin = try await FakeOrigin.start()
+    let client = try ClientFixture.client()
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await client.execute(request(.get, origin))
+    }
+    let error = await #expect(throws: DirectDNSError.self) { try await task.value }
+    #expect(error?.code == .cancelled && origin.requests.isEmpty)
+    await client.shutDown()
+    await origin.stop()
+  }
+}

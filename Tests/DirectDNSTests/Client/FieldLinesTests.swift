@@ -1,0 +1,66 @@
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+struct FieldLinesTests {
+  private func lines(
+    _ fields: HTTPFields, _ method: HTTPRequest.Method = .get, body: RequestBody = .none, cookie: String? = nil,
+    _ change: (inout DirectClientConfiguration) -> Void = { _ in }
+  ) -> [String] {
+    var configuration = DirectClientConfiguration()
+    change(&configuration)
+    return String(decoding: FieldLines(method, fields, body, cookie: cookie, configuration).bytes, as: UTF8.self)
+      .split(separator: "\0").map(String.init)
+  }
+
+  @Test func `fields keep their order, their spelling and their number`() throws {
+    var fields = HTTPFields()
+    for (name, value) in [("X-b", "1"), ("a", "2"), ("X-b", "3"), ("Empty", "")] {
+      fields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
+    }
+    #expect(lines(fields).prefix(4) == ["X-b: 1", "a: 2", "X-b: 3", "Empty;"])
+  }
+
+  @Test func `libcurl adds nothing of its own, and the client a User-Agent that can be set or left out`() {
+    #expect(lines([:]) == ["User-Agent: DirectDNS", "Accept:"])
+    #expect(lines([:], body: .bytes([1])) == ["User-Agent: DirectDNS", "Accept:", "Expect:", "Content-Type:"])
+    #expect(lines([:], .post) == ["User-Agent: DirectDNS", "Accept:", "Expect:", "Content-Type:"])
+    #expect(lines([.accept: "*/*"]) { $0.userAgent = nil } == ["Accept: */*"])
+    #expect(lines([.userAgent: "mine", .accept: "a"]) == ["User-Agent: mine", "Accept: a"])
+    #expect(
+      lines([.accept: "a", .expect: "100-continue", .contentType: "b"], body: .bytes([1])) { $0.userAgent = "u" }
+        == ["Accept: a", "Expect: 100-continue", "Content-Type: b", "User-Agent: u"])
+  }
+
+  @Test func `the body's length is told by libcurl, in the way of the version that is spoken`() {
+    #expect(
+      lines([.contentLength: "1", .transferEncoding: "chunked", .accept: "a"], body: .bytes([1])) { $0.userAgent = nil }
+        == ["Accept: a", "Expect:", "Content-Type:"])
+  }
+
+  @Test func `the jar's cookies come before the caller's, in one field`() {
+    #expect(
+      lines([.cookie: "own=1", .accept: "a"], cookie: "jar=2") { $0.userAgent = nil } == [
+        "Accept: a", "Cookie: jar=2; own=1",
+      ])
+    #expect(lines([.cookie: "own=1", .accept: "a"]) { $0.userAgent = nil } == ["Cookie: own=1", "Accept: a"])
+  }
+
+  @Test func `originalUrl stays here unless it may go out`() {
+    #expect(lines([.originalUrl: "https://a.test/?secret", .accept: "a"]) { $0.userAgent = nil } == ["Accept: a"])
+    #expect(
+      lines([.originalUrl: "https://a.test/", .accept: "a"]) {
+        $0.userAgent = nil
+        $0.forwardsOriginalUrl = true
+      } == ["originalUrl: https://a.test/", "Accept: a"])
+  }
+
+  @Test func `trailers are announced unless the caller did`() {
+    var body = RequestBody.bytes([1])
+    body.trailerFields = [.contentDisposition: "x"]
+    #expect(lines([:], body: body).contains("Trailer: Content-Disposition"))
+    #expect(!lines([.trailer: "Own"], body: body).contains { $0.hasPrefix("Trailer: Content") })
+    #expect(FieldLines(trailers: body.trailerFields).bytes == Array("Content-Disposition: x\0".utf8))
+  }
+}

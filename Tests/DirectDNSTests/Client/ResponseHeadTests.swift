@@ -1,0 +1,50 @@
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+struct ResponseHeadTests {
+  private func parse(_ text: String) -> (response: HTTPResponse, version: Int)? { ResponseHead.parse(Array(text.utf8)) }
+
+  @Test func `a head has a status, a reason, a version and fields in their order`() throws {
+    let head = try #require(parse("HTTP/1.1 404 Not Here\r\nB: 1\r\na:2\r\nB:  3 \t\r\n"))
+    #expect(head.response.status.code == 404 && head.response.status.reasonPhrase == "Not Here" && head.version == 1)
+    #expect(head.response.headerFields.map { "\($0.name.rawName)=\($0.value)" } == ["B=1", "a=2", "B=3"])
+  }
+
+  @Test(arguments: [
+    ("HTTP/2 200 \r\n", 200, 2), ("HTTP/2 200\r\n", 200, 2), ("HTTP/1.0 301 Moved\n", 301, 1),
+    ("HTTP/1.1 999\r\n", 999, 1),
+  ])
+  func `a status line may be short`(_ line: String, _ status: Int, _ version: Int) throws {
+    let head = try #require(parse(line))
+    #expect(head.response.status.code == status && head.version == version)
+  }
+
+  @Test(arguments: [
+    "", "\r\n", "HTTP/1.1\r\n", "HTTP/1.1 \r\n", "HTTP/1.1 2x0 OK\r\n", "nonsense", "200 OK\r\n", "HTTP/1.1 20\r\n",
+  ])
+  func `what is no status line is no head`(_ text: String) { #expect(parse(text) == nil) }
+
+  @Test func `a folded line belongs to the field before it`() throws {
+    let head = try #require(parse("HTTP/1.1 200 OK\r\n lost\r\nA: 1\r\n\t2\r\n  3\r\nB: 4\r\n"))
+    #expect(head.response.headerFields.map(\.value) == ["1 2 3", "4"])
+  }
+
+  @Test func `what is no field line is left out`() throws {
+    let head = try #require(parse("HTTP/1.1 200 OK\r\nno colon\r\n: no name\r\nb ad: 1\r\nA:\r\n"))
+    #expect(head.response.headerFields.map { "\($0.name.rawName)=\($0.value)" } == ["A="])
+  }
+
+  @Test func `a value that is no UTF-8 is kept`() throws {
+    let bytes = Array("HTTP/1.1 200 OK\r\nX: caf".utf8) + [0xE9] + Array("\r\nY: 1\r\n".utf8)
+    let head = try #require(ResponseHead.parse(bytes))
+    #expect(head.response.headerFields.count == 2 && head.response.headerFields.last?.value == "1")
+  }
+
+  @Test(arguments: ["Content-Type", "content-type", "CONTENT-TYPE", "X-Own", "set-cookie", "Set-Cookie"])
+  func `a name keeps its spelling and means the same`(_ name: String) throws {
+    let fields = ResponseHead.fields(Array("\(name): 1\r\n".utf8))
+    #expect(fields.first?.name.rawName == name && fields.first?.name == HTTPField.Name(name))
+  }
+}
