@@ -1,6 +1,7 @@
 import ArgumentParser
 import DirectDNS
 import FoundationEssentials
+import Load
 
 /// Lookups of names that no cache knows, so many in flight.
 struct ColdBench: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import DirectDNS
 import HTTPTypes
+import Load
 
 struct DirectClientRequester: Requester {
   private let client: DirectClient

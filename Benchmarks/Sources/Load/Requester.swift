@@ -1,5 +1,5 @@
 /// A client under measurement; all of them are asked for the same.
-protocol Requester: Sendable {
+public protocol Requester: Sendable {
   /// Fetches a URL, and counts the bytes of its body as they come.
   func bodyLength(_ url: String) async throws -> Int
 
@@ -8,12 +8,12 @@ protocol Requester: Sendable {
 }
 
 /// What every client is told.
-struct RequestSetting {
+public struct RequestSetting {
   /// The host of the URLs, and what it resolves to.
-  let host: String
-  let address: String
+  public let host: String
+  public let address: String
   /// The file of the one authority that is trusted.
-  let authority: String?
-  let isHTTP1: Bool
-  let connections: Int
+  public let authority: String?
+  public let isHTTP1: Bool
+  public let connections: Int
 }

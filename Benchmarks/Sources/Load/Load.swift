@@ -2,8 +2,11 @@ import Glibc
 import Synchronization
 
 /// So many operations at a time, until all of them are done.
-struct Load {
+public struct Load: Sendable {
   let inFlight: Int
+
+  /// Creates a load of so many operations at a time.
+  public init(inFlight: Int) { self.inFlight = inFlight }
 
   /// Runs operations that are told apart by their index, and counts those that fail; the first failure is
   /// printed.
@@ -30,7 +33,7 @@ struct Load {
   /// Runs a warm-up and then what is counted, and prints `rate=PER-SECOND cpu_us=PER-OPERATION failed=N`.
   ///
   /// - Returns: how many of the counted operations failed.
-  func measure(
+  public func measure(
     _ count: Int, warmUp: Int, _ operation: @escaping @Sendable (Int) async throws -> Void
   ) async -> Int {
     _ = await run(0..<warmUp, operation)

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Load
 import NIOCore
 import NIOPosix
 import NIOSSL

@@ -1,4 +1,5 @@
 import Foundation
+import Load
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
