@@ -108,6 +108,10 @@ let package = Package(
       path: "Examples/Demo", swiftSettings: house),
     .executableTarget(
       name: "Resolve", dependencies: ["DirectDNS"], path: "Examples/Resolve", swiftSettings: house),
+    .executableTarget(
+      name: "Send",
+      dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")], path: "Examples/Send",
+      swiftSettings: house),
     .testTarget(
       name: "PipelineTests",
       dependencies: [
@@ -120,6 +124,10 @@ let package = Package(
       dependencies: [
         "DirectDNS", "DirectDNSTesting", "CDirectDNSCurl",
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: house),
     .testTarget(
@@ -147,7 +155,7 @@ let package = Package(
     .testTarget(
       name: "DnsctlTests",
       dependencies: [
-        "dnsctl", "DirectDNS",
+        "dnsctl", "DirectDNS", "DirectDNSTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

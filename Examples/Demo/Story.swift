@@ -28,9 +28,10 @@ struct Story {
       try await rewritten(dnsctl, shop)
       try await restored(try Customer(resolver, allowing: Shop.network), shop)
 
+      try await survives(resolver, clock, doh)
+
       resolver.shutDown()
       await shop.origin.stop()
-      await doh.stop()
       await stage.json.stop()
     }
   }

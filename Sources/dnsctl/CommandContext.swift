@@ -23,6 +23,11 @@ struct CommandContext: Sendable {
   var environment: [String: String]
   var clock: any ResolverClock
   var isOutputTerminal: Bool
+  var isErrorsTerminal: Bool
+  /// The terminal's window, which may change.
+  var terminalSize: @Sendable () -> TerminalSize
+  /// Lets some time pass, between tries.
+  var pause: @Sendable (Duration) async -> Void
   /// A file's bytes; nothing if there is no such file.
   var readFile: @Sendable (String) throws(StreamError) -> [UInt8]?
   var makeResolver: ResolverFactory
@@ -39,6 +44,9 @@ struct CommandContext: Sendable {
       environment: ProcessInfo.processInfo.environment,
       clock: SystemClock(),
       isOutputTerminal: StandardDescriptor.isTerminal(StandardDescriptor.output),
+      isErrorsTerminal: StandardDescriptor.isTerminal(StandardDescriptor.errors),
+      terminalSize: { StandardDescriptor.size(StandardDescriptor.errors) },
+      pause: { try? await Task.sleep(for: $0) },
       readFile: { path throws(StreamError) in try readWholeFile(path) },
       makeResolver: { configuration, servers throws(DirectDNSError) in
         try Resolver(configuration, system: SystemDNS(servers: servers))

@@ -5,7 +5,9 @@ internal import ArgumentParser
 struct Dnsctl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dnsctl",
-    abstract: "Resolves host names over HTTP, and points requests straight at addresses.",
+    abstract: "Resolves host names over HTTP, and sends requests straight to addresses.",
     version: "0.1.0",
-    subcommands: [ResolveCommand.self, RewriteCommand.self, RestoreCommand.self])
+    subcommands: [ResolveCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self])
+
+  static func main() async { await main(ShortOptions.separated(Array(CommandLine.arguments.dropFirst()))) }
 }

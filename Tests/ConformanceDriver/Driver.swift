@@ -17,7 +17,11 @@ let verbs: [String: Verb] = [
 @main
 enum Driver {
   static func main() async throws {
-    if CommandLine.arguments.dropFirst().first == "session" { return try await Session.run() }
+    switch CommandLine.arguments.dropFirst().first {
+    case "session": return try await Session.run()
+    case "fetch": return try await Fetch.run()
+    default: break
+    }
     while let line = readLine() {
       var answer = try JSONSerialization.data(withJSONObject: answer(line), options: [.sortedKeys])
       answer.append(UInt8(ascii: "\n"))

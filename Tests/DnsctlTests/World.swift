@@ -12,6 +12,9 @@ struct World: Sendable {
   var files: [String: String] = [:]
   var input = ScriptedInput([])
   var isTerminal = false
+  var isErrorsTerminal = false
+  /// How long it paused between tries.
+  let pauses = Locked<[Duration]>([])
   let transport = FakeTransport()
   let output = RecordingSink()
   let errors = RecordingSink()
@@ -29,7 +32,8 @@ struct World: Sendable {
     let system = FakeSystem(zone: Zone(entries: systemZone))
     return CommandContext(
       input: input, output: output, errors: errors, environment: environment, clock: clock,
-      isOutputTerminal: isTerminal,
+      isOutputTerminal: isTerminal, isErrorsTerminal: isErrorsTerminal, terminalSize: { TerminalSize() },
+      pause: { [pauses] duration in pauses.withLock { $0.append(duration) } },
       readFile: { [files] path throws(StreamError) in
         if path.hasPrefix("/unreadable/") { throw .failed("Permission denied") }
         return files[path].map { Array($0.utf8) }
@@ -45,7 +49,7 @@ struct World: Sendable {
   /// Runs `dnsctl` as a shell would.
   func run(_ arguments: [String]) async -> Outcome {
     do {
-      guard let command = try Dnsctl.parseAsRoot(arguments) as? any ContextCommand else {
+      guard let command = try Dnsctl.parseAsRoot(ShortOptions.separated(arguments)) as? any ContextCommand else {
         return Outcome(status: -1, output: "", errors: "another command")
       }
       let status = await command.run(in: context)
@@ -155,6 +159,8 @@ final class RecordingSink: OutputSink {
 
   /// After so many writes the reader is gone.
   func close(after count: Int) { state.withLock { $0.limit = count } }
+
+  func write(_ bytes: [UInt8]) throws(StreamError) { try write(String(decoding: bytes, as: UTF8.self)) }
 
   func write(_ text: String) throws(StreamError) {
     let (isClosed, ready) = state.withLock { state in

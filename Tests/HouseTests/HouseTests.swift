@@ -22,6 +22,25 @@ struct HouseTests {
   /// Files without a test file of their own, each with the reason.
   static let testedElsewhere: [String: String] = [
     // Parts of one type in a file of their own: the type's tests hold them.
+    "Sources/DirectDNS/Client/CurlExchangeSettings+Configuration.swift": "ClientConnectionsTests",
+    "Sources/DirectDNS/Client/DirectClient+Sending.swift": "DirectClientTests, DirectClientFailureTests",
+    "Sources/DirectDNS/Client/DirectResponse.swift": "DirectClientTests",
+    "Sources/DirectDNS/Client/FileReader.swift": "RequestBodyTests",
+    "Sources/DirectDNS/Client/RequestOptions.swift": "DirectClientTests, RequestBodyTests",
+    "Sources/DirectDNS/Client/RequestPlace.swift": "DirectClientFailureTests",
+    "Sources/DirectDNS/Client/RequestTarget.swift": "DirectClientTests, ClientConnectionsTests",
+    "Sources/DirectDNS/Client/RequestTimeouts.swift": "DirectClientConfigurationTests",
+    // An exchange's parts need a server and a loop: the client's tests drive them.
+    "Sources/DirectDNS/Curl/CurlJob.swift": "CurlLoopTests",
+    "Sources/DirectDNS/Curl/CurlQueries.swift": "CurlThreadTests",
+    "Sources/DirectDNS/Curl/Exchanges/CurlAttempt.swift": "ClientConnectionsTests",
+    "Sources/DirectDNS/Curl/Exchanges/CurlExchange.swift": "ResponseBodyTests",
+    "Sources/DirectDNS/Curl/Exchanges/CurlExchanges+Attempts.swift": "DirectClientFailureTests",
+    "Sources/DirectDNS/Curl/Exchanges/CurlExchanges+Receiving.swift": "ResponseBodyTests",
+    "Sources/DirectDNS/Curl/Exchanges/CurlExchanges.swift": "ClientConnectionsTests",
+    "Sources/DirectDNS/Curl/Exchanges/CurlFailure.swift": "RepeatRuleTests",
+    "Sources/DirectDNS/Curl/Exchanges/CurlOrder.swift": "ClientConnectionsTests",
+    "Sources/DirectDNS/Curl/Exchanges/CurlUpload.swift": "RequestBodyTests",
     "Sources/DirectDNS/Cookies/Cookie+Rules.swift": "CookieTests",
     "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
     "Sources/DirectDNS/Cookies/CookieRepair.swift": "CookieStore+RepairTests",

@@ -6,21 +6,28 @@ internal import Tracing
 ///
 /// Nothing is done while nobody collects.
 struct ClientTelemetry: Sendable {
-  private let isTraced: Bool
-  private let isCollected: Bool
+  private let tracer: (any Tracer)?
+  private let metrics: (any MetricsFactory)?
 
+  /// Spans and metrics of the process's own systems, which have to be set up before the client is made.
   init() {
-    isTraced = !(InstrumentationSystem.tracer is NoOpTracer)
-    isCollected = !(MetricsSystem.factory is NOOPMetricsHandler)
+    let tracer = InstrumentationSystem.tracer
+    let metrics = MetricsSystem.factory
+    self.init(tracer: tracer is NoOpTracer ? nil : tracer, metrics: metrics is NOOPMetricsHandler ? nil : metrics)
   }
 
-  var isActive: Bool { isTraced || isCollected }
+  init(tracer: (any Tracer)?, metrics: (any MetricsFactory)?) {
+    self.tracer = tracer
+    self.metrics = metrics
+  }
+
+  var isActive: Bool { tracer != nil || metrics != nil }
 
   /// Begins to watch one request, which gets the fields by which its server can go on with the trace.
   func begin(_ request: inout HTTPRequest, _ url: WebURL, hop: Int) -> Watch {
     var span: (any Span)?
-    if isTraced {
-      let started = InstrumentationSystem.tracer.startSpan(
+    if let tracer {
+      let started = tracer.startAnySpan(
         request.method.rawValue, context: ServiceContext.current ?? .topLevel, ofKind: .client)
       started.attributes["http.request.method"] = request.method.rawValue
       started.attributes["server.address"] = url.host.description
@@ -28,10 +35,10 @@ struct ClientTelemetry: Sendable {
       // Without user info, and without the query, which may hold a signature.
       started.attributes["url.full"] = "\(Origin(url))\(url.path)"
       if hop > 0 { started.attributes["http.request.resend_count"] = hop }
-      InstrumentationSystem.instrument.inject(started.context, into: &request.headerFields, using: FieldInjector())
+      tracer.inject(started.context, into: &request.headerFields, using: FieldInjector())
       span = started
     }
-    return Watch(span: span, began: SystemClock().now, method: request.method.rawValue, isCollected: isCollected)
+    return Watch(span: span, began: SystemClock().now, method: request.method.rawValue, metrics: metrics)
   }
 
   /// One request that is watched.
@@ -39,7 +46,7 @@ struct ClientTelemetry: Sendable {
     fileprivate let span: (any Span)?
     fileprivate let began: ResolverInstant
     fileprivate let method: String
-    fileprivate let isCollected: Bool
+    fileprivate let metrics: (any MetricsFactory)?
 
     /// The response's head has come.
     func end(_ response: DirectResponse) {
@@ -55,11 +62,9 @@ struct ClientTelemetry: Sendable {
         span.end()
       }
       count(outcome: "\(response.status.code / 100)xx")
-      guard isCollected else { return }
-      Counter(
-        label: "directdns_connections",
-        dimensions: [("use", response.connection.isReused ? "reused" : "opened")]
-      ).increment()
+      guard let metrics else { return }
+      let use = response.connection.isReused ? "reused" : "opened"
+      Counter(label: "directdns_connections", dimensions: [("use", use)], factory: metrics).increment()
     }
 
     /// There is no response.
@@ -73,10 +78,10 @@ struct ClientTelemetry: Sendable {
     }
 
     private func count(outcome: String) {
-      guard isCollected else { return }
+      guard let metrics else { return }
       let dimensions = [("method", method), ("outcome", outcome)]
-      Counter(label: "directdns_requests", dimensions: dimensions).increment()
-      Timer(label: "directdns_request_duration", dimensions: dimensions)
+      Counter(label: "directdns_requests", dimensions: dimensions, factory: metrics).increment()
+      Timer(label: "directdns_request_duration", dimensions: dimensions, factory: metrics)
         .recordNanoseconds((SystemClock().now - began).wholeNanoseconds)
     }
   }

@@ -2,7 +2,9 @@ extension CurlExchangeSettings {
   /// The settings of each of a client's loops.
   init(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
     let identity = configuration.identity
-    for file in [identity?.certificate, identity?.key].compactMap(\.self) { try FileReader(file).check() }
+    for file in [identity?.certificate, identity?.key].compactMap(\.self) where !FileReader(file).isReadable {
+      throw DirectDNSError(.invalidConfiguration, "identity: \(file) cannot be read. Check its path and rights.")
+    }
     self.init(
       trust: try configuration.trust.resolved(), certificate: identity?.certificate, key: identity?.key,
       keyPassword: identity?.password?.text, requiresTLS13: configuration.minimumTLS == .v13,

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import Logging
 
 /// One request on its way: looked up, judged, sent to an address, and repeated once where that can do no harm.
 extension DirectClient {
@@ -42,11 +43,12 @@ extension DirectClient {
       case .success(let head):
         return try response(head, ResponseTransfer(exchange, loop, place), target, call)
       case .failure(let failure):
-        report(failure.attempts)
+        report(failure.attempts, place)
         guard RepeatRule.allows(failure, isRepeatable: place.isRepeatable, hasRepeated: hasRepeated) else {
           throw place.error(failure)
         }
         hasRepeated = true
+        logger.debug("sent once more", metadata: ["origin": "\(place.origin)", "reason": "\(failure.reason.text)"])
         target.moveToEnd(failure.address)
         call.options.observer?(.repeating(reason: failure.reason.text))
       }
@@ -144,7 +146,12 @@ extension DirectClient {
       origin: target.url.originText, usesTLS: target.url.scheme.isSecure,
       version: body.trailerFields.isEmpty ? version.curlVersion : .http1, proxy: target.proxy)
     var observer: (@Sendable (CurlEvent) -> Void)?
-    if let told = call.options.observer { observer = { told(RequestEvent($0)) } }
+    if let told = call.options.observer {
+      var request = HTTPRequest(method: method, url: target.url)
+      request.headerFields = lines.fields
+      told(.requesting(request))
+      observer = { told(RequestEvent($0)) }
+    }
     var progress: (@Sendable (CurlProgress) -> Void)?
     if let told = call.options.progress { progress = { told(TransferProgress($0)) } }
     return CurlOrder(
@@ -164,10 +171,12 @@ extension DirectClient {
   private func response(
     _ head: CurlHead, _ transfer: ResponseTransfer, _ target: RequestTarget, _ call: Call
   ) throws(DirectDNSError) -> DirectResponse {
-    report(head)
+    report(head, transfer.place)
     guard let (response, version) = ResponseHead.parse(head.bytes) else {
       throw DirectDNSError(.connectionLost, "\(Origin(target.original)) answered with what is no HTTP response")
     }
+    let restored = target.restore(response)
+    call.options.observer?(.responded(restored, httpVersion: version))
     let connection = ConnectionDetails(
       remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: version, isReused: head.isReused,
       failedAddresses: head.attempts.map(\.address))
@@ -175,19 +184,25 @@ extension DirectClient {
       lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },
       firstByte: .milliseconds(head.wait), total: SystemClock().now - call.began)
     return DirectResponse(
-      head: target.restore(response), url: target.original, body: ResponseBody(transfer: transfer), hops: [],
+      head: restored, url: target.original, body: ResponseBody(transfer: transfer), hops: [],
       connection: connection, resolution: target.proxy == nil ? target.resolution : nil, timings: timings)
   }
 
-  private func report(_ head: CurlHead) {
-    report(head.attempts)
+  private func report(_ head: CurlHead, _ place: RequestPlace) {
+    report(head.attempts, place)
+    for loser in head.slower { resolver.report(loser.address, .slower(than: .milliseconds(loser.time))) }
     guard let address = head.address, let connect = head.connect else { return }
     resolver.report(address, .connected(in: .microseconds(connect)))
   }
 
   /// Addresses that are dead are used last, and what stands to them no more.
-  private func report(_ attempts: [CurlFailure.Attempt]) {
+  private func report(_ attempts: [CurlFailure.Attempt], _ place: RequestPlace) {
     for attempt in attempts {
+      logger.debug(
+        "an address failed",
+        metadata: [
+          "origin": "\(place.origin)", "address": "\(attempt.address)", "reason": "\(attempt.reason.text)",
+        ])
       resolver.report(attempt.address, .failed)
       for loop in loops { _ = loop.post(.closeIdle(attempt.address)) }
     }

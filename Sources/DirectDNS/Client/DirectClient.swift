@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import Logging
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -23,7 +24,8 @@ public final class DirectClient: Sendable {
   let proxies: ProxyRule
   let loops: [CurlLoop<CurlExchanges>]
   let inFlight = InFlight()
-  let telemetry = ClientTelemetry()
+  let telemetry: ClientTelemetry
+  let logger = Logger(label: "directdns.client")
   private let ownsResolver: Bool
 
   /// Creates a client.
@@ -33,10 +35,17 @@ public final class DirectClient: Sendable {
   ///   - resolver: what it resolves names by; a resolver of the default providers, which ends with the client, if there
   ///     is none.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
-  public init(
+  public convenience init(
     _ configuration: DirectClientConfiguration = DirectClientConfiguration(), resolver: Resolver? = nil
   ) throws(DirectDNSError) {
+    try self.init(configuration, resolver: resolver, telemetry: ClientTelemetry())
+  }
+
+  init(
+    _ configuration: DirectClientConfiguration, resolver: Resolver?, telemetry: ClientTelemetry
+  ) throws(DirectDNSError) {
     try configuration.validate()
+    self.telemetry = telemetry
     self.configuration = configuration
     ownsResolver = resolver == nil
     if let resolver { self.resolver = resolver } else { self.resolver = try Resolver() }

@@ -44,7 +44,11 @@ extension FieldLines {
       case .originalUrl where !settings.forwardsOriginalUrl: continue
       // libcurl tells how long the body is, in the way that the version of HTTP has for it.
       case .contentLength, .transferEncoding: continue
-      case .cookie where cookie != nil: continue
+      case .cookie:
+        // HTTPFields has a field a cookie, as HTTP/2 likes it; HTTP/1.1 wants one for all (RFC 9113 §8.2.3).
+        if cookie == nil, !seen.cookie { append(.cookie, fields[values: .cookie].joined(separator: "; ")) }
+        seen.cookie = true
+        continue
       case .accept: seen.accept = true
       case .expect: seen.expect = true
       case .contentType: seen.contentType = true
@@ -70,10 +74,26 @@ extension FieldLines {
   /// What the request itself has of the fields that libcurl would add.
   private struct Seen {
     var accept = false
+    var cookie = false
     var expect = false
     var contentType = false
     var userAgent = false
     var trailer = false
+  }
+
+  /// The fields that the lines are: what goes out, and not what is kept back.
+  var fields: HTTPFields {
+    var fields = HTTPFields()
+    for line in bytes.split(separator: 0) {
+      guard let end = line.firstIndex(where: { $0 == ASCII.colon || $0 == ASCII.semicolon }),
+        let name = HTTPField.Name(String(decoding: line[..<end], as: UTF8.self)),
+        line[end] == ASCII.semicolon || end + 1 < line.endIndex
+      else { continue }
+      // Behind the colon stands one blank.
+      fields.append(
+        HTTPField(name: name, value: String(decoding: line.dropFirst(end - line.startIndex + 2), as: UTF8.self)))
+    }
+    return fields
   }
 
   /// The lines of the fields that follow a body.

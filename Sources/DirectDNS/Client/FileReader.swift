@@ -13,14 +13,12 @@ struct FileReader: Sendable {
 
   init(_ path: String) { self.path = path }
 
-  /// Makes sure that it can be read.
-  func check() throws(DirectDNSError) {
-    guard unsafe access(path, R_OK) == 0 else { throw unusable("cannot be read") }
-  }
+  /// Whether it can be read.
+  var isReadable: Bool { unsafe access(path, R_OK) == 0 }
 
   /// The number of its bytes.
   func length() throws(DirectDNSError) -> Int64 {
-    try check()
+    guard isReadable else { throw unusable("cannot be read") }
     var information = stat()
     guard unsafe stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
       throw unusable("is no file of known length")

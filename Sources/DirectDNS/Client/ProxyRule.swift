@@ -39,8 +39,8 @@ struct ProxyRule: Sendable {
       if entry == "*" { return true }
       switch url.host {
       case .address(let address):
-        if let network = try? IPNetwork(parsing: entry) { return network.contains(address) }
-        return false
+        if let excepted = IPAddress(entry) { return excepted == address }
+        return (try? IPNetwork(parsing: entry))?.contains(address) ?? false
       case .name(let name):
         let name = name.hasSuffix(".") ? String(name.dropLast()) : name
         return name == entry || name.hasSuffix("." + entry)

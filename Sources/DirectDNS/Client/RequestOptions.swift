@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// What one request wants other than its client does; nothing by default.
 public struct RequestOptions: Sendable {
   /// How redirects are followed.
@@ -72,6 +74,11 @@ public enum RequestEvent: Sendable {
   case connected(IPAddress?, isReused: Bool)
   /// A line about the TLS session.
   case secured(String)
+  /// The request as it goes out, with every field of the client's own, and every secret: what libcurl adds, such as
+  /// `Content-Length`, is not among them.
+  case requesting(HTTPRequest)
+  /// A response's head has come, by that version of HTTP.
+  case responded(HTTPResponse, httpVersion: Int)
   /// The request is sent once more, since the connection ended before a response came.
   case repeating(reason: String)
   /// A response redirects.

@@ -17,7 +17,7 @@ struct RequestPlace: Sendable {
     if let bodyFailure = failure.bodyFailure {
       if let error = bodyFailure as? DirectDNSError { return error }
       return DirectDNSError(
-        .bodyFailed, "the body of the request to \(origin) could not be read to its end: \(bodyFailure)",
+        .bodyFailed, "the body of the request to \(origin) failed: \(bodyFailure)",
         underlying: bodyFailure)
     }
     if let forbidden = failure.forbidden, let objection = policy.objection(to: forbidden, host: origin.host) {

@@ -71,7 +71,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 final class ResponseTransfer: Sendable {
   let exchange: CurlExchange
   private let loop: CurlLoop<CurlExchanges>
-  private let place: RequestPlace
+  let place: RequestPlace
   private let isDiscarded = Atomic<Bool>(false)
 
   init(_ exchange: CurlExchange, _ loop: CurlLoop<CurlExchanges>, _ place: RequestPlace) {

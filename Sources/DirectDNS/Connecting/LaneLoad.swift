@@ -50,6 +50,9 @@ struct LaneLoad {
   /// Whether nothing is left of it.
   var isEmpty: Bool { running == 0 && standing == 0 }
 
+  /// Whether requests are under way to an address.
+  func isBusy(_ address: IPAddress?) -> Bool { (lines[address]?.running ?? 0) > 0 }
+
   /// Whether one more request may start, when so many connections of others are free.
   func admission(free: Int) -> Admission {
     switch multiplexing {

@@ -97,7 +97,10 @@ struct CookieStore {
     var found: [Place] = []
     collect(on: request.host)
     for parent in request.host.parents { collect(on: parent) }
-    found.sort { ($1.pathLength, $0.order) < ($0.pathLength, $1.order) }
+    switch configuration.order {
+    case .oldestFirst: found.sort { ($1.pathLength, $0.order) < ($0.pathLength, $1.order) }
+    case .curl: found.sort { curlRank($0).lexicographicallyPrecedes(curlRank($1), by: >) }
+    }
     return found
 
     func collect(on domain: Cookie.Domain) {
@@ -108,6 +111,13 @@ struct CookieStore {
         found.append(Place(shelf: shelf, index: index, pathLength: length, order: entries[index].order))
       }
     }
+  }
+
+  /// What curl sorts by, the greater first.
+  private func curlRank(_ place: Place) -> [UInt64] {
+    let cookie = shelves.values[place.shelf].entries[place.index].cookie
+    let lengths = [place.pathLength, cookie.domain.description.utf8.count, cookie.name.utf8.count]
+    return lengths.map { UInt64($0) } + [place.order]
   }
 
   // MARK: Looking and going

@@ -4,6 +4,8 @@ internal import Synchronization
 public enum ConnectionOutcome: Sendable, Hashable {
   /// Connected, in so long.
   case connected(in: Duration)
+  /// Not connected after so long, when another address was.
+  case slower(than: Duration)
   /// Refused, unreachable, or timed out.
   case failed
 }
@@ -87,6 +89,7 @@ struct AddressRecord: Sendable, Hashable {
       failuresInARow = 0
       pushedBackUntil = nil
       connectTime = connectTime.map { $0 * 7 / 8 + time / 8 } ?? time
+    case .slower(let time): connectTime = max(connectTime ?? time, time)
     case .failed:
       pushedBackUntil = now + min(Self.firstPenalty * (1 << min(failuresInARow, 10)), Self.penaltyLimit)
       failuresInARow += 1

@@ -44,6 +44,7 @@ enum StreamError: Error, Sendable, Hashable {
 /// What was written is out when the call returns.
 protocol OutputSink: Sendable {
   func write(_ text: String) throws(StreamError)
+  func write(_ bytes: [UInt8]) throws(StreamError)
 }
 
 /// Where bytes come from.
@@ -59,6 +60,15 @@ enum StandardDescriptor {
 
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+  /// A terminal's window; what windows have always had, where it does not say.
+  static func size(_ descriptor: Int32) -> TerminalSize {
+    var window = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
+      return TerminalSize()
+    }
+    return TerminalSize(columns: Int(window.ws_col), rows: Int(window.ws_row))
+  }
+
   /// Waits until a descriptor that someone made non-blocking is ready; whoever shares it with us may have done so.
   fileprivate static func wait(_ descriptor: Int32, _ events: Int32) {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
@@ -72,21 +82,26 @@ struct DescriptorOutput: OutputSink {
 
   func write(_ text: String) throws(StreamError) {
     var text = text
-    let error: StreamError? = text.withUTF8 { bytes in
-      var rest = unsafe UnsafeRawBufferPointer(bytes)[...]
-      while unsafe !rest.isEmpty {
-        let count = unsafe systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
-        if count >= 0 {
-          unsafe rest = rest.dropFirst(count)
-        } else if errno == EAGAIN {
-          StandardDescriptor.wait(descriptor, POLLOUT)
-        } else if errno != EINTR {
-          return .last
-        }
+    if let error = text.withUTF8({ unsafe writeAll(UnsafeRawBufferPointer($0)) }) { throw error }
+  }
+
+  func write(_ bytes: [UInt8]) throws(StreamError) {
+    if let error = unsafe bytes.withUnsafeBytes({ unsafe writeAll($0) }) { throw error }
+  }
+
+  private func writeAll(_ bytes: UnsafeRawBufferPointer) -> StreamError? {
+    var rest = unsafe bytes[...]
+    while unsafe !rest.isEmpty {
+      let count = unsafe systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+      if count >= 0 {
+        unsafe rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        StandardDescriptor.wait(descriptor, POLLOUT)
+      } else if errno != EINTR {
+        return .last
       }
-      return nil
     }
-    if let error { throw error }
+    return nil
   }
 }
 

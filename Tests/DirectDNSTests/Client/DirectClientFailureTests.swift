@@ -161,7 +161,7 @@ struct DirectClientFailureTests {
     let origin = try await FakeOrigin.start()
     let client = try ClientFixture.client()
     let task = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       return try await client.execute(request(.get, origin))
     }
     let error = await #expect(throws: DirectDNSError.self) { try await task.value }

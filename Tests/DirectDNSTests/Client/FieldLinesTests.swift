@@ -47,6 +47,22 @@ struct FieldLinesTests {
     #expect(lines([.cookie: "own=1", .accept: "a"]) { $0.userAgent = nil } == ["Cookie: own=1", "Accept: a"])
   }
 
+  @Test func `several cookies of the caller's are one field, where the first one stood`() {
+    // HTTPFields makes two fields of it.
+    #expect(
+      lines([.cookie: "a=1; b=2", .accept: "a"]) { $0.userAgent = nil } == ["Cookie: a=1; b=2", "Accept: a"])
+  }
+
+  @Test func `what goes out can be told, without what is kept back`() throws {
+    var configuration = DirectClientConfiguration()
+    configuration.userAgent = "u"
+    let empty = try #require(HTTPField.Name("Empty"))
+    let fields: HTTPFields = [.server: "a: b", empty: "", .contentLength: "1"]
+    #expect(
+      FieldLines(.post, fields, .bytes([1]), cookie: "c=1", configuration).fields
+        == [.server: "a: b", empty: "", .cookie: "c=1", .userAgent: "u"])
+  }
+
   @Test func `originalUrl stays here unless it may go out`() {
     #expect(lines([.originalUrl: "https://a.test/?secret", .accept: "a"]) { $0.userAgent = nil } == ["Accept: a"])
     #expect(

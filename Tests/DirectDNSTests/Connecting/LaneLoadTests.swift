@@ -95,6 +95,7 @@ struct LaneLoadTests {
     lane.started(near, opens: false)
     lane.stood(near)
     #expect(lane.ordered(addresses) == addresses, "its connection is taken")
+    #expect(lane.isBusy(near) && !lane.isBusy(far))
     lane.ended(near, wasOpening: false)
     #expect(lane.ordered(addresses) == addresses.reversed())
     #expect(lane.ordered([addresses[0]]) == [addresses[0]], "an address that is not in the answer is not used")

@@ -5,7 +5,8 @@ import Testing
 struct WaitingLineTests {
   private final class Lane {}
 
-  private let (a, b) = (Lane(), Lane())
+  private let a = Lane()
+  private let b = Lane()
 
   @Test func `who came first is next, whatever the lane`() {
     var line = WaitingLine<Lane, Int>()
@@ -24,22 +25,24 @@ struct WaitingLineTests {
     #expect(line.nextLane === b, "a new request does not wake a full lane")
     line.unpark(a)
     line.unpark(a)
-    #expect(line.nextLane === a && line.popFirst(in: a) == 0)
+    let first = line.popFirst(in: a)
+    #expect(first == 0)
     #expect(line.nextLane === a, "its second came before the other lane's first")
   }
 
   @Test func `a lane may be served out of turn`() {
     var line = WaitingLine<Lane, Int>()
     for (number, lane) in [a, b, b].enumerated() { line.append(number, in: lane) }
-    #expect(line.popFirst(in: b) == 1 && line.popFirst(in: b) == 2 && line.popFirst(in: b) == nil)
-    #expect(line.nextLane === a && line.popFirst(in: a) == 0 && line.nextLane == nil)
+    let served = [b, b, b, a].map { line.popFirst(in: $0) }
+    #expect(served == [1, 2, nil, 0] && line.nextLane == nil)
   }
 
   @Test func `a parked lane served to its end does not come back`() {
     var line = WaitingLine<Lane, Int>()
     line.append(0, in: a)
     line.parkNext()
-    #expect(line.popFirst(in: a) == 0)
+    let first = line.popFirst(in: a)
+    #expect(first == 0)
     line.unpark(a)
     #expect(line.nextLane == nil)
     line.append(1, in: a)

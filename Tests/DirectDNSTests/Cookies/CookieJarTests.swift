@@ -119,6 +119,18 @@ struct CookieJarTests {
     #expect(full.cookieHeader(for: url)?.utf8.count == 8_173)
   }
 
+  @Test func `curl's order can be had`() {
+    let fields = ["a=1; domain=a.example", "b=2", "c=3", "long=4", "d=5; path=/x"]
+    let page = Sample.url("http://www.a.example/x/y")
+    for (order, header) in [
+      (CookieJarConfiguration.Order.oldestFirst, "d=5; a=1; b=2; c=3; long=4"), (.curl, "d=5; long=4; c=3; b=2; a=1"),
+    ] {
+      let jar = CookieJar(configuration: CookieJarConfiguration(order: order), clock: clock)
+      jar.store(setCookie: fields.map { $0.contains("path") ? $0 : $0 + "; path=/" }, for: page)
+      #expect(jar.cookieHeader(for: page) == header)
+    }
+  }
+
   @Test func `cookies are taken from elsewhere, and replace their like`() throws {
     jar.store(setCookie: "a=1", for: url)
     jar.store([Sample.cookie("a=2"), Sample.cookie("b=3; max-age=0"), Sample.cookie("c=4")].compactMap(\.self))

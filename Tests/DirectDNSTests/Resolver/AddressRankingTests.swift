@@ -47,6 +47,14 @@ struct AddressRankingTests {
     #expect(record.pushedBackUntil == Sample.at(32))
   }
 
+  @Test func `an address that lost a race is at least that slow, and no failure`() {
+    let lost = record(.slower(than: .milliseconds(260)))
+    #expect(lost.connectTime == .milliseconds(260) && lost.pushedBackUntil == nil)
+    #expect(
+      record(.connected(in: .milliseconds(400)), .slower(than: .milliseconds(260))).connectTime == .milliseconds(400))
+    for turn in 0..<4 as Range<UInt64> { #expect(order([a, b], [a: lost, b: connected(1)], turn: turn) == [b, a]) }
+  }
+
   // MARK: The order of one family
 
   @Test func `the fastest address comes first when the others are clearly slower`() {

@@ -11,6 +11,7 @@ internal import CDirectDNSCurl
   private(set) var exchange: CurlExchange?
   private(set) var number = 0
   private(set) var address: IPAddress?
+  private(set) var startedAt: Int64 = 0
   /// The socket that it opened; nothing when it took a connection that stood.
   private(set) var socket: curl_socket_t?
   /// How often it was let through to send its request.
@@ -54,11 +55,12 @@ internal import CDirectDNSCurl
   /// Prepares the handle, which is new or was released, for an attempt of an exchange.
   func prepare(
     _ exchange: CurlExchange, number: Int, address: IPAddress?, _ settings: CurlExchangeSettings, share: CurlShare,
-    sockets: CurlSockets
+    sockets: CurlSockets, at now: Int64
   ) {
     self.exchange = exchange
     self.number = number
     self.address = address
+    startedAt = now
     socket = nil
     passes = 0
     bodyOffset = 0

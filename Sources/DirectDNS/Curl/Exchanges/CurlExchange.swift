@@ -20,6 +20,7 @@ internal import Synchronization
   var attempts: [CurlAttempt] = []
   var winner: CurlAttempt?
   var failedAttempts: [CurlFailure.Attempt] = []
+  var slower: [CurlHead.Slower] = []
   var forbidden: IPAddress?
   /// Whether it opens a connection for others that wait.
   var isOpening = false

@@ -67,7 +67,12 @@ extension CurlExchanges: CurlAttemptEvents {
     }
     exchange.line = attempt.address
     exchange.isOpening = false
-    for other in exchange.attempts where other !== attempt { markLost(other, of: exchange) }
+    for other in exchange.attempts where other !== attempt {
+      if let address = other.address {
+        exchange.slower.append(CurlHead.Slower(address: address, time: exchange.connectedAt - other.startedAt))
+      }
+      markLost(other, of: exchange)
+    }
     noteDue(exchange)
     exchange.order.observer?(.connected(attempt.address, isReused: attempt.socket == nil))
     return true

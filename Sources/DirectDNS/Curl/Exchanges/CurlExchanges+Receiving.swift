@@ -83,7 +83,7 @@ extension CurlExchanges {
     exchange.hasDeliveredHead = true
     var head = CurlHead(
       bytes: [], address: winner.address, isReused: winner.socket == nil, connect: nil, tls: nil,
-      wait: now - exchange.connectedAt, attempts: exchange.failedAttempts)
+      wait: now - exchange.connectedAt, slower: exchange.slower, attempts: exchange.failedAttempts)
     swap(&head.bytes, &exchange.headBytes)
     guard !head.isReused else { return head }
     let connected = winner.time(CURLINFO_CONNECT_TIME_T)

@@ -305,7 +305,7 @@ final class CurlExchanges: CurlDriver {
   func newAttempt() -> CurlAttempt? { idleAttempts.popLast() ?? CurlAttempt(events: self) }
 
   func send(_ attempt: CurlAttempt, _ exchange: CurlExchange, number: Int, address: IPAddress?) {
-    attempt.prepare(exchange, number: number, address: address, settings, share: share, sockets: sockets)
+    attempt.prepare(exchange, number: number, address: address, settings, share: share, sockets: sockets, at: now)
     exchange.attempts.append(attempt)
     guard let lane = exchange.lane else { return }
     if lane.startCount == 0 { startedLanes.append(lane) }
@@ -359,9 +359,10 @@ final class CurlExchanges: CurlDriver {
 
   /// Ends the connections to an address, or to all, that no exchange uses.
   private func closeIdle(_ address: IPAddress?) {
-    let used = Set(active.values.flatMap { $0.attempts.compactMap(\.socket) })
-    for (socket, connection) in connections where connection.stands && !used.contains(socket) {
-      guard address == nil || connection.address == address, connection.lane.load.running == 0 else { continue }
+    for (socket, connection) in connections where connection.stands {
+      guard address == nil || connection.address == address, !connection.lane.load.isBusy(connection.address) else {
+        continue
+      }
       directdns_end(socket)
     }
   }

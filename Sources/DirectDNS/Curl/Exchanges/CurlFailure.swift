@@ -42,6 +42,12 @@ struct CurlFailure: Error, Sendable {
 
 /// A response's head, and how it was got.
 struct CurlHead: Sendable {
+  /// An address that had not connected after so many milliseconds, when another one did.
+  struct Slower: Sendable, Hashable {
+    let address: IPAddress
+    let time: Int64
+  }
+
   /// The status line and the fields, as they came.
   var bytes: [UInt8]
   /// The address of the connection; nothing through a proxy.
@@ -52,6 +58,7 @@ struct CurlHead: Sendable {
   var tls: Int64?
   /// Milliseconds from the connection to the head, by ``CurlTime``.
   var wait: Int64
+  var slower: [Slower] = []
   /// Addresses that failed before this one.
   var attempts: [CurlFailure.Attempt]
 }

@@ -4,9 +4,18 @@
 final class CurlUpload: Sendable {
   enum Piece: Hashable { case bytes(Int), starved, ended, failed }
 
+  /// A source that has more or fewer bytes than its length, which was told to the server first.
+  struct WrongLength: Error, CustomStringConvertible {
+    let length: Int64
+
+    var description: String { "it was said to have \(length) bytes, and has more or fewer" }
+  }
+
   private struct State {
     var bytes: [UInt8] = []
     var offset = 0
+    /// Bytes that the source has written so far.
+    var written: Int64 = 0
     var hasEnded = false
     var failure: (any Error)?
     /// Whether the loop's thread has asked and got nothing.
@@ -76,6 +85,7 @@ final class CurlUpload: Sendable {
     state.withLock { state in
       state.bytes = []
       state.offset = 0
+      state.written = 0
       state.hasEnded = false
       state.failure = nil
       state.feeder = nil
@@ -112,6 +122,14 @@ final class CurlUpload: Sendable {
   private func write(_ piece: [UInt8], _ generation: Int) async -> Bool {
     let outcome = state.withLock { state -> (isWanted: Bool, isFull: Bool, wakes: Bool) in
       guard state.generation == generation else { return (false, false, false) }
+      state.written += Int64(piece.count)
+      if let length, state.written > length {
+        state.failure = WrongLength(length: length)
+        state.bytes = []
+        state.offset = 0
+        defer { state.isStarved = false }
+        return (false, false, state.isStarved)
+      }
       if state.bytes.isEmpty { state.bytes = piece } else { state.bytes.append(contentsOf: piece) }
       let wakes = state.isStarved && !piece.isEmpty
       if wakes { state.isStarved = false }
@@ -134,7 +152,9 @@ final class CurlUpload: Sendable {
     let wakes = state.withLock { state in
       guard state.generation == generation else { return false }
       state.hasEnded = true
+      guard state.failure == nil else { return false }
       state.failure = failure
+      if failure == nil, let length, state.written < length { state.failure = WrongLength(length: length) }
       defer { state.isStarved = false }
       return state.isStarved
     }

@@ -1,0 +1,155 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// `dnsctl fetch`: requests are sent, by addresses that were found and judged here.
+struct FetchCommand: ContextCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fetch",
+    abstract: "Fetch URLs while DNS is dead, with curl's options where curl has them.",
+    discussion: """
+      Names are looked up over HTTP, every address is judged, and redirects are followed, each hop judged anew. Certificates are always checked, against the name. A body goes to standard output, or where -o and -O say.
+
+      A file that is there stays as it is until the new one is whole, which lies beside it as FILE.dnsctl-part until then; a new file is written where it belongs. Either is gone on with by -C -, after an interrupt too: it asks for the bytes that are missing, and starts over where the server sends all.
+
+      On a terminal a line shows the progress of each body that goes to a file, unless -s or -v is given. With -Z, bodies that go to standard output come one after the other, in the order of the URLs.
+
+      --retry repeats what may be repeated: nothing that may have reached the server unless its method is idempotent, and nothing read from standard input. It waits as Retry-After says, or 1 s, 2 s, 4 s and so on up to 10 min.
+
+      EXAMPLES
+        dnsctl fetch https://www.example.com/
+        dnsctl fetch -o disk.iso -C - --retry 5 https://mirror.example/disk.iso
+        dnsctl fetch -Z -O -O https://a.example/one.tgz https://b.example/two.tgz
+        dnsctl fetch --json '{"id": 7}' -H @secrets.txt https://api.example/items
+        dnsctl fetch --allow 10.0.0.0/8 --cacert ours.pem https://shop.internal/
+
+      EXIT STATUS
+          0  every URL was fetched, whatever its status, unless -f is given
+          1  a name does not exist, has no such address, or is no valid name;
+             a URL is none
+          2  providers or network failed: also connecting, TLS, and time-outs
+          3  a policy refused a name, an address or a redirect
+         22  with -f, a status of 400 or above; with -C, a file that could not
+             be continued
+         47  too many redirects
+         64  the command line is wrong
+         74  standard input or a file could not be read, or standard output or
+             a file not written
+         78  the configuration is wrong
+        130  interrupted
+        141  the reader of standard output has gone
+      Of several URLs' statuses the highest counts.
+
+      The environment counts as for dnsctl resolve; proxies of the environment do not. What stands on a command line can be seen by all users of a machine: -H @FILE, -d @FILE and -b FILE keep secrets off it.
+      """)
+
+  @OptionGroup(title: "Request options")
+  var request: RequestFlags
+
+  @OptionGroup(title: "Output options")
+  var output: OutputFlags
+
+  @OptionGroup(title: "Connection options")
+  var connection: ConnectionFlags
+
+  @OptionGroup(title: "Address options")
+  var policy: PolicyOptions
+
+  @OptionGroup(title: "Upstream options")
+  var upstream: UpstreamOptions
+
+  @Argument(help: ArgumentHelp("A URL; without a scheme it is http.", valueName: "url"))
+  var urls: [String]
+
+  /// Transfers at once with `-Z`, as curl has them.
+  private static let width = 50
+
+  func run(in context: CommandContext) async -> ExitStatus {
+    guard !connection.isInsecure else {
+      context.complain("certificates are always checked; add --cacert")
+      return .usage
+    }
+    do {
+      let cookies = try CookieFlags(request, in: context)
+      let jobs = try await FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
+      let client = try makeClient(cookies.jar, in: context)
+      let status = await fetch(jobs, by: client, in: context)
+      return status.joined(cookies.save(in: context))
+    } catch {
+      let hint = error.status == .usage ? " See dnsctl fetch --help." : ""
+      context.complain(error.message + hint)
+      return error.status
+    }
+  }
+
+  private func fetch(_ jobs: [FetchJob], by client: DirectClient, in context: CommandContext) async -> ExitStatus {
+    let labels = jobs.filter { $0.destination != .standardOutput }.map { ($0.index, $0.label) }
+    let showsProgress = context.isErrorsTerminal && !output.isSilent && !output.isVerbose && !labels.isEmpty
+    let board = showsProgress ? ProgressBoard(context) : nil
+    let fetcher = Fetcher(
+      client: client, context: context, output: output, retries: connection.retries,
+      log: output.isVerbose ? VerboseLog(context.errors, secrets: Set(request.secretHeaders)) : nil, board: board,
+      turns: output.isParallel ? OutputTurns() : nil)
+    let width = labels.map(\.1.count).max() ?? 0
+    let drawing = Task { await board?.run() }
+    defer { drawing.cancel() }
+    return await withTaskGroup(of: ExitStatus.self) { group in
+      var waiting = jobs[...]
+      var status = ExitStatus.answered
+      for _ in 0..<(output.isParallel ? Self.width : 1) {
+        guard let job = waiting.popFirst() else { break }
+        group.addTask { await Self.fetch(job, by: fetcher, width) }
+      }
+      for await ended in group {
+        status = status.joined(ended)
+        guard ended != .closedPipe, let job = waiting.popFirst() else { continue }
+        group.addTask { await Self.fetch(job, by: fetcher, width) }
+      }
+      return status
+    }
+  }
+
+  private static func fetch(_ job: FetchJob, by fetcher: Fetcher, _ width: Int) async -> ExitStatus {
+    if job.destination != .standardOutput {
+      let label = job.label
+      fetcher.board?.add(job.index, label: label + String(repeating: " ", count: width - label.count))
+    }
+    return await fetcher.fetch(job)
+  }
+
+  private func makeClient(_ jar: CookieJar?, in context: CommandContext) throws(SettingsError) -> DirectClient {
+    guard connection.key == nil || connection.certificate != nil else {
+      throw SettingsError(.usage, "--key needs --cert: a key alone is no certificate.")
+    }
+    var settings = try upstream.settings(in: context)
+    // Nothing is kept alive by a process that ends with its transfers.
+    settings.configuration.keepAlive = []
+    var configuration = DirectClientConfiguration()
+    configuration.policy = policy.policy(over: settings.addressPolicy)
+    configuration.trust = settings.configuration.trust
+    configuration.trust.privateAuthorities += connection.authorities
+    configuration.identity = connection.identity
+    configuration.httpVersion = connection.httpVersion
+    configuration.redirects = request.redirects
+    configuration.cookies = jar
+    configuration.proxy = try connection.proxyChoice()
+    // It is among the fields already, where -H can leave it out.
+    configuration.userAgent = nil
+    configuration.decompresses = request.asksForCompression
+    configuration.timeouts = connection.timeouts
+    configuration.lookup = settings.lookup
+    do throws(DirectDNSError) {
+      let resolver = try context.makeResolver(settings.configuration, settings.systemServers)
+      return try DirectClient(configuration, resolver: resolver)
+    } catch {
+      throw SettingsError(error.code == .fileUnusable ? .streams : .configuration, error.description)
+    }
+  }
+}
+
+extension FetchJob {
+  /// What stands before its progress: the file's name, or as much of it as leaves room for the rest.
+  fileprivate var label: String {
+    let name = (destination.path ?? "").split(separator: "/").last.map { String($0).printable } ?? ""
+    return name.count > 24 ? "\(name.prefix(23))…" : name
+  }
+}

@@ -1,0 +1,124 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// How servers are reached, in curl's words.
+struct ConnectionFlags: ParsableArguments {
+  @Option(
+    name: .customLong("cacert"),
+    help: ArgumentHelp("A file of certificate authorities (PEM) to trust besides the system's.", valueName: "file"),
+    completion: .file(extensions: ["pem", "crt", "cer"]))
+  var authorities: [String] = []
+
+  @Option(
+    name: [.customShort("E"), .customLong("cert")],
+    help: ArgumentHelp(
+      "A client certificate (PEM), and its key's password; a colon in the file's name is written \\:.",
+      valueName: "file[:password]"),
+    completion: .file(extensions: ["pem"]))
+  var certificate: String?
+
+  @Option(
+    name: .customLong("key"),
+    help: ArgumentHelp("The client certificate's key (PEM), where it is not in the same file.", valueName: "file"),
+    completion: .file(extensions: ["pem", "key"]))
+  var key: String?
+
+  @Flag(name: [.customShort("k"), .customLong("insecure")], help: .hidden)
+  var isInsecure = false
+
+  @Flag(name: .customLong("http1.1"), help: "Speak HTTP/1.1 alone.")
+  var isHTTP1 = false
+
+  @Flag(name: .customLong("http2"), help: "Speak HTTP/2 where TLS agrees on it, as is done anyway.")
+  var isHTTP2 = false
+
+  @Flag(name: .customLong("http2-prior-knowledge"), help: "Speak HTTP/2 without asking, over plain http too.")
+  var isHTTP2Known = false
+
+  @Option(
+    name: .customLong("connect-timeout"),
+    help: ArgumentHelp(
+      "Seconds that connecting may take, over all addresses. (default: 5)", valueName: "s"),
+    transform: { text in try Self.seconds(text) })
+  var connectTimeout: Duration?
+
+  @Option(
+    name: [.customShort("m"), .customLong("max-time")],
+    help: ArgumentHelp(
+      "Seconds that a whole transfer may take. (default: any, but 30 for the first byte of the response)",
+      valueName: "s"),
+    transform: { text in try Self.seconds(text) })
+  var wholeTimeout: Duration?
+
+  @Option(
+    name: .customLong("retry"),
+    help: ArgumentHelp(
+      "How often to try again after a failure that may pass: connections, time-outs, and the statuses 408, 429, 500, 502, 503 and 504. (default: 0)",
+      valueName: "n"),
+    transform: { text in
+      guard let count = Int(text), count >= 0 else {
+        throw ValidationError("\"\(text.printable)\" is no number of tries. Give 0 or more.")
+      }
+      return count
+    })
+  var retries = 0
+
+  @Option(
+    name: [.customShort("x"), .customLong("proxy")],
+    help: ArgumentHelp("The proxy to go through; those of the environment do not count.", valueName: "url"))
+  var proxy: String?
+
+  @Option(
+    name: .customLong("noproxy"),
+    help: ArgumentHelp("Hosts to reach without the proxy, with commas between them; * for all.", valueName: "list"))
+  var proxyExceptions: String = ""
+
+  private static func seconds(_ text: String) throws -> Duration {
+    guard let duration = Seconds.timeout(text) else {
+      throw ValidationError("Give a number of seconds, more than 0 and at most 86400.")
+    }
+    return duration
+  }
+}
+
+extension ConnectionFlags {
+  /// A transfer without a limit may take as long as files are long.
+  private static let unlimited = Duration.seconds(Int64(Seconds.most))
+
+  /// `-m` also stands for the first byte: whoever sets it knows how patient to be.
+  var timeouts: RequestTimeouts {
+    var timeouts = RequestTimeouts(whole: wholeTimeout ?? Self.unlimited)
+    if let connectTimeout { timeouts.connect = connectTimeout }
+    if let wholeTimeout { timeouts.firstByte = wholeTimeout }
+    return timeouts
+  }
+
+  var httpVersion: HTTPVersionChoice { isHTTP2Known ? .http2 : isHTTP1 ? .http1 : .automatic }
+
+  /// Read here and not by the parser, whose complaints repeat what was given: there may be a password in it.
+  func proxyChoice() throws(SettingsError) -> ProxyChoice {
+    guard let proxy else { return .none }
+    do {
+      return .url(try WebURL(proxy.contains("://") ? proxy : "http://\(proxy)"), except: proxyExceptions)
+    } catch {
+      throw SettingsError(.usage, "-x: the proxy cannot be used: \(error.message)")
+    }
+  }
+
+  /// The client's certificate; what follows the first colon that is not escaped is a password.
+  var identity: ClientIdentity? {
+    guard let certificate else { return nil }
+    var file = ""
+    var rest = certificate[...]
+    while let next = rest.popFirst() {
+      if next == "\\", rest.first == ":" || rest.first == "\\", let escaped = rest.popFirst() {
+        file.append(escaped)
+      } else if next == ":" {
+        return ClientIdentity(certificate: file, key: key, password: Secret(String(rest)))
+      } else {
+        file.append(next)
+      }
+    }
+    return ClientIdentity(certificate: file, key: key)
+  }
+}

@@ -1,0 +1,56 @@
+internal import DirectDNS
+
+/// What `-b` and `-c` come to: cookies sent by hand, and a jar.
+struct CookieFlags: Sendable {
+  /// The `Cookie` field for the URLs' own hosts.
+  let byHand: String?
+  /// Nothing without a file: then responses' cookies are not kept.
+  let jar: CookieJar?
+  private let jarPath: String?
+
+  /// Reads the files.
+  ///
+  /// A file that is not there begins an empty jar, as for curl: it may be the one that the same command writes.
+  init(_ flags: RequestFlags, in context: CommandContext) throws(SettingsError) {
+    let byHand = flags.cookies.filter { $0.contains("=") }
+    let files = flags.cookies.filter { !$0.contains("=") }
+    self.byHand = byHand.isEmpty ? nil : byHand.joined(separator: "; ")
+    jarPath = flags.jarPath
+    guard !files.isEmpty || jarPath != nil else {
+      jar = nil
+      return
+    }
+    let jar = CookieJar(configuration: CookieJarConfiguration(order: .curl), clock: context.clock)
+    self.jar = jar
+    for file in files where !file.isEmpty {
+      guard try Self.isThere(file, in: context) else { continue }
+      do throws(DirectDNSError) {
+        for problem in try jar.load(NetscapeCookieFile(path: file)) {
+          context.complain("\(file.printable): \(problem): the line is skipped.")
+        }
+      } catch {
+        throw SettingsError(.streams, "-b: \(error.message).")
+      }
+    }
+  }
+
+  /// Writes the jar where `-c` says.
+  func save(in context: CommandContext) -> ExitStatus {
+    guard let jar, let jarPath else { return .answered }
+    do throws(DirectDNSError) {
+      for cookie in try jar.save(to: NetscapeCookieFile(path: jarPath)) {
+        context.complain("\(jarPath.printable): the cookie \(cookie.name.printable) has no place in a cookie file.")
+      }
+      return .answered
+    } catch {
+      context.complain("-c: \(error.message).")
+      return .streams
+    }
+  }
+
+  private static func isThere(_ file: String, in context: CommandContext) throws(SettingsError) -> Bool {
+    do throws(StreamError) { return try context.readFile(file) != nil } catch {
+      throw SettingsError(.streams, "-b: \(file.printable) cannot be read: \(error.reason).")
+    }
+  }
+}

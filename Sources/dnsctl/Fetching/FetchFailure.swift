@@ -1,0 +1,44 @@
+internal import DirectDNS
+internal import HTTPTypes
+
+/// Why one try of a job came to nothing.
+struct FetchFailure: Error, Sendable {
+  let status: ExitStatus
+  /// What to say; nothing where nobody is left to hear it.
+  let message: String?
+  /// Whether another try may help.
+  var mayPass = false
+  /// What the server says of when.
+  var retryAfter: String?
+
+  init(_ status: ExitStatus, _ message: String?) {
+    self.status = status
+    self.message = message
+  }
+
+  init(_ error: DirectDNSError, _ job: FetchJob) {
+    status = ExitStatus(error)
+    message = "\(error)\(error.attempts.isEmpty ? "." : "")"
+    mayPass = RetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: error)
+  }
+
+  /// A status that is a failure.
+  init(status response: DirectResponse, mayPass: Bool) {
+    response.body.cancel()
+    status = .httpError
+    // HTTP/2 has no reasons.
+    let answer = "\(response.status.code) \(response.status.reasonPhrase)"[...].trimmed
+    message = "\(Origin(response.url))\(response.url.path) answered \(answer)."
+    self.mayPass = mayPass
+    retryAfter = response.headerFields[.retryAfter]
+  }
+
+  init(_ error: StreamError, _ job: FetchJob) {
+    guard error != .closedPipe else {
+      self.init(.closedPipe, nil)
+      return
+    }
+    let place = job.destination.path?.printable ?? "standard output"
+    self.init(.streams, "\(place) cannot be written: \(error.reason).")
+  }
+}

@@ -1,0 +1,32 @@
+/// Where a body goes, opened by its first byte.
+struct FetchSink {
+  let file: OutputFile?
+  let output: any OutputSink
+  private var isOpen: Bool
+  private(set) var hasWritten = false
+
+  init(file: OutputFile?, output: any OutputSink, isOpen: Bool) {
+    self.file = file
+    self.output = output
+    self.isOpen = isOpen
+  }
+
+  mutating func write(_ bytes: [UInt8]) throws(StreamError) {
+    guard !bytes.isEmpty else { return }
+    try open()
+    hasWritten = true
+    if let file { try file.write(bytes) } else { try output.write(bytes) }
+  }
+
+  /// All is there; a body without a byte makes an empty file.
+  mutating func finish() throws(StreamError) {
+    try open()
+    try file?.finish()
+  }
+
+  private mutating func open() throws(StreamError) {
+    guard !isOpen else { return }
+    try file?.openAnew()
+    isOpen = true
+  }
+}

@@ -1,0 +1,86 @@
+internal import DirectDNS
+internal import HTTPTypes
+
+/// A `-H`: a field to send, or one to leave out.
+enum HeaderFlag: Sendable, Hashable {
+  case send(HTTPField)
+  case leaveOut(HTTPField.Name)
+
+  /// Reads `Name: value`, `Name:` and `Name;`.
+  init(_ line: String) throws(SettingsError) {
+    let end = line.firstIndex { $0 == ":" || $0 == ";" }
+    guard let end, let name = HTTPField.Name(String(line[..<end])) else {
+      // What follows a missing colon may be the secret.
+      throw SettingsError(.usage, "A header is written 'Name: value', 'Name:' or 'Name;'. One of yours is not.")
+    }
+    let value = line[line.index(after: end)...].trimmed
+    if line[end] == ";" {
+      guard value.isEmpty else {
+        throw SettingsError(.usage, "-H \(name.rawName): 'Name;' is an empty field; write 'Name: value' for a value.")
+      }
+      self = .send(HTTPField(name: name, value: ""))
+    } else if value.isEmpty {
+      self = .leaveOut(name)
+    } else {
+      guard HTTPField.isValidValue(String(value)) else {
+        throw SettingsError(.usage, "-H \(name.rawName): the value has a character that no header field may have.")
+      }
+      self = .send(HTTPField(name: name, value: String(value)))
+    }
+  }
+
+  /// Reads all of them, files too.
+  static func read(
+    _ texts: [String], readFile: (String) throws(StreamError) -> [UInt8]?
+  ) throws(SettingsError) -> [HeaderFlag] {
+    var flags: [HeaderFlag] = []
+    for text in texts {
+      guard text.hasPrefix("@") else {
+        flags.append(try HeaderFlag(text))
+        continue
+      }
+      let bytes = try InputFile.read(String(text.dropFirst()), for: "-H", by: readFile)
+      for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        let text = String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        guard !text[...].trimmed.isEmpty else { continue }
+        flags.append(try HeaderFlag(text))
+      }
+    }
+    return flags
+  }
+}
+
+extension HTTPFields {
+  /// The fields with what was said of them: one that is sent takes the place of ours, one that is left out is gone.
+  func applying(_ flags: [HeaderFlag]) -> HTTPFields {
+    var fields = self
+    for case .leaveOut(let name) in flags { fields[name] = nil }
+    for case .send(let field) in flags { fields[field.name] = nil }
+    for case .send(let field) in flags { fields.append(field) }
+    return fields
+  }
+}
+
+extension Substring {
+  /// Without the blanks around it.
+  var trimmed: Substring {
+    var text = self
+    while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+    while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+    return text
+  }
+}
+
+/// A file that an option names.
+enum InputFile {
+  static func read(
+    _ path: String, for option: String, by readFile: (String) throws(StreamError) -> [UInt8]?
+  ) throws(SettingsError) -> [UInt8] {
+    let bytes: [UInt8]?
+    do throws(StreamError) { bytes = try readFile(path) } catch {
+      throw SettingsError(.streams, "\(option): \(path.printable) cannot be read: \(error.reason).")
+    }
+    guard let bytes else { throw SettingsError(.streams, "\(option): there is no file \(path.printable).") }
+    return bytes
+  }
+}

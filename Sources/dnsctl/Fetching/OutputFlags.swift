@@ -1,0 +1,109 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// Where responses go, in curl's words.
+struct OutputFlags: ParsableArguments {
+  @Option(
+    name: [.customShort("o"), .customLong("output")], parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "The file that the body goes to, - for standard output. The first one is the first URL's, and so on.",
+      valueName: "file"),
+    completion: .file())
+  var outputs: [String] = []
+
+  @Flag(
+    name: [.customShort("O"), .customLong("remote-name")],
+    help: "Name the file as the URL's path ends. The first -O is the first URL's, and so on.")
+  var remoteNames: Int
+
+  @Flag(name: .customLong("remote-name-all"), help: "As -O, for every URL.")
+  var namesAll = false
+
+  @Option(
+    name: [.customShort("C"), .customLong("continue-at")], parsing: .unconditional,
+    help: ArgumentHelp("With -: go on where the file ends, instead of from the beginning.", valueName: "-"),
+    transform: { text in
+      guard text == "-" else {
+        throw ValidationError("Only -C - is offered: it goes on where the file ends.")
+      }
+      return true
+    })
+  var resumes = false
+
+  @Flag(name: [.customShort("i"), .customLong("include")], help: "Show the heads of responses before the body.")
+  var includesHeads = false
+
+  @Flag(
+    name: [.customShort("f"), .customLong("fail")],
+    help: "Take a status of 400 and above for a failure: 22, and no body.")
+  var failsOnStatus = false
+
+  @Flag(name: [.customShort("s"), .customLong("silent")], help: "Show no progress and no errors.")
+  var isSilent = false
+
+  @Flag(name: [.customShort("S"), .customLong("show-error")], help: "Show errors, though -s.")
+  var showsErrors = false
+
+  @Flag(
+    name: [.customShort("v"), .customLong("verbose")],
+    help: "Tell on standard error how it goes: names, addresses, TLS, and the heads of requests and responses.")
+  var isVerbose = false
+
+  @Flag(name: [.customShort("Z"), .customLong("parallel")], help: "Fetch all URLs at once.")
+  var isParallel = false
+}
+
+/// Where a response's body goes.
+enum Destination: Sendable, Hashable {
+  case standardOutput
+  case file(String)
+
+  var path: String? {
+    if case .file(let path) = self { path } else { nil }
+  }
+}
+
+extension OutputFlags {
+  /// Where each URL's body goes.
+  func destinations(_ urls: [WebURL]) throws(SettingsError) -> [Destination] {
+    let named = namesAll ? urls.count : remoteNames
+    guard outputs.isEmpty || named == 0 else {
+      throw SettingsError(.usage, "Give -o or -O, not both: they would have to be paired with URLs.")
+    }
+    guard max(outputs.count, remoteNames) <= urls.count else {
+      let option = outputs.isEmpty ? "-O" : "-o"
+      throw SettingsError(.usage, "There are more \(option) than URLs.")
+    }
+    var destinations: [Destination] = []
+    var taken: Set<String> = []
+    for (index, url) in urls.enumerated() {
+      var path: String?
+      if index < outputs.count {
+        path = outputs[index] == "-" ? nil : outputs[index]
+      } else if index < named {
+        path = try Self.remoteName(of: url)
+      }
+      if let path, path != "/dev/null", !taken.insert(path).inserted {
+        throw SettingsError(.usage, "Two URLs would be written to \(path.printable). Name the files with -o.")
+      }
+      destinations.append(path.map { .file($0) } ?? .standardOutput)
+    }
+    guard !resumes || destinations.allSatisfy({ $0 != .standardOutput }) else {
+      throw SettingsError(.usage, "-C needs a file to go on with: name it with -o or -O.")
+    }
+    guard !resumes || !includesHeads else {
+      throw SettingsError(.usage, "-C and -i do not go together: a head has no place in the middle of a file.")
+    }
+    return destinations
+  }
+
+  /// The last part of a URL's path, percent-encoded as it stands: so it has no slash and nothing invisible.
+  static func remoteName(of url: WebURL) throws(SettingsError) -> String {
+    let name = url.path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+    guard !name.allSatisfy({ $0 == "." }) else {
+      throw SettingsError(
+        .usage, "\(Origin(url)): the URL's path does not end in a file's name. Name the file with -o.")
+    }
+    return name
+  }
+}

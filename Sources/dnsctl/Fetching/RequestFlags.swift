@@ -1,0 +1,117 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import HTTPTypes
+
+/// What is sent, in curl's words.
+struct RequestFlags: ParsableArguments {
+  @Option(
+    name: [.customShort("X"), .customLong("request")],
+    help: ArgumentHelp("The method. (default: GET; POST with -d, PUT with -T, HEAD with -I)", valueName: "method"),
+    transform: { text in
+      guard let method = HTTPRequest.Method(text) else {
+        throw ValidationError("\"\(text.printable)\" is no HTTP method. Write GET, POST or the like.")
+      }
+      return method
+    })
+  var method: HTTPRequest.Method?
+
+  @Option(
+    name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "A header field: 'Name: value'; 'Name:' leaves out one that would be sent, 'Name;' sends an empty one; @FILE holds one a line.",
+      valueName: "field|@file"))
+  var headers: [String] = []
+
+  @Option(
+    name: [.customShort("d"), .customLong("data")], parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Data to POST as a form; several are joined by &. @FILE sends a file without its line ends, @- standard input.",
+      valueName: "data|@file"))
+  var data: [String] = []
+
+  @Option(
+    name: .customLong("data-raw"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("As -d, but @ has no meaning.", valueName: "data"))
+  var rawData: [String] = []
+
+  @Option(
+    name: .customLong("data-binary"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("As -d, but files are sent as they are.", valueName: "data|@file"))
+  var binaryData: [String] = []
+
+  @Option(
+    name: .customLong("json"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("As --data-binary, of type application/json; several are put together.", valueName: "data|@file")
+  )
+  var jsonData: [String] = []
+
+  @Option(
+    name: [.customShort("T"), .customLong("upload-file")], parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "A file to PUT, - for standard input; a URL that ends in / gets its name. The first one goes to the first URL, and so on.",
+      valueName: "file"),
+    completion: .file())
+  var uploads: [String] = []
+
+  @Flag(name: [.customShort("I"), .customLong("head")], help: "Ask for the head alone, and show it.")
+  var asksForHead = false
+
+  @Option(
+    name: [.customShort("u"), .customLong("user")], parsing: .unconditional,
+    help: ArgumentHelp("Name and password for the server. They go to no other one.", valueName: "user:password"))
+  var user: String?
+
+  @Option(
+    name: [.customShort("b"), .customLong("cookie")], parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Cookies: 'name=value; …' for the URL's host, or a cookie file to begin with.", valueName: "data|file"),
+    completion: .file())
+  var cookies: [String] = []
+
+  @Option(
+    name: [.customShort("c"), .customLong("cookie-jar")],
+    help: ArgumentHelp("Where to write all cookies at the end.", valueName: "file"), completion: .file())
+  var jarPath: String?
+
+  @Option(
+    name: .customLong("secret-header"),
+    help: ArgumentHelp(
+      "A header field that is a secret, as Authorization and Cookie are: redirects take it to no other server, and -v does not show it.",
+      valueName: "name"),
+    transform: { text in
+      guard let name = HTTPField.Name(text) else {
+        throw ValidationError("\"\(text.printable)\" is no header field's name. Write X-Api-Key, for example.")
+      }
+      return name
+    })
+  var secretHeaders: [HTTPField.Name] = []
+
+  @Flag(name: .customLong("compressed"), help: "Ask for a compressed response, and decode it.")
+  var asksForCompression = false
+
+  @Flag(name: [.customShort("L"), .customLong("location")], help: "Follow redirects, as is done anyway.")
+  var follows = false
+
+  @Flag(name: .customLong("no-location"), help: "Do not follow redirects.")
+  var staysPut = false
+
+  @Option(
+    name: .customLong("max-redirs"), parsing: .unconditional,
+    help: ArgumentHelp("How many redirects are followed in a row; -1 for any number. (default: 20)", valueName: "n"),
+    transform: { text in
+      guard let limit = Int(text), limit >= -1 else {
+        throw ValidationError("\"\(text.printable)\" is no number of redirects. Give 0 or more, or -1 for any.")
+      }
+      return limit
+    })
+  var redirectLimit = 20
+}
+
+extension RequestFlags {
+  /// How redirects are followed; nil for not at all.
+  var redirects: RedirectConfiguration? {
+    guard !staysPut else { return nil }
+    return RedirectConfiguration(
+      limit: redirectLimit < 0 ? .max : redirectLimit, secretFields: Set(secretHeaders))
+  }
+}

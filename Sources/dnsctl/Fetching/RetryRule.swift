@@ -1,0 +1,47 @@
+internal import DirectDNS
+internal import HTTPTypes
+
+/// When `--retry` tries again, and after how long: pure functions.
+enum RetryRule {
+  /// Statuses that may pass, as curl has them.
+  static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
+
+  /// RFC 9110 §9.2.2.
+  private static let idempotent: Set<HTTPRequest.Method> = [.get, .head, .options, .trace, .put, .delete]
+
+  /// Whether a request may be sent once more after a failure that may pass.
+  ///
+  /// - Parameters:
+  ///   - method: the request's.
+  ///   - isReplayable: whether its body can be sent again.
+  ///   - error: what went wrong; nothing for a status.
+  /// - Returns: whether it may.
+  static func allows(_ method: HTTPRequest.Method, isReplayable: Bool, after error: DirectDNSError?) -> Bool {
+    guard isReplayable else { return false }
+    switch error?.code {
+    // Nothing was sent.
+    case .connectFailed?, .upstreamFailed?: return true
+    case .timedOut?, .connectionLost?, nil: return idempotent.contains(method)
+    default: return false
+    }
+  }
+
+  /// The pause before a try: what the server asks for, or 1 s, 2 s, 4 s … up to 10 min.
+  ///
+  /// - Parameters:
+  ///   - tries: how many there were.
+  ///   - retryAfter: the value of `Retry-After`, in seconds or as a date.
+  ///   - now: the wall clock's seconds since 1970.
+  /// - Returns: the pause, 10 min at most.
+  static func pause(afterTries tries: Int, retryAfter: String?, now: Int64) -> Duration {
+    let most: Int64 = 600
+    if let retryAfter, let asked = seconds(retryAfter, now: now) { return .seconds(min(max(0, asked), most)) }
+    return .seconds(min(1 << Int64(min(max(0, tries - 1), 10)), most))
+  }
+
+  /// RFC 9110 §10.2.3.
+  private static func seconds(_ text: String, now: Int64) -> Int64? {
+    if let seconds = Int64(text) { return seconds }
+    return CookieTime(cookieDate: text).map { $0.secondsSince1970 - now }
+  }
+}

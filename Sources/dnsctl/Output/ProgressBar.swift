@@ -1,0 +1,125 @@
+internal import DirectDNS
+
+/// How far one transfer is, as a line for a terminal: a pure function of values and `now`.
+struct ProgressBar: Sendable {
+  /// What stands before the bar.
+  let label: String
+  /// Bytes that were there before, of a file that is continued.
+  private(set) var offset: Int64 = 0
+  /// Bytes that are there now.
+  private(set) var received: Int64 = 0
+  /// Bytes that there will be; nil when the server does not say.
+  private(set) var expected: Int64?
+  private var rate: TransferRate
+
+  init(label: String, now: ResolverInstant) {
+    self.label = label
+    rate = TransferRate(now: now)
+  }
+
+  /// The transfer begins, or begins again.
+  mutating func begin(at offset: Int64, expecting rest: Int64?, now: ResolverInstant) {
+    (self.offset, received) = (offset, offset)
+    expected = rest.map { offset + $0 }
+    rate = TransferRate(now: now)
+  }
+
+  /// So many bytes more have come.
+  mutating func add(_ count: Int, now: ResolverInstant) {
+    received += Int64(count)
+    rate.note(received - offset, now: now)
+  }
+
+  /// The line, no wider than `width` columns.
+  func line(now: ResolverInstant, width: Int, isDone: Bool = false) -> String {
+    let speed = isDone ? rate.overall(received - offset, now: now) : rate.current(received - offset, now: now)
+    var figures = ByteCount.text(received)
+    if let expected, !isDone { figures += " of \(ByteCount.text(expected))" }
+    figures += "  \(ByteCount.text(speed))/s"
+    if isDone {
+      figures += "  in \(Self.clock(rate.elapsed(now)))"
+    } else if let expected, speed > 0, expected >= received {
+      figures += "  \(Self.clock(.seconds((expected - received + speed - 1) / speed))) left"
+    }
+    guard let share else { return Self.fit("\(label)  \(figures)", width) }
+    let percent = "\(share)%"
+    let head = "\(label)  \(String(repeating: " ", count: max(0, 4 - percent.count)))\(percent)  "
+    // Brackets, and two blanks behind them; a bar of less says nothing. Figures change their width, and the bar does not.
+    let room = min(40, width - head.count - max(figures.count, Self.figuresWidth) - 4)
+    guard room >= 5 else { return Self.fit("\(head)\(figures)", width) }
+    let filled = Int(Int64(room) * Int64(share) / 100)
+    return
+      "\(head)[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: room - filled))]  \(figures)"
+  }
+
+  /// What most figures fit in: `999.9 MB of 999.9 MB  99.9 MB/s  0:00 left`.
+  private static let figuresWidth = 43
+
+  /// Of a hundred; nothing where the whole is not known, or was not told truly.
+  private var share: Int? {
+    guard let expected, expected > 0, received <= expected else { return nil }
+    return Int((Double(received) / Double(expected) * 100).rounded(.down))
+  }
+
+  /// `0:07`, `12:30`, `3:05:00`.
+  static func clock(_ duration: Duration) -> String {
+    func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    let seconds = max(0, duration.components.seconds)
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+    return hours > 0 ? "\(hours):\(two(minutes)):\(two(seconds % 60))" : "\(minutes):\(two(seconds % 60))"
+  }
+
+  /// A line that wrapped could not be drawn over.
+  private static func fit(_ text: String, _ width: Int) -> String { String(text.prefix(max(0, width))) }
+}
+
+/// Bytes in a second: over the last few seconds, as curl counts, so that it neither jumps nor remembers for ever.
+struct TransferRate: Sendable {
+  private static let window = Duration.seconds(5)
+  private static let step = Duration.milliseconds(250)
+
+  private let began: ResolverInstant
+  private var samples: [(at: ResolverInstant, bytes: Int64)]
+
+  init(now: ResolverInstant) {
+    began = now
+    samples = [(now, 0)]
+  }
+
+  /// So many bytes have come by now.
+  mutating func note(_ bytes: Int64, now: ResolverInstant) {
+    guard let last = samples.last, now - last.at >= Self.step else { return }
+    samples.append((now, bytes))
+    // The oldest one that is kept lies just outside.
+    while samples.count > 2, now - samples[1].at >= Self.window { samples.removeFirst() }
+  }
+
+  func current(_ bytes: Int64, now: ResolverInstant) -> Int64 {
+    let from = samples.last { now - $0.at >= Self.window } ?? samples.first
+    guard let from else { return 0 }
+    return Self.perSecond(bytes - from.bytes, now - from.at)
+  }
+
+  func overall(_ bytes: Int64, now: ResolverInstant) -> Int64 { Self.perSecond(bytes, elapsed(now)) }
+
+  func elapsed(_ now: ResolverInstant) -> Duration { now - began }
+
+  private static func perSecond(_ bytes: Int64, _ duration: Duration) -> Int64 {
+    let seconds = duration / .seconds(1)
+    return seconds > 0 ? Int64(Double(bytes) / seconds) : 0
+  }
+}
+
+/// Bytes as people read them.
+enum ByteCount {
+  /// `512 B`, `1.5 kB`, `12.3 MB`: powers of a thousand, one decimal.
+  static func text(_ bytes: Int64) -> String {
+    guard bytes >= 1000 else { return "\(max(0, bytes)) B" }
+    var tenths = (bytes + 50) / 100
+    for unit in ["kB", "MB", "GB"] {
+      if tenths < 10_000 { return "\(tenths / 10).\(tenths % 10) \(unit)" }
+      tenths = (tenths + 500) / 1000
+    }
+    return "\(tenths / 10).\(tenths % 10) TB"
+  }
+}

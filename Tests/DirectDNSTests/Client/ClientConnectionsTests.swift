@@ -1,0 +1,215 @@
+import DirectDNSTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+/// How a client uses its connections, and what may share one.
+@Suite(.timeLimit(.minutes(1)))
+struct ClientConnectionsTests {
+  private let authority: TestCertificateAuthority
+  private let file: CAFile
+
+  init() throws {
+    authority = try TestCertificateAuthority()
+    file = try authority.makeFile()
+  }
+
+  private func client(_ change: (inout DirectClientConfiguration) -> Void = { _ in }) throws -> DirectClient {
+    try ClientFixture.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
+      $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+      change(&$0)
+    }
+  }
+
+  private func secure(_ change: (inout FakeOriginConfiguration) -> Void = { _ in }) async throws -> FakeOrigin {
+    var configuration = FakeOriginConfiguration(identity: try authority.issue(names: ["shop.test", "other.test"]))
+    change(&configuration)
+    return try await FakeOrigin.start(configuration: configuration)
+  }
+
+  @Test func `neither Host nor cookies of one request are found in another`() async throws {
+    let origin = try await FakeOrigin.start()
+    let client = try client()
+    let fields: [HTTPFields] = [
+      [.hostField: "evil.test", .cookie: "secret=1", .authorization: "Bearer x"], [:], [.cookie: "own=2"], [:],
+    ]
+    for (number, fields) in fields.enumerated() {
+      for host in ["shop.test", "other.test"] {
+        let response = try await client.execute(ClientFixture.get(origin.url("/\(number)", host: host), fields))
+        _ = try await response.body.text()
+      }
+    }
+    #expect(
+      origin.requests.map(\.host).suffix(6)
+        == (0..<3).flatMap { _ in ["shop.test", "other.test"].map { "\($0):\(origin.port)" } })
+    #expect(
+      origin.requests.map { $0.fields[.cookie] } == ["secret=1", "secret=1", nil, nil, "own=2", "own=2", nil, nil])
+    #expect(origin.requests.filter { $0.fields.contains(.authorization) }.count == 2)
+    #expect(origin.requests.filter { $0.fields[values: .init("Host") ?? .via].count == 1 }.count == 8)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `names with one address do not share a connection over TLS`() async throws {
+    let origin = try await secure()
+    let client = try client()
+    for host in ["shop.test", "other.test", "shop.test"] {
+      _ = try await client.execute(ClientFixture.get(origin.url("/", host: host))).body.text()
+    }
+    #expect(origin.connections.map(\.serverName) == ["shop.test", "other.test"])
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a burst over HTTP/2 opens one connection for each fifty requests`() async throws {
+    let gate = Gate()
+    var configuration = FakeOriginConfiguration(identity: try authority.issue(names: ["shop.test"]))
+    configuration.maxConcurrentStreams = 100
+    let origin = try await FakeOrigin.start(configuration: configuration) { _ in
+      try await gate.pass()
+      return OriginResponse()
+    }
+    let client = try client()
+    let url = origin.url("/", host: "shop.test")
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<120 { group.addTask { try await client.execute(ClientFixture.get(url)).connection.httpVersion } }
+      await gate.waitForArrivals(120)
+      #expect(origin.connectionCount == 3)
+      gate.open()
+      for try await version in group { #expect(version == 2) }
+    }
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a server that takes fewer streams than we thought gets more connections, and every request its answer`()
+    async throws
+  {
+    let origin = try await secure { $0.maxConcurrentStreams = 7 }
+    let client = try client()
+    let url = origin.url("/", host: "shop.test")
+    try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
+      for _ in 0..<200 { group.addTask { try await client.execute(ClientFixture.get(url)).status } }
+      for try await status in group { #expect(status == .ok) }
+    }
+    #expect(origin.connectionCount <= 64)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test(arguments: [
+    (HTTPVersionChoice.automatic, [HTTPVersion.http2, .http1], 2), (.automatic, [.http1], 1),
+    (.http1, [.http2, .http1], 1), (.http2, [.http2, .http1], 2),
+  ])
+  func `the version is what both speak`(_ choice: HTTPVersionChoice, _ offered: [HTTPVersion], _ version: Int)
+    async throws
+  {
+    let origin = try await secure { $0.httpVersions = offered }
+    let client = try client { $0.httpVersion = choice }
+    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    #expect(response.connection.httpVersion == version)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `at most so many connections are open to a name, and requests start in the order of their arrival`()
+    async throws
+  {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      try await gate.pass()
+      return OriginResponse()
+    }
+    let client = try client { $0.connectionsPerName = 2 }
+    var tasks: [Task<Void, any Error>] = []
+    for number in 0..<20 {
+      let request = try ClientFixture.get(origin.url("/\(number)", host: "shop.test"))
+      tasks.append(Task.immediate { _ = try await client.execute(request).body.text() })
+    }
+    await gate.waitForArrivals(2)
+    #expect(origin.connectionCount == 2)
+    gate.open()
+    for task in tasks { try await task.value }
+    #expect(origin.connectionCount == 2)
+    let order = origin.requests.compactMap { Int($0.path.dropFirst()) }
+    for (place, number) in order.enumerated() { #expect(abs(place - number) <= 2, "\(order)") }
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `an address with a live connection is used again, and a rotation costs no handshake`() async throws {
+    let first = try await FakeOrigin.start()
+    let second = try await FakeOrigin.start(
+      configuration: FakeOriginConfiguration(address: try #require(IPAddress("127.0.0.2")), port: first.port))
+    let client = try ClientFixture.client(names: ["shop.test": ["127.0.0.1", "127.0.0.2"]])
+    for _ in 0..<40 {
+      _ = try await client.execute(ClientFixture.get(first.url("/", host: "shop.test"))).body.text()
+    }
+    #expect(first.connectionCount + second.connectionCount == 1)
+    await client.shutDown()
+    await first.stop()
+    await second.stop()
+  }
+
+  @Test func `TLS is as new as was asked for`() async throws {
+    let origin = try await secure { $0.offersTLS13 = false }
+    let strict = try client { $0.minimumTLS = .v13 }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await strict.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    }
+    #expect(error?.code == .tlsFailed)
+    let usual = try client()
+    #expect(try await usual.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).status == .ok)
+    await strict.shutDown()
+    await usual.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a server that wants a certificate of the client's gets it`() async throws {
+    let origin = try await secure { $0.clientAuthority = authority.certificate }
+    let identity = try authority.issueClient(name: "pipeline")
+    let pem = FileManager.default.temporaryDirectory.appending(path: "client-\(UUID().uuidString).pem")
+    defer { try? FileManager.default.removeItem(at: pem) }
+    try Data((identity.certificates.joined(separator: "\n") + "\n" + identity.privateKey).utf8).write(to: pem)
+    let without = try client()
+    await #expect(throws: DirectDNSError.self) {
+      try await without.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text()
+    }
+    let with = try client { $0.identity = ClientIdentity(certificate: pem.path) }
+    #expect(try await with.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).status == .ok)
+    #expect(origin.connections.last?.clientCertificate != nil)
+    await without.shutDown()
+    await with.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a proxy gets the name, and an origin never the proxy's password`() async throws {
+    let proxy = try await FakeOrigin.start { request in OriginResponse(body: request.target) }
+    let url = try WebURL("http://user:word@127.0.0.1:\(proxy.port)")
+    let client = try client { $0.proxy = .url(url, except: "other.test") }
+    let response = try await client.execute(
+      ClientFixture.get("http://shop.test/a?b", [.proxyAuthorization: "mine"]))
+    #expect(try await response.body.text() == "http://shop.test/a?b")
+    #expect(response.connection.remoteAddress == nil && response.resolution == nil)
+    #expect(proxy.requests.first?.fields[.proxyAuthorization] == "Basic dXNlcjp3b3Jk")
+    let direct = try await client.execute(
+      ClientFixture.get(proxy.url("/c", host: "other.test"), [.proxyAuthorization: "mine"]))
+    #expect(try await direct.body.text() == "/c" && proxy.requests.last?.fields[.proxyAuthorization] == nil)
+    await client.shutDown()
+    await proxy.stop()
+  }
+
+  @Test func `through a proxy the name's addresses are judged all the same`() async throws {
+    let proxy = try await FakeOrigin.start()
+    let url = try WebURL("http://127.0.0.1:\(proxy.port)")
+    let client = try ClientFixture.client(policy: .publicOnly) { $0.proxy = .url(url) }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(ClientFixture.get("http://shop.test/"))
+    }
+    #expect(error?.code == .addressForbidden && proxy.connectionCount == 0)
+    await client.shutDown()
+    await proxy.stop()
+  }
+}

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import DirectDNS
+
+struct DirectClientConfigurationTests {
+  @Test func `the defaults are those of the rules`() throws {
+    let configuration = DirectClientConfiguration()
+    #expect(configuration.policy == .publicOnly && configuration.proxy == .none && configuration.cookies == nil)
+    #expect(
+      configuration.timeouts == RequestTimeouts(connect: .seconds(5), firstByte: .seconds(30), whole: .seconds(120)))
+    #expect(configuration.attemptDelay == .milliseconds(250) && configuration.redirects?.limit == 20)
+    #expect(configuration.minimumTLS == .v12 && !configuration.decompresses && !configuration.forwardsOriginalUrl)
+    try configuration.validate()
+  }
+
+  private typealias Change = @Sendable (inout DirectClientConfiguration) -> Void
+
+  private static let unusable: [(name: String, change: Change)] = [
+    ("connections", { $0.connections = 0 }),
+    ("connectionsPerName", { $0.connectionsPerName = -1 }),
+    ("streamsPerConnection", { $0.streamsPerConnection = 0 }),
+    ("threads", { $0.threads = 0 }),
+    ("threads", { $0.threads = 300 }),
+    ("bufferSize", { $0.bufferSize = 0 }),
+    ("timeouts.connect", { $0.timeouts.connect = .zero }),
+    ("timeouts.whole", { $0.timeouts.whole = .seconds(-1) }),
+    ("userAgent", { $0.userAgent = "two\r\nlines" }),
+    ("/no/such.pem", { $0.identity = ClientIdentity(certificate: "/no/such.pem") }),
+    ("/no/such/ca.pem", { $0.trust = TrustStore(privateAuthorities: ["/no/such/ca.pem"]) }),
+  ]
+
+  @Test(arguments: unusable.indices) func `a value that cannot be used is refused by its name`(_ index: Int) {
+    let (name, change) = Self.unusable[index]
+    let error = #expect(throws: DirectDNSError.self) { try ClientFixture.client(change) }
+    #expect(error?.code == .invalidConfiguration && error?.message.contains(name) == true)
+  }
+}

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import DirectDNS
+
+@Suite(.timeLimit(.minutes(1)))
+struct InFlightTests {
+  @Test func `what is closed lets nobody in, and waits for those who are`() async {
+    let inFlight = InFlight()
+    #expect(inFlight.enter())
+    inFlight.join()
+    inFlight.close()
+    #expect(!inFlight.enter())
+    let waiting = Task.immediate { await inFlight.drained(within: .seconds(60)) }
+    inFlight.leave()
+    inFlight.leave()
+    await waiting.value
+  }
+
+  @Test func `with nothing under way there is nothing to wait for`() async {
+    let inFlight = InFlight()
+    inFlight.close()
+    await inFlight.drained(within: .seconds(60))
+  }
+
+  @Test func `who stays is not waited for beyond the limit`() async {
+    let inFlight = InFlight()
+    #expect(inFlight.enter())
+    inFlight.close()
+    await inFlight.drained(within: .milliseconds(10))
+    await inFlight.drained(within: .zero)
+  }
+}

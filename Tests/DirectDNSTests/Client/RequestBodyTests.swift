@@ -1,0 +1,106 @@
+import DirectDNSTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+@Suite(.timeLimit(.minutes(1)))
+struct RequestBodyTests {
+  private func send(
+    _ body: RequestBody, _ method: HTTPRequest.Method = .put, fields: HTTPFields = [:], to origin: FakeOrigin,
+    _ options: RequestOptions = RequestOptions()
+  ) async throws -> DirectResponse {
+    let client = try ClientFixture.client()
+    let url = try WebURL(origin.url("/", host: "shop.test"))
+    let response = try await client.execute(
+      HTTPRequest(method: method, url: url, headerFields: fields), body: body, options: options)
+    _ = try await response.body.text()
+    await client.shutDown()
+    return response
+  }
+
+  @Test func `a file goes out as it is, with its length, and again where a redirect wants it`() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "body-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
+    try Data(bytes).write(to: file)
+    let origin = try await FakeOrigin.start { request in
+      request.path == "/" ? OriginResponse(.temporaryRedirect, fields: [.location: "/there"]) : OriginResponse()
+    }
+    let response = try await send(.file(file.path), to: origin)
+    #expect(response.status == .ok && response.hops.count == 1)
+    #expect(origin.requests.map(\.body) == [bytes, bytes])
+    #expect(origin.requests.map { $0.fields[.contentLength] } == ["700000", "700000"])
+    await origin.stop()
+  }
+
+  @Test(arguments: ["/no/such/file", "/", "/dev/null/x"]) func `a file that cannot be read is refused`(_ path: String) {
+    let error = #expect(throws: DirectDNSError.self) { try RequestBody.file(path) }
+    #expect(error?.code == .fileUnusable && error?.message.contains(path) == true)
+  }
+
+  @Test func `a redirect that needs a stream again is an error, never an empty body`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(.permanentRedirect, fields: [.location: "/there"]) }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await send(.stream(Pieces(bytes: [1, 2, 3])), to: origin)
+    }
+    #expect(error?.code == .bodyNotReplayable && origin.requests.count == 1)
+    await origin.stop()
+  }
+
+  @Test func `fields follow a body in chunks`() async throws {
+    let origin = try await FakeOrigin.start()
+    var body = RequestBody.text("content")
+    body.trailerFields = [.contentDisposition: "checked"]
+    _ = try await send(body, to: origin)
+    let request = try #require(origin.requests.first)
+    #expect(request.body == Array("content".utf8) && request.fields[.transferEncoding] == "chunked")
+    #expect(request.fields[.trailer] == "Content-Disposition" && request.trailers[.contentDisposition] == "checked")
+    await origin.stop()
+  }
+
+  @Test func `an expectation holds the body back until the server wants it`() async throws {
+    let origin = try await FakeOrigin.start()
+    _ = try await send(.text("wanted"), fields: [.expect: "100-continue"], to: origin)
+    #expect(origin.requests.map(\.body) == [Array("wanted".utf8)])
+    await origin.stop()
+    let strict = try await FakeOrigin.start(admit: { request in
+      request.fields.contains(.expect) ? .answer(OriginResponse(.contentTooLarge)) : .read
+    })
+    let response = try await send(.text("unwanted"), fields: [.expect: "100-continue"], to: strict)
+    #expect(response.status == .contentTooLarge && strict.requests.allSatisfy { $0.body.isEmpty })
+    await strict.stop()
+  }
+
+  @Test(arguments: [10, 2]) func `a body that is not as long as it was said to be is an error`(_ length: Int64)
+    async throws
+  {
+    let origin = try await FakeOrigin.start()
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await send(.stream(length: length, Pieces(bytes: [1, 2, 3])), to: origin)
+    }
+    #expect(error?.code == .bodyFailed && error?.message.contains("\(length) bytes") == true)
+    await origin.stop()
+  }
+
+  @Test func `methods that expect content say that there is none`() async throws {
+    let origin = try await FakeOrigin.start()
+    for method in [HTTPRequest.Method.post, .put, .patch, .get, .delete] {
+      _ = try await send(.none, method, to: origin)
+    }
+    #expect(origin.requests.map { $0.fields[.contentLength] } == ["0", "0", "0", nil, nil])
+    #expect(origin.requests.allSatisfy { !$0.fields.contains(.contentType) && !$0.fields.contains(.expect) })
+    await origin.stop()
+  }
+
+  @Test func `progress is told, and its last word is the whole`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(generating: 300_000) }
+    let told = Locked<[TransferProgress]>([])
+    let options = RequestOptions(progress: { progress in told.withLock { $0.append(progress) } })
+    _ = try await send(.bytes(Array(repeating: 1, count: 500_000)), to: origin, options)
+    let last = try #require(told.withLock { $0.last })
+    #expect(last.sent == 500_000 && last.received == 300_000 && last.expected == 300_000)
+    await origin.stop()
+  }
+}

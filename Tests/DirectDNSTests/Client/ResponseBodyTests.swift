@@ -1,0 +1,170 @@
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+@Suite(.timeLimit(.minutes(1)))
+struct ResponseBodyTests {
+  @Test(arguments: [nil, 10]) func `a head comes before its body, whose pieces come as they are sent`(_ length: Int?)
+    async throws
+  {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse(length: length) { body in
+        try await body.write("early")
+        try await gate.pass()
+        try await body.write(" late")
+      }
+    }
+    let client = try ClientFixture.client()
+    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    var pieces = response.body.makeAsyncIterator()
+    #expect(try await pieces.next() == Array("early".utf8))
+    gate.open()
+    #expect(try await pieces.next() == Array(" late".utf8))
+    #expect(try await pieces.next() == nil)
+    #expect(try await pieces.next() == nil)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a body is collected up to a limit, and beyond it the transfer ends`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(generating: 100_000) }
+    let client = try ClientFixture.client()
+    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    #expect(try await client.execute(request).body.collect(upTo: 100_000).count == 100_000)
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(request).body.collect(upTo: 99_999)
+    }
+    #expect(error?.code == .bodyTooLarge && error?.message.contains("99999") == true)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a reader that does not read makes the server wait`() async throws {
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse(length: 16 << 20) { body in
+        let piece = [UInt8](repeating: 7, count: 1 << 16)
+        for _ in 0..<256 {
+          try await body.write(piece)
+        }
+      }
+    }
+    let client = try ClientFixture.client { $0.bufferSize = 100_000 }
+    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    var pieces = response.body.makeAsyncIterator()
+    let first = try #require(try await pieces.next())
+    #expect(first.count <= 100_000 + 16_384)
+    var count = first.count
+    while let piece = try await pieces.next() {
+      #expect(piece.count <= 100_000 + 16_384)
+      count += piece.count
+    }
+    #expect(count == 16 << 20)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `dropping a body unread ends its transfer and no other`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { request in
+      guard request.path == "/long" else { return OriginResponse(body: "short") }
+      return OriginResponse(length: 1 << 30) { body in
+        try await body.write("beginning")
+        try await gate.pass()
+      }
+    }
+    let client = try ClientFixture.client()
+    do {
+      let dropped = try await client.execute(ClientFixture.get(origin.url("/long", host: "shop.test")))
+      #expect(dropped.status == .ok)
+    }
+    await origin.waitForOpenConnections(0)
+    #expect(try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text() == "short")
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a body outlives the client that was dropped`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse { body in
+        try await body.write("a")
+        try await gate.pass()
+        try await body.write("b")
+      }
+    }
+    let response = try await ClientFixture.client().execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    gate.open()
+    #expect(try await response.body.text() == "ab")
+    await origin.stop()
+  }
+
+  @Test func `cancelling the reader ends the transfer with an error`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse { body in
+        try await body.write("a")
+        try await gate.pass()
+      }
+    }
+    let client = try ClientFixture.client()
+    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let reader = Task { try await response.body.text() }
+    await gate.waitForArrivals(1)
+    reader.cancel()
+    let error = await #expect(throws: DirectDNSError.self) { try await reader.value }
+    #expect(error?.code == .cancelled)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test(arguments: [false, true]) func `fields behind a body are there at its end`(_ isSecure: Bool) async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let identity = isSecure ? try authority.issue(names: ["shop.test"]) : nil
+    let origin = try await FakeOrigin.start(configuration: FakeOriginConfiguration(identity: identity)) { _ in
+      var response = OriginResponse(body: "content")
+      response.trailers = [.contentDisposition: "checked"]
+      return response
+    }
+    let client = try ClientFixture.client { $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:]) }
+    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    #expect(try await response.body.text() == "content")
+    #expect(response.body.trailerFields[.contentDisposition] == "checked")
+    #expect(response.connection.httpVersion == (isSecure ? 2 : 1))
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `what is compressed stays so, unless it is to be decoded`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(body: "plain text").gzipped() }
+    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    let client = try ClientFixture.client()
+    #expect(try await client.execute(request).body.collect(upTo: 1000) != Array("plain text".utf8))
+    let decoding = RequestOptions(decompresses: true)
+    #expect(try await client.execute(request, options: decoding).body.text() == "plain text")
+    #expect(origin.requests[0].fields[.acceptEncoding] == nil)
+    #expect(origin.requests[1].fields[.acceptEncoding]?.contains("gzip") == true)
+    await client.shutDown()
+    await origin.stop()
+  }
+
+  @Test func `a response of many heads is the last one`() async throws {
+    let origin = try await FakeOrigin.start { _ in
+      var response = OriginResponse(body: "x")
+      response.informational = [HTTPResponse(status: .init(code: 103), headerFields: [.link: "</a.css>"])]
+      return response
+    }
+    let client = try ClientFixture.client()
+    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    #expect(response.status == .ok && !response.headerFields.contains(.link))
+    await client.shutDown()
+    await origin.stop()
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate static let link = HTTPField.Name("Link") ?? .via
+}

@@ -1,0 +1,307 @@
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import dnsctl
+
+@Suite(.timeLimit(.minutes(2))) struct `dnsctl fetch` {
+  // MARK: Requests
+
+  @Test func `writes the body to standard output, and asks by name`() async throws {
+    try await FetchWorld.with { world in
+      let outcome = await world.fetch([world.url("/a?b=c")])
+      #expect(
+        outcome.output == """
+          GET /a?b=c HTTP/1.1\r
+          Host: shop.example:\(world.origin.port)\r
+          User-Agent: dnsctl/0.1.0\r
+          Accept: */*\r
+          \r
+
+          """)
+      #expect(outcome.status == 0 && outcome.errors == "")
+    }
+  }
+
+  @Test(arguments: [
+    (["-X", "DELETE"], "DELETE / ", [], ""),
+    (
+      ["-XPATCH", "-dx=y"], "PATCH / ", ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 3"], "x=y"
+    ),
+    (["-d", "a=b", "-d", "c"], "POST / ", ["Content-Length: 5"], "a=b&c"),
+    (["-d", "@-"], "POST / ", ["Content-Length: 8"], "onetwo&3"),
+    (["--data-raw", "@-"], "POST / ", ["Content-Length: 2"], "@-"),
+    (["--data-binary", "@-"], "POST / ", ["Content-Length: 12"], "one\r\ntwo\n&3\n"),
+    (
+      ["--json", "{}", "--json", "[]"], "POST / ", ["Content-Type: application/json", "Accept: application/json"],
+      "{}[]"
+    ),
+    (["-T", "-"], "PUT / ", [], "one\r\ntwo\n&3\n"),
+    (["-H", "X-A: 1", "-H", "X-A:2", "-H", "X-E;"], "GET / ", ["X-A: 1\r\nX-A: 2\r\nX-E: \r\n"], ""),
+    (["-HAccept: text/plain"], "GET / ", ["Accept: text/plain"], ""),
+    (["-d", "{}", "-H", "content-type: application/json"], "POST / ", ["content-type: application/json"], "{}"),
+    (["-uname:pass=word"], "GET / ", ["Authorization: Basic bmFtZTpwYXNzPXdvcmQ="], ""),
+    (["-b", "a=b; c=d", "-b", "e=f"], "GET / ", ["Cookie: a=b; c=d; e=f\r\n"], ""),
+    (["--compressed"], "GET / ", ["Accept-Encoding: "], ""),
+    (["-L", "-sS", "--http1.1", "--http2"], "GET / ", [], ""),
+  ])
+  func `says what curl says`(_ flags: [String], _ start: String, _ lines: [String], _ body: String) async throws {
+    try await FetchWorld.with { world in
+      let outcome = await world.fetch(flags + [world.url()], input: ["one\r\ntwo\n", "&3\n"])
+      #expect(outcome.status == 0 && outcome.errors == "")
+      #expect(outcome.output.hasPrefix(start))
+      for line in lines { #expect(outcome.output.contains(line), "\(outcome.output)") }
+      #expect(outcome.output.hasSuffix("\r\n\r\n" + body))
+    }
+  }
+
+  @Test(arguments: ["Accept", "user-agent"]) func `leaves a field out`(_ name: String) async throws {
+    try await FetchWorld.with { world in
+      let outcome = await world.fetch(["-H", "\(name):", world.url()])
+      #expect(!outcome.output.lowercased().contains(name.lowercased() + ":") && outcome.status == 0)
+    }
+  }
+
+  @Test func `reads fields and data from files`() async throws {
+    try await FetchWorld.with { world in
+      var inner = World()
+      inner.files = ["/fields": "X-Key: s3cret\r\n\nX-More: 2\n", "/data": "a=\r\nb\n"]
+      let outcome = await world.fetch(["-H", "@/fields", "-d", "@/data", world.url()], in: inner)
+      #expect(outcome.output.contains("X-Key: s3cret\r\nX-More: 2\r\n") && outcome.output.hasSuffix("\r\n\r\na=b"))
+      let missing = await world.fetch(["-d", "@/nowhere", world.url()])
+      #expect(missing.status == 74 && missing.errors == "dnsctl: -d: there is no file /nowhere.\n")
+    }
+  }
+
+  @Test func `puts a file under its name`() async throws {
+    try await FetchWorld.with { world in
+      try world.write("content", to: "a b:c.txt")
+      let outcome = await world.fetch(["-T", world.path("a b:c.txt"), world.url("/folder/")])
+      #expect(outcome.output.hasPrefix("PUT /folder/a%20b%3Ac.txt ") && outcome.output.hasSuffix("\r\n\r\ncontent"))
+      let missing = await world.fetch(["-T", world.path("none"), world.url()])
+      #expect(missing.status == 74 && missing.errors.contains("none"))
+    }
+  }
+
+  @Test func `shows heads with -i and -I`() async throws {
+    try await FetchWorld.with(handler: { request in
+      request.path == "/old"
+        ? OriginResponse(.found, fields: [.location: "/new"])
+        : OriginResponse(fields: [.server: "x"], body: "here")
+    }) { world in
+      #expect(
+        await world.fetch(["-i", world.url("/old")]).output
+          == "HTTP/1.1 302 Found\r\nLocation: \(world.url("/new"))\r\ncontent-length: 0\r\n\r\n"
+          + "HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 4\r\n\r\nhere")
+      #expect(
+        await world.fetch(["-I", world.url("/new")]).output
+          == "HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 4\r\n\r\n")
+      #expect(
+        await world.fetch(["-i", "--no-location", world.url("/old")]).output
+          == "HTTP/1.1 302 Found\r\nLocation: \(world.url("/new"))\r\ncontent-length: 0\r\n\r\n")
+    }
+  }
+
+  // MARK: Statuses
+
+  @Test(arguments: [
+    (["/missing"], 0, "gone", ""),
+    (["-f", "/missing"], 22, "", "dnsctl: http://shop.example:PORT/missing answered 404 Not Found.\n"),
+    (["-fs", "/missing"], 22, "", ""),
+    (["-fsS", "/missing"], 22, "", "dnsctl: http://shop.example:PORT/missing answered 404 Not Found.\n"),
+    (["/loop"], 47, "", "the limit is 20"), (["--max-redirs", "0", "/loop"], 47, "", "the limit is 0"),
+    (["/elsewhere"], 3, "", "10.0.0.1"), (["/ftp"], 3, "", "ftp"),
+    (["--deny", "shop.example", "/"], 3, "", "shop.example"),
+  ])
+  func `end with a number that says what happened`(
+    _ arguments: [String], _ status: Int32, _ output: String, _ errors: String
+  ) async throws {
+    try await FetchWorld.with(handler: { request in
+      switch request.path {
+      case "/loop": OriginResponse(.found, fields: [.location: "/loop"])
+      case "/elsewhere": OriginResponse(.found, fields: [.location: "http://10.0.0.1/"])
+      case "/ftp": OriginResponse(.found, fields: [.location: "ftp://shop.example/"])
+      case "/missing": OriginResponse(.notFound, body: "gone")
+      default: OriginResponse()
+      }
+    }) { world in
+      let outcome = await world.fetch(arguments.dropLast() + [world.url(arguments.last ?? "/")])
+      #expect(outcome.status == status && outcome.output == output)
+      let expected = errors.replacing("PORT", with: "\(world.origin.port)")
+      #expect(errors.hasSuffix("\n") || errors.isEmpty ? outcome.errors == expected : outcome.errors.contains(expected))
+    }
+  }
+
+  @Test func `counts names, connections and addresses as resolve does`() async throws {
+    try await FetchWorld.with { world in
+      #expect(await world.fetch(["http://gone.example/"]).status == 1)
+      #expect(await world.fetch(["http://a..b/"]).status == 1)
+      let refused = await world.fetch(["http://127.0.0.1:1/"])
+      #expect(refused.status == 2 && refused.errors.contains("127.0.0.1"))
+      #expect(await world.fetch(["--address-policy", "publicOnly", "http://10.0.0.1/"]).status == 3)
+      // Of several the highest counts, and the others are fetched all the same.
+      let both = await world.fetch(["-f", "http://gone.example/", world.url()])
+      #expect(both.status == 1 && both.output.hasPrefix("GET / "))
+    }
+  }
+
+  @Test(arguments: [
+    (["-k"], "dnsctl: certificates are always checked; add --cacert\n"),
+    (["-d", "a", "-T", "-"], "-d and -T"), (["-I", "-d", "a"], "-I"), (["-o", "a", "-O"], "-o or -O"),
+    (["-o", "a", "-o", "b"], "more -o than URLs"), (["-C", "-"], "-C needs a file"),
+    (["-C-", "-o", "f", "-I"], "-C and -I"),
+    (["-C-", "-o", "f", "--compressed"], "-C and --compressed"), (["-C-", "-o", "f", "-i"], "-C and -i"),
+    (["-C", "5"], "Only -C -"),
+    (["-O"], "does not end in a file's name"), (["-u", "name"], "USER:PASSWORD"), (["-H", "Host:"], "-H Host"),
+    (["-H", "s3cret"], "'Name: value'"), (["-x", "ftp://u:s3cret@p"], "proxy"), (["--key", "k"], "--key needs --cert"),
+    (["-d", "a", "--json", "b"], "one of them"), (["--max-redirs", "-2"], "-1 for any"),
+    (["-X", "A B"], "no HTTP method"),
+    (["-m", "0"], "number of seconds"), (["-us3cret"], "USER:PASSWORD"),
+  ])
+  func `says what is wrong with a command line, and no secret`(_ flags: [String], _ error: String) async throws {
+    try await FetchWorld.with { world in
+      let outcome = await world.fetch(flags + [world.url()])
+      #expect(outcome.status == 64 && outcome.errors.contains(error), "\(outcome)")
+      #expect(!outcome.errors.contains("s3cret"))
+      #expect(world.origin.requests.isEmpty)
+    }
+  }
+
+  // MARK: TLS
+
+  @Test func `checks certificates against the name`() async throws {
+    let authority = try TestCertificateAuthority()
+    let identity = try authority.issue(names: ["shop.example"])
+    let file = try authority.makeFile()
+    try await FetchWorld.with(
+      FakeOriginConfiguration(identity: identity),
+      handler: { OriginResponse($0.path == "/none" ? .notFound : .ok) }
+    ) { world in
+      let unknown = await world.fetch([world.url()])
+      #expect(unknown.status == 2 && unknown.errors.contains("--cacert"))
+      let known = await world.fetch(["--cacert", file.path, "-iv", world.url()])
+      #expect(known.status == 0 && known.output.hasPrefix("HTTP/2 200\r\n"))
+      #expect(known.errors.contains("\n* TLS: "))
+      let none = await world.fetch(["--cacert", file.path, "-f", world.url("/none")])
+      #expect(none.errors == "dnsctl: \(world.url("/none")) answered 404.\n")
+      let old = await world.fetch(["--cacert", file.path, "--http1.1", "-i", world.url()])
+      #expect(old.output.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      let wrong = await world.fetch(["--cacert", file.path, world.url(host: "other.example")])
+      #expect(wrong.status == 2)
+      #expect(await world.fetch(["--cacert", "/nowhere", world.url()]).status == 78)
+    }
+  }
+
+  // MARK: Cookies
+
+  @Test func `keeps cookies in a file that curl can read`() async throws {
+    try await FetchWorld.with(handler: { request in
+      OriginResponse(fields: [.setCookie: "seen=\(request.number); Path=/"], body: request.field("Cookie") ?? "none")
+    }) { world in
+      let jar = world.path("jar")
+      #expect(await world.fetch(["-b", jar, "-c", jar, world.url(), world.url()]).output == "noneseen=1")
+      #expect(world.read("jar")?.hasSuffix("\nshop.example\tFALSE\t/\tFALSE\t0\tseen\t2\n") == true)
+      var inner = World()
+      inner.files = [jar: "there"]
+      #expect(await world.fetch(["-b", jar, world.url()], in: inner).output == "seen=2")
+      #expect(await world.fetch([world.url(), world.url()]).output == "nonenone")
+      #expect(await world.fetch(["-c", "/nowhere/jar", world.url()]).status == 74)
+    }
+  }
+
+  // MARK: Telling
+
+  @Test func `-v tells how it goes, and no secret`() async throws {
+    try await FetchWorld.with(handler: { request in
+      request.path == "/old"
+        ? OriginResponse(.found, fields: [.location: "/new", .setCookie: "id=s3cret"]) : OriginResponse(body: "here")
+    }) { world in
+      let outcome = await world.fetch([
+        "-v", "-H", "Authorization: s3cret", "-b", "a=s3cret", "-H", "X-Key: s3cret", "--secret-header", "x-key",
+        world.url("/old"),
+      ])
+      let port = world.origin.port
+      #expect(
+        outcome.errors == """
+          * shop.example: 127.0.0.1 (google, fresh, for 5 min)
+          * connecting to 127.0.0.1
+          * connected to 127.0.0.1
+          > GET /old
+          > Host: shop.example:\(port)
+          > User-Agent: dnsctl/0.1.0
+          > Accept: */*
+          > Cookie: <redacted>
+          > Authorization: <redacted>
+          > X-Key: <redacted>
+          >
+          < HTTP/1.1 302 Found
+          < Location: http://shop.example:\(port)/new
+          < Set-Cookie: <redacted>
+          < content-length: 0
+          <
+          * redirected with 302 to http://shop.example:\(port)/new
+          * shop.example: 127.0.0.1 (google, fresh, for 5 min)
+          * using the connection to 127.0.0.1
+          > GET /new
+          > Host: shop.example:\(port)
+          > User-Agent: dnsctl/0.1.0
+          > Accept: */*
+          > Cookie: <redacted>
+          > Authorization: <redacted>
+          > X-Key: <redacted>
+          >
+          < HTTP/1.1 200 OK
+          < content-length: 4
+          <
+
+          """)
+      #expect(outcome.output == "here")
+    }
+  }
+
+  @Test func `secrets go to no other server`() async throws {
+    try await FetchWorld.with(handler: { request in
+      guard request.path == "/old" else { return .echo(of: request) }
+      let port = request.host?.split(separator: ":").last ?? ""
+      return OriginResponse(.found, fields: [.location: "http://other.example:\(port)/new"])
+    }) { world in
+      let outcome = await world.fetch([
+        "-u", "a:b", "-b", "c=d", "-H", "X-Key: s3cret", "--secret-header", "X-Key", "-H", "X-Other: 1",
+        world.url("/old"),
+      ])
+      #expect(world.origin.requests.first?.field("X-Key") == "s3cret")
+      #expect(outcome.output.contains("X-Other: 1") && !outcome.output.contains("s3cret"))
+      #expect(!outcome.output.contains("Authorization") && !outcome.output.contains("Cookie"))
+    }
+  }
+
+  // MARK: Trying again
+
+  @Test func `--retry waits as it is told, and gives up in the end`() async throws {
+    try await FetchWorld.with(handler: { request in
+      switch request.number {
+      case 1: OriginResponse(.serviceUnavailable, fields: [.retryAfter: "7"])
+      case 2: OriginResponse(.tooManyRequests)
+      case 3: throw CancellationError()
+      default: OriginResponse(body: "at last")
+      }
+    }) { world in
+      let inner = World()
+      let outcome = await world.fetch(["--retry", "5", "-f", world.url()], in: inner)
+      #expect(outcome.status == 0 && outcome.output == "at last")
+      #expect(inner.pauses.withLock { $0 }.prefix(2) == [.seconds(7), .seconds(2)])
+      #expect(outcome.errors.contains("answered 503") && outcome.errors.contains("The next try is in 7 s."))
+    }
+  }
+
+  @Test func `--retry sends nothing twice that may do harm`() async throws {
+    try await FetchWorld.with(handler: { _ in OriginResponse(.serviceUnavailable, body: "busy") }) { world in
+      #expect(await world.fetch(["--retry", "2", "-d", "a", world.url()]).output == "busy")
+      #expect(await world.fetch(["--retry", "2", "-T", "-", world.url()], input: ["x"]).output == "busy")
+      #expect(world.origin.requests.count == 2)
+      #expect(await world.fetch(["--retry", "2", "-f", world.url()]).status == 22)
+      #expect(world.origin.requests.count == 5)
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import dnsctl
+
+@Suite(.timeLimit(.minutes(2))) struct `Files that are fetched` {
+  private static let whole = "0123456789"
+
+  /// Answers like a server of files: `/whole`, `/cut` in mid-body, `/shifted` with another range, `/plain` without ranges.
+  private static func answer(_ request: RecordedRequest) -> OriginResponse { answer(request, at: request.path) }
+
+  private static func answer(_ request: RecordedRequest, at path: String) -> OriginResponse {
+    var start = 0
+    var response = OriginResponse()
+    if let range = request.field("Range"), path != "/plain" {
+      start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
+      guard start < whole.count else {
+        return OriginResponse(.rangeNotSatisfiable, fields: [.contentRange: "bytes */\(whole.count)"])
+      }
+      let first = path == "/shifted" ? start + 1 : start
+      response.status = .partialContent
+      response.fields[.contentRange] = "bytes \(first)-\(whole.count - 1)/\(whole.count)"
+    }
+    response.body = Array(whole.utf8.dropFirst(start))
+    if path == "/cut" {
+      response.fields[.contentLength] = "\(response.body.count)"
+      response.fields[.connection] = "close"
+      response.body.removeLast(3)
+    }
+    return path == "/none" ? OriginResponse(.notFound, body: "not found") : response
+  }
+
+  @Test func `are written where -o and -O say, one a URL`() async throws {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      let outcome = await world.fetch([
+        "-o", world.path("a"), "-o", world.path("b"), world.url(), world.url(), world.url(),
+      ])
+      #expect(outcome.status == 0 && outcome.output == Self.whole)
+      #expect(world.read("a") == Self.whole && world.read("b") == Self.whole)
+      #expect(await world.fetch(["-o", world.path("no/folder"), world.url()]).status == 74)
+      let twice = await world.fetch(["-o", world.path("a"), "-o", world.path("a"), world.url(), world.url()])
+      #expect(twice.status == 64)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("http://a.example/x/y.tgz?z=/w", "y.tgz"), ("http://a.example/a%2Fb", "a%2Fb"), ("http://a.example/é", "%C3%A9"),
+      ("http://a.example/x/..%2f", "..%2f"), ("http://a.example/...", nil), ("http://a.example/x/", nil),
+      ("http://a.example", nil), ("http://a.example/%2e%2e", nil),
+    ] as [(String, String?)])
+  func `are named as the URL's path ends, if that is a name`(_ url: String, _ name: String?) throws {
+    let url = try WebURL(url)
+    let found = try? OutputFlags.remoteName(of: url)
+    #expect(found == name)
+  }
+
+  @Test func `that are new keep what came, and go on there`() async throws {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      let file = ["-o", world.path("new")]
+      #expect(await world.fetch(file + [world.url("/cut")]).status == 2)
+      #expect(world.files == ["new"] && world.read("new") == "0123456")
+      #expect(await world.fetch(["-C", "-"] + file + [world.url("/whole")]).status == 0)
+      #expect(world.read("new") == Self.whole)
+      #expect(world.origin.requests.last?.field("Range") == "bytes=7-")
+    }
+  }
+
+  @Test func `that were there stay until the new ones are whole`() async throws {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      try world.write("old", to: "file")
+      let file = ["-o", world.path("file")]
+      #expect(await world.fetch(file + [world.url("/cut")]).status == 2)
+      #expect(world.read("file") == "old" && world.read("file.dnsctl-part") == "0123456")
+      #expect(await world.fetch(["-C-"] + file + [world.url("/whole")]).status == 0)
+      #expect(world.files == ["file"] && world.read("file") == Self.whole)
+      #expect(await world.fetch(["-f"] + file + [world.url("/none")]).status == 22)
+      #expect(await world.fetch(file + ["http://gone.example/"]).status == 1)
+      #expect(world.read("file") == Self.whole)
+      try world.write("old again", to: "file")
+      #expect(await world.fetch(file + [world.url("/whole")]).status == 0)
+      #expect(world.files == ["file"] && world.read("file") == Self.whole)
+    }
+  }
+
+  @Test(arguments: [
+    ("0123", "/whole", 0, "0123456789"), ("0123456789", "/whole", 0, "0123456789"), ("012", "/plain", 0, "0123456789"),
+    ("", "/whole", 0, "0123456789"), ("012", "/shifted", 22, "012"), ("0123456789+", "/whole", 22, "0123456789+"),
+    ("012", "/none", 22, "012"), ("01", "/cut", 2, "0123456"),
+  ])
+  func `that are continued are never made of halves that do not match`(
+    _ there: String, _ path: String, _ status: Int32, _ result: String
+  ) async throws {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      try world.write(there, to: "file")
+      let outcome = await world.fetch(["-C", "-", "-o", world.path("file"), world.url(path)])
+      #expect(outcome.status == status, "\(outcome)")
+      #expect(world.read("file") == result && world.files == ["file"])
+    }
+  }
+
+  @Test func `that are tried again begin again, or go on`() async throws {
+    try await FetchWorld.with(handler: { request in
+      Self.answer(request, at: request.number == 1 ? "/cut" : request.path)
+    }) { world in
+      #expect(await world.fetch(["--retry", "1", "-o", world.path("a"), world.url("/whole")]).status == 0)
+      #expect(world.read("a") == Self.whole && world.files == ["a"])
+    }
+    try await FetchWorld.with(handler: { request in
+      Self.answer(request, at: request.number == 1 ? "/cut" : request.path)
+    }) { world in
+      #expect(await world.fetch(["--retry", "1", "-C-", "-o", world.path("a"), world.url("/whole")]).status == 0)
+      #expect(world.read("a") == Self.whole && world.origin.requests.last?.field("Range") == "bytes=7-")
+    }
+  }
+
+  @Test func `come all at once with -Z, and in order on standard output`() async throws {
+    let (arrived, feed) = AsyncStream.makeStream(of: Void.self)
+    try await FetchWorld.with(handler: { request in
+      // The first one is answered last.
+      if request.path == "/1" {
+        for await _ in arrived { break }
+      } else if request.path == "/3" {
+        feed.yield()
+      }
+      return OriginResponse(body: request.path)
+    }) { world in
+      let outcome = await world.fetch(
+        ["-Z", "-o", "-", "-o", world.path("two"), world.url("/1"), world.url("/2"), world.url("/3")])
+      #expect(outcome.status == 0 && outcome.output == "/1/3")
+      #expect(world.read("two") == "/2")
+    }
+  }
+
+  @Test func `show their progress on a terminal`() async throws {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      let file = ["-o", world.path("file"), world.url("/whole")]
+      var inner = World()
+      inner.isErrorsTerminal = true
+      let shown = await world.fetch(file, in: inner)
+      #expect(
+        shown.errors.hasSuffix("file  100%  [\(String(repeating: "#", count: 20))]  10 B  0 B/s  in 0:00\n"),
+        "\(shown.errors)")
+      for flags in [["-s"] + file, ["-v"] + file, [world.url("/whole")]] {
+        var inner = World()
+        inner.isErrorsTerminal = true
+        #expect(await !world.fetch(flags, in: inner).errors.contains("100%"))
+      }
+      #expect(await world.fetch(file).errors == "")
+    }
+  }
+}

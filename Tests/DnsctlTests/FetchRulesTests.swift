@@ -1,0 +1,194 @@
+import ArgumentParser
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import dnsctl
+
+@Suite struct `The rules of dnsctl fetch` {
+  @Test(
+    arguments: [
+      (206, "bytes 5-9/10", ResumeRule.Verdict.append), (206, "bytes 5-9/*", .append),
+      (206, "bytes 0-9/10", .refused("it has 5 bytes, and the server sends from byte 0 on")),
+      (206, nil, .refused("the server does not say what part it sends")),
+      (206, "bytes 5-4/10", .refused("the server does not say what part it sends")),
+      (206, "bytes 5-10/10", .refused("the server does not say what part it sends")),
+      (206, "lines 5-9/10", .refused("the server does not say what part it sends")),
+      (200, nil, .startOver), (200, "bytes 5-9/10", .startOver),
+      (416, "bytes */5", .complete), (416, "bytes */4", .refused("it has 5 bytes, and the server's has 4")),
+      (416, nil, .refused("it has 5 bytes, and the server has none behind them and does not say how many before")),
+      (404, nil, .refused("the server answered 404")), (304, nil, .refused("the server answered 304")),
+    ] as [(Int, String?, ResumeRule.Verdict)])
+  func `a file is continued only by what belongs behind it`(
+    _ status: Int, _ range: String?, _ verdict: ResumeRule.Verdict
+  ) {
+    #expect(ResumeRule.verdict(offset: 5, status: status, contentRange: range) == verdict)
+  }
+
+  @Test(
+    arguments: [
+      (HTTPRequest.Method.get, true, nil, true), (.post, true, nil, false), (.put, false, nil, false),
+      (.put, true, .connectionLost, true), (.post, true, .connectionLost, false), (.post, true, .connectFailed, true),
+      (.post, true, .upstreamFailed, true), (.post, false, .connectFailed, false), (.get, true, .timedOut, true),
+      (.get, true, .tlsFailed, false), (.get, true, .nameNotFound, false), (.get, true, .addressForbidden, false),
+    ] as [(HTTPRequest.Method, Bool, DirectDNSError.Code?, Bool)])
+  func `what may do harm twice is not tried again`(
+    _ method: HTTPRequest.Method, _ isReplayable: Bool, _ code: DirectDNSError.Code?, _ allowed: Bool
+  ) {
+    let error = code.map { DirectDNSError($0, "") }
+    #expect(RetryRule.allows(method, isReplayable: isReplayable, after: error) == allowed)
+  }
+
+  @Test(
+    arguments: [
+      (1, nil, 1), (2, nil, 2), (5, nil, 16), (10, nil, 512), (11, nil, 600), (500, nil, 600), (3, "0", 0),
+      (1, "120", 120),
+      (1, "9999999", 600), (1, "-5", 0), (2, "soon", 2), (1, "Tue, 14 Nov 2023 22:13:50 GMT", 30),
+      (1, "Tue, 14 Nov 2020 22:13:50 GMT", 0),
+    ] as [(Int, String?, Int64)])
+  func `the pause is the server's, or doubles`(_ tries: Int, _ retryAfter: String?, _ seconds: Int64) {
+    #expect(RetryRule.pause(afterTries: tries, retryAfter: retryAfter, now: 1_700_000_000) == .seconds(seconds))
+  }
+
+  @Test(arguments: [
+    ("-sSo file", "-s -S -o file"), ("-ofile -fL", "-o file -f -L"), ("-da=b=c", "-d a=b=c"), ("-d -ab", "-d -ab"),
+    ("--data -ab -ab", "--data -ab -a -b"), ("--data=x -ab", "--data=x -a -b"), ("--silent -vZ", "--silent -v -Z"),
+    ("-C- -", "-C - -"), ("-T - -OO", "-T - -O -O"), ("-- -sS", "-- -sS"), ("-unice:p=w", "-u nice:p=w"), ("-o", "-o"),
+  ])
+  func `short options are taken apart as curl does`(_ words: String, _ separated: String) {
+    let words = words.split(separator: " ").map(String.init)
+    #expect(ShortOptions.separated(["fetch"] + words).dropFirst().joined(separator: " ") == separated)
+    #expect(ShortOptions.separated(["resolve"] + words) == ["resolve"] + words)
+  }
+
+  @Test(
+    arguments: [
+      ("a.pem", "a.pem", nil), ("a.pem:pass:word", "a.pem", "pass:word"), ("a\\:b.pem:x", "a:b.pem", "x"),
+      ("a\\\\b:x", "a\\b", "x"), ("c\\d", "c\\d", nil),
+    ] as [(String, String, String?)])
+  func `a certificate's file may have a password behind a colon`(
+    _ text: String, _ file: String, _ password: String?
+  ) throws {
+    let flags = try ConnectionFlags.parse(["--cert", text, "--key", "k"])
+    #expect(
+      flags.identity
+        == ClientIdentity(certificate: file, key: "k", password: password.map { Secret($0) }))
+  }
+
+  @Test func `a proxy and time-outs are the client's`() throws {
+    let flags = try ConnectionFlags.parse([
+      "-x", "proxy.example:3128", "--noproxy", "a,b", "--connect-timeout", "1.5", "-m", "9", "--http2-prior-knowledge",
+    ])
+    #expect(try flags.proxyChoice() == .url(WebURL("http://proxy.example:3128"), except: "a,b"))
+    #expect(flags.timeouts == RequestTimeouts(connect: .milliseconds(1500), firstByte: .seconds(9), whole: .seconds(9)))
+    #expect(flags.httpVersion == .http2)
+    let none = try ConnectionFlags.parse([])
+    #expect(try none.proxyChoice() == .none)
+    #expect(none.timeouts.connect == .seconds(5) && none.timeouts.firstByte == .seconds(30))
+    #expect(none.timeouts.whole > .seconds(86_400) && none.httpVersion == .automatic)
+  }
+
+  @Test(
+    arguments: [
+      ("shop.example", nil, "http://shop.example/"), ("localhost:8080/x", nil, "http://localhost:8080/x"),
+      ("shop.example/?to=https://x.example", nil, "http://shop.example/?to=https://x.example"),
+      ("HTTPS:shop.example", nil, "https://shop.example/"), ("http:/shop.example", nil, "http://shop.example/"),
+      ("ftp://shop.example", nil, nil), ("ws://shop.example", nil, nil), ("http://", nil, nil),
+      ("shop.example/a/", "/x/y?.txt", "http://shop.example/a/y%3F.txt"),
+      ("shop.example/a", "y", "http://shop.example/a"),
+      ("shop.example/a/", "-", "http://shop.example/a/"), ("shop.example/", "a:b", "http://shop.example/a%3Ab"),
+    ] as [(String, String?, String?)])
+  func `a URL is read as people write it`(_ text: String, _ upload: String?, _ url: String?) {
+    let read = try? FetchJob.url(text, upload: upload).href
+    #expect(read == url)
+  }
+
+  @Test(arguments: [(["--max-redirs", "-1"], Int.max), (["--max-redirs", "3"], 3), ([], 20)])
+  func `redirects have a limit`(_ arguments: [String], _ limit: Int) throws {
+    #expect(try RequestFlags.parse(arguments).redirects?.limit == limit)
+    #expect(try RequestFlags.parse(arguments + ["--no-location"]).redirects == nil)
+  }
+}
+
+@Suite struct `The progress bar` {
+  private static let start = ResolverInstant(nanoseconds: 0)
+
+  private static func second(_ second: Double) -> ResolverInstant {
+    ResolverInstant(nanoseconds: Int64(second * 1_000_000_000))
+  }
+
+  private static func bar(from offset: Int64 = 0, of rest: Int64?, _ received: Int, at second: Double) -> ProgressBar {
+    var bar = ProgressBar(label: "disk.iso", now: start)
+    bar.begin(at: offset, expecting: rest, now: start)
+    bar.add(received, now: Self.second(second))
+    return bar
+  }
+
+  @Test(
+    arguments: [
+      (0, 200_000_000, 50_000_000, 78, "disk.iso   25%  [###------------]  50.0 MB of 200.0 MB  25.0 MB/s  0:06 left"),
+      (
+        100_000_000, 100_000_000, 50_000_000, 78,
+        "disk.iso   75%  [###########----]  150.0 MB of 200.0 MB  25.0 MB/s  0:02 left"
+      ),
+      (0, 200_000_000, 50_000_000, 60, "disk.iso   25%  50.0 MB of 200.0 MB  25.0 MB/s  0:06 left"),
+      (0, 200_000_000, 50_000_000, 20, "disk.iso   25%  50.0"),
+      (0, nil, 50_000_000, 78, "disk.iso  50.0 MB  25.0 MB/s"),
+      (0, 10, 0, 78, "disk.iso    0%  [---------------]  0 B of 10 B  0 B/s"),
+      (0, 10, 20, 78, "disk.iso  20 B of 10 B  10 B/s"), (0, 0, 0, 78, "disk.iso  0 B of 0 B  0 B/s"),
+    ] as [(Int64, Int64?, Int, Int, String)])
+  func `says how much, how fast and how long`(
+    _ offset: Int64, _ rest: Int64?, _ received: Int, _ width: Int, _ line: String
+  ) {
+    let bar = Self.bar(from: offset, of: rest, received, at: 2)
+    #expect(bar.line(now: Self.second(2), width: width) == line)
+    #expect(bar.line(now: Self.second(2), width: width).count <= width)
+  }
+
+  @Test func `ends with the whole`() {
+    let bar = Self.bar(of: 7_384_000, 7_384_000, at: 2)
+    #expect(
+      bar.line(now: Self.second(64), width: 78, isDone: true)
+        == "disk.iso  100%  [###############]  7.4 MB  115.4 kB/s  in 1:04")
+  }
+
+  @Test func `goes by the last five seconds`() {
+    var bar = Self.bar(of: 1_000_000, 100_000, at: 1)
+    for second in 2...20 { bar.add(second > 10 ? 1000 : 10_000, now: Self.second(Double(second))) }
+    #expect(bar.line(now: Self.second(20), width: 78).hasSuffix("  1.0 kB/s  13:20 left"))
+    // Nothing comes any more.
+    #expect(bar.line(now: Self.second(40), width: 78).hasSuffix("  0 B/s"))
+  }
+
+  @Test(arguments: [
+    (0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"), (1_550_000_000, "1.6 GB"),
+    (2_000_000_000_000, "2.0 TB"), (-1, "0 B"),
+  ])
+  func `counts bytes in powers of a thousand`(_ bytes: Int64, _ text: String) {
+    #expect(ByteCount.text(bytes) == text)
+  }
+
+  @Test(arguments: [(0, "0:00"), (67, "1:07"), (3600, "1:00:00"), (3_599, "59:59"), (-3, "0:00")])
+  func `shows time as clocks do`(_ seconds: Int64, _ text: String) {
+    #expect(ProgressBar.clock(.seconds(seconds)) == text)
+  }
+
+  @Test func `stands in lines that are drawn over, and below what is said`() {
+    var world = World()
+    world.isErrorsTerminal = true
+    let board = ProgressBoard(world.context)
+    board.add(1, label: "a")
+    board.add(2, label: "b")
+    board.draw()
+    board.draw()
+    board.say("dnsctl: said\n")
+    board.end(1)
+    board.end(2, saying: "dnsctl: failed\n")
+    let lines = "a  0 B  0 B/s\nb  0 B  0 B/s\n"
+    #expect(
+      world.errors.writes == [
+        "\r\u{1b}[J" + lines, "\u{1b}[2A\r\u{1b}[J" + lines, "\u{1b}[2A\r\u{1b}[Jdnsctl: said\n" + lines,
+        "\u{1b}[2A\r\u{1b}[Ja  0 B  0 B/s  in 0:00\nb  0 B  0 B/s\n", "\u{1b}[1A\r\u{1b}[Jdnsctl: failed\n",
+      ])
+  }
+}
