@@ -1,10 +1,12 @@
 /* The floor under many transfers: libcurl's multi interface, polled, with so many in flight and no more.
 
      transfers -k get|post|json|body -u URL -r HOST:PORT:ADDRESS -a CA-FILE [-f NAMES] [-n COUNT] [-w WARM-UP]
-               [-c IN-FLIGHT] [-C CONNECTIONS] [-1]
+               [-c IN-FLIGHT] [-C CONNECTIONS] [-S STREAMS] [-1] [-s BODY-BYTES] [-i IDLE -I SILENT-URL] [-e]
 
    `get`, `post` and `json` look up the names of the file, one a line, in turn; `body` fetches the URL as it
-   is. `-1` keeps to HTTP/1.1. Transfers of the warm-up are not counted. Prints
+   is, and expects so many bytes. `-S` is the most streams of one connection, `-1` keeps to HTTP/1.1. With `-i`
+   so many transfers from another server are under way all the time, which never answers. `-e` watches the sockets
+   with epoll instead of polling all of them, and keeps those that wait apart. Transfers of the warm-up are not counted. Prints
    `rate=PER-SECOND cpu_us=PER-TRANSFER connections=N failed=N`; a failed transfer is an exit status of 1.    */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "dns-message.h"
+#include "socket-events.h"
 
 enum kind { GET, POST, JSON, BODY };
 
@@ -21,7 +24,7 @@ struct transfer {
   uint8_t query[DNS_QUERY_MAX];
   char url[800];
   char reply[4096];
-  size_t reply_size;
+  size_t reply_size, received;
 };
 
 static enum kind kind = GET;
@@ -29,7 +32,8 @@ static const char *base_url;
 static char **names;
 static size_t name_count;
 static CURLM *multi;
-static long started, ended, failed, connections, warm_up, total;
+static size_t body_size;
+static long started, ended, failed, connections, warm_up, total, held;
 static double wall_began, cpu_began;
 
 static double now(clockid_t clock) {
@@ -46,6 +50,7 @@ static size_t receive(char *bytes, size_t unit, size_t count, void *context) {
     memcpy(transfer->reply + transfer->reply_size, bytes, size);
     transfer->reply_size += size;
   }
+  transfer->received += size;
   return size;
 }
 
@@ -67,7 +72,7 @@ static void append_base64url(char *text, const uint8_t *bytes, size_t size) {
 
 static void start(struct transfer *transfer) {
   const char *name = name_count ? names[(size_t)started % name_count] : "www.lab.test";
-  transfer->reply_size = 0;
+  transfer->reply_size = transfer->received = 0;
   started++;
   switch (kind) {
     case GET: {
@@ -101,7 +106,7 @@ static int is_answered(struct transfer *transfer) {
     case JSON:
       transfer->reply[transfer->reply_size] = 0;
       return strstr(transfer->reply, "\"data\":\"") != NULL;
-    case BODY: return 1;
+    case BODY: return transfer->received == body_size;
   }
   return 0;
 }
@@ -113,6 +118,10 @@ static void collect(void) {
     struct transfer *transfer;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
     CURLcode status = message->data.result;
+    if (!transfer) {
+      fprintf(stderr, "an idle transfer ended: %s\n", curl_easy_strerror(status));
+      exit(1);
+    }
     long opened = 0;
     curl_easy_getinfo(transfer->curl, CURLINFO_NUM_CONNECTS, &opened);
     connections += opened;
@@ -142,11 +151,76 @@ static void read_names(const char *path) {
   fclose(file);
 }
 
+/* A step: what is ready is done, and where nothing is, it is waited for. */
+static void step(int is_epoll) {
+  if (is_epoll) {
+    socket_events_run();
+    collect();
+    return;
+  }
+  int running;
+  curl_multi_perform(multi, &running);
+  collect();
+  if (ended < total) curl_multi_poll(multi, NULL, 0, 1000, NULL);
+}
+
+static CURL *silent_transfer(const char *base, const char *path) {
+  char url[300];
+  snprintf(url, sizeof url, "%s%s", base, path);
+  CURL *curl = curl_easy_init();
+  curl_easy_setopt(curl, CURLOPT_URL, url);
+  curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  return curl;
+}
+
+/* Until the silent server holds so many: none that an earlier program left, then all of ours. */
+static void wait_for_held(const char *base, long count) {
+  struct transfer transfer;
+  CURL *curl = silent_transfer(base, "/held");
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
+  for (long number = -1; number != count; number = atol(transfer.reply)) {
+    if (number >= 0) usleep(10000);
+    memset(&transfer, 0, sizeof transfer);
+    if (curl_easy_perform(curl) != CURLE_OK) exit(1);
+  }
+  curl_easy_cleanup(curl);
+}
+
+/* Connected, and the request goes out. */
+static int begins_to_wait(void *context, char *address, char *own_address, int port, int own_port) {
+  (void)context, (void)address, (void)own_address, (void)port, (void)own_port;
+  held++;
+  return CURL_PREREQFUNC_OK;
+}
+
+static void hold(const char *base, long count, int is_epoll) {
+  if (count == 0) return;
+  CURLM *waiting = multi;
+  if (is_epoll) {
+    /* In libcurl 7.88 a transfer that is removed looks for its connection among all that its handle has
+       (close_connect_only in multi.c): the slow server's are another handle's. */
+    waiting = curl_multi_init();
+    socket_events_watch(waiting);
+    curl_multi_setopt(waiting, CURLMOPT_MAXCONNECTS, count);
+  }
+  wait_for_held(base, 0);
+  for (long index = 0; index < count; index++) {
+    CURL *curl = silent_transfer(base, "/wait");
+    curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, begins_to_wait);
+    curl_multi_add_handle(waiting, curl);
+  }
+  while (held < count) step(is_epoll);
+  wait_for_held(base, count);
+}
+
 int main(int argc, char **argv) {
-  const char *resolve = NULL, *ca_file = NULL;
-  long in_flight = 64, connection_limit = 1, version = CURL_HTTP_VERSION_2TLS;
+  const char *resolve = NULL, *ca_file = NULL, *silent_url = NULL;
+  long in_flight = 64, connection_limit = 1, stream_limit = 0, idle = 0, version = CURL_HTTP_VERSION_2TLS;
+  int is_epoll = 0;
   total = 1000;
-  for (int option; (option = getopt(argc, argv, "k:u:r:a:f:n:w:c:C:1")) > 0;) {
+  for (int option; (option = getopt(argc, argv, "k:u:r:a:f:n:w:c:C:S:s:i:I:e1")) > 0;) {
     switch (option) {
       case 'k':
         kind = !strcmp(optarg, "get") ? GET : !strcmp(optarg, "post") ? POST : !strcmp(optarg, "json") ? JSON : BODY;
@@ -159,17 +233,24 @@ int main(int argc, char **argv) {
       case 'w': warm_up = atol(optarg); break;
       case 'c': in_flight = atol(optarg); break;
       case 'C': connection_limit = atol(optarg); break;
+      case 'S': stream_limit = atol(optarg); break;
+      case 's': body_size = (size_t)atol(optarg); break;
+      case 'i': idle = atol(optarg); break;
+      case 'I': silent_url = optarg; break;
+      case 'e': is_epoll = 1; break;
       case '1': version = CURL_HTTP_VERSION_1_1; break;
       default: return 64;
     }
   }
-  if (!base_url) return 64;
+  if (!base_url || (idle && !silent_url)) return 64;
   total += warm_up;
 
   curl_global_init(CURL_GLOBAL_DEFAULT);
   multi = curl_multi_init();
-  curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connection_limit);
-  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, in_flight + 8);
+  if (is_epoll) socket_events_watch(multi);
+  curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connection_limit > idle ? connection_limit : idle);
+  if (stream_limit) curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, stream_limit);
+  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, in_flight + idle + 8);
   struct curl_slist *hosts = resolve ? curl_slist_append(NULL, resolve) : NULL, *fields = NULL;
   if (kind == POST) fields = curl_slist_append(fields, "content-type: application/dns-message");
   if (kind == GET || kind == POST) fields = curl_slist_append(fields, "accept: application/dns-message");
@@ -192,15 +273,11 @@ int main(int argc, char **argv) {
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfers[index]);
   }
 
+  hold(silent_url, idle, is_epoll);
   wall_began = now(CLOCK_MONOTONIC);
   cpu_began = now(CLOCK_PROCESS_CPUTIME_ID);
   for (long index = 0; index < in_flight && started < total; index++) start(&transfers[index]);
-  while (ended < total) {
-    int running;
-    curl_multi_perform(multi, &running);
-    collect();
-    if (ended < total) curl_multi_poll(multi, NULL, 0, 1000, NULL);
-  }
+  while (ended < total) step(is_epoll);
 
   double wall = now(CLOCK_MONOTONIC) - wall_began, cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began;
   double counted = (double)(total - warm_up);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The laboratory of the benchmarks: real servers on loopback with 100 000 names.
 
-unbound and dnsdist answer DNS over HTTPS, BIND too, nginx answers the JSON interface and serves files. All of
-them run on one core, so that the clients can have another; none of them asks the internet for anything.
+unbound and dnsdist answer DNS over HTTPS, BIND too, nginx answers the JSON interface and serves files, and one
+server lets its clients wait. All of them run on one core, so that the clients can have another; none of them asks
+the internet for anything.
 
     Benchmarks/Lab/lab.py FOLDER     starts them, prints where they are, and stops them on an interrupt
 """
@@ -16,9 +17,12 @@ import sys
 import tempfile
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = 100_000
 HOST = "doh.lab.test"
 SERVERS = ["unbound", "named", "dnsdist", "nginx"]
+ORIGIN = "www.lab.test"
+SMALL, BIG = 1 << 10, 1 << 20
 SCRIPT_MODULE = "ngx_http_js_module.so"
 MODULE_FOLDERS = ["/usr/lib/nginx/modules", "/usr/lib64/nginx/modules", "/usr/local/lib/nginx/modules"]
 
@@ -67,6 +71,14 @@ class Lab:
     @property
     def json_url(self):
         return f"https://{HOST}:{self.ports['nginx']}/resolve"
+
+    def origin_url(self, server, path):
+        scheme = "http" if server == "nginx-http" else "https"
+        return f"{scheme}://{ORIGIN}:{self.ports[server]}{path}"
+
+    @property
+    def silent_url(self):
+        return f"http://127.0.0.1:{self.ports['silent']}"
 
     # --- Files -------------------------------------------------------------------------------------------
 
@@ -201,6 +213,7 @@ http {{
   sendfile on; tcp_nopush on; tcp_nodelay on;
   keepalive_requests 100000000; keepalive_timeout 600s;
   http2_max_concurrent_streams 512; http2_max_requests 100000000;
+  open_file_cache max=10 inactive=600s;
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
   js_import resolve from {folder}/resolve.js;
@@ -209,7 +222,9 @@ http {{
     listen 127.0.0.1:{port['nginx-http']} backlog=4096;
     listen 127.0.0.1:{port['nginx']} ssl http2 backlog=4096;
     location = /resolve {{ js_content resolve.resolve; }}
-    location = /small {{ return 200 "{'a' * 1024}"; }}
+    listen 127.0.0.1:{port['nginx-https1']} ssl backlog=4096;
+    location = /small {{ return 200 "{'a' * SMALL}"; }}
+    location = /big {{ root {folder}; }}
   }}
 }}
 """)
@@ -217,16 +232,18 @@ http {{
     def start(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
-        names = SERVERS + ["unbound-dns", "named-dns", "dnsdist-dns", "nginx-http"]
+        names = SERVERS + ["unbound-dns", "named-dns", "dnsdist-dns", "nginx-http", "nginx-https1", "silent"]
         self.ports = dict(zip(names, free_ports(len(names))))
         self.make_certificate()
         self.make_names()
+        self.write("big", "a" * BIG)
         self.configure()
         try:
             self.launch("unbound", "-d", "-c", self.path("unbound.conf"))
             self.launch("named", "-g", "-n", "1", "-U", "1", "-c", self.path("named.conf"))
             self.launch("dnsdist", "--supervised", "--disable-syslog", "-C", self.path("dnsdist.conf"))
             self.launch("nginx", "-p", self.folder, "-e", "stderr", "-c", self.path("nginx.conf"))
+            self.launch("silent", str(self.ports["silent"]), path=os.path.join(HERE, "silent"))
             deadline = time.monotonic() + 60
             for name, process in self.processes:
                 self.wait(name, process, deadline)
@@ -234,8 +251,8 @@ http {{
             self.stop()
             raise
 
-    def launch(self, name, *arguments):
-        command = [self.unconfined(name), *arguments]
+    def launch(self, name, *arguments, path=None):
+        command = [path or self.unconfined(name), *arguments]
         if self.server_core is not None:
             command = ["taskset", "-c", str(self.server_core), *command]
         if shutil.which("setpriv"):

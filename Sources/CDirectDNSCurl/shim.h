@@ -1,10 +1,16 @@
 #pragma once
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#endif
 
 // libcurl's setters and getters are variadic, which Swift cannot call: one typed form per kind of argument.
 
@@ -85,6 +91,26 @@ static inline CURLcode directdns_setopt_offset(CURL *easy, CURLoption option, cu
 static inline CURLMcode directdns_multi_setopt_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
+typedef int (*directdns_watch_callback)(
+    CURL *easy, curl_socket_t socket, int what, void *_Nullable context, void *_Nullable known);
+typedef int (*directdns_timer_callback)(CURLM *multi, long milliseconds, void *_Nullable context);
+static inline void directdns_multi_setopt_events(
+    CURLM *multi, directdns_watch_callback watch, directdns_timer_callback timer, void *context) {
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+static const curl_socket_t directdns_no_socket = CURL_SOCKET_TIMEOUT;
+/// What libcurl would rather not have called, since it costs what all transfers cost: wanted once in a while, as there
+/// is nothing in its place.
+static inline void directdns_multi_act_on_all(CURLM *multi) {
+  int running;
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+  (void)curl_multi_socket_all(multi, &running);
+#pragma clang diagnostic pop
+}
 
 /// The value of a response's header field, or NULL; valid until the handle is used again.
 static inline const char *_Nullable directdns_header(CURL *easy, const char *name) {
@@ -113,6 +139,41 @@ static inline void directdns_cork(curl_socket_t socket, int isCorked) {
 static inline int directdns_close(curl_socket_t socket) { return close(socket); }
 /// Ends a connection that libcurl keeps: it sees so when it looks at it next, and closes the socket.
 static inline void directdns_end(curl_socket_t socket) { (void)shutdown(socket, SHUT_RDWR); }
+
+/// poll(2), over libcurl's own form of a `pollfd`: the same on every system, and not claimed by two modules.
+static inline int directdns_poll(struct curl_waitfd *watched, int count, int milliseconds) {
+  _Static_assert(sizeof(struct curl_waitfd) == sizeof(struct pollfd), "libcurl passes it to poll(2) as it is");
+  _Static_assert(CURL_WAIT_POLLIN == POLLIN && CURL_WAIT_POLLOUT == POLLOUT, "likewise");
+  return poll((struct pollfd *)(void *)watched, (nfds_t)count, milliseconds);
+}
+/// A descriptor that can be read from once the other one was called, or -1. Where there is eventfd(2) they are the same.
+static inline int directdns_wakeup_open(int *writing) {
+#if defined(__linux__)
+  return *writing = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+#else
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  for (int index = 0; index < 2; index++) {
+    (void)fcntl(ends[index], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[index], F_SETFL, O_NONBLOCK);
+  }
+  *writing = ends[1];
+  return ends[0];
+#endif
+}
+static inline void directdns_wakeup_close(int reading, int writing) {
+  close(reading);
+  if (writing != reading) close(writing);
+}
+static inline void directdns_wakeup_call(int writing) {
+  uint64_t one = 1;
+  // A pipe that is full has enough in it.
+  (void)!write(writing, &one, sizeof one);
+}
+static inline void directdns_wakeup_drain(int reading) {
+  uint64_t calls[16];
+  (void)!read(reading, calls, sizeof calls);
+}
 
 /// The bytes of the address that is about to be dialled: 4 or 16 of them, or 0 for any other family.
 static inline int directdns_dialled_address(const struct curl_sockaddr *address, uint8_t bytes[_Nonnull 16]) {

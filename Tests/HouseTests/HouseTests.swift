@@ -44,6 +44,7 @@ struct HouseTests {
     "Sources/DirectDNS/Cookies/Cookie+Rules.swift": "CookieTests",
     "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
     "Sources/DirectDNS/Cookies/CookieRepair.swift": "CookieStore+RepairTests",
+    "Sources/DirectDNS/Curl/CurlEpoll.swift": "CurlPollTests, which every way of waiting has to pass",
     "Sources/DirectDNS/Model/ASCII.swift": "by every parser's tests",
     "Sources/DirectDNS/Model/BidiRule.swift": "IDNATests",
     "Sources/DirectDNS/Model/DotSegment.swift": "WebURLTests",

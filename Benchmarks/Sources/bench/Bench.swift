@@ -4,5 +4,6 @@ import ArgumentParser
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measures DirectDNS in process.", subcommands: [CachedBench.self, ColdBench.self, URLBench.self])
+    abstract: "Measures DirectDNS in process.",
+    subcommands: [CachedBench.self, ColdBench.self, RequestBench.self, URLBench.self])
 }

@@ -3,7 +3,7 @@ internal import Logging
 
 /// One request on its way: looked up, judged, sent to an address, and repeated once where that can do no harm.
 extension DirectClient {
-  func send(
+  nonisolated(nonsending) func send(
     _ request: HTTPRequest, _ body: RequestBody, _ call: Call, hop: Int
   ) async throws(DirectDNSError) -> DirectResponse {
     let url = try WebURL(request)
@@ -25,7 +25,7 @@ extension DirectClient {
     }
   }
 
-  private func sendUntraced(
+  nonisolated(nonsending) private func sendUntraced(
     _ request: HTTPRequest, _ url: WebURL, _ body: RequestBody, _ call: Call
   ) async throws(DirectDNSError) -> DirectResponse {
     let length = try BodyLength.check(request, body)
@@ -59,7 +59,7 @@ extension DirectClient {
     loops.count == 1 ? loops[0] : loops[Int(UInt(bitPattern: route.hashValue) % UInt(loops.count))]
   }
 
-  private func perform(
+  nonisolated(nonsending) private func perform(
     _ exchange: CurlExchange, on loop: CurlLoop<CurlExchanges>
   ) async -> Result<CurlHead, CurlFailure> {
     inFlight.join()
@@ -82,7 +82,7 @@ extension DirectClient {
   // MARK: Before
 
   /// Where a request goes: every address that it may go to.
-  private func target(
+  nonisolated(nonsending) private func target(
     of request: HTTPRequest, _ url: WebURL, _ call: Call
   ) async throws(DirectDNSError) -> RequestTarget {
     try rewriter.policy.check(url.host)
@@ -101,7 +101,7 @@ extension DirectClient {
     }
     let route = try await proxyRoute(proxy, call)
     var target: RequestTarget
-    switch rewriter.rewrite(request, using: addresses, throughProxy: proxy != nil) {
+    switch rewriter.rewrite(request, to: url, using: addresses, throughProxy: proxy != nil) {
     case .refused(let error): throw error
     case .direct(let direct): target = RequestTarget(direct)
     case .bypassed(let request, _):
@@ -121,7 +121,9 @@ extension DirectClient {
   }
 
   /// The proxy as libcurl takes it; its addresses are not judged, since it is the caller's choice.
-  private func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError) -> CurlProxy? {
+  nonisolated(nonsending) private func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError)
+    -> CurlProxy?
+  {
     guard let proxy else { return nil }
     guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, addresses: nil) }
     let found = try await resolver.resolve(HostName(proxy.host), options: lookup(call))
@@ -141,9 +143,18 @@ extension DirectClient {
     let lines = FieldLines(method, target.fields, body, cookie: cookie, configuration)
     let version = call.options.httpVersion ?? configuration.httpVersion
     let route = CurlRoute(
-      origin: place.origin.description, usesTLS: target.url.scheme.isSecure,
+      origin: target.url.originText, usesTLS: target.url.scheme.isSecure,
       version: body.trailerFields.isEmpty ? version.curlVersion : .http1, proxy: target.proxy)
-    var order = CurlOrder(
+    var observer: (@Sendable (CurlEvent) -> Void)?
+    if let told = call.options.observer {
+      var request = HTTPRequest(method: method, url: target.url)
+      request.headerFields = lines.fields
+      told(.requesting(request))
+      observer = { told(RequestEvent($0)) }
+    }
+    var progress: (@Sendable (CurlProgress) -> Void)?
+    if let told = call.options.progress { progress = { told(TransferProgress($0)) } }
+    return CurlOrder(
       route: route, addresses: target.proxy == nil ? target.addresses : [], port: target.url.effectivePort,
       policy: configuration.policy, host: target.original.host, url: target.url.href, method: method.rawValue,
       fields: lines.bytes, body: body.order(method, length: length),
@@ -151,15 +162,8 @@ extension DirectClient {
       expectsContinue: target.fields[.expect]?.lowercased() == "100-continue",
       decompresses: call.options.decompresses ?? configuration.decompresses, isRepeatable: place.isRepeatable,
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
-      firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline)
-    if let observer = call.options.observer {
-      var request = HTTPRequest(method: method, url: target.url)
-      request.headerFields = lines.fields
-      observer(.requesting(request))
-      order.observer = { observer(RequestEvent($0)) }
-    }
-    if let progress = call.options.progress { order.progress = { progress(TransferProgress($0)) } }
-    return order
+      firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline,
+      observer: observer, progress: progress)
   }
 
   // MARK: After

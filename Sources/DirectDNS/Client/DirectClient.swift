@@ -99,7 +99,7 @@ public final class DirectClient: Sendable {
     }
   }
 
-  private func follow(
+  nonisolated(nonsending) private func follow(
     _ first: HTTPRequest, _ firstBody: RequestBody, _ call: Call
   ) async throws(DirectDNSError) -> DirectResponse {
     var request = first

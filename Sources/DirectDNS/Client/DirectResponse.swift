@@ -37,7 +37,8 @@ public struct DirectResponse: Sendable {
   }
 
   func following(_ hops: [Hop]) -> DirectResponse {
-    DirectResponse(
+    guard !hops.isEmpty else { return self }
+    return DirectResponse(
       head: head, url: url, body: body, hops: hops, connection: connection, resolution: resolution, timings: timings)
   }
 }

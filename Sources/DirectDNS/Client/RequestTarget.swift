@@ -26,7 +26,7 @@ struct RequestTarget: Sendable {
 
   /// A request that is sent as it is: for an address, or through a proxy.
   init(_ request: HTTPRequest, _ url: WebURL, _ addresses: [IPAddress], proxy: CurlProxy?) {
-    self.url = url.requested(from: url.host)
+    self.url = url.requested
     original = url
     var fields = request.headerFields
     fields[.proxyAuthorization] = nil

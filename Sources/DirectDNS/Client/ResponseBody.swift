@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import Synchronization
 
 /// A response's body as it comes: pieces of bytes, each once.
 ///
@@ -71,7 +72,7 @@ final class ResponseTransfer: Sendable {
   let exchange: CurlExchange
   private let loop: CurlLoop<CurlExchanges>
   let place: RequestPlace
-  private let isDiscarded = Locked(false)
+  private let isDiscarded = Atomic<Bool>(false)
 
   init(_ exchange: CurlExchange, _ loop: CurlLoop<CurlExchanges>, _ place: RequestPlace) {
     self.exchange = exchange
@@ -80,10 +81,10 @@ final class ResponseTransfer: Sendable {
   }
 
   deinit {
-    if exchange.end == nil, !isDiscarded.withLock({ $0 }) { _ = loop.post(.cancel(exchange)) }
+    if exchange.end == nil, !isDiscarded.load(ordering: .relaxed) { _ = loop.post(.cancel(exchange)) }
   }
 
-  func next() async throws(DirectDNSError) -> [UInt8]? {
+  nonisolated(nonsending) func next() async throws(DirectDNSError) -> [UInt8]? {
     while true {
       switch exchange.take() {
       case .bytes(let bytes, let resumes):
@@ -104,7 +105,7 @@ final class ResponseTransfer: Sendable {
   func cancel() { _ = loop.post(.cancel(exchange)) }
 
   func discard(upTo limit: Int) {
-    isDiscarded.withLock { $0 = true }
+    isDiscarded.store(true, ordering: .relaxed)
     if exchange.end == nil { _ = loop.post(.drain(exchange, limit: limit)) }
   }
 }

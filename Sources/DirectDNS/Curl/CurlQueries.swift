@@ -19,14 +19,19 @@ final class CurlQueries: CurlDriver {
   }
 
   private let multi: CurlMulti
+  let multis: [CurlMulti]
+  var now = CurlTime.now
   private var lanes: [ObjectIdentifier: Lane] = [:]
   private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
-  let sockets = CurlSockets()
-  /// Transfers that were started and not performed yet.
+  private let sockets: CurlSockets
+  /// Transfers that were started and have sent nothing yet.
   private var startCount = 0
 
   init(_ settings: (), multi: CurlMulti) {
     self.multi = multi
+    multis = [multi]
+    sockets = CurlSockets(events: multi.events)
+    multi.sharesConnections = true
     // Above a server's stream limit libcurl opens further connections: never more than these.
     multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, 8)
     multi.set(CURLMOPT_MAXCONNECTS, 64)
@@ -34,9 +39,9 @@ final class CurlQueries: CurlDriver {
 
   var isBusy: Bool { !running.isEmpty }
 
-  func takeStartCount() -> Int {
+  func takeCrowdedSockets() -> [curl_socket_t] {
     defer { startCount = 0 }
-    return startCount
+    return startCount > 1 ? Array(sockets.open) : []
   }
 
   func stop() {
@@ -95,7 +100,7 @@ final class CurlQueries: CurlDriver {
   }
 
   private func send(_ job: CurlJob, by easy: CurlEasy) {
-    easy.prepare(job.request, timeout: job.deadline - CurlTime.now)
+    easy.prepare(job.request, timeout: job.deadline - now)
     unsafe multi.add(easy.handle)
   }
 
@@ -129,8 +134,7 @@ final class CurlQueries: CurlDriver {
 
   /// Ends what waited too long.
   func settle() -> Int64 {
-    var patience: Int64 = 60_000
-    let now = CurlTime.now
+    var due = Int64.max
     for lane in lanes.values {
       while let first = lane.queue.first, first.stage != .queued { lane.queue.removeFirst() }
       guard !lane.queue.isEmpty else {
@@ -143,8 +147,8 @@ final class CurlQueries: CurlDriver {
         lane.queue.removeAll { $0.stage != .queued }
         lane.earliestDeadline = lane.queue.map(\.deadline).min() ?? .max
       }
-      patience = min(patience, max(0, lane.earliestDeadline - now))
+      due = min(due, lane.earliestDeadline)
     }
-    return patience
+    return due
   }
 }

@@ -1,14 +1,18 @@
 internal import CDirectDNSCurl
 
-/// A loop's thread: takes commands, performs transfers, waits.
+/// A loop's thread: takes commands, goes on with transfers, waits.
 struct CurlThread<Driver: CurlDriver>: ~Copyable {
   private let mailbox: CurlMailbox<Driver>
+  private let events: CurlEvents
+  private let driver: Driver
 
-  init(mailbox: CurlMailbox<Driver>) { self.mailbox = mailbox }
+  init(mailbox: CurlMailbox<Driver>, multi: CurlMulti) {
+    self.mailbox = mailbox
+    events = multi.events
+    driver = Driver(mailbox.settings, multi: multi)
+  }
 
   consuming func run() {
-    guard let multi = mailbox.multi else { return }
-    let driver = Driver(mailbox.settings, multi: multi)
     var commands: [Driver.Command] = []
     var isQuiet = false
     while true {
@@ -16,46 +20,54 @@ struct CurlThread<Driver: CurlDriver>: ~Copyable {
       for command in commands { driver.carryOut(command) }
       commands.removeAll(keepingCapacity: true)
       if isStopped { break }
-      perform(multi, driver)
-      reap(multi, driver)
-      let patience = driver.settle()
-      let limit = !driver.isBusy || isQuiet ? patience : min(patience, CurlPatience.secondLook)
-      let quietFrom = CurlTime.now + limit
-      var ready: Int32 = 0
-      unsafe curl_multi_poll(multi.handle, nil, 0, Int32(clamping: limit), &ready)
-      isQuiet = ready == 0 && CurlTime.now >= quietFrom
+      actOnTimers()
+      for multi in driver.multis { unsafe multi.reap { unsafe driver.ended($0, $1) } }
+      let due = driver.settle()
+      isQuiet = wait(until: driver.multis.reduce(due) { min($0, $1.due) }, isQuiet: isQuiet)
     }
     driver.stop()
-    mailbox.close()
-    // A connection outlives its handle, and tells the driver's sockets of its end.
-    withExtendedLifetime(driver) { unsafe _ = curl_multi_cleanup(multi.handle) }
+    for multi in driver.multis { multi.close() }
   }
 
-  private func perform(_ multi: CurlMulti, _ driver: Driver) {
-    var count: Int32 = 0
-    let isBatch = driver.takeStartCount() > 1
-    if isBatch { driver.sockets.cork(true) }
-    unsafe _ = curl_multi_perform(multi.handle, &count)
-    if isBatch { driver.sockets.cork(false) }
+  private func actOnTimers() {
+    let crowded = driver.takeCrowdedSockets()
+    CurlSockets.cork(crowded, true)
+    for multi in driver.multis where multi.due <= driver.now { multi.actOnTimers() }
+    CurlSockets.cork(crowded, false)
   }
 
-  private func reap(_ multi: CurlMulti, _ driver: Driver) {
-    var left: Int32 = 0
-    while let message = unsafe curl_multi_info_read(multi.handle, &left) {
-      guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe message.pointee.easy_handle else {
-        continue
-      }
-      unsafe driver.ended(handle, message.pointee.data.result)
+  /// Waits, and goes on with the transfers whose sockets are ready.
+  ///
+  /// - Parameters:
+  ///   - due: until then at most.
+  ///   - isQuiet: whether all that is under way was looked at since anything happened.
+  /// - Returns: whether it is so now.
+  private func wait(until due: Int64, isQuiet: Bool) -> Bool {
+    let began = CurlTime.now
+    var end = due
+    let looksAgain = !isQuiet && driver.isBusy && driver.multis.contains(where: \.sharesConnections)
+    if looksAgain { end = min(end, began + CurlPatience.secondLook) }
+    let patience = end <= began || !mailbox.mayWait() ? 0 : min(end - began, CurlPatience.longest)
+    let hasEvents = events.wait(patience)
+    driver.now = CurlTime.now
+    if hasEvents {
+      events.forEach { socket, ready, owner in driver.multis[Int(owner)].act(on: socket, ready) }
+      return false
     }
+    guard looksAgain, driver.now >= began + CurlPatience.secondLook else { return isQuiet }
+    for multi in driver.multis where multi.sharesConnections { multi.actOnAll() }
+    return true
   }
 }
 
 enum CurlPatience {
-  /// After so many milliseconds without an event, running transfers are looked at once more.
+  /// After so many milliseconds without an event, running transfers that share connections are looked at once more.
   ///
   /// A transfer that reads another one's response wakes it by a timer that is due at once. Before 8.16 libcurl can
   /// drop such timers unserved: `curl_multi_perform` drops what is due when it ends, by a clock that starting a
   /// transfer has set forward (curl#17883 did away with them). The response then lies in libcurl's own buffer, and
   /// its socket has nothing more to say.
   static let secondLook: Int64 = 5
+  /// Milliseconds of one wait at most.
+  static let longest: Int64 = 60_000
 }

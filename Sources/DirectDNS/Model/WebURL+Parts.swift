@@ -78,6 +78,9 @@ extension WebURL {
   /// User info, host and port, as they stand in the URL.
   var authority: String { part(layout.authorityStart..<layout.pathStart) }
 
+  /// Whether it has a user name or a password.
+  var hasUserInfo: Bool { layout.authorityStart < layout.hostStart }
+
   /// User name and password with the `@` behind them, as they stand in the URL; empty when there are none.
   var userInfo: String { part(layout.authorityStart..<layout.hostStart) }
 

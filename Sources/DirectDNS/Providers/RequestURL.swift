@@ -11,7 +11,9 @@ extension WebURL {
   }
 
   /// Scheme, host and port: all of an endpoint that may stand in a log.
-  var originText: String { Origin(self).description }
+  var originText: String {
+    hasUserInfo ? Origin(self).description : ASCII.text(href.utf8.span.extracting(0..<Int(layout.pathStart)))
+  }
 }
 
 /// Items of a query, percent-encoded: all but RFC 3986's unreserved characters and the comma, which APIs read raw.

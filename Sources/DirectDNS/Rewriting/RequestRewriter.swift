@@ -40,7 +40,17 @@ public struct RequestRewriter: Hashable, Sendable {
       return .bypassed(request.withoutOriginalUrl, reason: .otherScheme)
     }
     do throws(DirectDNSError) {
-      let url = try WebURL(request)
+      return rewrite(request, to: try WebURL(request), using: answer, throughProxy: throughProxy)
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  /// The same for a request whose URL was read before.
+  func rewrite(
+    _ request: HTTPRequest, to url: WebURL, using answer: some Sequence<IPAddress>, throughProxy: Bool
+  ) -> RewriteOutcome {
+    do throws(DirectDNSError) {
       try checkFields(request.headerFields)
       try policy.check(url.host)
       if case .address(let address) = url.host {
@@ -103,23 +113,25 @@ extension DirectRequest {
     var fields = request.headerFields
     let ownHost = fields[.hostField]
     host = ownHost ?? url.hostAndPort
-    fields[.originalUrl] = nil
-    fields[.proxyAuthorization] = nil
-    if fields[.authorization] == nil { fields[.authorization] = url.basicCredentials }
-    let host: WebURL.Host
+    if !fields.isEmpty {
+      fields[.originalUrl] = nil
+      fields[.proxyAuthorization] = nil
+    }
+    if url.hasUserInfo, fields[.authorization] == nil { fields[.authorization] = url.basicCredentials }
     switch form {
-    case .pinned: host = url.host
+    case .pinned: self.url = url.requested
     case .literal:
-      host = .address(addresses[0])
+      self.url = url.requested(from: .address(addresses[0]))
       // RFC 9112 §3.2: Host goes first.
       if ownHost == nil { fields.insert(HTTPField(name: .hostField, value: url.hostAndPort), at: 0) }
       fields.append(HTTPField(name: .originalUrl, value: url.text(fragment: false)))
     }
-    self.url = url.requested(from: host)
     var moved = request
-    moved.scheme = url.scheme.rawValue
-    moved.authority = self.url.hostAndPort
-    moved.path = url.requestTarget
+    // Each of them is checked and copied when it is set, and most stay what they were.
+    let (scheme, authority, path) = (url.scheme.rawValue, self.url.hostAndPort, url.requestTarget)
+    if moved.scheme != scheme { moved.scheme = scheme }
+    if moved.authority != authority { moved.authority = authority }
+    if moved.path != path { moved.path = path }
     moved.headerFields = fields
     self.request = moved
   }

@@ -1,4 +1,7 @@
 extension WebURL {
+  /// The URL as it is requested: without user info and fragment.
+  var requested: WebURL { hasUserInfo || layout.queryEnd < href.utf8.count ? requested(from: host) : self }
+
   /// The URL as it is requested from a host: without user info and fragment.
   func requested(from host: Host) -> WebURL {
     let text = text(host: host, userInfo: false, fragment: false)

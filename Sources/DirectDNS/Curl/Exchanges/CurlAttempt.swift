@@ -2,7 +2,7 @@ internal import CDirectDNSCurl
 
 /// One libcurl transfer: an attempt to connect, and the exchange itself if it stands first.
 ///
-/// Used by the loop's thread alone. Its handle is reset before each use, so that nothing of one request is left for the
+/// Used by the loop's thread alone. Its handle is reset after each use, so that nothing of one request is left for the
 /// next: libcurl 7.88 would otherwise send cookies across hosts after a `Host` of the caller's own.
 @safe final class CurlAttempt {
   let handle: UnsafeMutableRawPointer
@@ -52,20 +52,19 @@ internal import CDirectDNSCurl
     unsafe context.map { unsafe Unmanaged<CurlAttempt>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Prepares the handle for an attempt of an exchange, from nothing.
+  /// Prepares the handle, which is new or was released, for an attempt of an exchange.
   func prepare(
     _ exchange: CurlExchange, number: Int, address: IPAddress?, _ settings: CurlExchangeSettings, share: CurlShare,
-    sockets: CurlSockets
+    sockets: CurlSockets, at now: Int64
   ) {
     self.exchange = exchange
     self.number = number
     self.address = address
-    startedAt = CurlTime.now
+    startedAt = now
     socket = nil
     passes = 0
     bodyOffset = 0
     unsafe errorText[0] = 0
-    unsafe curl_easy_reset(handle)
     let order = exchange.order
     setTransfer(order, settings, share)
     unsafe sockets.watch(handle)
@@ -73,7 +72,7 @@ internal import CDirectDNSCurl
     setRequest(order)
   }
 
-  /// Forgets the exchange, so that it can go.
+  /// Forgets the exchange and all that it set, so that the handle is as good as new.
   func release() {
     exchange = nil
     unsafe curl_easy_reset(handle)
@@ -169,7 +168,9 @@ internal import CDirectDNSCurl
     case .pulled(let upload): setUpload(order, length: upload.length)
     }
     // What libcurl would call the request by itself is another method, or the same.
-    if order.method != "HEAD" { set(CURLOPT_CUSTOMREQUEST, order.method) }
+    guard order.method != "HEAD" else { return }
+    if case .none = order.body, order.method == "GET" { return }
+    set(CURLOPT_CUSTOMREQUEST, order.method)
   }
 
   private func setUpload(_ order: CurlOrder, length: Int64?) {

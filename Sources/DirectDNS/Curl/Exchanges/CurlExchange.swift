@@ -14,6 +14,7 @@ internal import Synchronization
   // MARK: The loop's thread's own
 
   var stage = Stage.new
+  var lane: CurlExchanges.Lane?
   var isCancelled = false
   var race: ConnectionAttempts?
   var attempts: [CurlAttempt] = []
@@ -43,6 +44,9 @@ internal import Synchronization
   /// Bytes that may still be thrown away unread; nothing while they are wanted.
   var drainLeft: Int?
   var isDirty = false
+  /// How it has ended, and its head if that came with the end, until both are handed over.
+  var result: Result<CurlEnd, CurlFailure>?
+  var lastHead: CurlHead?
   var progress = CurlProgress()
   var progressedAt: Int64 = 0
 
@@ -54,7 +58,6 @@ internal import Synchronization
       unsafe bodyWaiter = nil
     }
 
-    var head: CurlHead?
     var headWaiter: UnsafeContinuation<Result<CurlHead, CurlFailure>, Never>?
     var body: [UInt8] = []
     var bodyWaiter: UnsafeContinuation<Void, Never>?
@@ -88,7 +91,6 @@ internal import Synchronization
     var headWaiter: UnsafeContinuation<Result<CurlHead, CurlFailure>, Never>?
     var bodyWaiter: UnsafeContinuation<Void, Never>?
     shared.withLock { shared in
-      if let head { shared.head = head }
       if let end { shared.end = end }
       if !incoming.isEmpty {
         if shared.body.isEmpty {
@@ -102,7 +104,9 @@ internal import Synchronization
       if head != nil || end != nil { unsafe swap(&headWaiter, &shared.headWaiter) }
       unsafe swap(&bodyWaiter, &shared.bodyWaiter)
     }
-    if let headWaiter = unsafe headWaiter { unsafe headWaiter.resume(returning: headResult ?? .failure(.ended)) }
+    if let headWaiter = unsafe headWaiter {
+      unsafe headWaiter.resume(returning: head.map { .success($0) } ?? .failure(CurlFailure(endedWith: end)))
+    }
     unsafe bodyWaiter?.resume()
     if end != nil {
       onEnd?()
@@ -110,18 +114,10 @@ internal import Synchronization
     }
   }
 
-  private var headResult: Result<CurlHead, CurlFailure>? {
-    shared.withLock { shared in
-      if let head = shared.head { return .success(head) }
-      guard case .failure(let failure)? = shared.end else { return nil }
-      return .failure(failure)
-    }
-  }
-
   // MARK: What the caller's task does with it
 
   /// Waits for the head; `start` is called once somebody waits.
-  func head(_ start: () -> Void) async -> Result<CurlHead, CurlFailure> {
+  nonisolated(nonsending) func head(_ start: () -> Void) async -> Result<CurlHead, CurlFailure> {
     await unsafe withUnsafeContinuation { continuation in
       shared.withLock { unsafe $0.headWaiter = continuation }
       start()
@@ -144,7 +140,7 @@ internal import Synchronization
   }
 
   /// Waits until there is something to take.
-  func waitForBody() async {
+  nonisolated(nonsending) func waitForBody() async {
     await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       let isReady = shared.withLock { shared in
         guard shared.body.isEmpty, shared.end == nil else { return true }
@@ -160,6 +156,14 @@ internal import Synchronization
 }
 
 extension CurlFailure {
-  /// An exchange that ended before its head came, without a reason.
-  fileprivate static let ended = CurlFailure(.connectionLost("the response ended before its head"))
+  /// Of an exchange that ended before its head came.
+  fileprivate init(endedWith end: Result<CurlEnd, CurlFailure>?) {
+    self = end?.failure ?? CurlFailure(.connectionLost("the response ended before its head"))
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
 }

@@ -45,18 +45,20 @@ extension CurlExchanges: CurlAttemptEvents {
   }
 
   func dialled(_ socket: curl_socket_t, _ attempt: CurlAttempt) {
-    guard let exchange = attempt.exchange, let lane = lane(of: exchange) else { return }
+    guard let exchange = attempt.exchange, let lane = exchange.lane else { return }
     connections[socket] = Connection(lane: lane, address: attempt.address)
+    lane.multi.connectionCount += 1
+    if connections.count > settings.connectionLimit { endIdleConnection(besides: lane.multi) }
     // Only the one that goes ahead was to open a connection, the others of its race aside.
     if !exchange.isOpening, attempt.number == 0, lane.load.standing > 0 { note(lane) { $0.overflowed() } }
   }
 
   func mayPass(_ attempt: CurlAttempt) -> Bool {
-    guard let exchange = attempt.exchange, let lane = lane(of: exchange) else { return false }
+    guard let exchange = attempt.exchange, let lane = exchange.lane else { return false }
     if exchange.winner === attempt { return mayRepeat(exchange, attempt, lane) }
     guard exchange.winner == nil, exchange.race?.connected(attempt.number) ?? true else { return false }
     exchange.winner = attempt
-    exchange.connectedAt = CurlTime.now
+    exchange.connectedAt = now
     exchange.movedAt = exchange.connectedAt
     stands(attempt, lane)
     let (line, opened) = (exchange.line, exchange.isOpening)
@@ -69,7 +71,7 @@ extension CurlExchanges: CurlAttemptEvents {
       if let address = other.address {
         exchange.slower.append(CurlHead.Slower(address: address, time: exchange.connectedAt - other.startedAt))
       }
-      markLost(other)
+      markLost(other, of: exchange)
     }
     noteDue(exchange)
     exchange.order.observer?(.connected(attempt.address, isReused: attempt.socket == nil))
@@ -89,7 +91,7 @@ extension CurlExchanges: CurlAttemptEvents {
     }
     exchange.hasRepeated = true
     exchange.headBytes.removeAll(keepingCapacity: true)
-    exchange.movedAt = CurlTime.now
+    exchange.movedAt = now
     stands(attempt, lane)
     return true
   }
@@ -129,7 +131,7 @@ extension CurlExchanges: CurlAttemptEvents {
       return finish(exchange, .failure(CurlFailure(reason, forbidden: exchange.forbidden)))
     }
     exchange.race?.failed(number)
-    step(exchange, CurlTime.now)
+    step(exchange, now)
     if exchange.stage == .running { noteDue(exchange) }
   }
 
@@ -163,15 +165,17 @@ extension CurlExchanges: CurlAttemptEvents {
     // A refused expectation that libcurl had no answer to is the response.
     if case .success = result, !exchange.isHeadComplete, exchange.status > 0 { complete(exchange) }
     exchange.stage = .done
-    let head = newHead(exchange)
+    exchange.lastHead = newHead(exchange)
+    exchange.result = result
     reportProgress(exchange, isLast: true)
     for attempt in exchange.attempts { retire(attempt) }
     exchange.winner = nil
     removeActive(exchange)
     if case .pulled(let upload) = exchange.order.body { upload.stop() }
-    if let lane = lane(of: exchange) {
+    if let lane = exchange.lane {
       note(lane) { $0.ended(exchange.line, wasOpening: exchange.isOpening) }
     }
-    exchange.deliver(head: head, end: result)
+    exchange.lane = nil
+    markDirty(exchange)
   }
 }

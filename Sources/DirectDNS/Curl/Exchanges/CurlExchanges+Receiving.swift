@@ -4,7 +4,7 @@ internal import CDirectDNSCurl
 extension CurlExchanges {
   func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) {
     guard let exchange = attempt.exchange, exchange.winner === attempt else { return }
-    exchange.movedAt = CurlTime.now
+    exchange.movedAt = now
     let isBlank = bytes.count <= 2
     if exchange.isHeadComplete {
       if !isBlank { unsafe exchange.trailerBytes.append(contentsOf: bytes) }
@@ -12,7 +12,11 @@ extension CurlExchanges {
     }
     // What came before was an interim response (RFC 9110 §15.2), or one that libcurl answers by itself.
     if unsafe bytes.starts(with: Self.statusLine) { exchange.headBytes.removeAll(keepingCapacity: true) }
-    guard isBlank else { return unsafe exchange.headBytes.append(contentsOf: bytes) }
+    guard isBlank else {
+      // Most heads need no more, and none has to grow into its size line by line.
+      if exchange.headBytes.isEmpty { exchange.headBytes.reserveCapacity(512) }
+      return unsafe exchange.headBytes.append(contentsOf: bytes)
+    }
     let status = exchange.status
     guard status >= 200 || status == 101 else { return }
     // Perhaps libcurl sends the request once more without the expectation (RFC 9110 §10.1.1).
@@ -24,10 +28,11 @@ extension CurlExchanges {
 
   func complete(_ exchange: CurlExchange) {
     exchange.isHeadComplete = true
-    if let lane = lane(of: exchange), exchange.order.route.proxy == nil || exchange.order.route.usesTLS {
+    if let lane = exchange.lane, exchange.order.route.proxy == nil || exchange.order.route.usesTLS {
       let isMultiplexed = exchange.headBytes.starts(with: Self.http2)
       if (lane.load.multiplexing == .always) != isMultiplexed || lane.load.multiplexing == .unknown {
         note(lane) { $0.learned(isMultiplexed: isMultiplexed) }
+        if isMultiplexed { lane.multi.sharesConnections = true }
       }
     }
     markDirty(exchange)
@@ -55,7 +60,7 @@ extension CurlExchanges {
 
   func sent(_ count: Int, _ attempt: CurlAttempt) {
     guard let exchange = attempt.exchange else { return }
-    exchange.movedAt = CurlTime.now
+    exchange.movedAt = now
     exchange.progress.sent += Int64(count)
     if exchange.order.progress != nil { markDirty(exchange) }
   }
@@ -63,7 +68,10 @@ extension CurlExchanges {
   /// Gives the reader what has come.
   func handOver(_ exchange: CurlExchange) {
     exchange.isDirty = false
-    guard exchange.stage == .running else { return }
+    if let result = exchange.result {
+      exchange.result = nil
+      return exchange.deliver(head: exchange.lastHead.take(), end: result)
+    }
     reportProgress(exchange, isLast: false)
     let head = newHead(exchange)
     if head != nil || !exchange.incoming.isEmpty { exchange.deliver(head: head) }
@@ -75,7 +83,7 @@ extension CurlExchanges {
     exchange.hasDeliveredHead = true
     var head = CurlHead(
       bytes: [], address: winner.address, isReused: winner.socket == nil, connect: nil, tls: nil,
-      wait: CurlTime.now - exchange.connectedAt, slower: exchange.slower, attempts: exchange.failedAttempts)
+      wait: now - exchange.connectedAt, slower: exchange.slower, attempts: exchange.failedAttempts)
     swap(&head.bytes, &exchange.headBytes)
     guard !head.isReused else { return head }
     let connected = winner.time(CURLINFO_CONNECT_TIME_T)
@@ -86,7 +94,6 @@ extension CurlExchanges {
 
   func reportProgress(_ exchange: CurlExchange, isLast: Bool) {
     guard let report = exchange.order.progress, let winner = exchange.winner else { return }
-    let now = CurlTime.now
     guard isLast || now - exchange.progressedAt >= Self.progressInterval else { return }
     exchange.progressedAt = now
     exchange.progress.expected = winner.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)

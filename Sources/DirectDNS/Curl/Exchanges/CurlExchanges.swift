@@ -15,10 +15,15 @@ final class CurlExchanges: CurlDriver {
   /// One origin's connections and those who use them.
   final class Lane {
     let route: CurlRoute
+    /// The handle that keeps its connections.
+    let multi: CurlMulti
     var load: LaneLoad
+    /// Transfers that were started and have sent nothing yet.
+    var startCount = 0
 
-    init(_ route: CurlRoute, _ load: LaneLoad) {
+    init(_ route: CurlRoute, _ multi: CurlMulti, _ load: LaneLoad) {
       self.route = route
+      self.multi = multi
       self.load = load
     }
   }
@@ -31,8 +36,9 @@ final class CurlExchanges: CurlDriver {
   }
 
   let settings: CurlExchangeSettings
-  let multi: CurlMulti
-  let sockets = CurlSockets(silenceLimit: 20_000)
+  private(set) var multis: [CurlMulti]
+  var now = CurlTime.now
+  let sockets: CurlSockets
   private let share = CurlShare()
   private var lanes: [CurlRoute: Lane] = [:]
   private var waiting = WaitingLine<Lane, CurlExchange>()
@@ -41,23 +47,29 @@ final class CurlExchanges: CurlDriver {
   var connections: [curl_socket_t: Connection] = [:]
   /// The sum of the lanes' weights.
   private var taken = 0
-  private var startCount = 0
+  /// Lanes with transfers that have sent nothing yet.
+  private var startedLanes: [Lane] = []
   /// Exchanges with something to hand over.
   private var dirty: [CurlExchange] = []
   /// Attempts that have lost their race: to be ended once libcurl is not calling.
-  private var losers: [CurlAttempt] = []
+  private var losers: [(attempt: CurlAttempt, exchange: CurlExchange)] = []
   /// Lanes in which another request may be able to start.
   private var changedLanes: [Lane] = []
   private var nextDue = Int64.max
 
   init(_ settings: CurlExchangeSettings, multi: CurlMulti) {
     self.settings = settings
-    self.multi = multi
+    multis = [multi]
+    sockets = CurlSockets(silenceLimit: 20_000, events: multi.events)
+    configure(multi)
+    sockets.closing = { [unowned self] in closed($0) }
+  }
+
+  private func configure(_ multi: CurlMulti) {
     // Idle connections are closed to make room, the longest idle one first; ours is the queue, so none waits in libcurl.
     multi.set(CURLMOPT_MAX_TOTAL_CONNECTIONS, settings.connectionLimit + Self.raceRoom)
     multi.set(CURLMOPT_MAXCONNECTS, settings.connectionLimit)
     multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, settings.streamLimit)
-    sockets.closing = { [unowned self] in closed($0) }
   }
 
   /// Connections beyond the limit, for attempts that race.
@@ -65,20 +77,27 @@ final class CurlExchanges: CurlDriver {
 
   var isBusy: Bool { !active.isEmpty }
 
-  func takeStartCount() -> Int {
-    defer { startCount = 0 }
-    return startCount
+  func takeCrowdedSockets() -> [curl_socket_t] {
+    var sockets: [curl_socket_t] = []
+    for lane in startedLanes {
+      if lane.startCount > 1, lane.load.multiplexing == .always {
+        sockets += connections.lazy.filter { $0.value.lane === lane }.map(\.key)
+      }
+      lane.startCount = 0
+    }
+    startedLanes.removeAll(keepingCapacity: true)
+    return sockets
   }
 
   func stop() {
     for exchange in active.values { finish(exchange, .failure(CurlFailure(.shutDown))) }
+    handOver()
     for exchange in waiting.items where exchange.stage == .waiting {
       exchange.stage = .done
       exchange.deliver(end: .failure(CurlFailure(.shutDown)))
     }
     // No handle may outlive what it shares with the others.
     losers = []
-    dirty = []
     idleAttempts = []
     sockets.closing = nil
   }
@@ -110,6 +129,7 @@ final class CurlExchanges: CurlDriver {
       return exchange.deliver(end: .failure(CurlFailure(.cancelled)))
     }
     let lane = lane(exchange.order.route)
+    exchange.lane = lane
     nextDue = min(nextDue, exchange.order.deadline)
     if waiting.count == 0, begin(exchange, in: lane) { return }
     exchange.stage = .waiting
@@ -126,13 +146,31 @@ final class CurlExchanges: CurlDriver {
       case .http2: .always
       }
     let lane = Lane(
-      route,
+      route, multiForLane(),
       LaneLoad(
         multiplexing: multiplexing, connectionLimit: settings.connectionLimitPerName, streamLimit: settings.streamLimit)
     )
     lanes[route] = lane
     return lane
   }
+
+  /// The handle for one more lane: the one with the fewest connections, or a new one if that has many.
+  ///
+  /// A transfer that has ended looks for its connection among all that its handle keeps (close_connect_only in libcurl's
+  /// multi.c): beside 5 000 connections to a slow server, each request to another one would take 50 µs longer.
+  private func multiForLane() -> CurlMulti {
+    let least = multis.reduce(multis[0]) { $1.connectionCount < $0.connectionCount ? $1 : $0 }
+    guard least.connectionCount > Self.manyConnections,
+      multis.count < min(Self.multiLimit, settings.connectionLimit / Self.manyConnections / 2),
+      let multi = CurlMulti(index: UInt8(multis.count), events: least.events)
+    else { return least }
+    configure(multi)
+    multis.append(multi)
+    return multi
+  }
+
+  private static let manyConnections = 128
+  private static let multiLimit = 16
 
   // MARK: The queue
 
@@ -168,7 +206,6 @@ final class CurlExchanges: CurlDriver {
 
   private func begin(_ exchange: CurlExchange, in lane: Lane, _ admission: LaneLoad.Admission) {
     let order = exchange.order
-    let now = CurlTime.now
     exchange.stage = .running
     exchange.startedAt = now
     exchange.isOpening = admission == .open && lane.load.multiplexing != .never
@@ -194,15 +231,12 @@ final class CurlExchanges: CurlDriver {
     changedLanes.append(lane)
   }
 
-  func lane(of exchange: CurlExchange) -> Lane? { lanes[exchange.order.route] }
-
   // MARK: What is due
 
   func settle() -> Int64 {
-    for attempt in losers { retire(attempt) }
+    // One whose exchange has ended since is retired already, and perhaps another's by now.
+    for (attempt, exchange) in losers where attempt.exchange === exchange { retire(attempt) }
     losers.removeAll(keepingCapacity: true)
-    for exchange in dirty { handOver(exchange) }
-    dirty.removeAll(keepingCapacity: true)
     if !changedLanes.isEmpty {
       if waiting.count > 0 {
         for lane in changedLanes { waiting.unpark(lane) }
@@ -211,9 +245,15 @@ final class CurlExchanges: CurlDriver {
       for lane in changedLanes where lane.load.isEmpty && !waiting.isWaiting(in: lane) { lanes[lane.route] = nil }
       changedLanes.removeAll(keepingCapacity: true)
     }
-    let now = CurlTime.now
     if nextDue <= now { checkTimers(now) }
-    return max(0, min(60_000, nextDue - now))
+    handOver()
+    return nextDue
+  }
+
+  /// Last in a turn: all who waited for it are woken together, instead of running in its midst one by one.
+  private func handOver() {
+    for exchange in dirty { handOver(exchange) }
+    dirty.removeAll(keepingCapacity: true)
   }
 
   private func checkTimers(_ now: Int64) {
@@ -265,16 +305,18 @@ final class CurlExchanges: CurlDriver {
   func newAttempt() -> CurlAttempt? { idleAttempts.popLast() ?? CurlAttempt(events: self) }
 
   func send(_ attempt: CurlAttempt, _ exchange: CurlExchange, number: Int, address: IPAddress?) {
-    attempt.prepare(exchange, number: number, address: address, settings, share: share, sockets: sockets)
+    attempt.prepare(exchange, number: number, address: address, settings, share: share, sockets: sockets, at: now)
     exchange.attempts.append(attempt)
-    startCount += 1
-    unsafe multi.add(attempt.handle)
+    guard let lane = exchange.lane else { return }
+    if lane.startCount == 0 { startedLanes.append(lane) }
+    lane.startCount += 1
+    unsafe lane.multi.add(attempt.handle)
   }
 
   /// Ends an attempt, and keeps its handle for the next one.
   func retire(_ attempt: CurlAttempt) {
-    guard let exchange = attempt.exchange else { return }
-    unsafe multi.remove(attempt.handle)
+    guard let exchange = attempt.exchange, let lane = exchange.lane else { return }
+    unsafe lane.multi.remove(attempt.handle)
     exchange.attempts.removeAll { $0 === attempt }
     attempt.release()
     if idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
@@ -289,14 +331,30 @@ final class CurlExchanges: CurlDriver {
     dirty.append(exchange)
   }
 
-  func markLost(_ attempt: CurlAttempt) { losers.append(attempt) }
+  func markLost(_ attempt: CurlAttempt, of exchange: CurlExchange) { losers.append((attempt, exchange)) }
 
   /// Wakes the timers for an exchange whose state has changed.
   func noteDue(_ exchange: CurlExchange) { nextDue = min(nextDue, due(exchange)) }
 
   private func closed(_ socket: curl_socket_t) {
-    guard let connection = connections.removeValue(forKey: socket), connection.stands else { return }
+    guard let connection = connections.removeValue(forKey: socket) else { return }
+    connection.lane.multi.connectionCount -= 1
+    guard connection.stands else { return }
     note(connection.lane) { $0.closed(connection.address) }
+  }
+
+  /// Ends a connection that nobody uses, to make room for another one.
+  ///
+  /// libcurl does so among the connections of one handle.
+  func endIdleConnection(besides multi: CurlMulti) {
+    guard multis.count > 1,
+      let (socket, _) = connections.first(where: { _, connection in
+        connection.lane.multi !== multi && connection.stands && connection.lane.load.running == 0
+      })
+    else { return }
+    // libcurl closes it when it looks at that handle's connections next.
+    closed(socket)
+    directdns_end(socket)
   }
 
   /// Ends the connections to an address, or to all, that no exchange uses.

@@ -26,7 +26,9 @@ struct CurlProxy: Hashable, Sendable {
 }
 
 /// One request, as the loop's thread needs it.
-struct CurlOrder: Sendable {
+///
+/// A class, since it is passed around a lot and never changes: a copy of so many parts costs a retain of each.
+final class CurlOrder: Sendable {
   enum Body: Sendable {
     case none
     /// Bytes that are at hand, and can be sent again.
@@ -35,35 +37,61 @@ struct CurlOrder: Sendable {
     case pulled(CurlUpload)
   }
 
-  var route: CurlRoute
+  let route: CurlRoute
   /// The addresses to connect to, in the order of use; empty through a proxy.
-  var addresses: [IPAddress]
+  let addresses: [IPAddress]
   /// The port of the connection.
-  var port: UInt16
+  let port: UInt16
   /// What the address that is really dialled is judged by, for that host.
-  var policy: AddressPolicy
-  var host: WebURL.Host
-  var url: String
-  var method: String
+  let policy: AddressPolicy
+  let host: WebURL.Host
+  let url: String
+  let method: String
   /// Lines in libcurl's form, a NUL behind each: `Name: value`, `Name;` for an empty value, `Name:` for a field that
   /// libcurl must not add.
-  var fields: [UInt8]
-  var body: Body
+  let fields: [UInt8]
+  let body: Body
   /// Sent after a body that goes in chunks, in the same form.
-  var trailers: [UInt8]
-  var expectsContinue: Bool
-  var decompresses: Bool
+  let trailers: [UInt8]
+  let expectsContinue: Bool
+  let decompresses: Bool
   /// Whether it may be sent again when it may have reached the server, its body included.
-  var isRepeatable: Bool
+  let isRepeatable: Bool
   /// Milliseconds.
-  var connectTimeout: Int64
-  var firstByteTimeout: Int64
+  let connectTimeout: Int64
+  let firstByteTimeout: Int64
   /// When the whole of it must have ended, by ``CurlTime``.
-  var deadline: Int64
+  let deadline: Int64
   /// Is told how it goes, by the loop's thread.
-  var observer: (@Sendable (CurlEvent) -> Void)?
+  let observer: (@Sendable (CurlEvent) -> Void)?
   /// Is told how many bytes went either way, by the loop's thread, some ten times a second.
-  var progress: (@Sendable (CurlProgress) -> Void)?
+  let progress: (@Sendable (CurlProgress) -> Void)?
+
+  init(
+    route: CurlRoute, addresses: [IPAddress], port: UInt16, policy: AddressPolicy, host: WebURL.Host, url: String,
+    method: String, fields: [UInt8], body: Body, trailers: [UInt8], expectsContinue: Bool, decompresses: Bool,
+    isRepeatable: Bool, connectTimeout: Int64, firstByteTimeout: Int64, deadline: Int64,
+    observer: (@Sendable (CurlEvent) -> Void)? = nil, progress: (@Sendable (CurlProgress) -> Void)? = nil
+  ) {
+    self.route = route
+    self.addresses = addresses
+    self.port = port
+    self.policy = policy
+    self.host = host
+    self.url = url
+    self.method = method
+    self.fields = fields
+    self.body = body
+    self.trailers = trailers
+    self.expectsContinue = expectsContinue
+    self.decompresses = decompresses
+    self.isRepeatable = isRepeatable
+    self.connectTimeout = connectTimeout
+    self.firstByteTimeout = firstByteTimeout
+    self.deadline = deadline
+    self.observer = observer
+    self.progress = progress
+  }
 }
 
 /// What happens on the way to a response.

@@ -1,0 +1,19 @@
+/// A client under measurement; all of them are asked for the same.
+public protocol Requester: Sendable {
+  /// Fetches a URL, and counts the bytes of its body as they come.
+  func bodyLength(_ url: String) async throws -> Int
+
+  /// Fetches a URL with a short body.
+  func body(_ url: String) async throws -> [UInt8]
+}
+
+/// What every client is told.
+public struct RequestSetting {
+  /// The host of the URLs, and what it resolves to.
+  public let host: String
+  public let address: String
+  /// The file of the one authority that is trusted.
+  public let authority: String?
+  public let isHTTP1: Bool
+  public let connections: Int
+}

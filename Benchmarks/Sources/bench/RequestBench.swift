@@ -1,0 +1,11 @@
+import ArgumentParser
+import Load
+
+/// Requests by the library.
+struct RequestBench: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "request")
+
+  @OptionGroup var row: RequestRow
+
+  func run() async throws { try await row.measure(DirectClientRequester.init) }
+}

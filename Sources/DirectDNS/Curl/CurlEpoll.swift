@@ -1,0 +1,45 @@
+#if os(Linux)
+  internal import CDirectDNSCurl
+
+  /// Waits by epoll(7).
+  @safe final class CurlEpoll: CurlPoller {
+    private let descriptor: CInt
+    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
+
+    /// - Returns: nothing when the process may open no further files.
+    init?() {
+      descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
+      unsafe events.initialize(repeating: epoll_event())
+      guard descriptor >= 0 else { return nil }
+    }
+
+    deinit {
+      if descriptor >= 0 { _ = directdns_close(descriptor) }
+      unsafe events.deallocate()
+    }
+
+    func register(_ socket: CInt, _ interest: CurlEvents.Interest, insteadOf before: CurlEvents.Interest) {
+      var event = unsafe epoll_event()
+      unsafe event.data.fd = socket
+      if interest.contains(.reading) { unsafe event.events |= EPOLLIN.rawValue }
+      if interest.contains(.writing) { unsafe event.events |= EPOLLOUT.rawValue }
+      let change = interest.isEmpty ? EPOLL_CTL_DEL : before.isEmpty ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+      unsafe _ = epoll_ctl(descriptor, change, socket, &event)
+    }
+
+    func wait(_ milliseconds: CInt) -> Int {
+      // An interrupted call is one without an event: whoever waits looks at the clock anyway.
+      unsafe max(0, Int(epoll_wait(descriptor, events.baseAddress, CInt(events.count), milliseconds)))
+    }
+
+    func event(_ index: Int) -> (descriptor: CInt, ready: CurlEvents.Interest) {
+      let event = unsafe events[index]
+      var ready: CurlEvents.Interest = []
+      // An error and an end are there to be read, and to be run into by writing.
+      let failed = EPOLLERR.rawValue | EPOLLHUP.rawValue
+      if unsafe event.events & (EPOLLIN.rawValue | failed) != 0 { ready.insert(.reading) }
+      if unsafe event.events & (EPOLLOUT.rawValue | failed) != 0 { ready.insert(.writing) }
+      return unsafe (event.data.fd, ready)
+    }
+  }
+#endif

@@ -1,0 +1,123 @@
+internal import CDirectDNSCurl
+
+/// Waits until something can be read from a socket or written to it, until a time, or until it is woken.
+///
+/// By epoll on Linux, where a wait costs what the ready sockets cost, however many others there are; elsewhere by
+/// poll(2). Used by its thread alone.
+@safe final class CurlEvents {
+  /// What is waited for at a socket, in libcurl's bits for it (CURL_POLL_IN and CURL_CSELECT_IN, likewise OUT).
+  struct Interest: OptionSet {
+    let rawValue: UInt8
+
+    static let reading = Interest(rawValue: 1)
+    static let writing = Interest(rawValue: 2)
+  }
+
+  private struct Watch {
+    var wanted: Interest = []
+    /// What the kernel was told to watch it for.
+    var registered: Interest = []
+    /// Whether its end will be told.
+    var isKnown = false
+    var owner: UInt8 = 0
+  }
+
+  /// By descriptor: the kernel gives out the lowest number that is free.
+  private var watches: [Watch] = []
+  private let wakeUp: CurlWakeUp
+  private let poller: any CurlPoller
+  /// Events of the last wait.
+  private var count = 0
+
+  init(_ wakeUp: CurlWakeUp, poller: any CurlPoller) {
+    self.wakeUp = wakeUp
+    self.poller = poller
+    poller.register(wakeUp.descriptor, .reading, insteadOf: [])
+  }
+
+  /// - Returns: nothing when the process may open no further files.
+  convenience init?(_ wakeUp: CurlWakeUp) {
+    #if os(Linux)
+      guard let poller = CurlEpoll() else { return nil }
+    #else
+      let poller = CurlPoll()
+    #endif
+    self.init(wakeUp, poller: poller)
+  }
+
+  /// Watches a socket for its owner; for nothing to have it watched no more.
+  ///
+  /// Between two requests libcurl wants nothing of a connection. The kernel is told of that only when the connection
+  /// has something to say in the meantime: to take it out and to put it in again would cost each request two calls.
+  func watch(_ socket: curl_socket_t, for interest: Interest, owner: UInt8) {
+    let place = place(of: socket)
+    watches[place].owner = owner
+    watches[place].wanted = interest
+    if watches[place].registered != interest, !interest.isEmpty || !watches[place].isKnown { register(place) }
+  }
+
+  /// A socket was opened, and its end will be told: before that, no other one has its number.
+  func opened(_ socket: curl_socket_t) { watches[place(of: socket)] = Watch(isKnown: true) }
+
+  /// A socket is about to be closed, with which the kernel forgets it as well.
+  func closed(_ socket: curl_socket_t) {
+    let place = place(of: socket)
+    if !watches[place].registered.isEmpty {
+      watches[place].wanted = []
+      register(place)
+    }
+    watches[place] = Watch()
+  }
+
+  /// Waits for so many milliseconds at most.
+  ///
+  /// - Returns: whether anything happened.
+  func wait(_ milliseconds: Int64) -> Bool {
+    count = poller.wait(CInt(clamping: milliseconds))
+    return count > 0
+  }
+
+  /// Hands out the sockets that were ready: each with what it is ready for, and its owner.
+  func forEach(_ body: (_ socket: curl_socket_t, _ ready: Interest, _ owner: UInt8) -> Void) {
+    for index in 0..<count {
+      let (socket, ready) = poller.event(index)
+      if wakeUp.isFor(socket) {
+        wakeUp.wasSeen()
+        continue
+      }
+      let place = Int(socket)
+      let watch = watches[place]
+      let wanted = ready.intersection(watch.wanted)
+      if !wanted.isEmpty {
+        body(socket, wanted, watch.owner)
+      } else if watch.wanted.isEmpty, !watch.registered.isEmpty {
+        register(place)
+      }
+    }
+  }
+
+  private func place(of socket: curl_socket_t) -> Int {
+    let place = Int(socket)
+    while place >= watches.count { watches.append(Watch()) }
+    return place
+  }
+
+  private func register(_ place: Int) {
+    poller.register(curl_socket_t(place), watches[place].wanted, insteadOf: watches[place].registered)
+    watches[place].registered = watches[place].wanted
+  }
+}
+
+/// The system call that waits.
+protocol CurlPoller: AnyObject {
+  /// Changes what a descriptor is watched for; nothing for not at all.
+  func register(_ descriptor: CInt, _ interest: CurlEvents.Interest, insteadOf before: CurlEvents.Interest)
+
+  /// Waits for so many milliseconds at most.
+  ///
+  /// - Returns: how many events there are.
+  func wait(_ milliseconds: CInt) -> Int
+
+  /// An event of the last wait.
+  func event(_ index: Int) -> (descriptor: CInt, ready: CurlEvents.Interest)
+}

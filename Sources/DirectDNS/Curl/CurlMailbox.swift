@@ -1,0 +1,72 @@
+/// What others leave for a loop's thread, and the means to wake it.
+final class CurlMailbox<Driver: CurlDriver>: Sendable {
+  private struct State {
+    var commands: [Driver.Command] = []
+    /// There from the first command on, as is the thread.
+    var wakeUp: CurlWakeUp?
+    var isStopped = false
+    /// Whether the thread waits: one that is awake looks into its mailbox before it does.
+    var isAsleep = false
+  }
+
+  let settings: Driver.Settings
+  private let state = Locked(State())
+
+  init(_ settings: Driver.Settings) { self.settings = settings }
+
+  /// Leaves a command.
+  ///
+  /// - Returns: whether it will be carried out; a loop that was stopped takes none.
+  func post(_ command: Driver.Command) -> Bool {
+    let (isTaken, wakeUp) = state.withLock { state -> (Bool, CurlWakeUp?) in
+      guard !state.isStopped else { return (false, nil) }
+      if state.wakeUp == nil { state.wakeUp = startThread() }
+      guard let wakeUp = state.wakeUp else { return (false, nil) }
+      state.commands.append(command)
+      defer { state.isAsleep = false }
+      return (true, state.isAsleep ? wakeUp : nil)
+    }
+    // Not with the lock held, which the thread asks for first.
+    wakeUp?.call()
+    return isTaken
+  }
+
+  func stop() {
+    let wakeUp = state.withLock { state in
+      state.isStopped = true
+      return state.wakeUp
+    }
+    wakeUp?.call()
+  }
+
+  private func startThread() -> CurlWakeUp? {
+    guard let wakeUp = CurlWakeUp(), let events = CurlEvents(wakeUp), let multi = CurlMulti(index: 0, events: events)
+    else { return nil }
+    // Handed over: nobody but the thread has it.
+    let handle = Locked<CurlMulti?>(multi)
+    WorkerThread.start("curl") { [self] in
+      guard let multi = handle.withLock({ $0.take() }) else { return }
+      CurlThread(mailbox: self, multi: multi).run()
+    }
+    return wakeUp
+  }
+
+  // MARK: The thread
+
+  /// Takes what was left; true when there will be no more.
+  func take(into commands: inout [Driver.Command]) -> Bool {
+    state.withLock { state in
+      swap(&state.commands, &commands)
+      state.isAsleep = false
+      return state.isStopped
+    }
+  }
+
+  /// Whether the thread may wait; from then on whoever leaves something wakes it.
+  func mayWait() -> Bool {
+    state.withLock { state in
+      state.isAsleep = state.commands.isEmpty && !state.isStopped
+      return state.isAsleep
+    }
+  }
+}

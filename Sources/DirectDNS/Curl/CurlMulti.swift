@@ -1,0 +1,87 @@
+internal import CDirectDNSCurl
+
+/// A multi handle, which belongs to its loop's thread.
+@safe final class CurlMulti {
+  private let handle: UnsafeMutableRawPointer
+  let events: CurlEvents
+  /// Its place among the thread's handles.
+  let index: UInt8
+  /// When libcurl wants to be called though no socket is ready, by ``CurlTime``.
+  private(set) var due = Int64.max
+  /// Whether several transfers share a connection; see ``CurlPatience/secondLook``.
+  var sharesConnections = false
+  /// Connections that are open or being opened, as far as the driver counts them.
+  var connectionCount = 0
+
+  /// - Returns: nothing if libcurl has no memory for it.
+  init?(index: UInt8, events: CurlEvents) {
+    guard CurlLibrary.isReady, let handle = unsafe curl_multi_init() else { return nil }
+    unsafe self.handle = handle
+    self.events = events
+    self.index = index
+    unsafe directdns_multi_setopt_events(
+      handle,
+      { _, socket, what, context, _ in
+        unsafe CurlMulti.object(context)?.watch(socket, what)
+        return 0
+      },
+      { _, milliseconds, context in
+        unsafe CurlMulti.object(context)?.setTimer(milliseconds)
+        return 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Ends its connections and the handle; nothing is asked of it afterwards.
+  ///
+  /// Not left to `deinit`: a connection outlives the transfer that opened it, and tells the driver's sockets of its end.
+  func close() { unsafe _ = curl_multi_cleanup(handle) }
+
+  private static func object(_ context: UnsafeMutableRawPointer?) -> CurlMulti? {
+    unsafe context.map { unsafe Unmanaged<CurlMulti>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func watch(_ socket: curl_socket_t, _ what: CInt) {
+    // CURL_POLL_REMOVE is another bit.
+    events.watch(socket, for: CurlEvents.Interest(rawValue: UInt8(what & 3)), owner: index)
+  }
+
+  private func setTimer(_ milliseconds: Int) {
+    due = milliseconds < 0 ? .max : milliseconds == 0 ? .min : CurlTime.now + Int64(milliseconds)
+  }
+
+  func add(_ easy: UnsafeMutableRawPointer) { unsafe _ = curl_multi_add_handle(handle, easy) }
+
+  func remove(_ easy: UnsafeMutableRawPointer) { unsafe _ = curl_multi_remove_handle(handle, easy) }
+
+  func set(_ option: CURLMoption, _ value: Int) { unsafe _ = directdns_multi_setopt_long(handle, option, value) }
+
+  /// Goes on with the transfers of a socket.
+  func act(on socket: curl_socket_t, _ ready: CurlEvents.Interest) {
+    var count: CInt = 0
+    unsafe _ = curl_multi_socket_action(handle, socket, CInt(ready.rawValue), &count)
+  }
+
+  /// Begins the transfers that were added, and goes on with those whose time has come.
+  func actOnTimers() {
+    due = .max
+    var count: CInt = 0
+    unsafe _ = curl_multi_socket_action(handle, directdns_no_socket, 0, &count)
+  }
+
+  /// Looks at every transfer, as if each of its sockets were ready.
+  func actOnAll() { unsafe directdns_multi_act_on_all(handle) }
+
+  /// Hands out the transfers that have ended.
+  func reap(_ body: (_ easy: UnsafeMutableRawPointer, _ code: CURLcode) -> Void) {
+    var left: CInt = 0
+    while let message = unsafe curl_multi_info_read(handle, &left) {
+      guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle else { continue }
+      unsafe body(easy, message.pointee.data.result)
+    }
+  }
+}
+
+/// libcurl's own initialisation: once per process, before anything else of it.
+enum CurlLibrary {
+  static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+}

@@ -1,0 +1,95 @@
+import CDirectDNSCurl
+import Testing
+
+@testable import DirectDNS
+
+@Suite(.timeLimit(.minutes(1)))
+struct CurlEventsTests {
+  private let wakeUp: CurlWakeUp
+  private let poller = RecordingPoller()
+  private let events: CurlEvents
+
+  init() throws {
+    wakeUp = try #require(CurlWakeUp())
+    events = CurlEvents(wakeUp, poller: poller)
+    poller.said = []
+  }
+
+  /// Waits, and hands out what is ready as text.
+  private func ready() -> [String] {
+    _ = events.wait(0)
+    var ready: [String] = []
+    events.forEach { socket, interest, owner in ready.append("\(socket) \(interest.rawValue) of \(owner)") }
+    return ready
+  }
+
+  @Test func `a socket is handed out to its owner, for what it is watched for`() {
+    events.opened(70)
+    events.watch(70, for: .reading, owner: 3)
+    poller.events = [(70, [.reading, .writing])]
+    #expect(ready() == ["70 1 of 3"])
+    events.watch(70, for: [.reading, .writing], owner: 3)
+    #expect(ready() == ["70 3 of 3"])
+    #expect(poller.said == ["70: 0 → 1", "70: 1 → 3"])
+  }
+
+  @Test func `between two requests nothing is said to the kernel`() {
+    events.opened(70)
+    for _ in 0..<3 {
+      events.watch(70, for: .reading, owner: 0)
+      events.watch(70, for: [], owner: 0)
+    }
+    #expect(poller.said == ["70: 0 → 1"])
+  }
+
+  @Test
+  func `what nobody wants any more is taken out when something happens to it, and put in when it is wanted again`() {
+    events.opened(70)
+    events.watch(70, for: .reading, owner: 0)
+    events.watch(70, for: [], owner: 0)
+    poller.events = [(70, .reading)]
+    #expect(ready() == [])
+    events.watch(70, for: .reading, owner: 0)
+    #expect(ready() == ["70 1 of 0"])
+    #expect(poller.said == ["70: 0 → 1", "70: 1 → 0", "70: 0 → 1"])
+  }
+
+  @Test func `a socket whose end is not told is taken out at once`() {
+    events.watch(70, for: .reading, owner: 0)
+    events.watch(70, for: [], owner: 0)
+    #expect(poller.said == ["70: 0 → 1", "70: 1 → 0"])
+  }
+
+  @Test func `a new socket under a number that was used before is put in anew`() {
+    events.opened(70)
+    events.watch(70, for: .reading, owner: 0)
+    events.watch(70, for: [], owner: 0)
+    events.closed(70)
+    events.opened(70)
+    events.watch(70, for: .reading, owner: 0)
+    #expect(poller.said == ["70: 0 → 1", "70: 1 → 0", "70: 0 → 1"])
+  }
+
+  @Test func `a call ends the wait and is no socket's`() throws {
+    let events = try #require(CurlEvents(wakeUp))
+    wakeUp.call()
+    wakeUp.call()
+    #expect(events.wait(60_000))
+    events.forEach { socket, _, _ in Issue.record("\(socket) was handed out") }
+    #expect(!events.wait(0))
+  }
+}
+
+/// Says what it was told, and has the events that it is given.
+private final class RecordingPoller: CurlPoller {
+  var said: [String] = []
+  var events: [(CInt, CurlEvents.Interest)] = []
+
+  func register(_ descriptor: CInt, _ interest: CurlEvents.Interest, insteadOf before: CurlEvents.Interest) {
+    said.append("\(descriptor): \(before.rawValue) → \(interest.rawValue)")
+  }
+
+  func wait(_ milliseconds: CInt) -> Int { events.count }
+
+  func event(_ index: Int) -> (descriptor: CInt, ready: CurlEvents.Interest) { events[index] }
+}

@@ -1,0 +1,68 @@
+import CDirectDNSCurl
+import DirectDNSTesting
+import Testing
+
+@testable import DirectDNS
+
+@Suite(.timeLimit(.minutes(1)))
+struct CurlMultiTests {
+  private let events: CurlEvents
+  private let multi: CurlMulti
+
+  init() throws {
+    let wakeUp = try #require(CurlWakeUp())
+    events = try #require(CurlEvents(wakeUp))
+    multi = try #require(CurlMulti(index: 0, events: events))
+  }
+
+  /// Goes on with the transfers until one of them ends.
+  private func firstEnd() -> CURLcode {
+    var end: CURLcode?
+    while end == nil {
+      if multi.due <= CurlTime.now { multi.actOnTimers() }
+      unsafe multi.reap { end = $1 }
+      let patience = end == nil ? max(0, min(multi.due, CurlTime.now + 10_000) - CurlTime.now) : 0
+      _ = events.wait(patience)
+      events.forEach { socket, ready, owner in
+        #expect(owner == 0)
+        multi.act(on: socket, ready)
+      }
+    }
+    return end ?? CURLE_OK
+  }
+
+  @Test func `transfers go on by their sockets and by libcurl's own timers`() async throws {
+    let server = try await FakeProvider.start(records: ProviderFixture.records)
+    let sockets = CurlSockets(events: events)
+    let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
+    let easy = try #require(CurlEasy(request.lane, sockets: sockets))
+    for _ in 0..<3 {
+      easy.prepare(request, timeout: request.timeout)
+      #expect(multi.due == .max)
+      unsafe multi.add(easy.handle)
+      #expect(multi.due <= CurlTime.now)
+      #expect(firstEnd() == CURLE_OK)
+      unsafe multi.remove(easy.handle)
+      #expect(easy.response([]).status == 200 && sockets.open.count == 1)
+    }
+    multi.close()
+    #expect(sockets.open == [])
+    await server.stop()
+  }
+
+  @Test func `a transfer that takes too long ends by its timer, or when all are looked at`() async throws {
+    let server = try await FakeProvider.start(records: ProviderFixture.records)
+    server.misbehave(.hold)
+    let sockets = CurlSockets(events: events)
+    let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
+    let easy = try #require(CurlEasy(request.lane, sockets: sockets))
+    easy.prepare(request, timeout: 20)
+    unsafe multi.add(easy.handle)
+    multi.actOnAll()
+    #expect(firstEnd() == CURLE_OPERATION_TIMEDOUT)
+    unsafe multi.remove(easy.handle)
+    multi.close()
+    server.release()
+    await server.stop()
+  }
+}

@@ -1,0 +1,16 @@
+import Testing
+
+@testable import DirectDNS
+
+struct CurlWakeUpTests {
+  @Test func `a call can be seen until it was seen, however often it was made`() throws {
+    let wakeUp = try #require(CurlWakeUp())
+    let poller = CurlPoll()
+    poller.register(wakeUp.descriptor, .reading, insteadOf: [])
+    #expect(poller.wait(0) == 0)
+    for _ in 0..<3 { wakeUp.call() }
+    #expect(poller.wait(0) == 1 && wakeUp.isFor(poller.event(0).descriptor))
+    wakeUp.wasSeen()
+    #expect(poller.wait(0) == 0)
+  }
+}
