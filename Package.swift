@@ -142,7 +142,8 @@ let package = Package(
       swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),
     .testTarget(
-      name: "IntegrationTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      name: "IntegrationTests",
+      dependencies: ["DirectDNS", "DirectDNSTesting", .product(name: "HTTPTypes", package: "swift-http-types")],
       swiftSettings: house),
     .testTarget(
       name: "DnsctlTests",

@@ -133,6 +133,14 @@ static inline curl_socket_t directdns_socket(const struct curl_sockaddr *address
   return socket(address->family, address->socktype, address->protocol);
 #endif
 }
+/// One end of a connection within the process, on which the other end takes everything and says nothing.
+static inline curl_socket_t directdns_silent_socket(curl_socket_t *other) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return CURL_SOCKET_BAD;
+  (void)shutdown(ends[1], SHUT_WR);
+  *other = ends[1];
+  return ends[0];
+}
 typedef curl_socket_t (*directdns_dial_callback)(
     void *_Nullable context, curlsocktype purpose, struct curl_sockaddr *address);
 static inline void directdns_setopt_dial(CURL *easy, directdns_dial_callback callback, void *context) {

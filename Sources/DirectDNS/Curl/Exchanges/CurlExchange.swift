@@ -30,6 +30,8 @@ internal import Synchronization
   /// When something of it moved last, once it is connected.
   var movedAt: Int64 = 0
   var connectedAt: Int64 = 0
+  /// How many requests had joined the lane's connections when this one opened its own; nothing if it joined one.
+  var joinsAtStart: Int?
   var hasRepeated = false
   /// Whether a repetition was refused, since the request may have arrived.
   var isStrandedByRepeat = false
@@ -63,7 +65,7 @@ internal import Synchronization
 
   private let shared: Locked<Shared>
   /// Bytes of the body that the reader has not taken.
-  private let unread = Atomic<Int>(0)
+  let unread = Atomic<Int>(0)
 
   init(_ order: CurlOrder) {
     self.order = order

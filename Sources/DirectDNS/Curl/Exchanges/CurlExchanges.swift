@@ -16,6 +16,8 @@ final class CurlExchanges: CurlDriver {
   final class Lane {
     let route: CurlRoute
     var load: LaneLoad
+    /// Requests that went onto connections that stood.
+    var joins = 0
 
     init(_ route: CurlRoute, _ load: LaneLoad) {
       self.route = route
@@ -277,7 +279,7 @@ final class CurlExchanges: CurlDriver {
     unsafe multi.remove(attempt.handle)
     exchange.attempts.removeAll { $0 === attempt }
     attempt.release()
-    if idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
+    if attempt.isClean, idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
   }
 
   /// Handles that are kept, at some 25 KB each.
