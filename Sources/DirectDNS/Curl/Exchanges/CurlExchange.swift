@@ -65,7 +65,7 @@ internal import Synchronization
 
   private let shared: Locked<Shared>
   /// Bytes of the body that the reader has not taken.
-  let unread = Atomic<Int>(0)
+  private let unread = Atomic<Int>(0)
 
   init(_ order: CurlOrder) {
     self.order = order
@@ -118,6 +118,9 @@ internal import Synchronization
       return .failure(failure)
     }
   }
+
+  /// Bytes that wait for the reader.
+  var unreadCount: Int { unread.load(ordering: .relaxed) }
 
   // MARK: What the caller's task does with it
 

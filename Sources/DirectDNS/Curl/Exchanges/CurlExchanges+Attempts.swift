@@ -79,6 +79,8 @@ extension CurlExchanges: CurlAttemptEvents {
   /// out an expectation that was refused (417), which ``DirectClient`` does by itself.
   private func mayRepeat(_ exchange: CurlExchange, _ attempt: CurlAttempt, _ lane: Lane) -> Bool {
     attempt.isClean = false
+    // libcurl keeps the connection, whatever becomes of the request.
+    stands(attempt, lane)
     guard !exchange.isHeadComplete else { return false }
     let isRefused = exchange.joinsAtStart == lane.joins
     guard isRefused || (exchange.order.isRepeatable && !exchange.hasRepeated) else {
@@ -88,7 +90,6 @@ extension CurlExchanges: CurlAttemptEvents {
     if !isRefused { exchange.hasRepeated = true }
     exchange.headBytes.removeAll(keepingCapacity: true)
     exchange.movedAt = CurlTime.now
-    stands(attempt, lane)
     noteJoin(exchange, attempt, lane)
     return true
   }
@@ -153,12 +154,15 @@ extension CurlExchanges: CurlAttemptEvents {
     if case .pulled(let upload) = exchange.order.body { bodyFailure = upload.failure }
     let isStranded = exchange.isStrandedByRepeat
     var wasRefused = false
-    if isStranded, lane(of: exchange)?.load.multiplexing == .always {
+    if isStranded, lane(of: exchange)?.load.multiplexing != .never {
       unsafe multi.remove(attempt.handle)
       wasRefused = unsafe CurlRefusal.isRemembered(by: attempt.handle)
     }
+    var reason = isStranded ? .connectionLost("the connection ended before a response came") : reason
+    // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
+    if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
     return CurlFailure(
-      isStranded ? .connectionLost("the connection ended before a response came") : reason,
+      reason,
       attempts: exchange.failedAttempts, mayHaveArrived: !wasRefused, wasRefused: wasRefused,
       wasRepeated: exchange.hasRepeated, address: exchange.winner?.address, bodyFailure: bodyFailure)
   }
