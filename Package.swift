@@ -150,7 +150,11 @@ let package = Package(
       swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),
     .testTarget(
-      name: "IntegrationTests", dependencies: ["DirectDNS", "DirectDNSFoundation", "DirectDNSTesting"],
+      name: "IntegrationTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSFoundation", "DirectDNSTesting",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       swiftSettings: house),
     .testTarget(
       name: "DnsctlTests",

@@ -5,7 +5,9 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
+#include <stddef.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/epoll.h>
@@ -193,6 +195,28 @@ static inline curl_socket_t directdns_socket(const struct curl_sockaddr *address
 #else
   return socket(address->family, address->socktype, address->protocol);
 #endif
+}
+/// Listens under an abstract name that the kernel picks (unix(7)), so that nobody else knows it.
+static inline curl_socket_t directdns_listen_within(char name[_Nonnull 108]) {
+#if defined(__linux__)
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  socklen_t size = sizeof address - 1;
+  curl_socket_t listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener == CURL_SOCKET_BAD) return listener;
+  if (bind(listener, (struct sockaddr *)&address, sizeof address.sun_family) == 0 && listen(listener, 1) == 0 &&
+      getsockname(listener, (struct sockaddr *)&address, &size) == 0 && size > offsetof(struct sockaddr_un, sun_path)) {
+    strncpy(name, address.sun_path + 1, 107);
+    return listener;
+  }
+  close(listener);
+#endif
+  return CURL_SOCKET_BAD;
+}
+/// Accepts a connection, to say nothing on it but that there is nothing to say.
+static inline curl_socket_t directdns_accept_silently(curl_socket_t listener) {
+  curl_socket_t accepted = accept(listener, NULL, NULL);
+  if (accepted != CURL_SOCKET_BAD) (void)shutdown(accepted, SHUT_WR);
+  return accepted;
 }
 typedef curl_socket_t (*directdns_dial_callback)(
     void *_Nullable context, curlsocktype purpose, struct curl_sockaddr *address);

@@ -33,7 +33,7 @@ extension DirectClient {
     let place = RequestPlace(
       origin: Origin(url), timeouts: call.timeouts, policy: configuration.policy,
       isRepeatable: isRepeatable(request.method, body, call.options))
-    var hasRepeated = false
+    var history = RepeatRule.History()
     while true {
       let order = order(request.method, target, body, length: length, call, place)
       let loop = loop(for: order.route)
@@ -41,16 +41,22 @@ extension DirectClient {
       let result = await perform(exchange, on: loop)
       switch result {
       case .success(let head):
-        return try response(head, ResponseTransfer(exchange, loop, place), target, call)
+        let response = try response(head, ResponseTransfer(exchange, loop, place), target, call)
+        guard response.status == .expectationFailed, order.expectsContinue, order.body.withdraw() else {
+          return response
+        }
+        response.body.discard()
+        target.dropExpectation()
+        call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
         report(failure.attempts, place)
-        guard RepeatRule.allows(failure, isRepeatable: place.isRepeatable, hasRepeated: hasRepeated) else {
+        guard history.allows(failure, isRepeatable: place.isRepeatable, canBeReplayed: body.kind != .oneShot) else {
           throw place.error(failure)
         }
-        hasRepeated = true
-        logger.debug("sent once more", metadata: ["origin": "\(place.origin)", "reason": "\(failure.reason.text)"])
-        target.moveToEnd(failure.address)
-        call.options.observer?(.repeating(reason: failure.reason.text))
+        let reason = failure.wasRefused ? "refused unprocessed" : failure.reason.text
+        logger.debug("sent once more", metadata: ["origin": "\(place.origin)", "reason": "\(reason)"])
+        if !failure.wasRefused { target.moveToEnd(failure.address) }
+        call.options.observer?(.repeating(reason: reason))
       }
     }
   }
@@ -207,6 +213,11 @@ extension DirectClient {
       for loop in loops { _ = loop.post(.closeIdle(attempt.address)) }
     }
   }
+}
+
+extension CurlOrder.Body {
+  /// Whether it can be sent once more; nobody may be reading it.
+  fileprivate func withdraw() -> Bool { if case .pulled(let upload) = self { upload.withdraw() } else { true } }
 }
 
 extension HTTPVersionChoice {

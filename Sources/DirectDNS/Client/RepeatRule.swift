@@ -10,12 +10,33 @@ enum RepeatRule {
 
   static func isIdempotent(_ method: HTTPRequest.Method) -> Bool { idempotent.contains(method) }
 
-  static func allows(_ failure: CurlFailure, isRepeatable: Bool, hasRepeated: Bool) -> Bool {
-    guard isRepeatable, !hasRepeated, !failure.wasRepeated, failure.mayHaveArrived, failure.bodyFailure == nil else {
-      return false
+  /// What a request has gone through.
+  struct History {
+    private var hasRepeated = false
+    private var refusals = 0
+
+    /// Whether a request that failed so is sent again; if so, that is noted.
+    ///
+    /// - Parameters:
+    ///   - failure: why there is no response.
+    ///   - isRepeatable: whether it does no harm when it comes twice.
+    ///   - canBeReplayed: whether its body can be sent again.
+    mutating func allows(_ failure: CurlFailure, isRepeatable: Bool, canBeReplayed: Bool) -> Bool {
+      if failure.wasRefused {
+        refusals += 1
+        return canBeReplayed && refusals <= RepeatRule.refusalLimit
+      }
+      guard isRepeatable, !hasRepeated, !failure.wasRepeated, failure.mayHaveArrived, failure.bodyFailure == nil else {
+        return false
+      }
+      // A server that is slow is not helped by a second request.
+      guard case .connectionLost = failure.reason else { return false }
+      hasRepeated = true
+      return true
     }
-    // A server that is slow is not helped by a second request.
-    guard case .connectionLost = failure.reason else { return false }
-    return true
   }
+
+  /// A request that was refused unprocessed was not sent, so it may go out again: a server that is shutting down, or
+  /// that limits the requests of a connection, may refuse it on several connections in a row.
+  static let refusalLimit = 10
 }

@@ -6,7 +6,7 @@ struct RequestTarget: Sendable {
   let url: WebURL
   /// What the caller asked for.
   let original: WebURL
-  let fields: HTTPFields
+  private(set) var fields: HTTPFields
   /// The addresses that may be connected to, in the order of use.
   private(set) var addresses: [IPAddress]
   let proxy: CurlProxy?
@@ -42,6 +42,9 @@ struct RequestTarget: Sendable {
     guard let address, let index = addresses.firstIndex(of: address) else { return }
     addresses.append(addresses.remove(at: index))
   }
+
+  /// Leaves out an expectation that the server refused (RFC 9110 §10.1.1).
+  mutating func dropExpectation() { fields[.expect] = nil }
 
   /// A response with the name put back where the address stands.
   func restore(_ response: HTTPResponse) -> HTTPResponse {

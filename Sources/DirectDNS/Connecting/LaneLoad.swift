@@ -53,6 +53,9 @@ struct LaneLoad {
   /// Whether requests are under way to an address.
   func isBusy(_ address: IPAddress?) -> Bool { (lines[address]?.running ?? 0) > 0 }
 
+  /// Whether the connections to an address carry more requests than there are of them.
+  func isShared(_ address: IPAddress?) -> Bool { lines[address].map { $0.running > $0.standing } ?? false }
+
   /// Whether one more request may start, when so many connections of others are free.
   func admission(free: Int) -> Admission {
     switch multiplexing {

@@ -6,6 +6,9 @@ import Foundation
 struct NginxSite: WebServer {
   static let name = "nginx"
 
+  /// After so many requests on a connection to ``LabSite/api`` it says GOAWAY and refuses what comes later.
+  static let requestsPerConnection = 100
+
   let process: ServerProcess
   let port: UInt16
   let httpPort: UInt16
@@ -33,6 +36,7 @@ struct NginxSite: WebServer {
           ssl_certificate \(site.certificate(of: host).path);
           ssl_certificate_key \(site.key(of: host).path);
           root \(site.root(of: host).path);
+          \(host.name == LabSite.api ? "keepalive_requests \(Self.requestsPerConnection);" : "")
           location = /moved { return 302 /name; }
           location = /cookies {
             add_header Set-Cookie "a=1; Path=/";

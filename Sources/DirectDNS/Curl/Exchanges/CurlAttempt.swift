@@ -14,8 +14,11 @@ internal import CDirectDNSCurl
   private(set) var startedAt: Int64 = 0
   /// The socket that it opened; nothing when it took a connection that stood.
   private(set) var socket: curl_socket_t?
-  /// How often it was let through to send its request.
-  var passes = 0
+  /// Whether it has opened a connection since it was let through last.
+  private var hasDialled = false
+  /// Whether its handle can serve another request: one whose transfer failed or was repeated cannot, since libcurl
+  /// remembers a refused stream beyond `curl_easy_reset`.
+  var isClean = true
   private var fields = CurlList([])
   private var connectTo = CurlList([])
   private var resolve = CurlList([])
@@ -62,7 +65,8 @@ internal import CDirectDNSCurl
     self.address = address
     startedAt = now
     socket = nil
-    passes = 0
+    hasDialled = false
+    isClean = true
     bodyOffset = 0
     unsafe errorText[0] = 0
     let order = exchange.order
@@ -248,9 +252,16 @@ internal import CDirectDNSCurl
     let socket = unsafe directdns_socket(target)
     if socket != CURL_SOCKET_BAD {
       self.socket = socket
+      hasDialled = true
       events.dialled(socket, self)
     }
     return socket
+  }
+
+  /// Whether the connection that now stands is a new one.
+  func takeDialled() -> Bool {
+    defer { hasDialled = false }
+    return hasDialled
   }
 
   private func stood() -> CInt {

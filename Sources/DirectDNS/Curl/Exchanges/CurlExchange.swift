@@ -32,6 +32,8 @@ internal import Synchronization
   /// When something of it moved last, once it is connected.
   var movedAt: Int64 = 0
   var connectedAt: Int64 = 0
+  /// How many requests had joined the lane's connections when this one opened its own; nothing if it joined one.
+  var joinsAtStart: Int?
   var hasRepeated = false
   /// Whether a repetition was refused, since the request may have arrived.
   var isStrandedByRepeat = false
@@ -113,6 +115,9 @@ internal import Synchronization
       onEnd = nil
     }
   }
+
+  /// Bytes that wait for the reader.
+  var unreadCount: Int { unread.load(ordering: .relaxed) }
 
   // MARK: What the caller's task does with it
 

@@ -61,6 +61,7 @@ extension CurlExchanges: CurlAttemptEvents {
     exchange.connectedAt = now
     exchange.movedAt = exchange.connectedAt
     stands(attempt, lane)
+    noteJoin(exchange, attempt, lane)
     let (line, opened) = (exchange.line, exchange.isOpening)
     if opened || line != attempt.address {
       note(lane) { $0.connected(attempt.address, insteadOf: line, opened: opened) }
@@ -80,20 +81,35 @@ extension CurlExchanges: CurlAttemptEvents {
 
   /// Whether libcurl may send a request once more, on another connection.
   ///
-  /// It wants to when a connection that had been used before ended without a byte of response: the server may have got
-  /// the request and closed only then. Only a server that refused what we were expecting has left it alone for sure.
+  /// It wants to when HTTP/2 refused the request unprocessed, and when a connection that others had used too ended
+  /// without a byte of response: then the server may have got the request and closed only then. It also wants to leave
+  /// out an expectation that was refused (417), which ``DirectClient`` does by itself.
   private func mayRepeat(_ exchange: CurlExchange, _ attempt: CurlAttempt, _ lane: Lane) -> Bool {
-    let isExpectationRefused = exchange.order.expectsContinue && exchange.status == 417
-    guard isExpectationRefused || (exchange.order.isRepeatable && !exchange.hasRepeated), !exchange.hasDeliveredHead
-    else {
+    attempt.isClean = false
+    // libcurl keeps the connection, whatever becomes of the request.
+    stands(attempt, lane)
+    guard !exchange.isHeadComplete else { return false }
+    let isRefused = exchange.joinsAtStart == lane.joins
+    guard isRefused || (exchange.order.isRepeatable && !exchange.hasRepeated) else {
       exchange.isStrandedByRepeat = true
       return false
     }
-    exchange.hasRepeated = true
+    if !isRefused { exchange.hasRepeated = true }
     exchange.headBytes.removeAll(keepingCapacity: true)
     exchange.movedAt = now
-    stands(attempt, lane)
+    noteJoin(exchange, attempt, lane)
     return true
+  }
+
+  /// Notes whether a request opened its connection: as long as nobody joins it there, libcurl repeats the request for
+  /// one reason alone, which is that it was refused.
+  private func noteJoin(_ exchange: CurlExchange, _ attempt: CurlAttempt, _ lane: Lane) {
+    let isNew = attempt.takeDialled()
+    if !isNew { lane.joins += 1 }
+    if !isNew, lane.load.multiplexing == .unknown, lane.load.isShared(attempt.address) {
+      note(lane) { $0.learned(isMultiplexed: true) }
+    }
+    exchange.joinsAtStart = isNew ? lane.joins : nil
   }
 
   private func stands(_ attempt: CurlAttempt, _ lane: Lane) {
@@ -107,10 +123,12 @@ extension CurlExchanges: CurlAttemptEvents {
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
     guard let attempt = unsafe CurlAttempt.object(of: handle), let exchange = attempt.exchange else { return }
     let reason = CurlError(code, detail: attempt.failureText)
+    if code != CURLE_OK { attempt.isClean = false }
     if exchange.winner === attempt {
       finish(
         exchange,
-        code == CURLE_OK ? .success(CurlEnd(trailers: exchange.trailerBytes)) : .failure(broken(exchange, reason)))
+        code == CURLE_OK || isAnswered(exchange, code)
+          ? .success(CurlEnd(trailers: exchange.trailerBytes)) : .failure(broken(exchange, attempt, reason)))
     } else if exchange.winner != nil {
       retire(attempt)
     } else {
@@ -135,15 +153,28 @@ extension CurlExchanges: CurlAttemptEvents {
     if exchange.stage == .running { noteDue(exchange) }
   }
 
+  /// Whether a response was complete when libcurl was kept from sending the request without its expectation.
+  private func isAnswered(_ exchange: CurlExchange, _ code: CURLcode) -> Bool {
+    code == CURLE_ABORTED_BY_CALLBACK && exchange.isHeadComplete && exchange.order.expectsContinue
+  }
+
   /// Why an exchange that had its connection did not end well.
-  private func broken(_ exchange: CurlExchange, _ reason: CurlError) -> CurlFailure {
+  private func broken(_ exchange: CurlExchange, _ attempt: CurlAttempt, _ reason: CurlError) -> CurlFailure {
     var bodyFailure: (any Error)?
     if case .pulled(let upload) = exchange.order.body { bodyFailure = upload.failure }
     let isStranded = exchange.isStrandedByRepeat
+    var wasRefused = false
+    if isStranded, let lane = exchange.lane, lane.load.multiplexing != .never {
+      unsafe lane.multi.remove(attempt.handle)
+      wasRefused = unsafe CurlRefusal.isRemembered(by: attempt.handle)
+    }
+    var reason = isStranded ? .connectionLost("the connection ended before a response came") : reason
+    // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
+    if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
     return CurlFailure(
-      isStranded ? .connectionLost("the connection ended before a response came") : reason,
-      attempts: exchange.failedAttempts, mayHaveArrived: true, wasRepeated: exchange.hasRepeated,
-      address: exchange.winner?.address, bodyFailure: bodyFailure)
+      reason,
+      attempts: exchange.failedAttempts, mayHaveArrived: !wasRefused, wasRefused: wasRefused,
+      wasRepeated: exchange.hasRepeated, address: exchange.winner?.address, bodyFailure: bodyFailure)
   }
 
   func timeOut(_ exchange: CurlExchange, _ timer: CurlFailure.Timer) {
@@ -162,8 +193,6 @@ extension CurlExchanges: CurlAttemptEvents {
 
   func finish(_ exchange: CurlExchange, _ result: Result<CurlEnd, CurlFailure>) {
     guard exchange.stage == .running else { return }
-    // A refused expectation that libcurl had no answer to is the response.
-    if case .success = result, !exchange.isHeadComplete, exchange.status > 0 { complete(exchange) }
     exchange.stage = .done
     exchange.lastHead = newHead(exchange)
     exchange.result = result

@@ -19,8 +19,6 @@ extension CurlExchanges {
     }
     let status = exchange.status
     guard status >= 200 || status == 101 else { return }
-    // Perhaps libcurl sends the request once more without the expectation (RFC 9110 §10.1.1).
-    guard status != 417 || !exchange.order.expectsContinue else { return }
     complete(exchange)
   }
 

@@ -20,6 +20,8 @@ final class CurlExchanges: CurlDriver {
     var load: LaneLoad
     /// Transfers that were started and have sent nothing yet.
     var startCount = 0
+    /// Requests that went onto connections that stood.
+    var joins = 0
 
     init(_ route: CurlRoute, _ multi: CurlMulti, _ load: LaneLoad) {
       self.route = route
@@ -319,7 +321,7 @@ final class CurlExchanges: CurlDriver {
     unsafe lane.multi.remove(attempt.handle)
     exchange.attempts.removeAll { $0 === attempt }
     attempt.release()
-    if idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
+    if attempt.isClean, idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
   }
 
   /// Handles that are kept, at some 25 KB each.

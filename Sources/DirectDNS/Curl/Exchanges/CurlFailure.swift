@@ -11,6 +11,8 @@ struct CurlFailure: Error, Sendable {
   let attempts: [Attempt]
   /// Whether something of the request may have reached the server.
   let mayHaveArrived: Bool
+  /// Whether HTTP/2 refused the request unprocessed (RFC 9113 §8.7).
+  let wasRefused: Bool
   /// Whether it has been sent twice already.
   let wasRepeated: Bool
   /// The time that was exceeded, where one was.
@@ -26,12 +28,13 @@ struct CurlFailure: Error, Sendable {
 
   init(
     _ reason: CurlError, attempts: [Attempt] = [], mayHaveArrived: Bool = false,
-    wasRepeated: Bool = false, timer: Timer? = nil, forbidden: IPAddress? = nil,
+    wasRefused: Bool = false, wasRepeated: Bool = false, timer: Timer? = nil, forbidden: IPAddress? = nil,
     address: IPAddress? = nil, bodyFailure: (any Error)? = nil
   ) {
     self.reason = reason
     self.attempts = attempts
     self.mayHaveArrived = mayHaveArrived
+    self.wasRefused = wasRefused
     self.wasRepeated = wasRepeated
     self.timer = timer
     self.forbidden = forbidden

@@ -104,6 +104,16 @@ final class CurlUpload: Sendable {
     writer?.resume()
   }
 
+  /// Takes the source back, so that another upload can have it; false for one that was asked and cannot be again.
+  func withdraw() -> Bool {
+    state.withLock { state in
+      guard state.feeder == nil else { return canRestart }
+      state.feeder = Task {}
+      state.hasEnded = true
+      return true
+    }
+  }
+
   // MARK: The feeder's task
 
   private func begin(_ state: inout State) {
