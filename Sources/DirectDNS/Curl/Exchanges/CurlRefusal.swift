@@ -1,0 +1,71 @@
+internal import CDirectDNSCurl
+
+/// Finds out whether HTTP/2 refused a request unprocessed (RFC 9113 §8.7), which libcurl knows and does not tell.
+///
+/// On a connection that others had used, libcurl asks to send a refused request again as it does for one whose
+/// connection died. What tells them apart is a mark in the handle (`refused_stream`) that outlives the transfer and
+/// shows in one place: when the next transfer gets no response, libcurl says why it repeats it. So the handle makes one
+/// to a socket of this process, which has nothing to say. Elsewhere than on Linux nothing is found.
+@safe final class CurlRefusal {
+  private let listener: curl_socket_t
+  private var accepted = CURL_SOCKET_BAD
+  private var isRemembered = false
+
+  private init(_ listener: curl_socket_t) { self.listener = listener }
+
+  deinit {
+    if accepted != CURL_SOCKET_BAD { _ = directdns_close(accepted) }
+    _ = directdns_close(listener)
+  }
+
+  /// Asks a handle that belongs to no multi handle, and leaves it fit for nothing else.
+  static func isRemembered(by handle: UnsafeMutableRawPointer) -> Bool {
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 108) { room in
+      unsafe room.initialize(repeating: 0)
+      guard let name = room.baseAddress else { return false }
+      let listener = unsafe directdns_listen_within(name)
+      guard listener != CURL_SOCKET_BAD else { return false }
+      let probe = CurlRefusal(listener)
+      withExtendedLifetime(probe) { unsafe probe.perform(handle, name) }
+      return probe.isRemembered
+    }
+  }
+
+  private func perform(_ handle: UnsafeMutableRawPointer, _ name: UnsafePointer<CChar>) {
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe curl_easy_reset(handle)
+    unsafe directdns_setopt_string(handle, CURLOPT_URL, "http://127.0.0.1/")
+    unsafe directdns_setopt_string(handle, CURLOPT_PROXY, "")
+    unsafe directdns_setopt_string(handle, CURLOPT_ABSTRACT_UNIX_SOCKET, name)
+    unsafe directdns_setopt_long(handle, CURLOPT_NOSIGNAL, 1)
+    unsafe directdns_setopt_long(handle, CURLOPT_TIMEOUT_MS, 1_000)
+    unsafe directdns_setopt_connected(
+      handle, { context, _, _, _, _ in unsafe CurlRefusal.object(context)?.accept() ?? CURL_PREREQFUNC_ABORT }, context)
+    unsafe directdns_setopt_trace(
+      handle,
+      { _, type, text, size, context in
+        if type == CURLINFO_TEXT {
+          unsafe CurlRefusal.object(context)?.told(UnsafeRawBufferPointer(start: text, count: size))
+        }
+        return 0
+      }, context)
+    unsafe _ = curl_easy_perform(handle)
+  }
+
+  private static func object(_ context: UnsafeMutableRawPointer?) -> CurlRefusal? {
+    unsafe context.map { unsafe Unmanaged<CurlRefusal>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Takes the request, and not its repetition.
+  private func accept() -> CInt {
+    guard accepted == CURL_SOCKET_BAD else { return CURL_PREREQFUNC_ABORT }
+    accepted = directdns_accept_silently(listener)
+    return accepted == CURL_SOCKET_BAD ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK
+  }
+
+  private func told(_ line: UnsafeRawBufferPointer) {
+    if unsafe line.starts(with: Self.mark) { isRemembered = true }
+  }
+
+  private static let mark = Array("REFUSED_STREAM".utf8)
+}
