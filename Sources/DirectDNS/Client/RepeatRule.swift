@@ -21,6 +21,7 @@ enum RepeatRule {
     ///   - failure: why there is no response.
     ///   - isRepeatable: whether it does no harm when it comes twice.
     ///   - canBeReplayed: whether its body can be sent again.
+    /// - Returns: whether to send it.
     mutating func allows(_ failure: CurlFailure, isRepeatable: Bool, canBeReplayed: Bool) -> Bool {
       if failure.wasRefused {
         refusals += 1

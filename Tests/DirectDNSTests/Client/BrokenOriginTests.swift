@@ -1,0 +1,307 @@
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+/// Servers that break off, refuse and say nothing: what a request makes of it, and how often it arrives.
+@Suite(.timeLimit(.minutes(1)))
+struct BrokenOriginTests {
+  /// A client, and a server that it trusts.
+  private struct World: Sendable {
+    let origin: FakeOrigin
+    let client: DirectClient
+    let file: CAFile?
+
+    func request(
+      _ method: HTTPRequest.Method = .get, _ path: String = "/", _ fields: HTTPFields = [:]
+    ) throws -> HTTPRequest {
+      HTTPRequest(method: method, url: try WebURL(origin.url(path, host: "shop.test")), headerFields: fields)
+    }
+
+    /// Makes a connection that the next request finds standing.
+    func warm() async throws { _ = try await client.execute(request(.get, "/warm")).body.text() }
+
+    /// The requests for a path, in the order of arrival.
+    func arrived(_ path: String = "/") -> [RecordedRequest] { origin.requests.filter { $0.path == path } }
+  }
+
+  private func staged(
+    _ version: HTTPVersion = .http1, handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
+    admit: FakeOrigin.Gatekeeper? = nil, _ body: (World) async throws -> Void
+  ) async throws {
+    var configuration = FakeOriginConfiguration()
+    var file: CAFile?
+    if version == .http2 {
+      let authority = try TestCertificateAuthority()
+      configuration.identity = try authority.issue(names: ["shop.test"])
+      file = try authority.makeFile()
+    }
+    let origin = try await FakeOrigin.start(configuration: configuration, handler: handler, admit: admit)
+    let trusted = file.map { [$0.path] } ?? []
+    let client = try ClientFixture.client {
+      $0.trust = TrustStore(privateAuthorities: trusted, environment: [:])
+    }
+    try await body(World(origin: origin, client: client, file: file))
+    await client.shutDown(within: .zero)
+    await origin.stop()
+  }
+
+  /// A fault for the first requests of `/`, and then an answer.
+  private static func failing(_ times: Int, _ fault: OriginFault) -> FakeOrigin.Handler {
+    let left = Locked(times)
+    return { request in
+      let fails = left.withLock { left in
+        guard request.path == "/", left > 0 else { return false }
+        left -= 1
+        return true
+      }
+      if fails { throw fault }
+      return OriginResponse(body: "alive")
+    }
+  }
+
+  // MARK: In mid-body
+
+  @Test(arguments: HTTPVersion.allCases, [OriginFault.close, .reset, .resetStream, .goAway(processed: true)])
+  func `a body that breaks off gives what came, then an error, and no second request`(
+    _ version: HTTPVersion, _ fault: OriginFault
+  ) async throws {
+    let gate = Gate()
+    try await staged(
+      version,
+      handler: { _ in
+        OriginResponse(length: 1_000_000) { body in
+          try await body.write("half")
+          try await gate.pass()
+          throw fault
+        }
+      }
+    ) { world in
+      let response = try await world.client.execute(world.request())
+      var pieces = response.body.makeAsyncIterator()
+      #expect(try await pieces.next() == Array("half".utf8))
+      gate.open()
+      let error = await #expect(throws: DirectDNSError.self) { _ = try await pieces.next() }
+      #expect(error?.code == .connectionLost && error?.message.contains("mid-body") == true)
+      #expect(world.origin.requests.count == 1)
+    }
+  }
+
+  @Test func `a body without its end is an error, although the connection was closed in order`() async throws {
+    let body = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"
+    try await staged(handler: { _ in throw OriginFault.text(body) }) { world in
+      let response = try await world.client.execute(world.request())
+      let error = await #expect(throws: DirectDNSError.self) { try await response.body.text() }
+      #expect(error?.code == .connectionLost && world.origin.requests.count == 1)
+    }
+  }
+
+  @Test(arguments: ["nonsense\r\n\r\n", "", "HTTP/1.1\r\n\r\n", "HTTP/1.1 99\r\n\r\n"])
+  func `what is no response is an error`(_ text: String) async throws {
+    try await staged(handler: { _ in throw OriginFault.text(text) }) { world in
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await world.client.execute(world.request(.post), body: .text("x"))
+      }
+      #expect(error?.code == .connectionLost && world.origin.requests.count == 1)
+    }
+  }
+
+  @Test(arguments: HTTPVersion.allCases)
+  func `a server that is slow is waited for, in its head and in its body`(_ version: HTTPVersion) async throws {
+    let (head, body) = (Gate(), Gate())
+    try await staged(
+      version,
+      handler: { _ in
+        try await head.pass()
+        return OriginResponse(length: 6) { writer in
+          try await writer.write("one")
+          try await body.pass()
+          try await writer.write("two")
+        }
+      }
+    ) { world in
+      let request = Task { try await world.client.execute(world.request()) }
+      await head.waitForArrivals()
+      head.open()
+      let response = try await request.value
+      var pieces = response.body.makeAsyncIterator()
+      #expect(try await pieces.next() == Array("one".utf8))
+      body.open()
+      #expect(try await pieces.next() == Array("two".utf8))
+      #expect(try await pieces.next() == nil)
+    }
+  }
+
+  // MARK: Connections that were kept
+
+  // libcurl 7.88 takes a connection that was reset while it idled for a living one: a POST may then fail unsent.
+  @Test(arguments: [HTTPRequest.Method.get, .post])
+  func `a connection that the server has closed meanwhile costs a GET nothing, and sends no POST twice`(
+    _ method: HTTPRequest.Method
+  ) async throws {
+    try await staged(handler: { request in
+      var response = OriginResponse(body: "here")
+      response.hangsUp = request.path == "/warm"
+      return response
+    }) { world in
+      try await world.warm()
+      await world.origin.waitForOpenConnections(0)
+      do {
+        let response = try await world.client.execute(
+          world.request(method), body: method == .post ? .text("x") : .none)
+        #expect(try await response.body.text() == "here")
+        #expect(world.arrived().count == 1 && world.origin.connectionCount == 2)
+      } catch let error as DirectDNSError {
+        #expect(method == .post && error.code == .connectionLost && world.arrived().isEmpty)
+      }
+    }
+  }
+
+  @Test(arguments: HTTPVersion.allCases)
+  func `on a used connection that dies a GET is sent again, and a POST is not`(_ version: HTTPVersion) async throws {
+    try await staged(version, handler: Self.failing(1, .reset)) { world in
+      try await world.warm()
+      #expect(try await world.client.execute(world.request()).body.text() == "alive")
+      #expect(world.arrived().map(\.numberOnConnection) == [2, 1])
+    }
+    try await staged(version, handler: Self.failing(1, .reset)) { world in
+      try await world.warm()
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await world.client.execute(world.request(.post), body: .text("pay"))
+      }
+      #expect(error?.code == .connectionLost && world.arrived().count == 1)
+      #expect(error?.message.contains("may have reached the server") == true)
+    }
+  }
+
+  // MARK: Refused unprocessed
+
+  struct Refusal: Sendable, CustomTestStringConvertible {
+    var method: HTTPRequest.Method
+    var fault: OriginFault
+    /// Whether it comes on a connection that was used before.
+    var isUsed: Bool
+    var times: Int
+    var testDescription: String { "\(method) \(fault) \(isUsed ? "used" : "fresh") ×\(times)" }
+  }
+
+  private static let refusals: [Refusal] = [HTTPRequest.Method.get, .post].flatMap { method in
+    [false, true].flatMap { isUsed in
+      [1, 2, 4].map { Refusal(method: method, fault: .refuseStream, isUsed: isUsed, times: $0) }
+    }
+  }
+
+  @Test(arguments: refusals)
+  func `what HTTP/2 refused unprocessed was not sent, and is sent again`(_ refusal: Refusal) async throws {
+    try await staged(.http2, handler: Self.failing(refusal.times, refusal.fault)) { world in
+      if refusal.isUsed { try await world.warm() }
+      let body: RequestBody = refusal.method == .post ? .text("pay") : .none
+      let response = try await world.client.execute(world.request(refusal.method), body: body)
+      #expect(try await response.body.text() == "alive")
+      #expect(world.arrived().count == refusal.times + 1)
+    }
+  }
+
+  @Test(arguments: [HTTPRequest.Method.get, .post])
+  func `a server that refuses everything is not asked for ever`(_ method: HTTPRequest.Method) async throws {
+    try await staged(.http2, handler: Self.failing(.max, .refuseStream)) { world in
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await world.client.execute(world.request(method), body: method == .post ? .text("pay") : .none)
+      }
+      #expect(error?.code == .connectionLost && world.arrived().count <= 40, "\(world.arrived().count)")
+    }
+  }
+
+  // libcurl 7.88 does not tell what GOAWAY said when it leaves a connection without a request: a POST that it refused
+  // could be sent again, and is not.
+  @Test(arguments: [false, true], [false, true])
+  func `after GOAWAY and the connection's end a GET is repeated, and a POST is not`(
+    _ isProcessed: Bool, _ isUsed: Bool
+  ) async throws {
+    let fault = OriginFault.goAway(processed: isProcessed)
+    try await staged(.http2, handler: Self.failing(1, fault)) { world in
+      if isUsed { try await world.warm() }
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await world.client.execute(world.request(.post), body: .text("pay"))
+      }
+      #expect(error?.code == .connectionLost && world.arrived().count == 1)
+    }
+    try await staged(.http2, handler: Self.failing(1, fault)) { world in
+      if isUsed { try await world.warm() }
+      #expect(try await world.client.execute(world.request()).body.text() == "alive")
+      #expect(world.arrived().count == 2)
+    }
+  }
+
+  @Test func `a refusal of an earlier request excuses no later one`() async throws {
+    let plan = Locked([OriginFault.refuseStream, .reset])
+    try await staged(
+      .http2,
+      handler: { request in
+        guard request.path == "/" else { return OriginResponse(body: "alive") }
+        if let fault = plan.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
+        return OriginResponse(body: "alive")
+      }
+    ) { world in
+      try await world.warm()
+      // Refused, sent again, and then it may have arrived.
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await world.client.execute(world.request(.post), body: .text("pay"))
+      }
+      #expect(error?.code == .connectionLost && world.arrived().count == 2)
+      for _ in 0..<3 {
+        plan.withLock { $0 = [.reset] }
+        let before = world.arrived().count
+        let error = await #expect(throws: DirectDNSError.self) {
+          try await world.client.execute(world.request(.post), body: .text("pay"))
+        }
+        #expect(error?.code == .connectionLost && world.arrived().count == before + 1)
+      }
+    }
+  }
+
+  // MARK: Expect: 100-continue
+
+  @Test(arguments: HTTPVersion.allCases, [3, 200_000])
+  func `a refused expectation is dropped, once`(_ version: HTTPVersion, _ size: Int) async throws {
+    try await staged(
+      version,
+      admit: { $0.field("expect") == nil ? .read : .answer(OriginResponse(.expectationFailed, body: "no")) }
+    ) { world in
+      let body = [UInt8](repeating: 7, count: size)
+      let response = try await world.client.execute(
+        world.request(.post, "/", [.expect: "100-continue"]), body: .bytes(body))
+      #expect(response.status == .ok, "\(world.arrived().count) arrived")
+      #expect(world.arrived().map { $0.field("expect") } == ["100-continue", nil])
+      #expect(world.arrived().last?.body == body)
+    }
+  }
+
+  @Test(arguments: HTTPVersion.allCases)
+  func `a server that always answers 417 is asked twice at most`(_ version: HTTPVersion) async throws {
+    try await staged(version, admit: { _ in .answer(OriginResponse(.expectationFailed, body: "no")) }) { world in
+      let response = try await world.client.execute(
+        world.request(.post, "/", [.expect: "100-continue"]), body: .text("abc"))
+      #expect(response.status == .expectationFailed)
+      #expect(try await response.body.text() == "no" && world.arrived().count == 2)
+    }
+  }
+
+  @Test func `a body goes out in the end when nobody says to continue`() async throws {
+    try await staged(admit: { _ in .readUnannounced }) { world in
+      let response = try await world.client.execute(
+        world.request(.put, "/", [.expect: "100-continue"]), body: .text("abc"))
+      #expect(response.status == .ok && world.arrived().map(\.body) == [Array("abc".utf8)])
+    }
+  }
+
+  @Test func `a body that is announced goes out`() async throws {
+    try await staged(admit: { _ in .read }) { world in
+      let response = try await world.client.execute(
+        world.request(.put, "/", [.expect: "100-continue"]),
+        body: .stream(length: 3, Pieces(bytes: [1, 2, 3])))
+      #expect(response.status == .ok && world.arrived().map(\.body) == [[1, 2, 3]])
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+/// How a client ends.
+@Suite(.timeLimit(.minutes(1)))
+struct LifetimeTests {
+  @Test func `a shutdown waits for what is under way, and takes nothing new`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      try await gate.pass()
+      return OriginResponse(body: "done")
+    }
+    let client = try ClientFixture.client()
+    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    let underWay = Task { try await client.execute(request).body.text() }
+    await gate.waitForArrivals()
+    let end = Task.immediate { await client.shutDown(within: .seconds(60)) }
+    let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request) }
+    #expect(error?.code == .shutDown && origin.requests.count == 1)
+    gate.open()
+    #expect(try await underWay.value == "done")
+    await end.value
+    await origin.waitForOpenConnections(0)
+    await origin.stop()
+  }
+
+  @Test func `at its deadline a shutdown ends what is left, those included who wait for a connection`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      try await gate.pass()
+      return OriginResponse()
+    }
+    let client = try ClientFixture.client { $0.connections = 2 }
+    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    let requests = (0..<5).map { _ in Task.immediate { try await client.execute(request) } }
+    await gate.waitForArrivals(2)
+    await client.shutDown(within: .milliseconds(20))
+    for request in requests {
+      let error = await #expect(throws: DirectDNSError.self) { try await request.value }
+      #expect(error?.code == .shutDown)
+    }
+    #expect(origin.requests.count == 2)
+    await origin.waitForOpenConnections(0)
+    await origin.stop()
+  }
+
+  @Test func `a shutdown waits for a body that is being read`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse(length: 6) { body in
+        try await body.write("one")
+        try await gate.pass()
+        try await body.write("two")
+      }
+    }
+    let client = try ClientFixture.client()
+    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let end = Task.immediate { await client.shutDown(within: .seconds(60)) }
+    gate.open()
+    #expect(try await response.body.text() == "onetwo")
+    await end.value
+    await origin.stop()
+  }
+
+  @Test(arguments: [HTTPVersion.http1, .http2])
+  func `a client that is dropped leaves neither a thread nor a descriptor, with bodies half read`(
+    _ version: HTTPVersion
+  ) async throws {
+    // In a process of its own, where nothing else opens descriptors; an exit test cannot take the argument along.
+    switch version {
+    case .http1: await #expect(processExitsWith: .success) { try await Self.leavesNothing(.http1) }
+    case .http2: await #expect(processExitsWith: .success) { try await Self.leavesNothing(.http2) }
+    }
+  }
+
+  private static func leavesNothing(_ version: HTTPVersion) async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let identity = version == .http2 ? try authority.issue(names: ["shop.test"]) : nil
+    let origin = try await FakeOrigin.start(configuration: FakeOriginConfiguration(identity: identity)) { request in
+      if request.path == "/silent" { try await Task.sleep(for: .seconds(3600)) }
+      return OriginResponse(generating: request.path == "/large" ? 50_000_000 : 10)
+    }
+    func round(_ number: Int) async throws {
+      let client = try ClientFixture.client {
+        $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+      }
+      func get(_ path: String) throws -> HTTPRequest { try ClientFixture.get(origin.url(path, host: "shop.test")) }
+      let before = origin.requests.count
+      // One is read, one is half read, one is dropped unread, one waits for ever.
+      _ = try await client.execute(get("/")).body.text()
+      let half = try await client.execute(get("/large"))
+      var pieces = half.body.makeAsyncIterator()
+      _ = try await pieces.next()
+      _ = try await client.execute(get("/large"))
+      let silent = Task { [request = try get("/silent")] in _ = try await client.execute(request) }
+      await origin.waitForRequests(before + 4)
+      if number.isMultiple(of: 3) { await client.shutDown(within: .zero) }
+      silent.cancel()
+      _ = await silent.result
+    }
+    try await round(0)
+    #expect(await ProcessState.eventually { origin.openConnectionCount == 0 })
+    // The last client may still be on its way out: room for one, where twenty would be a leak.
+    let (descriptors, threads) = (ProcessState.descriptors + 4, ProcessState.threads + 4)
+    for number in 0..<20 { try await round(number) }
+    #expect(await ProcessState.eventually { origin.openConnectionCount == 0 })
+    #expect(
+      await ProcessState.eventually { ProcessState.descriptors <= descriptors }, "\(ProcessState.descriptors)")
+    #expect(await ProcessState.eventually { ProcessState.threads <= threads }, "\(ProcessState.threads)")
+  }
+}

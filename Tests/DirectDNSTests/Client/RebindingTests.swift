@@ -1,0 +1,193 @@
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+/// DNS that lies: names that lead behind the firewall, in every way that there is to get there.
+///
+/// 127.0.0.2 stands for the internet, since it is allowed; what listens on 127.0.0.1 and on ::1 stands for what nobody
+/// may reach from there, and must never hear of it.
+@Suite(.timeLimit(.minutes(1)))
+struct RebindingTests {
+  private struct World {
+    let laboratory: ClientLaboratory
+    /// What anybody may ask.
+    let open: FakeOrigin
+    /// What nobody may.
+    let closed: [FakeOrigin]
+    let clock: ManualClock
+
+    var port: Int { open.port }
+    var client: DirectClient { laboratory.client }
+
+    func request(_ url: String, _ fields: HTTPFields = [:]) throws(DirectDNSError) -> HTTPRequest {
+      HTTPRequest(method: .get, url: try WebURL(url.replacing("PORT", with: "\(port)")), headerFields: fields)
+    }
+
+    func code(_ url: String, _ fields: HTTPFields = [:]) async -> DirectDNSError.Code? {
+      do throws(DirectDNSError) {
+        _ = try await client.execute(request(url, fields))
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+  }
+
+  private func staged(
+    _ fill: (inout RecordTable) -> Void, handler: @escaping FakeOrigin.Handler = { _ in OriginResponse(body: "open") },
+    _ body: (World) async throws -> Void
+  ) async throws {
+    let origins = try await OriginGroup.start(["127.0.0.2", "127.0.0.1", "::1"], handler: handler)
+    let clock = ManualClock()
+    let policy = AddressPolicy(.publicOnly, allowedNetworks: [try #require(IPNetwork("127.0.0.2/32"))])
+    let laboratory = try await ClientLaboratory(records: RecordTable(fill), clock: clock, policy: policy)
+    let world = World(laboratory: laboratory, open: origins[0], closed: Array(origins.dropFirst()), clock: clock)
+    try await body(world)
+    for closed in world.closed { #expect(closed.connectionCount == 0) }
+    await laboratory.stop()
+    for origin in origins { await origin.stop() }
+  }
+
+  @Test func `a name that was public and is private now is refused, its live connection unused`() async throws {
+    try await staged({ $0.add("www.evil.test", "127.0.0.2") }) { world in
+      let first = try await world.client.execute(world.request("http://www.evil.test:PORT/"))
+      #expect(try await first.body.text() == "open")
+      world.laboratory.provider.records = RecordTable { $0.add("www.evil.test", "127.0.0.1", "::1") }
+      world.laboratory.resolver.invalidate(Sample.name("www.evil.test"))
+      #expect(await world.code("http://www.evil.test:PORT/") == .addressForbidden)
+      #expect(world.open.requests.count == 1)
+    }
+  }
+
+  @Test func `of a mixed answer the public address alone is used, whether it answers or not`() async throws {
+    try await staged({ records in
+      records.add("www.evil.test", "127.0.0.1", "127.0.0.2")
+      records.add("down.evil.test", "127.0.0.1", "127.0.0.2")
+    }) { world in
+      for _ in 0..<5 {
+        let response = try await world.client.execute(world.request("http://www.evil.test:PORT/"))
+        #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
+        _ = try await response.body.text()
+      }
+      await world.open.stop()
+      #expect(await world.code("http://down.evil.test:PORT/") == .connectFailed)
+    }
+  }
+
+  @Test(arguments: [
+    ["127.0.0.1"], ["::1"], ["0.0.0.0"], ["::"], ["::ffff:127.0.0.1"], ["64:ff9b::7f00:1"], ["::127.0.0.1"],
+    ["2002:7f00:1::"], ["10.0.0.1", "169.254.169.254"], ["fe80::1"], ["168.63.129.16"],
+  ])
+  func `a name that leads to a private address is refused in every form of it`(_ addresses: [String]) async throws {
+    try await staged({ $0.add("www.evil.test", addresses.compactMap { IPAddress($0) }) }) { world in
+      #expect(await world.code("http://www.evil.test:PORT/") == .addressForbidden)
+    }
+  }
+
+  @Test func `an alias to a private name is refused`() async throws {
+    try await staged({ records in
+      records.alias("www.evil.test", to: "next.evil.test")
+      records.alias("next.evil.test", to: "database.corp.test")
+      records.add("database.corp.test", "127.0.0.1")
+    }) { world in
+      #expect(await world.code("http://www.evil.test:PORT/") == .addressForbidden)
+    }
+  }
+
+  /// Ways to write this machine's addresses.
+  private static let spellings = [
+    "127.0.0.1", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "2130706433", "0177.0.0.1", "017700000001", "127.0.0.1.",
+    "１２７.0.0.1", "127。0。0。1", "%31%32%37.0.0.1", "127.0.0.%31", "0", "0.0.0.0", "0x0", "[::1]", "[0:0:0:0:0:0:0:1]",
+    "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]", "[64:ff9b::127.0.0.1]",
+    "[64:ff9b::7f00:1]", "[::127.0.0.1]", "localhost", "LOCALHOST.", "a.localhost", "ip6-localhost",
+    "localhost.localdomain", "user@127.0.0.1", "www.shop.test@127.0.0.1", "www.shop.test:80@127.0.0.1",
+  ]
+
+  @Test func `a literal in any spelling is refused, in the URL and by redirect`() async throws {
+    try await staged(
+      { $0.add("www.shop.test", "127.0.0.2") },
+      handler: { request in
+        OriginResponse(.found, fields: [.location: request.value("to") ?? ""])
+      }
+    ) { world in
+      for spelling in Self.spellings {
+        let target = "http://\(spelling):PORT/"
+        #expect(await world.code(target) == .addressForbidden, "\(spelling)")
+        let escaped = target.replacing("PORT", with: "\(world.port)").utf8.map {
+          "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16)
+        }.joined()
+        let before = world.open.requests.count
+        #expect(await world.code("http://www.shop.test:PORT/?to=\(escaped)") == .addressForbidden, "\(spelling)")
+        #expect(world.open.requests.count == before + 1)
+      }
+    }
+  }
+
+  @Test func `a redirect to a private name is refused, and what browsers read as another host too`() async throws {
+    let locations = [
+      "http://inside.evil.test:PORT/", "//inside.evil.test:PORT/", "\\\\127.0.0.1:PORT/",
+      "http:\\\\127.0.0.1:PORT\\@www.shop.test/", "http://127.0.0.1:PORT\\@www.shop.test/",
+      "http:/\t/127.0.0.1:PORT/", " http://127.0.0.1:PORT/", "HTTP:127.0.0.1:PORT/x/..//",
+    ]
+    let next = Locked("")
+    try await staged(
+      { records in
+        records.add("www.shop.test", "127.0.0.2")
+        records.add("inside.evil.test", "127.0.0.1")
+      },
+      handler: { _ in OriginResponse(.found, fields: [.location: next.withLock { $0 }]) }
+    ) { world in
+      for location in locations.dropLast() {
+        next.withLock { $0 = location.replacing("PORT", with: "\(world.port)") }
+        #expect(await world.code("http://www.shop.test:PORT/") == .addressForbidden, "\(location)")
+      }
+      // `http:` without slashes is relative to an http URL: it leads back to the host itself.
+      next.withLock { $0 = "http:127.0.0.1" }
+      #expect(await world.code("http://www.shop.test:PORT/") == .tooManyRedirects)
+    }
+  }
+
+  @Test func `an answer that is stale is judged like a fresh one`() async throws {
+    try await staged({ $0.add("www.evil.test", "127.0.0.1", ttl: 60) }) { world in
+      _ = try await world.laboratory.resolver.resolve("www.evil.test")
+      await world.laboratory.provider.stop()
+      world.clock.advance(by: .seconds(3600))
+      var request = RequestOptions()
+      request.lookup = LookupOptions(expired: .preferred)
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await world.client.execute(world.request("http://www.evil.test:PORT/"), options: request)
+      }
+      #expect(error?.code == .addressForbidden)
+    }
+  }
+
+  @Test func `the Host field moves a request nowhere, and excuses none`() async throws {
+    try await staged({ records in
+      records.add("www.shop.test", "127.0.0.2")
+      records.add("inside.evil.test", "127.0.0.1")
+    }) { world in
+      for host in ["localhost", "127.0.0.1", "inside.evil.test", "127.0.0.1:\(world.port)"] {
+        let response = try await world.client.execute(world.request("http://www.shop.test:PORT/", [.hostField: host]))
+        #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
+        _ = try await response.body.text()
+      }
+      #expect(world.open.requests.map(\.host).last == "127.0.0.1:\(world.port)")
+      for url in ["http://inside.evil.test:PORT/", "http://127.0.0.1:PORT/", "http://[::1]:PORT/"] {
+        #expect(await world.code(url, [.hostField: "www.shop.test"]) == .addressForbidden)
+      }
+    }
+  }
+
+  @Test func `a request that was rewritten to an address is judged by that address`() async throws {
+    try await staged({ $0.add("www.shop.test", "127.0.0.2") }) { world in
+      let fields: HTTPFields = [.hostField: "www.shop.test", .originalUrl: "http://www.shop.test/"]
+      #expect(await world.code("http://127.0.0.1:PORT/", fields) == .addressForbidden)
+      let response = try await world.client.execute(world.request("http://127.0.0.2:PORT/", fields))
+      #expect(try await response.body.text() == "open")
+      #expect(world.open.requests.map(\.host) == ["www.shop.test"])
+      #expect(world.open.requests.map { $0.field("originalUrl") } == [nil])
+    }
+  }
+}
