@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 
 /// So many operations at a time, until all of them are done.
-public struct Load: Sendable {
+package struct Load: Sendable {
   let inFlight: Int
 
   /// Creates a load of so many operations at a time.
-  public init(inFlight: Int) { self.inFlight = inFlight }
+  package init(inFlight: Int) { self.inFlight = inFlight }
 
   /// Runs operations that are told apart by their index, and counts those that fail; the first failure is
   /// printed.
@@ -33,7 +33,7 @@ public struct Load: Sendable {
   /// Runs a warm-up and then what is counted, and prints `rate=PER-SECOND cpu_us=PER-OPERATION failed=N`.
   ///
   /// - Returns: how many of the counted operations failed.
-  public func measure(
+  package func measure(
     _ count: Int, warmUp: Int, _ operation: @escaping @Sendable (Int) async throws -> Void
   ) async -> Int {
     _ = await run(0..<warmUp, operation)

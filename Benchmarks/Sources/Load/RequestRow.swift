@@ -1,9 +1,9 @@
-public import ArgumentParser
+import ArgumentParser
 import FoundationEssentials
 import Glibc
 
 /// Requests to one origin at a pinned address, so many in flight: the same by every client.
-public struct RequestRow: ParsableArguments, Sendable {
+package struct RequestRow: ParsableArguments, Sendable {
   @Option var url: String
   /// What the URL's host resolves to.
   @Option var address = "127.0.0.1"
@@ -21,10 +21,10 @@ public struct RequestRow: ParsableArguments, Sendable {
   @Option var idle = 0
   @Option(name: .customLong("silent-url")) var silentURL: String?
 
-  public init() {}
+  package init() {}
 
   /// Measures a client, and ends the process's command.
-  public func measure(_ make: (RequestSetting) throws -> any Requester) async throws {
+  package func measure(_ make: (RequestSetting) throws -> any Requester) async throws {
     guard let host = URL(string: url)?.host() else { throw ValidationError("\(url) has no host") }
     let setting = RequestSetting(
       host: host, address: address, authority: ca, isHTTP1: isHTTP1, connections: max(connections, idle + 1))

@@ -1,5 +1,5 @@
 /// A client under measurement; all of them are asked for the same.
-public protocol Requester: Sendable {
+package protocol Requester: Sendable {
   /// Fetches a URL, and counts the bytes of its body as they come.
   func bodyLength(_ url: String) async throws -> Int
 
@@ -8,12 +8,12 @@ public protocol Requester: Sendable {
 }
 
 /// What every client is told.
-public struct RequestSetting {
+package struct RequestSetting {
   /// The host of the URLs, and what it resolves to.
-  public let host: String
-  public let address: String
+  package let host: String
+  package let address: String
   /// The file of the one authority that is trusted.
-  public let authority: String?
-  public let isHTTP1: Bool
-  public let connections: Int
+  package let authority: String?
+  package let isHTTP1: Bool
+  package let connections: Int
 }
