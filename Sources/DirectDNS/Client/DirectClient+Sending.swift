@@ -99,9 +99,7 @@ extension DirectClient {
     switch url.host {
     case .address(let address): addresses = [address]
     case .name:
-      let name = try HostName(url.host)
-      let found = try await resolver.resolve(name, options: lookup(call))
-      call.options.observer?(.resolved(name, found))
+      let found = try await resolved(url.host, call)
       resolution = found
       addresses = Array(found.addresses)
     }
@@ -116,6 +114,26 @@ extension DirectClient {
     target.resolution = resolution
     target.lookup = SystemClock().now - began
     return target
+  }
+
+  /// A name's addresses; of the other family where all of the first one are forbidden, since a family that answered
+  /// first may be handed out alone (RFC 8305 §3).
+  nonisolated(nonsending) private func resolved(
+    _ host: WebURL.Host, _ call: Call
+  ) async throws(DirectDNSError) -> Resolution {
+    let name = try HostName(host)
+    var options = lookup(call)
+    let found = try await resolver.resolve(name, options: options)
+    call.options.observer?(.resolved(name, found))
+    let families = options.families ?? resolver.configuration.families
+    let missing = found.addresses.reduce(families) { $0.subtracting(AddressFamilies($1.family)) }
+    guard !missing.isEmpty,
+      found.addresses.allSatisfy({ rewriter.policy.objection(to: $0, host: host) != nil })
+    else { return found }
+    options.families = missing
+    guard let other = try? await resolver.resolve(name, options: options) else { return found }
+    call.options.observer?(.resolved(name, other))
+    return other
   }
 
   /// What the look-up wants, within what is left of the request's time.

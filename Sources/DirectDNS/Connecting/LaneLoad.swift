@@ -29,6 +29,8 @@ struct LaneLoad {
   private(set) var multiplexing: Multiplexing
   /// Requests under way, those included that have no connection yet.
   private(set) var running = 0
+  /// Requests that have their connection.
+  private var carried = 0
   /// Connections that stand.
   private(set) var standing = 0
   /// Requests that are opening a connection for those to come.
@@ -98,6 +100,7 @@ struct LaneLoad {
 
   /// A request got its connection, to the address that it was started toward or to another one.
   mutating func connected(_ address: IPAddress?, insteadOf first: IPAddress?, opened: Bool) {
+    carried += 1
     if opened { opening -= 1 }
     guard address != first else { return }
     lines[first]?.running -= 1
@@ -106,8 +109,9 @@ struct LaneLoad {
   }
 
   /// A request has ended, before or after it got its connection.
-  mutating func ended(_ address: IPAddress?, wasOpening: Bool) {
+  mutating func ended(_ address: IPAddress?, wasOpening: Bool, wasConnected: Bool) {
     running -= 1
+    if wasConnected { carried -= 1 }
     if wasOpening { opening -= 1 }
     lines[address]?.running -= 1
     forget(address)
@@ -132,13 +136,13 @@ struct LaneLoad {
     multiplexing = isMultiplexed ? .always : .never
   }
 
-  /// A request that was to share a connection opens one of its own: the server speaks HTTP/1.1, or takes fewer requests
-  /// a connection than we thought.
+  /// A request that was to share a connection cannot: the server speaks HTTP/1.1, or takes fewer requests a connection
+  /// than we thought.
   mutating func overflowed() {
     switch multiplexing {
     case .never: break
     case .unknown: multiplexing = .never
-    case .always: if standing > 0 { streamLimit = max(1, min(streamLimit, (running - 1) / standing)) }
+    case .always: if standing > 0 { streamLimit = max(1, min(streamLimit, carried / standing)) }
     }
   }
 

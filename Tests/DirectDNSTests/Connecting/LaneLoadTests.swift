@@ -19,7 +19,7 @@ struct LaneLoadTests {
       #expect(lane.weight == count)
     }
     #expect(lane.admission(free: 10) == .laneIsFull)
-    lane.ended(near, wasOpening: false)
+    lane.ended(near, wasOpening: false, wasConnected: true)
     #expect(lane.admission(free: 10) == .reuse && lane.weight == 2)
   }
 
@@ -45,7 +45,7 @@ struct LaneLoadTests {
   @Test func `one that goes ahead and fails makes room for the next to do so`() {
     var lane = lane(.unknown)
     lane.started(near, opens: true)
-    lane.ended(near, wasOpening: true)
+    lane.ended(near, wasOpening: true, wasConnected: false)
     #expect(lane.admission(free: 10) == .open && lane.isEmpty)
   }
 
@@ -77,9 +77,15 @@ struct LaneLoadTests {
     known.started(near, opens: true)
     known.stood(near)
     known.connected(near, insteadOf: near, opened: true)
-    for _ in 0..<10 { known.started(near, opens: false) }
+    for number in 0..<20 {
+      known.started(near, opens: false)
+      if number < 9 { known.connected(near, insteadOf: near, opened: false) }
+    }
     known.overflowed()
+    for _ in 9..<20 { known.ended(near, wasOpening: false, wasConnected: false) }
     #expect(known.admission(free: 10) == .open, "ten streams are what it takes")
+    known.ended(near, wasOpening: false, wasConnected: true)
+    #expect(known.admission(free: 10) == .reuse)
   }
 
   @Test func `a response tells what the server speaks, and a later one may tell otherwise`() {
@@ -98,7 +104,7 @@ struct LaneLoadTests {
     lane.stood(near)
     #expect(lane.ordered(addresses) == addresses, "its connection is taken")
     #expect(lane.isBusy(near) && !lane.isBusy(far))
-    lane.ended(near, wasOpening: false)
+    lane.ended(near, wasOpening: false, wasConnected: true)
     #expect(lane.ordered(addresses) == addresses.reversed())
     #expect(lane.ordered([addresses[0]]) == [addresses[0]], "an address that is not in the answer is not used")
     lane.closed(near)
@@ -110,7 +116,7 @@ struct LaneLoadTests {
     lane.started(far, opens: false)
     lane.stood(near)
     lane.connected(near, insteadOf: far, opened: false)
-    lane.ended(near, wasOpening: false)
+    lane.ended(near, wasOpening: false, wasConnected: true)
     #expect(lane.ordered([try #require(far), try #require(near)]).first == near)
     lane.closed(near)
     #expect(lane.isEmpty)

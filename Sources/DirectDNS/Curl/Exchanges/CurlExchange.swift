@@ -24,6 +24,10 @@ internal import Synchronization
   var forbidden: IPAddress?
   /// Whether it opens a connection for others that wait.
   var isOpening = false
+  /// Whether it found no room on the connection that it was to share.
+  var isTurnedAway = false
+  /// Whether it has waited once more for that.
+  var hasBeenPutBack = false
   /// Whether it goes onto a connection that carries others too.
   var sharesConnection = false
   /// The address that its lane counts it under.

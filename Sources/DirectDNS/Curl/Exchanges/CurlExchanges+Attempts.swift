@@ -34,6 +34,7 @@ extension CurlExchanges: CurlAttemptEvents {
   func mayDial(_ address: IPAddress, _ attempt: CurlAttempt) -> Bool {
     guard let exchange = attempt.exchange else { return false }
     let order = exchange.order
+    guard maySpread(exchange, attempt) else { return false }
     // The proxy's own address is the caller's choice.
     guard order.route.proxy == nil else { return true }
     guard order.policy.objection(to: address, host: order.host) == nil else {
@@ -49,8 +50,24 @@ extension CurlExchanges: CurlAttemptEvents {
     connections[socket] = Connection(lane: lane, address: attempt.address)
     lane.multi.connectionCount += 1
     if connections.count > settings.connectionLimit { endIdleConnection(besides: lane.multi) }
-    // Only the one that goes ahead was to open a connection, the others of its race aside.
-    if !exchange.isOpening, attempt.number == 0, lane.load.standing > 0 { note(lane) { $0.overflowed() } }
+  }
+
+  /// Whether a request may open a connection: where several share one, only the one that goes ahead may, and those who
+  /// find no room wait for it.
+  private func maySpread(_ exchange: CurlExchange, _ attempt: CurlAttempt) -> Bool {
+    guard let lane = exchange.lane, !exchange.isOpening, exchange.winner == nil, attempt.number == 0 else { return true }
+    switch lane.load.multiplexing {
+    case .never: return true
+    case .unknown:
+      note(lane) { $0.overflowed() }
+      return true
+    case .always:
+      note(lane) { $0.overflowed() }
+      // Once: a connection that libcurl will not use any more stands until it is closed.
+      guard !exchange.hasBeenPutBack else { return true }
+      exchange.isTurnedAway = true
+      return false
+    }
   }
 
   func mayPass(_ attempt: CurlAttempt) -> Bool {
@@ -63,9 +80,7 @@ extension CurlExchanges: CurlAttemptEvents {
     stands(attempt, lane)
     noteJoin(exchange, attempt, lane)
     let (line, opened) = (exchange.line, exchange.isOpening)
-    if opened || line != attempt.address {
-      note(lane) { $0.connected(attempt.address, insteadOf: line, opened: opened) }
-    }
+    note(lane) { $0.connected(attempt.address, insteadOf: line, opened: opened) }
     exchange.line = attempt.address
     exchange.isOpening = false
     for other in exchange.attempts where other !== attempt {
@@ -137,6 +152,7 @@ extension CurlExchanges: CurlAttemptEvents {
   }
 
   private func failed(_ attempt: CurlAttempt, _ exchange: CurlExchange, _ reason: CurlError) {
+    guard !exchange.isTurnedAway else { return putBack(exchange) }
     let number = attempt.number
     if let address = attempt.address {
       exchange.failedAttempts.append(CurlFailure.Attempt(address: address, reason: reason))
@@ -198,11 +214,12 @@ extension CurlExchanges: CurlAttemptEvents {
     exchange.result = result
     reportProgress(exchange, isLast: true)
     for attempt in exchange.attempts { retire(attempt) }
+    let isConnected = exchange.winner != nil
     exchange.winner = nil
     removeActive(exchange)
     if case .pulled(let upload) = exchange.order.body { upload.stop() }
     if let lane = exchange.lane {
-      note(lane) { $0.ended(exchange.line, wasOpening: exchange.isOpening) }
+      note(lane) { $0.ended(exchange.line, wasOpening: exchange.isOpening, wasConnected: isConnected) }
     }
     exchange.lane = nil
     markDirty(exchange)

@@ -51,10 +51,17 @@ extension CurlExchanges {
       exchange.progress.received -= Int64(bytes.count)
       return Int(CURL_WRITEFUNC_PAUSE)
     }
+    // The reader took the room that there was along with what was in it; a body that goes on will need as much again.
+    if exchange.incoming.isEmpty, exchange.progress.received > Self.longBody {
+      exchange.incoming.reserveCapacity(min(settings.bufferSize, 4 * Self.longBody))
+    }
     unsafe exchange.incoming.append(contentsOf: bytes)
     markDirty(exchange)
     return bytes.count
   }
+
+  /// A body that has brought so many bytes is a long one.
+  private static let longBody = 32 * 1024
 
   func sent(_ count: Int, _ attempt: CurlAttempt) {
     guard let exchange = attempt.exchange else { return }

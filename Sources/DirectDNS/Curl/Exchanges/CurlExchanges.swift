@@ -225,6 +225,19 @@ final class CurlExchanges: CurlDriver {
     nextDue = min(nextDue, due(exchange))
   }
 
+  /// Lets one that found no room wait once more, before all that came after it.
+  func putBack(_ exchange: CurlExchange) {
+    guard let lane = exchange.lane else { return }
+    for attempt in exchange.attempts { retire(attempt) }
+    removeActive(exchange)
+    exchange.isTurnedAway = false
+    exchange.hasBeenPutBack = true
+    exchange.race = nil
+    exchange.stage = .waiting
+    note(lane) { $0.ended(exchange.line, wasOpening: false, wasConnected: false) }
+    waiting.putBack(exchange, in: lane)
+  }
+
   /// Changes what is known of a lane's connections, and what follows from it.
   func note(_ lane: Lane, _ change: (inout LaneLoad) -> Void) {
     taken -= lane.load.weight
