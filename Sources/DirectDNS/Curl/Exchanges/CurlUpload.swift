@@ -37,7 +37,13 @@ final class CurlUpload: Sendable {
   private let canRestart: Bool
   private let state = Locked(State())
   /// Wakes the loop's thread when there is more for it.
-  private let hasMore = Locked<(@Sendable () -> Void)?>(nil)
+  private let listener = Locked(Listener())
+
+  /// In a struct: a function that is the locked value itself is wrapped once more by each access, since the lock is
+  /// generic.
+  private struct Listener {
+    var wake: (@Sendable () -> Void)?
+  }
 
   init(length: Int64?, canRestart: Bool, source: @escaping Source) {
     self.length = length
@@ -51,7 +57,7 @@ final class CurlUpload: Sendable {
   // MARK: The loop's thread
 
   /// Says whom to wake.
-  func connect(_ wake: @escaping @Sendable () -> Void) { hasMore.withLock { $0 = wake } }
+  func connect(_ wake: @escaping @Sendable () -> Void) { listener.withLock { $0.wake = wake } }
 
   /// Copies what is there, and begins to ask the source if nobody has.
   func read(into room: UnsafeMutableRawBufferPointer) -> Piece {
@@ -171,5 +177,5 @@ final class CurlUpload: Sendable {
     if wakes { wake() }
   }
 
-  private func wake() { hasMore.withLock { $0 }?() }
+  private func wake() { listener.withLock { $0.wake }?() }
 }
