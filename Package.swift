@@ -15,6 +15,8 @@ let package = Package(
   products: [
     .library(name: "DirectDNS", targets: ["DirectDNS"]),
     .library(name: "DirectDNSFoundation", targets: ["DirectDNSFoundation"]),
+    .library(name: "DirectDNSSQLite", targets: ["DirectDNSSQLite"]),
+    .library(name: "DirectDNSRedis", targets: ["DirectDNSRedis"]),
     .library(name: "DirectDNSTesting", targets: ["DirectDNSTesting"]),
     .executable(name: "dnsctl", targets: ["dnsctl"]),
     .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
@@ -47,6 +49,11 @@ let package = Package(
     .systemLibrary(
       name: "CDirectDNSPSL", pkgConfig: "libpsl",
       providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
+    .systemLibrary(
+      name: "CDirectDNSSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    // No pkgConfig: hiredis.pc has a flag that the package manager warns about on every build.
+    .systemLibrary(name: "CDirectDNSHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     .systemLibrary(name: "CDirectDNSClock"),
     .target(
       name: "DirectDNS",
@@ -63,6 +70,8 @@ let package = Package(
       name: "DirectDNSFoundation",
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       swiftSettings: house),
+    .target(name: "DirectDNSSQLite", dependencies: ["DirectDNS", "CDirectDNSSQLite"], swiftSettings: house),
+    .target(name: "DirectDNSRedis", dependencies: ["DirectDNS", "CDirectDNSHiredis"], swiftSettings: house),
     .target(
       name: "DirectDNSTesting",
       dependencies: [
