@@ -104,6 +104,9 @@ let package = Package(
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       path: "Tests/ConformanceDriver", swiftSettings: house),
     .executableTarget(
+      name: "StoreMember", dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis"],
+      path: "Tests/StoreMember", swiftSettings: house),
+    .executableTarget(
       name: "Demo",
       dependencies: [
         "DirectDNS", "DirectDNSFoundation", "DirectDNSTesting",
@@ -144,9 +147,16 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSSQLiteTests", dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSTesting"],
+      swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSRedisTests", dependencies: ["DirectDNS", "DirectDNSRedis", "DirectDNSTesting"],
+      swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),
     .testTarget(
-      name: "IntegrationTests", dependencies: ["DirectDNS", "DirectDNSTesting"],
+      name: "IntegrationTests",
+      dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember"],
       swiftSettings: house),
     .testTarget(
       name: "DnsctlTests",

@@ -96,7 +96,8 @@ final class StoreReader: Sendable {
     let result =
       outcome
       ?? .failure(
-        DirectDNSError(.storeFailed, "The \(store.name) store did not answer within \(limit): lookups go on without it."))
+        DirectDNSError(
+          .storeFailed, "The \(store.name) store did not answer within \(limit): lookups go on without it."))
     note(result)
     return result
   }

@@ -61,7 +61,8 @@ extension StoredAnswer {
 
   /// A provider's name as one word: a caller may have named it as they liked.
   private static func word(_ name: String) -> String {
-    let word = String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value > 0x20 && $0.value < 0x7f ? $0 : "_" }))
+    let word = String(
+      String.UnicodeScalarView(name.unicodeScalars.map { $0.value > 0x20 && $0.value < 0x7f ? $0 : "_" }))
     return word.isEmpty ? "_" : word
   }
 }

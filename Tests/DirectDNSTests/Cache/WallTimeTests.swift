@@ -57,8 +57,10 @@ import Testing
     let wallLater = wall + .seconds(abs(jump) + 11)
     time.look(wall: wallLater, now: later)
     let after = answer(askedAgo: .seconds(5), at: wallLater)
-    #expect(time.life(of: after, CachePolicy()) == CacheLife(
-      askedAt: (later - .seconds(5)).nanoseconds, expireAt: (later + .seconds(95)).nanoseconds))
+    #expect(
+      time.life(of: after, CachePolicy())
+        == CacheLife(
+          askedAt: (later - .seconds(5)).nanoseconds, expireAt: (later + .seconds(95)).nanoseconds))
   }
 
   @Test mutating func `a clock that is slewed has not jumped`() {

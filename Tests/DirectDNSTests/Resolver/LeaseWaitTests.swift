@@ -5,7 +5,8 @@ import Testing
 @Suite struct LeaseWaitTests {
   private let lease = StoreLink.Lease(question: AddressQuestion(Sample.name("www.example.net"), .ipv4), holder: "1")
   private let wait = LeaseWait(
-    from: Sample.at(0), patience: .milliseconds(300), deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)))
+    from: Sample.at(0), patience: .milliseconds(300),
+    deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)))
 
   @Test func `who has the lease asks for all`() {
     #expect(wait.step(.taken(lease), at: Sample.at(0)) == .ask(lease))

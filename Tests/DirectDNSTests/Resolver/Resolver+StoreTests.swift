@@ -179,7 +179,9 @@ struct ResolverStoreTests {
     #expect(laboratory.transport.asked.count == 1)
   }
 
-  @Test(arguments: [-30, 30]) func `after the clock was set nothing stored before is fresh`(_ seconds: Int64) async throws {
+  @Test(arguments: [-30, 30]) func `after the clock was set nothing stored before is fresh`(_ seconds: Int64)
+    async throws
+  {
     let laboratory = try member()
     remember("192.0.2.7", askedAgo: .seconds(31))
     clock.setSecondsSince1970(clock.secondsSince1970 + seconds)
