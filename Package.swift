@@ -104,7 +104,7 @@ let package = Package(
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       path: "Tests/ConformanceDriver", swiftSettings: house),
     .executableTarget(
-      name: "StoreMember", dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis"],
+      name: "StoreMember", dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting"],
       path: "Tests/StoreMember", swiftSettings: house),
     .executableTarget(
       name: "Demo",

@@ -4,8 +4,11 @@ import DirectDNSSQLite
 
 /// A process that shares a store with others: what tests start several of, and kill.
 ///
-///     StoreMember write PATH WHO COUNT    writes so many answers to a file, one call each
-///     StoreMember hold URL HOST           takes the lease on a name, says so, and never gives it back
+///     StoreMember write PATH WHO COUNT        writes so many answers to a file, one call each
+///     StoreMember hold URL HOST               takes the lease on a name, says so, and never gives it back
+///     StoreMember serve NAMES TTL             is a provider until its input ends, and says how often it was asked
+///     StoreMember look URL PROVIDER NAMES SECONDS RATE ahead|late
+///                                             looks names up for so long, and says what came of it
 @main
 struct StoreMember {
   static func main() async throws {
@@ -15,7 +18,13 @@ struct StoreMember {
       try await write(arguments[1], arguments[2], Int(arguments[3]) ?? 0)
     case ("hold", 3):
       try await hold(arguments[1], try HostName(arguments[2]))
-    default: print("usage: StoreMember write PATH WHO COUNT | hold URL HOST")
+    case ("serve", 3): try await FleetProvider.run(names: Int(arguments[1]) ?? 0, ttl: UInt32(arguments[2]) ?? 0)
+    case ("look", 7):
+      try await FleetMember(
+        url: arguments[1], provider: arguments[2], names: Int(arguments[3]) ?? 0,
+        seconds: Double(arguments[4]) ?? 0, rate: Double(arguments[5]) ?? 0, refreshesAhead: arguments[6] == "ahead"
+      ).run()
+    default: print("usage: StoreMember write PATH WHO COUNT | hold URL HOST | serve … | look …")
     }
   }
 

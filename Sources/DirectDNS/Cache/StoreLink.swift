@@ -46,20 +46,23 @@ final class StoreLink: Sendable {
   // MARK: Answers
 
   /// What the store knows about a question, on this resolver's time line.
-  ///
-  /// Nothing also when the store fails or is late.
-  func read(_ question: AddressQuestion, source: UInt16) async -> CacheEntry? {
+  func read(_ question: AddressQuestion, source: UInt16) async -> StoreReading<CacheEntry> {
+    let answer: StoredAnswer
     // What the store has yet to hear is newer than what it would say.
-    let answer: StoredAnswer?
-    if let pending = writer.pending(question) {
-      answer = pending.answer
-    } else {
-      answer = await reader.read(question)
+    switch writer.pending(question) {
+    case .keep(let pending)?: answer = pending
+    case .forget?: return .nothing
+    case nil:
+      switch await reader.read(question) {
+      case .found(let stored): answer = stored
+      case .nothing: return .nothing
+      case .unavailable: return .unavailable
+      }
     }
-    guard let answer, answer.question == question else { return nil }
-    return CacheEntry(
-      content: answer.content, canonicalName: answer.canonicalName, source: source,
-      life: lookAtClocks().life(of: answer, policy))
+    return .found(
+      CacheEntry(
+        content: answer.content, canonicalName: answer.canonicalName, source: source,
+        life: lookAtClocks().life(of: answer, policy)))
   }
 
   /// Has an answer written, or forgotten where it is not to be kept, and then ends the lease that it was asked under.
@@ -89,7 +92,13 @@ final class StoreLink: Sendable {
   }
 
   private func lookAtClocks() -> WallTime {
-    let (wall, now) = (clock.wallNow, clock.now)
+    var before = clock.now
+    var (wall, now) = (clock.wallNow, clock.now)
+    // A thread that was held up between the two clocks would see a jump where there is none.
+    for _ in 0..<3 where now - before > WallTime.tolerance / 10 {
+      before = clock.now
+      (wall, now) = (clock.wallNow, clock.now)
+    }
     return time.withLock { time in
       time.look(wall: wall, now: now)
       return time

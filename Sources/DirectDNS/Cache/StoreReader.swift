@@ -1,8 +1,16 @@
+/// What a look into a store brought.
+enum StoreReading<Value: Sendable>: Sendable {
+  case found(Value)
+  case nothing
+  /// It fails, is late, or rests from having done so.
+  case unavailable
+}
+
 /// Reads from a store for lookups, and never keeps one waiting for longer than the limit.
 ///
 /// Reads that come while one is under way go out together when it is done: the store sees one call at a time.
 final class StoreReader: Sendable {
-  private typealias Waiter = CheckedContinuation<StoredAnswer?, Never>
+  private typealias Waiter = CheckedContinuation<StoreReading<StoredAnswer>, Never>
 
   private struct State {
     var health = StoreHealth()
@@ -29,9 +37,9 @@ final class StoreReader: Sendable {
     self.report = report
   }
 
-  /// What the store has, or nothing: also when it fails, is late, or rests from having done so.
-  func read(_ question: AddressQuestion) async -> StoredAnswer? {
-    guard isUsable() else { return nil }
+  /// What the store has.
+  func read(_ question: AddressQuestion) async -> StoreReading<StoredAnswer> {
+    guard isUsable() else { return .unavailable }
     return await withCheckedContinuation { waiter in
       let isFirst = state.withLock { state in
         state.waiting[question, default: []].append(waiter)
@@ -46,9 +54,15 @@ final class StoreReader: Sendable {
     while let batch = take() {
       let questions = Array(batch.keys)
       let outcome = await call { store throws(DirectDNSError) in try await store.read(questions) }
-      let answers = Dictionary((outcome ?? []).map { ($0.question, $0) }) { $1 }
+      guard let outcome else {
+        // Those who came meanwhile have waited already.
+        for waiter in (batch.values + takeAll()).joined() { waiter.resume(returning: .unavailable) }
+        continue
+      }
+      let answers = Dictionary(outcome.map { ($0.question, $0) }) { $1 }
       for (question, waiters) in batch {
-        for waiter in waiters { waiter.resume(returning: answers[question]) }
+        let reading = answers[question].map { StoreReading.found($0) } ?? .nothing
+        for waiter in waiters { waiter.resume(returning: reading) }
       }
     }
   }
@@ -71,6 +85,13 @@ final class StoreReader: Sendable {
     }
   }
 
+  private func takeAll() -> [[Waiter]] {
+    state.withLock { state in
+      defer { state.waiting = [:] }
+      return Array(state.waiting.values)
+    }
+  }
+
   // MARK: Calls that a lookup waits for
 
   /// What a call to the store brought; nothing if it failed or is late.
@@ -79,35 +100,30 @@ final class StoreReader: Sendable {
     _ body: @escaping @Sendable (any AnswerStore) async throws(DirectDNSError) -> Value
   ) async -> Value? {
     guard state.withLock({ $0.health.standing(at: clock.now) }) == .works else { return nil }
-    let outcome = await outcome(late: late, body)
-    if case .success(let value) = outcome { return value }
-    return nil
+    return await outcome(late: late, body)
   }
 
   private func outcome<Value: Sendable>(
     late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable (any AnswerStore) async throws(DirectDNSError) -> Value
-  ) async -> Result<Value, DirectDNSError> {
+  ) async -> Value? {
     let outcome = await Deadline.wait(
       until: clock.now + limit, clock, late: { if case .success(let value) = $0 { late(value) } }
     ) { [store] () -> Result<Value, DirectDNSError> in
       do throws(DirectDNSError) { return .success(try await body(store)) } catch { return .failure(error) }
     }
-    let result =
-      outcome
-      ?? .failure(
-        DirectDNSError(
-          .storeFailed, "The \(store.name) store did not answer within \(limit): lookups go on without it."))
-    note(result)
-    return result
-  }
-
-  private func note(_ result: Result<some Sendable, DirectDNSError>) {
     let now = clock.now
-    switch result {
-    case .success: if state.withLock({ $0.health.succeeded() }) { report(.recovered) }
-    case .failure(let error): if state.withLock({ $0.health.failed(at: now) }) { report(.failed(error)) }
+    switch outcome {
+    case .success(let value)?:
+      if state.withLock({ $0.health.succeeded() }) { report(.recovered) }
+      return value
+    case .failure(let error)?: if state.withLock({ $0.health.failed(at: now) }) { report(.failed(error)) }
+    case nil:
+      let error = DirectDNSError(
+        .storeFailed, "The \(store.name) store did not answer within \(limit): lookups go on without it.")
+      if state.withLock({ $0.health.late(at: now) }) { report(.failed(error)) }
     }
+    return nil
   }
 
   /// Whether a lookup may wait for the store; when it has rested long enough, starts a call that nobody waits for.

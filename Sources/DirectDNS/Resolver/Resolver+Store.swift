@@ -23,7 +23,11 @@ extension Resolver {
   func storeTurn(
     _ store: StoreLink, _ question: AddressQuestion, _ deadlines: LookupDeadlines
   ) async -> StoreTurn {
-    if let outcome = await restored(store, question) { return .landed(outcome) }
+    switch await restored(store, question) {
+    case .found(let outcome): return .landed(outcome)
+    case .unavailable: return .ask(nil)
+    case .nothing: break
+    }
     guard store.hasLeases else { return .ask(nil) }
     let wait = LeaseWait(from: clock.now, patience: configuration.cache.patience, deadlines: deadlines)
     while true {
@@ -33,12 +37,16 @@ extension Resolver {
       switch wait.step(state, at: clock.now) {
       case .ask(let lease):
         // Whoever had the lease until now has written before giving it back.
-        guard let lease, let outcome = await restored(store, question) else { return .ask(lease) }
+        guard let lease, case .found(let outcome) = await restored(store, question) else { return .ask(lease) }
         store.endSoon(lease)
         return .landed(outcome)
       case .lookAgain(let instant):
         guard (try? await clock.sleep(until: instant)) != nil else { return .ask(nil) }
-        if let outcome = await restored(store, question) { return .landed(outcome) }
+        switch await restored(store, question) {
+        case .found(let outcome): return .landed(outcome)
+        case .unavailable: return .ask(nil)
+        case .nothing: break
+        }
       }
     }
   }
@@ -47,21 +55,28 @@ extension Resolver {
   ///
   /// - Returns: what the flight lands with: a fresh answer, or word that there is now an older one to go by; nothing if
   ///   providers are to be asked.
-  private func restored(_ store: StoreLink, _ question: AddressQuestion) async -> FlightOutcome? {
-    let stored = await store.read(question, source: Self.storeSource)
+  private func restored(_ store: StoreLink, _ question: AddressQuestion) async -> StoreReading<FlightOutcome> {
+    let stored: CacheEntry
+    switch await store.read(question, source: Self.storeSource) {
+    case .found(let entry): stored = entry
+    case .nothing:
+      storeReport?.read(isHit: false)
+      return .nothing
+    case .unavailable: return .unavailable
+    }
     let now = clock.now
     let known = cache.value(question.host)?[question.family].entry
-    let phase = stored.map { cache.phase(of: $0, at: now) }
-    let use = StoredUse(phase: phase, askedAt: stored?.life.askedAt, isNegative: stored?.isNegative, known: known?.life)
+    let use = StoredUse(
+      phase: cache.phase(of: stored, at: now), askedAt: stored.life.askedAt, isNegative: stored.isNegative,
+      known: known?.life)
     storeReport?.read(isHit: use != .nothing)
-    guard let stored, use != .nothing else { return nil }
-    noteEvicted(cache.store(stored, for: question, now: now))
+    if use != .nothing { noteEvicted(cache.store(stored, for: question, now: now)) }
     switch use {
     case .answer:
       let answer = Answer(stored.content, ttl: nil, canonicalName: stored.canonicalName)
-      return .answered(answer, .store, stored.life)
-    case .makeshift: return .restored
-    case .improvement, .nothing: return nil
+      return .found(.answered(answer, .store, stored.life))
+    case .makeshift: return .found(.restored)
+    case .improvement, .nothing: return .nothing
     }
   }
 
@@ -118,12 +133,12 @@ enum StoredUse: Sendable, Hashable {
   case nothing
 
   /// - Parameters:
-  ///   - phase: where the stored answer stands; nothing if there is none.
+  ///   - phase: where the stored answer stands.
   ///   - askedAt: when it was asked for.
   ///   - isNegative: whether it is a negative one, which serves while it is fresh and never afterwards.
   ///   - known: the life of the cache's own, if it has one.
-  init(phase: CachePhase?, askedAt: Int64?, isNegative: Bool?, known: CacheLife?) {
-    guard let phase, let askedAt, let isNegative, phase != .gone, askedAt > known?.askedAt ?? .min else {
+  init(phase: CachePhase, askedAt: Int64, isNegative: Bool, known: CacheLife?) {
+    guard phase != .gone, askedAt > known?.askedAt ?? .min else {
       self = .nothing
       return
     }

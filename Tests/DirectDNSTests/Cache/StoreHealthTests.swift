@@ -48,6 +48,24 @@ import Testing
     #expect(health == StoreHealth())
   }
 
+  @Test mutating func `three calls in a row that were late are a failure, fewer are none`() {
+    for _ in 0..<5 {
+      let first = health.late(at: Sample.at(0))
+      let second = health.late(at: Sample.at(0))
+      let recovered = health.succeeded()
+      #expect(!first && !second && !recovered)
+      #expect(health.standing(at: Sample.at(0)) == .works)
+    }
+    let late = (0..<3).map { _ in health.late(at: Sample.at(0)) }
+    #expect(late == [false, false, true])
+    #expect(health.standing(at: Sample.at(0)) == .rests)
+    // A try that is late has failed.
+    health.tried(at: Sample.at(1))
+    let again = health.late(at: Sample.at(1))
+    #expect(!again)
+    #expect(health.standing(at: Sample.at(3).before) == .rests)
+  }
+
   @Test mutating func `a try that never returns does not keep others from trying`() {
     _ = health.failed(at: Sample.at(0))
     health.tried(at: Sample.at(1))
