@@ -15,6 +15,8 @@ let package = Package(
   products: [
     .library(name: "DirectDNS", targets: ["DirectDNS"]),
     .library(name: "DirectDNSFoundation", targets: ["DirectDNSFoundation"]),
+    .library(name: "DirectDNSSQLite", targets: ["DirectDNSSQLite"]),
+    .library(name: "DirectDNSRedis", targets: ["DirectDNSRedis"]),
     .library(name: "DirectDNSTesting", targets: ["DirectDNSTesting"]),
     .executable(name: "dnsctl", targets: ["dnsctl"]),
     .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
@@ -49,6 +51,11 @@ let package = Package(
     .systemLibrary(
       name: "CDirectDNSPSL", pkgConfig: "libpsl",
       providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
+    .systemLibrary(
+      name: "CDirectDNSSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    // No pkgConfig: hiredis.pc has a flag that the package manager warns about on every build.
+    .systemLibrary(name: "CDirectDNSHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     .systemLibrary(name: "CDirectDNSClock"),
     .target(
       name: "DirectDNS",
@@ -68,6 +75,8 @@ let package = Package(
       name: "DirectDNSFoundation",
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       swiftSettings: house),
+    .target(name: "DirectDNSSQLite", dependencies: ["DirectDNS", "CDirectDNSSQLite"], swiftSettings: house),
+    .target(name: "DirectDNSRedis", dependencies: ["DirectDNS", "CDirectDNSHiredis"], swiftSettings: house),
     .target(
       name: "DirectDNSTesting",
       dependencies: [
@@ -99,6 +108,9 @@ let package = Package(
       name: "ConformanceDriver",
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       path: "Tests/ConformanceDriver", swiftSettings: house),
+    .executableTarget(
+      name: "StoreMember", dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting"],
+      path: "Tests/StoreMember", swiftSettings: house),
     .executableTarget(
       name: "Demo",
       dependencies: [
@@ -148,11 +160,17 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSSQLiteTests", dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSTesting"],
+      swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSRedisTests", dependencies: ["DirectDNS", "DirectDNSRedis", "DirectDNSTesting"],
+      swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "DirectDNS", "DirectDNSFoundation", "DirectDNSTesting",
+        "DirectDNS", "DirectDNSFoundation", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),

@@ -22,4 +22,4 @@ static inline int64_t directdns_monotonic_coarse(void) {
 #endif
 }
 
-static inline int64_t directdns_wall_seconds(void) { return directdns_nanoseconds(CLOCK_REALTIME) / 1000000000; }
+static inline int64_t directdns_wall_milliseconds(void) { return directdns_nanoseconds(CLOCK_REALTIME) / 1000000; }

@@ -69,6 +69,8 @@ enum HouseRules {
     "CDirectDNSCares": "Sources/DirectDNS/Cares/",
     "CDirectDNSIDN": "Sources/DirectDNS/Model/IDNA.swift",
     "CDirectDNSPSL": "Sources/DirectDNS/Cookies/PublicSuffix.swift",
+    "CDirectDNSSQLite": "Sources/DirectDNSSQLite/",
+    "CDirectDNSHiredis": "Sources/DirectDNSRedis/",
   ]
 
   static func straySystemImports(in tree: SourceTree) -> [String] {
@@ -87,12 +89,24 @@ enum HouseRules {
     "Sources/DirectDNS/Cookies/PublicSuffix.swift",
     "Sources/DirectDNS/Cookies/PrivateFile.swift",
     "Sources/DirectDNS/Concurrency/Locked.swift",
+    "Sources/DirectDNS/Concurrency/ThreadExecutor.swift",
     "Sources/DirectDNS/Cache/AnswerTable.swift",
     "Sources/DirectDNS/Client/FileReader.swift",
+    "Sources/DirectDNSSQLite/SQLiteConnection.swift",
+    "Sources/DirectDNSSQLite/SQLiteStatement.swift",
+    "Sources/DirectDNSSQLite/SQLiteFile.swift",
+    "Sources/DirectDNSSQLite/SQLiteLane.swift",
+    "Sources/DirectDNSRedis/RedisConnection.swift",
+    "Sources/DirectDNSRedis/RedisLane.swift",
   ]
 
+  /// What users link: the library and its stores.
+  private static func linked(_ tree: SourceTree) -> [SourceFile] {
+    ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis"].flatMap { tree.files(under: "Sources/\($0)/") }
+  }
+
   static func strayUnsafe(in tree: SourceTree) -> [String] {
-    tree.files(under: "Sources/DirectDNS/").filter { file in
+    linked(tree).filter { file in
       !unsafePlaces.contains { file.path.hasPrefix($0) }
     }.flatMap { file in
       file.identifiers.filter { $0.name == "unsafe" }.map { "\(file.path):\($0.line): unsafe" }
@@ -109,7 +123,7 @@ enum HouseRules {
 
   /// `try!`, `fatalError(`, `@unchecked Sendable` and `nonisolated(unsafe)`: in few places, with a comment.
   static func strayHazards(in tree: SourceTree) -> [String] {
-    tree.files(under: "Sources/DirectDNS/").flatMap { file -> [String] in
+    linked(tree).flatMap { file -> [String] in
       let allowed = hazardPlaces.contains { file.path.hasPrefix($0) }
       return hazards(in: file).compactMap { hazard in
         if !allowed { return "\(file.path):\(hazard.line): \(hazard.name)" }
@@ -145,7 +159,7 @@ enum HouseRules {
   static func heavyImports(in tree: SourceTree) -> [String] {
     tree.files(under: "Sources/").flatMap { file -> [String] in
       let heavy: (String) -> Bool
-      if file.path.hasPrefix("Sources/DirectDNS/") {
+      if ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis"].contains(where: { file.path.hasPrefix("Sources/\($0)/") }) {
         heavy = { module in
           (module.hasPrefix("Foundation") && module != "FoundationEssentials")
             || module.hasPrefix("NIO") || module.hasPrefix("_NIO")

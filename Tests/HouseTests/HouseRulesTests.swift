@@ -114,7 +114,8 @@ struct HouseRulesTests {
   @Test(
     arguments: [
       ("CDirectDNSCurl", "Cares/A"), ("CDirectDNSCares", "Curl/A"), ("CDirectDNSIDN", "Model/HostName"),
-      ("CDirectDNSPSL", "Cookies/CookieJar"),
+      ("CDirectDNSPSL", "Cookies/CookieJar"), ("CDirectDNSSQLite", "Cache/AnswerStore"),
+      ("CDirectDNSHiredis", "Cache/AnswerStore"),
     ])
   func `a C module is imported in its own place alone`(module: String, file: String) {
     for line in ["import \(module)", "internal import \(module)", "import struct \(module).Thing"] {
@@ -133,6 +134,8 @@ struct HouseRulesTests {
       "Sources/DirectDNS/Cares/CaresLookup.swift": "internal import CDirectDNSCares",
       "Sources/DirectDNS/Model/IDNA.swift": "internal import CDirectDNSIDN",
       "Sources/DirectDNS/Cookies/PublicSuffix.swift": "internal import CDirectDNSPSL",
+      "Sources/DirectDNSSQLite/SQLiteConnection.swift": "internal import CDirectDNSSQLite",
+      "Sources/DirectDNSRedis/RedisConnection.swift": "internal import CDirectDNSHiredis",
       "Sources/DirectDNS/Model/HostName.swift": "// import CDirectDNSIDN",
     ])
     #expect(HouseRules.straySystemImports(in: tree) == [])
@@ -143,6 +146,7 @@ struct HouseRulesTests {
   ])
   func `unsafe code outside its places is found`(text: String) {
     #expect(HouseRules.strayUnsafe(in: SourceTree(["Sources/DirectDNS/Model/A.swift": text])).count == 1)
+    #expect(HouseRules.strayUnsafe(in: SourceTree(["Sources/DirectDNSSQLite/A.swift": text])).count == 1)
     #expect(HouseRules.strayUnsafe(in: SourceTree(["Sources/DirectDNS/Curl/A.swift": text])) == [])
   }
 

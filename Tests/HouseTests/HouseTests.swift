@@ -41,6 +41,8 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/Exchanges/CurlFailure.swift": "RepeatRuleTests",
     "Sources/DirectDNS/Curl/Exchanges/CurlOrder.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/Exchanges/CurlUpload.swift": "RequestBodyTests",
+    "Sources/DirectDNS/Cache/AnswerStore.swift": "MemoryAnswerStoreTests, by the contract of all stores",
+    "Sources/DirectDNS/Cache/StoredAnswer.swift": "StoredAnswer+TextTests",
     "Sources/DirectDNS/Cookies/Cookie+Rules.swift": "CookieTests",
     "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
     "Sources/DirectDNS/Cookies/CookieRepair.swift": "CookieStore+RepairTests",

@@ -10,6 +10,7 @@ struct ProxyRule: Sendable {
   ///   - choice: what was configured.
   ///   - environment: the process's, as curl reads it: `http_proxy` in lower case alone, since a web server hands
   ///     `HTTP_PROXY` to its children for a request's `Proxy` field (CVE-2016-5385).
+  /// - Throws: `invalidConfiguration` for a proxy that is no URL, or of another scheme than http and https.
   init(_ choice: ProxyChoice, environment: [String: String]) throws(DirectDNSError) {
     func variable(_ names: String...) -> String? {
       names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }

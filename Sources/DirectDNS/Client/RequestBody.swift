@@ -28,6 +28,7 @@ public struct RequestBody: Sendable {
   /// A file's content, read while it is sent; it can be replayed.
   ///
   /// - Parameter path: the file. It must not change while it is sent: its length is told first.
+  /// - Returns: the body.
   /// - Throws: `fileUnusable` when it cannot be read, or is no file.
   public static func file(_ path: String) throws(DirectDNSError) -> RequestBody {
     let length = try FileReader(path).length()
@@ -44,6 +45,7 @@ public struct RequestBody: Sendable {
   ///   - length: the number of bytes, if it is known: then it is told first, and another number is an error. Otherwise the
   ///     body is sent in chunks.
   ///   - pieces: the bytes; the server's speed is theirs.
+  /// - Returns: the body.
   public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(length: Int64? = nil, _ pieces: Pieces)
     -> RequestBody
   where Pieces.Element == [UInt8] {

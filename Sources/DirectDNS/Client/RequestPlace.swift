@@ -10,6 +10,7 @@ struct RequestPlace: Sendable {
   /// - Parameters:
   ///   - failure: why there is no response.
   ///   - inBody: whether the head had come already.
+  /// - Returns: the error, with every address that was tried.
   func error(_ failure: CurlFailure, inBody: Bool = false) -> DirectDNSError {
     let attempts = failure.attempts.map { attempt in
       DirectDNSError.Attempt(provider: attempt.address.description, reason: attempt.reason.text)

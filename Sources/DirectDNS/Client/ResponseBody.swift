@@ -36,6 +36,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// Reads all that is left, into memory.
   ///
   /// - Parameter limit: the most bytes to read; with more, the transfer ends.
+  /// - Returns: the bytes.
   /// - Throws: `bodyTooLarge` for more, or why the rest does not come.
   public func collect(upTo limit: Int) async throws(DirectDNSError) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -12,7 +12,10 @@ public struct SystemClock: ResolverClock {
   public var coarseNow: ResolverInstant { ResolverInstant(nanoseconds: directdns_monotonic_coarse()) }
 
   /// Wall-clock seconds since 1970.
-  public var secondsSince1970: Int64 { directdns_wall_seconds() }
+  public var secondsSince1970: Int64 { directdns_wall_milliseconds() / 1000 }
+
+  /// The wall clock, by CLOCK_REALTIME.
+  public var wallNow: WallInstant { WallInstant(milliseconds: directdns_wall_milliseconds()) }
 
   /// Waits until an instant.
   public func sleep(until instant: ResolverInstant) async throws {

@@ -3,7 +3,7 @@ extension DirectDNSError {
   ///
   /// A message ends up in logs and on terminals, where a raw line feed forges a line, an escape code runs
   /// and a bidi control reorders what is read.
-  static func quoted(_ text: some StringProtocol) -> String {
+  package static func quoted(_ text: some StringProtocol) -> String {
     let limit = 80
     let scalars = text.unicodeScalars
     let kept = scalars.prefix(limit).map { $0.escaped(asASCII: isInvisible($0)) }.joined()

@@ -52,6 +52,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let cancelled = Code("cancelled")
     /// A file cannot be read or written.
     public static let fileUnusable = Code("fileUnusable")
+    /// A store of answers failed, or did not answer in time.
+    public static let storeFailed = Code("storeFailed")
     /// The resolver or the client was shut down.
     public static let shutDown = Code("shutDown")
   }

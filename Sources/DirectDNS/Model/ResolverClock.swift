@@ -41,6 +41,9 @@ public protocol ResolverClock: Sendable {
   /// Wall-clock seconds since 1970, for signatures that carry the time.
   var secondsSince1970: Int64 { get }
 
+  /// The wall clock, for answers that are remembered beyond the process.
+  var wallNow: WallInstant { get }
+
   /// Waits until an instant.
   ///
   /// - Throws: `CancellationError` when the task is cancelled.
@@ -50,6 +53,9 @@ public protocol ResolverClock: Sendable {
 extension ResolverClock {
   /// The same as ``now``.
   public var coarseNow: ResolverInstant { now }
+
+  /// ``secondsSince1970``, in which fractions are lost.
+  public var wallNow: WallInstant { WallInstant(milliseconds: secondsSince1970 * 1000) }
 }
 
 extension Duration {

@@ -1,10 +1,10 @@
 /// A text that must not be seen: keys, tokens, signing secrets.
 ///
-/// Descriptions, dumps and string interpolation show `<redacted>`; only this library's signing code reads the text.
+/// Descriptions, dumps and string interpolation show `<redacted>`; only this package's code that signs or logs in reads the text.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable,
   ExpressibleByStringLiteral
 {
-  let text: String
+  package let text: String
 
   /// Wraps a secret text.
   public init(_ text: String) { self.text = text }

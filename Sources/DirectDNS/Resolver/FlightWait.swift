@@ -2,9 +2,19 @@
 enum FlightOutcome: Sendable {
   /// An answer, a negative one included; `expireAt` is in the past for one that is not kept.
   case answered(Answer, Resolution.Source, CacheLife)
+  /// The store had addresses that are not fresh any more: they are in the cache now, which knows what they are good for.
+  case restored
   case failed(DirectDNSError)
 
-  var hasAddresses: Bool { if case .answered(let answer, _, _) = self { !answer.addresses.isEmpty } else { false } }
+  var hasAddresses: Bool {
+    switch self {
+    case .answered(let answer, _, _): !answer.addresses.isEmpty
+    case .restored: true
+    case .failed: false
+    }
+  }
+
+  var isRestored: Bool { if case .restored = self { true } else { false } }
 }
 
 /// Waits for the flights of one name, as long as ``FamilyRace`` says, a deadline allows and the caller is not cancelled.

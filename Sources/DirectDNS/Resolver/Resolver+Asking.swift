@@ -6,22 +6,30 @@ extension Resolver {
     let wanted = options.families ?? configuration.families
     let route = configuration.localZones.route(host)
     if let local = try local(host, route, wanted) { return local }
+    let deadlines = LookupDeadlines(timeout: options.timeout ?? configuration.timeout, from: clock.now)
+    if let known = try await known(host, wanted, route, options, deadlines) { return known }
+    metrics.missed()
+    return try await asked(host, wanted, route, options, deadlines)
+  }
+
+  /// What the cache makes of a lookup, a refresh that is waited for included; nothing if providers must be asked.
+  private func known(
+    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
+    _ deadlines: LookupDeadlines
+  ) async throws(DirectDNSError) -> Resolution? {
     let now = clock.now
-    let deadlines = LookupDeadlines(timeout: options.timeout ?? configuration.timeout, from: now)
     let settled = settle(host, wanted, options.expired, at: now)
     switch settled?.verdict {
     case .serve(_, let freshness, let refresh):
       if refresh { refreshBehind(host, wanted, route, at: now) }
       note(freshness, host)
-      if let resolution = settled?.resolution { return resolution }
+      return settled?.resolution
     case .wait:
       return try await refreshed(host, wanted, route, options, deadlines)
     case .negative(let negative, let left):
       throw negativeError(host, wanted, negative, left: left)
-    case .miss, nil: break
+    case .miss, nil: return nil
     }
-    metrics.missed()
-    return try await asked(host, wanted, route, options, deadlines)
   }
 
   // MARK: Refreshing
@@ -85,7 +93,7 @@ extension Resolver {
   /// Nothing is there: asks, and falls back on expired answers and the system's DNS.
   private func asked(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
-    _ deadlines: LookupDeadlines, known: [IPAddress.Family: FlightOutcome] = [:]
+    _ deadlines: LookupDeadlines, known: [IPAddress.Family: FlightOutcome] = [:], isSecondLook: Bool = false
   ) async throws(DirectDNSError) -> Resolution {
     guard !hasEnded else { throw DirectDNSError(.shutDown, "The resolver was shut down before \(host) was looked up.") }
     var outcomes = known
@@ -109,6 +117,11 @@ extension Resolver {
     guard !result.isCancelled else { throw cancelled(host) }
     outcomes.merge(result.outcomes) { $1 }
     if let answer = answer(outcomes) { return answer }
+    if !isSecondLook, outcomes.values.contains(where: \.isRestored) {
+      if let known = try await self.known(host, wanted, route, options, deadlines) { return known }
+      // The caller has no use for it: this time the providers are asked.
+      return try await asked(host, wanted, route, options, deadlines, isSecondLook: true)
+    }
     return try await fallback(host, wanted, route, options, deadlines, outcomes)
   }
 
@@ -164,11 +177,20 @@ extension Resolver {
   ) -> Flight<FlightOutcome> {
     if route == .system { return systemFlight(question, deadlines) }
     return flights.flight(question) { [self] in
+      var lease: StoreLink.Lease?
+      if let store {
+        switch await storeTurn(store, question, deadlines) {
+        case .landed(let outcome): return outcome
+        case .ask(let taken): lease = taken
+        }
+      }
       do throws(Upstreams.Failed) {
         let answered = try await upstreams.answer(question, deadlines)
         let source = UInt16(answered.provider + Self.firstProvider)
+        tellStore(answered, question, source: source, lease: lease)
         return kept(answered.answer, question, source, asked: answered.asked)
       } catch {
+        if let lease { store?.endSoon(lease) }
         let now = clock.now
         let known = error.isCancelled ? nil : providersFailed(question, error)
         guard let known else {
@@ -233,15 +255,17 @@ extension Resolver {
     _ answer: Answer, _ question: AddressQuestion, _ source: UInt16, asked: ResolverInstant
   ) -> FlightOutcome {
     let now = clock.now
-    let evicted = cache.store(answer, to: question, source: source, asked: asked, now: now)
-    if evicted > 0 {
-      metrics.evicted(evicted)
-      cacheLogger.debug("the cache is full: names had to go", metadata: ["evicted": "\(evicted)"])
-      configuration.observer?(.evicted(evicted))
-    }
+    noteEvicted(cache.store(answer, to: question, source: source, asked: asked, now: now))
     let entry = CacheEntry(answer, source: source, policy: configuration.cache, asked: asked, now: now)
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
     return .answered(answer, sources[Int(source)], life)
+  }
+
+  func noteEvicted(_ count: Int) {
+    guard count > 0 else { return }
+    metrics.evicted(count)
+    cacheLogger.debug("the cache is full: names had to go", metadata: ["evicted": "\(count)"])
+    configuration.observer?(.evicted(count))
   }
 
   // MARK: What callers get

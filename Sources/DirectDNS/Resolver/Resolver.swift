@@ -17,6 +17,8 @@ public final class Resolver: Sendable {
   let flights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFlights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFailures: Locked<FailureMemory>
+  let store: StoreLink?
+  let storeReport: StoreReport?
   let sources: [Resolution.Source]
   /// Copies of what every cached lookup needs, so that it touches nothing else.
   let families: AddressFamilies
@@ -53,6 +55,13 @@ public final class Resolver: Sendable {
     cache = AnswerCache(policy: configuration.cache, capacity: configuration.capacity)
     systemFailures = Locked(FailureMemory(policy: configuration.cache, capacity: configuration.capacity))
     sources = [.system, .store] + configuration.providers.map { .provider($0.provider.name) }
+    let storeReport = configuration.store.map { StoreReport(name: $0.name, observer: configuration.observer) }
+    self.storeReport = storeReport
+    store = configuration.store.map { store in
+      StoreLink(store, policy: configuration.cache, clock: clock, limit: configuration.storeTimeout) {
+        storeReport?.note($0)
+      }
+    }
     if let transport {
       self.transport = transport
     } else {
@@ -145,11 +154,12 @@ public final class Resolver: Sendable {
     logger.info("network changed")
   }
 
-  /// Forgets what is known of a name, so that the next lookup asks.
+  /// Forgets what is known of a name, in the store too, so that the next lookup asks.
   public func invalidate(_ host: HostName) {
     cache.forget(host, now: clock.now)
     for family in IPAddress.Family.allCases {
       systemFailures.withLock { $0.forget(AddressQuestion(host, family)) }
+      store?.forget(AddressQuestion(host, family))
     }
   }
 
@@ -165,7 +175,8 @@ public final class Resolver: Sendable {
 
   /// Ends what is under way.
   ///
-  /// Cached answers can still be read; a lookup that would have to ask fails.
+  /// Cached answers can still be read; a lookup that would have to ask fails. What the store has yet to be told is
+  /// written behind: a process that is about to end uses ``shutDown(flushingWithin:)``, which waits for it.
   public func shutDown() {
     isShutDown.store(true, ordering: .relaxed)
     keepAlive.withLock { current in

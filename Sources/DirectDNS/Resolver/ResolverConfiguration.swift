@@ -36,6 +36,14 @@ public struct ResolverConfiguration: Sendable {
   public var families: AddressFamilies
   /// Whose certificates are trusted.
   public var trust: TrustStore
+  /// Where answers are remembered beyond the process.
+  ///
+  /// Default nowhere. Several resolvers may share one; none of them closes it.
+  public var store: (any AnswerStore)?
+  /// How long a lookup waits for the store, before it goes on as if there were none.
+  ///
+  /// Default 50 ms.
+  public var storeTimeout: Duration
   /// Is told what happens, as it happens, on whatever thread it happens.
   ///
   /// Default nobody.
@@ -56,6 +64,8 @@ public struct ResolverConfiguration: Sendable {
     hedges = true
     families = .any
     trust = TrustStore()
+    store = nil
+    storeTimeout = .milliseconds(50)
     observer = nil
   }
 
@@ -70,6 +80,9 @@ public struct ResolverConfiguration: Sendable {
   func validate() throws(DirectDNSError) {
     guard timeout > .zero else {
       throw DirectDNSError(.invalidConfiguration, "timeout is \(timeout): give a lookup some time.")
+    }
+    guard storeTimeout > .zero else {
+      throw DirectDNSError(.invalidConfiguration, "storeTimeout is \(storeTimeout): give the store some time.")
     }
     guard cache.minimumTTL <= cache.maximumTTL else {
       throw DirectDNSError(.invalidConfiguration, "cache.minimumTTL is greater than cache.maximumTTL.")

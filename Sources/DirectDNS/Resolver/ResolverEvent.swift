@@ -32,4 +32,6 @@ public enum ResolverEvent: Sendable {
   case refresh(HostName)
   /// Names had to leave the full cache.
   case evicted(Int)
+  /// The store of that name failed, or works again.
+  case store(String, StoreEvent)
 }

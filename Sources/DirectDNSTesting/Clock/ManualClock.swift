@@ -43,6 +43,11 @@ public final class ManualClock: ResolverClock {
     state.read { ($0.wallOrigin + $0.now.nanoseconds) / Self.second }
   }
 
+  /// The same wall clock, with its milliseconds.
+  public var wallNow: WallInstant {
+    state.read { WallInstant(milliseconds: ($0.wallOrigin + $0.now.nanoseconds) / (Self.second / 1000)) }
+  }
+
   /// How many tasks sleep on this clock.
   public var sleeperCount: Int { state.read { $0.sleepers.count } }
 

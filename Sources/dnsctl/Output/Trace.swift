@@ -36,6 +36,10 @@ struct Trace: Sendable {
     case .hit(let host, let freshness): return "cache  \(host)  \(freshness.rawValue)"
     case .refresh(let host): return "cache  \(host)  being refreshed"
     case .evicted(let count): return "cache  \(count) name\(count == 1 ? "" : "s") evicted"
+    case .store(let name, .failed(let error)): return "store  \(name)  \(error.message)"
+    case .store(let name, .recovered): return "store  \(name)  works again"
+    case .store(let name, .dropped(let count)):
+      return "store  \(name)  \(count) answer\(count == 1 ? "" : "s") not written"
     }
   }
 }

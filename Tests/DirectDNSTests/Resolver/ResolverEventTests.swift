@@ -13,6 +13,9 @@ struct ResolverEventTests {
     case .hit(let host, let freshness): "hit \(host) \(freshness)"
     case .refresh(let host): "refresh \(host)"
     case .evicted(let count): "evicted \(count)"
+    case .store(let name, .failed): "\(name) failed"
+    case .store(let name, .recovered): "\(name) recovered"
+    case .store(let name, .dropped(let count)): "\(name) dropped \(count)"
     }
   }
 

@@ -3,7 +3,7 @@
 
 /// A resolver with everything around it in the test's hands: clock, providers, the system's DNS.
 final class Laboratory: Sendable {
-  let clock = ManualClock()
+  let clock: ManualClock
   let transport: ScriptedTransport
   let system: ScriptedSystem
   let resolver: Resolver
@@ -13,11 +13,14 @@ final class Laboratory: Sendable {
   ///
   /// - Parameters:
   ///   - providers: their names, in the order of asking.
+  ///   - clock: its time, which several may share.
   ///   - configure: changes the configuration.
   /// - Throws: what the resolver has against the configuration.
   init(
-    _ providers: String..., configure: (inout ResolverConfiguration) -> Void = { _ in }
+    _ providers: String..., clock: ManualClock = ManualClock(),
+    configure: (inout ResolverConfiguration) -> Void = { _ in }
   ) throws {
+    self.clock = clock
     transport = ScriptedTransport(clock: clock)
     system = ScriptedSystem(clock: clock)
     var configuration = Self.configuration(providers.isEmpty ? ["one"] : providers)

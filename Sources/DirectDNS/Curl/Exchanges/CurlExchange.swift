@@ -82,14 +82,20 @@ internal import Synchronization
 
   // MARK: What the loop's thread does with it
 
-  /// Whether the reader is behind by so many bytes that the transfer has to wait; the reader then resumes it.
-  func shouldPause(at limit: Int) -> Bool {
-    guard unread.load(ordering: .relaxed) + incoming.count >= limit else { return false }
+  /// Whether a piece has to wait for the reader, who has not taken so many bytes yet; the reader then resumes the transfer.
+  func shouldPause(adding count: Int, limit: Int) -> Bool {
+    guard isFull(unread.load(ordering: .relaxed), adding: count, limit: limit) else { return false }
     return shared.withLock { shared in
-      guard shared.body.count + incoming.count >= limit else { return false }
+      guard isFull(shared.body.count, adding: count, limit: limit) else { return false }
       shared.isPaused = true
       return true
     }
+  }
+
+  /// A piece that is larger than the limit is taken when nothing else is there.
+  private func isFull(_ unread: Int, adding count: Int, limit: Int) -> Bool {
+    let kept = unread + incoming.count
+    return kept > 0 && kept + count > limit
   }
 
   /// Hands over what has come since the last time.

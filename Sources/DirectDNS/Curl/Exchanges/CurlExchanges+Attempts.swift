@@ -55,7 +55,9 @@ extension CurlExchanges: CurlAttemptEvents {
   /// Whether a request may open a connection: where several share one, only the one that goes ahead may, and those who
   /// find no room wait for it.
   private func maySpread(_ exchange: CurlExchange, _ attempt: CurlAttempt) -> Bool {
-    guard let lane = exchange.lane, !exchange.isOpening, exchange.winner == nil, attempt.number == 0 else { return true }
+    guard let lane = exchange.lane, !exchange.isOpening, exchange.winner == nil, attempt.number == 0 else {
+      return true
+    }
     switch lane.load.multiplexing {
     case .never: return true
     case .unknown:

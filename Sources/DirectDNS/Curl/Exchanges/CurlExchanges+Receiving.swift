@@ -47,7 +47,7 @@ extension CurlExchanges {
       exchange.drainLeft = left - bytes.count
       return bytes.count
     }
-    if exchange.shouldPause(at: settings.bufferSize) {
+    if exchange.shouldPause(adding: bytes.count, limit: settings.bufferSize) {
       exchange.progress.received -= Int64(bytes.count)
       return Int(CURL_WRITEFUNC_PAUSE)
     }

@@ -1,0 +1,59 @@
+#pragma once
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+
+static inline struct timeval directdns_redis_time(long long milliseconds) {
+  struct timeval time = {.tv_sec = milliseconds / 1000, .tv_usec = (milliseconds % 1000) * 1000};
+  return time;
+}
+
+/// hiredis writes without MSG_NOSIGNAL: a server that has gone would end the process by SIGPIPE.
+static inline void directdns_redis_prepare(redisContext *connection) {
+#if defined(SO_NOSIGPIPE)
+  int on = 1;
+  (void)setsockopt(connection->fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#else
+  (void)connection;
+#endif
+}
+
+/// Sends what was appended, and takes the SIGPIPE that this raises for itself.
+static inline int directdns_redis_send(redisContext *connection) {
+  int status, done = 0;
+#if defined(SO_NOSIGPIPE)
+  do status = redisBufferWrite(connection, &done);
+  while (status == REDIS_OK && !done);
+#else
+  sigset_t pipe, before, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&pending);
+  int wasPending = sigismember(&pending, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  do status = redisBufferWrite(connection, &done);
+  while (status == REDIS_OK && !done);
+  if (status != REDIS_OK && !wasPending) {
+    const struct timespec none = {0, 0};
+    while (sigtimedwait(&pipe, NULL, &none) < 0 && errno == EINTR) continue;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+  return status;
+}
+
+static inline redisReply *directdns_redis_reply(redisContext *connection) {
+  void *reply = NULL;
+  return redisGetReply(connection, &reply) == REDIS_OK ? (redisReply *)reply : NULL;
+}
+
+/// Whether the server let SO_RCVTIMEO or the time for connecting run out.
+static inline int directdns_redis_timed_out(redisContext *connection) {
+  return connection->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ETIMEDOUT);
+}
+
+static inline const char *directdns_redis_error(redisContext *connection) { return connection->errstr; }

@@ -1,0 +1,142 @@
+/// What a look into a store brought.
+enum StoreReading<Value: Sendable>: Sendable {
+  case found(Value)
+  case nothing
+  /// It fails, is late, or rests from having done so.
+  case unavailable
+}
+
+/// Reads from a store for lookups, and never keeps one waiting for longer than the limit.
+///
+/// Reads that come while one is under way go out together when it is done: the store sees one call at a time.
+final class StoreReader: Sendable {
+  private typealias Waiter = CheckedContinuation<StoreReading<StoredAnswer>, Never>
+
+  private struct State {
+    var health = StoreHealth()
+    var waiting: [AddressQuestion: [Waiter]] = [:]
+    var isReading = false
+  }
+
+  private let store: any AnswerStore
+  private let clock: any ResolverClock
+  private let limit: Duration
+  private let report: @Sendable (StoreEvent) -> Void
+  private let state = Locked(State())
+
+  /// The most questions of one call.
+  static let batch = 256
+
+  init(
+    _ store: any AnswerStore, clock: any ResolverClock, limit: Duration,
+    report: @escaping @Sendable (StoreEvent) -> Void
+  ) {
+    self.store = store
+    self.clock = clock
+    self.limit = limit
+    self.report = report
+  }
+
+  /// What the store has.
+  func read(_ question: AddressQuestion) async -> StoreReading<StoredAnswer> {
+    guard isUsable() else { return .unavailable }
+    return await withCheckedContinuation { waiter in
+      let isFirst = state.withLock { state in
+        state.waiting[question, default: []].append(waiter)
+        defer { state.isReading = true }
+        return !state.isReading
+      }
+      if isFirst { Task.immediateDetached { await self.readWhatWaits() } }
+    }
+  }
+
+  private func readWhatWaits() async {
+    while let batch = take() {
+      let questions = Array(batch.keys)
+      let outcome = await call { store throws(DirectDNSError) in try await store.read(questions) }
+      guard let outcome else {
+        // Those who came meanwhile have waited already.
+        for waiter in (batch.values + takeAll()).joined() { waiter.resume(returning: .unavailable) }
+        continue
+      }
+      let answers = Dictionary(outcome.map { ($0.question, $0) }) { $1 }
+      for (question, waiters) in batch {
+        let reading = answers[question].map { StoreReading.found($0) } ?? .nothing
+        for waiter in waiters { waiter.resume(returning: reading) }
+      }
+    }
+  }
+
+  private func take() -> [AddressQuestion: [Waiter]]? {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else {
+        state.isReading = false
+        return nil
+      }
+      guard state.waiting.count > Self.batch else {
+        defer { state.waiting = [:] }
+        return state.waiting
+      }
+      var batch: [AddressQuestion: [Waiter]] = [:]
+      for question in Array(state.waiting.keys.prefix(Self.batch)) {
+        batch[question] = state.waiting.removeValue(forKey: question)
+      }
+      return batch
+    }
+  }
+
+  private func takeAll() -> [[Waiter]] {
+    state.withLock { state in
+      defer { state.waiting = [:] }
+      return Array(state.waiting.values)
+    }
+  }
+
+  // MARK: Calls that a lookup waits for
+
+  /// What a call to the store brought; nothing if it failed or is late.
+  func call<Value: Sendable>(
+    late: @escaping @Sendable (Value) -> Void = { _ in },
+    _ body: @escaping @Sendable (any AnswerStore) async throws(DirectDNSError) -> Value
+  ) async -> Value? {
+    guard state.withLock({ $0.health.standing(at: clock.now) }) == .works else { return nil }
+    return await outcome(late: late, body)
+  }
+
+  private func outcome<Value: Sendable>(
+    late: @escaping @Sendable (Value) -> Void = { _ in },
+    _ body: @escaping @Sendable (any AnswerStore) async throws(DirectDNSError) -> Value
+  ) async -> Value? {
+    let outcome = await Deadline.wait(
+      until: clock.now + limit, clock, late: { if case .success(let value) = $0 { late(value) } }
+    ) { [store] () -> Result<Value, DirectDNSError> in
+      do throws(DirectDNSError) { return .success(try await body(store)) } catch { return .failure(error) }
+    }
+    let now = clock.now
+    switch outcome {
+    case .success(let value)?:
+      if state.withLock({ $0.health.succeeded() }) { report(.recovered) }
+      return value
+    case .failure(let error)?: if state.withLock({ $0.health.failed(at: now) }) { report(.failed(error)) }
+    case nil:
+      let error = DirectDNSError(
+        .storeFailed, "The \(store.name) store did not answer within \(limit): lookups go on without it.")
+      if state.withLock({ $0.health.late(at: now) }) { report(.failed(error)) }
+    }
+    return nil
+  }
+
+  /// Whether a lookup may wait for the store; when it has rested long enough, starts a call that nobody waits for.
+  private func isUsable() -> Bool {
+    let now = clock.now
+    let standing = state.withLock { state in
+      let standing = state.health.standing(at: now)
+      if standing == .wantsTrying { state.health.tried(at: now) }
+      return standing
+    }
+    if standing == .wantsTrying {
+      Task { _ = await outcome { store throws(DirectDNSError) in try await store.read([]) } }
+    }
+    return standing == .works
+  }
+}

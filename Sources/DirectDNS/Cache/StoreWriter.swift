@@ -1,0 +1,158 @@
+/// Writes to a store behind everyone's back, in the order of learning.
+///
+/// What cannot be written waits, up to a limit, and is tried again.
+final class StoreWriter: Sendable {
+  private struct State {
+    var pending: PendingWrites
+    var health = StoreHealth()
+    /// What to do once a question's change was written, or could not be.
+    var afterwards: [AddressQuestion: [@Sendable () async -> Void]] = [:]
+    var isWriting = false
+    var lastError: DirectDNSError?
+    var dropped = 0
+    var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Ends writing for now, and says who waited for that.
+    mutating func end() -> [CheckedContinuation<Void, Never>] {
+      defer { waiting = [] }
+      isWriting = false
+      return waiting
+    }
+  }
+
+  private let store: any AnswerStore
+  private let clock: any ResolverClock
+  private let report: @Sendable (StoreEvent) -> Void
+  private let state: Locked<State>
+
+  /// The most changes of one call, and the most that wait.
+  static let batch = 256
+  static let capacity = 20_000
+
+  init(_ store: any AnswerStore, clock: any ResolverClock, report: @escaping @Sendable (StoreEvent) -> Void) {
+    self.store = store
+    self.clock = clock
+    self.report = report
+    state = Locked(State(pending: PendingWrites(capacity: Self.capacity)))
+  }
+
+  /// The last word about a question that the store may not have heard yet.
+  func pending(_ question: AddressQuestion) -> PendingWrites.Change? { state.withLock { $0.pending[question] } }
+
+  /// Adds a change and returns at once.
+  ///
+  /// - Parameters:
+  ///   - change: what to write.
+  ///   - question: what it is about.
+  ///   - afterwards: called once it was written, or could not be.
+  func add(
+    _ change: PendingWrites.Change, to question: AddressQuestion, afterwards: (@Sendable () async -> Void)? = nil
+  ) {
+    let now = clock.now
+    let (isTaken, mayWrite) = state.withLock { state in
+      let isTaken = state.pending.add(change, to: question)
+      if !isTaken { state.dropped += 1 }
+      if let afterwards { state.afterwards[question, default: []].append(afterwards) }
+      return (isTaken, state.health.standing(at: now) != .rests)
+    }
+    if !isTaken { report(.dropped(1)) }
+    if mayWrite { start() } else if afterwards != nil { Task { await runAfterwards([question]) } }
+  }
+
+  /// Writes what waits, resting or not, and returns when it was written, could not be, or at that instant.
+  ///
+  /// - Returns: how many answers the store did not get, and why.
+  func flush(until instant: ResolverInstant) async -> (unwritten: Int, reason: DirectDNSError?) {
+    start()
+    _ = await Deadline.wait(until: instant, clock) { await self.finished() }
+    return state.withLock { state in
+      let count = state.pending.count + state.dropped
+      return (count, count == 0 ? nil : state.lastError)
+    }
+  }
+
+  private func finished() async {
+    await withCheckedContinuation { continuation in
+      let isDone = state.withLock { state in
+        if state.isWriting { state.waiting.append(continuation) }
+        return !state.isWriting
+      }
+      if isDone { continuation.resume() }
+    }
+  }
+
+  // MARK: Writing
+
+  private func start() {
+    let isFirst = state.withLock { state in
+      guard !state.isWriting, !state.pending.isEmpty else { return false }
+      state.isWriting = true
+      return true
+    }
+    if isFirst { Task { await write() } }
+  }
+
+  private func write() async {
+    while let batch = next() {
+      let result = await attempt(batch)
+      note(result)
+      await runAfterwards(batch.keys)
+      guard case .failure = result else { continue }
+      return tryAgainLater()
+    }
+  }
+
+  /// The next changes, or the end of writing.
+  private func next() -> [AddressQuestion: PendingWrites.Change]? {
+    let (batch, waiting) = state.withLock { state in
+      let batch = state.pending.next(Self.batch)
+      return (batch, batch.isEmpty ? state.end() : [])
+    }
+    for continuation in waiting { continuation.resume() }
+    return batch.isEmpty ? nil : batch
+  }
+
+  private func attempt(_ batch: [AddressQuestion: PendingWrites.Change]) async -> Result<Void, DirectDNSError> {
+    let answers = batch.values.compactMap(\.answer)
+    let forgotten = batch.filter { $0.value == .forget }.map(\.key)
+    do throws(DirectDNSError) {
+      if !forgotten.isEmpty { try await store.remove(forgotten) }
+      if !answers.isEmpty { try await store.write(answers) }
+      return .success(())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func note(_ result: Result<Void, DirectDNSError>) {
+    let now = clock.now
+    let event = state.withLock { state -> StoreEvent? in
+      switch result {
+      case .success:
+        state.pending.written()
+        return state.health.succeeded() ? .recovered : nil
+      case .failure(let error):
+        state.pending.failed()
+        state.lastError = error
+        if state.health.restsUntil != nil { state.health.tried(at: now) }
+        return state.health.failed(at: now) ? .failed(error) : nil
+      }
+    }
+    if let event { report(event) }
+  }
+
+  private func runAfterwards(_ questions: some Sequence<AddressQuestion>) async {
+    let bodies = state.withLock { state in questions.flatMap { state.afterwards.removeValue(forKey: $0) ?? [] } }
+    for body in bodies { await body() }
+  }
+
+  private func tryAgainLater() {
+    let (waiting, instant) = state.withLock { state in (state.end(), state.health.restsUntil) }
+    for continuation in waiting { continuation.resume() }
+    guard let instant else { return }
+    Task { [weak self, clock] in
+      guard (try? await clock.sleep(until: instant)) != nil else { return }
+      self?.start()
+    }
+  }
+}

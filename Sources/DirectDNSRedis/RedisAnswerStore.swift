@@ -1,0 +1,107 @@
+public import DirectDNS
+
+/// Answers on a Redis or Valkey server: one fleet shares them, and takes turns at asking.
+///
+/// Answers are strings under `PREFIX` `answer:1:A:www.example.com` (the format's version, the record type, the name), and
+/// leases under `PREFIX` `lease:A:www.example.com`. Each has a time to live, so the server forgets by itself.
+///
+/// What lookups wait for has a thread and a connection of its own, so that they do not wait for what is written.
+public final class RedisAnswerStore: FleetAnswerStore {
+  private let keys: RedisKeys
+  private let clock: any ResolverClock
+  private let asker: RedisLane
+  private let writer: RedisLane
+
+  /// Creates a store; it connects when it is first used.
+  ///
+  /// - Parameters:
+  ///   - configuration: which server.
+  ///   - clock: the wall clock that times to live are reckoned by; by default the machine's.
+  public init(_ configuration: RedisStoreConfiguration, clock: any ResolverClock = SystemClock()) {
+    keys = RedisKeys(prefix: configuration.prefix)
+    self.clock = clock
+    asker = RedisLane(configuration, "redis.ask")
+    writer = RedisLane(configuration, "redis.write")
+  }
+
+  /// Always `redis`.
+  public var name: String { "redis" }
+
+  // MARK: Answers
+
+  /// What is known about questions.
+  public func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] {
+    guard !questions.isEmpty else {
+      _ = try await asker.run([RedisCommand("PING")])
+      return []
+    }
+    let replies = try await asker.run([RedisCommand("MGET", questions.map(keys.answer))])
+    return zip(questions, replies[0].array).compactMap { question, reply in
+      reply.text.flatMap { StoredAnswer(text: $0, to: question) }
+    }
+  }
+
+  /// Keeps answers.
+  public func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) {
+    let now = clock.wallNow
+    let commands = answers.map { answer in
+      let left = answer.gone.milliseconds - now.milliseconds
+      let key = keys.answer(answer.question)
+      return left > 0 ? RedisCommand("SET", key, answer.text, "PX", "\(left)") : RedisCommand("DEL", key)
+    }
+    if !commands.isEmpty { _ = try await writer.run(commands) }
+  }
+
+  /// Forgets what is known about questions.
+  public func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) {
+    if !questions.isEmpty { _ = try await writer.run([RedisCommand("DEL", questions.map(keys.answer))]) }
+  }
+
+  /// Forgets everything under the prefix.
+  public func removeAll() async throws(DirectDNSError) {
+    try await scan { [writer] found throws(DirectDNSError) in
+      _ = try await writer.run([RedisCommand("DEL", found)])
+      return true
+    }
+  }
+
+  /// Shows everything under the prefix, in no order.
+  public func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
+    try await scan { found throws(DirectDNSError) in
+      let answers = try await self.read(found.compactMap(self.keys.question))
+      return answers.isEmpty ? true : await visit(answers)
+    }
+  }
+
+  private func scan(_ body: ([String]) async throws(DirectDNSError) -> Bool) async throws(DirectDNSError) {
+    var cursor = "0"
+    repeat {
+      let replies = try await writer.run([RedisCommand("SCAN", cursor, "MATCH", keys.pattern, "COUNT", "256")])
+      guard let next = replies[0].array.first?.text, let found = replies[0].array.last?.array.compactMap(\.text) else {
+        return
+      }
+      cursor = next
+      if !found.isEmpty, try await !body(found) { return }
+    } while cursor != "0"
+  }
+
+  // MARK: Leases
+
+  /// Takes the lease on a question unless another has it.
+  public func takeLease(
+    on question: AddressQuestion, holder: String, for duration: Duration
+  ) async throws(DirectDNSError) -> Bool {
+    let milliseconds = max(1, Int64(duration / .milliseconds(1)))
+    let reply = try await asker.run([
+      RedisCommand("SET", keys.lease(question), holder, "NX", "PX", "\(milliseconds)")
+    ])
+    return reply[0] == .status("OK")
+  }
+
+  /// Ends a lease, if that holder still has it.
+  public func endLease(on question: AddressQuestion, holder: String) async throws(DirectDNSError) {
+    // Looking and deleting in one step: in between, the lease could end and be another's.
+    let script = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+    _ = try await asker.run([RedisCommand("EVAL", script, "1", keys.lease(question), holder)])
+  }
+}

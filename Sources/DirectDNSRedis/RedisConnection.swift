@@ -1,0 +1,108 @@
+internal import CDirectDNSHiredis
+internal import DirectDNS
+
+/// One connection to the server, for one thread at a time.
+@safe struct RedisConnection: ~Copyable {
+  private let context: UnsafeMutablePointer<redisContext>
+
+  /// Why a command could not be carried out.
+  enum Failure: Error, Hashable, Sendable {
+    /// The connection is not there, in words.
+    case connection(String)
+    /// The server took too long.
+    case timedOut
+    /// The server refused, with the first word of its error.
+    case refused(String)
+  }
+
+  /// Connects, and logs in.
+  static func open(_ configuration: RedisStoreConfiguration) throws(Failure) -> RedisConnection {
+    let limit = directdns_redis_time(configuration.connectTimeout.milliseconds)
+    let opened: UnsafeMutablePointer<redisContext>? =
+      switch configuration.server {
+      case .tcp(let host, let port):
+        unsafe redisConnectWithTimeout(host.unbracketed, Int32(port), limit)
+      case .socket(let path): unsafe redisConnectUnixWithTimeout(path, limit)
+      }
+    guard let opened = unsafe opened else { throw .connection("no memory") }
+    let connection = unsafe RedisConnection(opened)
+    guard unsafe opened.pointee.err == 0 else { throw connection.failure() }
+    unsafe directdns_redis_prepare(opened)
+    unsafe redisSetTimeout(opened, directdns_redis_time(configuration.timeout.milliseconds))
+    var greeting: [RedisCommand] = []
+    if let password = configuration.password {
+      greeting.append(RedisCommand("AUTH", [configuration.user, password.text].compactMap(\.self)))
+    }
+    if configuration.database != 0 { greeting.append(RedisCommand("SELECT", "\(configuration.database)")) }
+    if !greeting.isEmpty {
+      for case .error(let word) in try connection.run(greeting) { throw .refused(word) }
+    }
+    return connection
+  }
+
+  private init(_ context: UnsafeMutablePointer<redisContext>) { unsafe self.context = context }
+
+  deinit { unsafe redisFree(context) }
+
+  /// Sends commands together and returns their replies.
+  ///
+  /// A connection that failed once is of no more use.
+  borrowing func run(_ commands: [RedisCommand]) throws(Failure) -> [RedisReply] {
+    for command in commands {
+      let bytes = command.bytes
+      let status = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe redisAppendFormattedCommand(
+          context, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
+      }
+      guard status == REDIS_OK else { throw failure() }
+    }
+    guard unsafe directdns_redis_send(context) == REDIS_OK else { throw failure() }
+    var replies: [RedisReply] = []
+    for _ in commands {
+      guard let reply = unsafe directdns_redis_reply(context) else { throw failure() }
+      unsafe replies.append(RedisReply(reply))
+      unsafe freeReplyObject(reply)
+    }
+    return replies
+  }
+
+  private borrowing func failure() -> Failure {
+    if unsafe directdns_redis_timed_out(context) != 0 { return .timedOut }
+    return unsafe .connection(String(cString: directdns_redis_error(context)))
+  }
+}
+
+extension RedisReply {
+  fileprivate init(_ reply: UnsafeMutablePointer<redisReply>) {
+    func words() -> String {
+      let bytes = unsafe UnsafeRawBufferPointer(start: reply.pointee.str, count: reply.pointee.len)
+      return unsafe String(decoding: bytes, as: UTF8.self)
+    }
+    switch unsafe reply.pointee.type {
+    case REDIS_REPLY_STRING: self = .text(words())
+    case REDIS_REPLY_STATUS: self = .status(words())
+    case REDIS_REPLY_INTEGER: self = unsafe .integer(reply.pointee.integer)
+    case REDIS_REPLY_ARRAY:
+      let elements = unsafe UnsafeBufferPointer(start: reply.pointee.element, count: reply.pointee.elements)
+      self = unsafe .array(elements.map { unsafe $0.map { unsafe RedisReply($0) } ?? .null })
+    case REDIS_REPLY_ERROR:
+      self = .error(String(words().prefix { $0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_") }.prefix(32)))
+    default: self = .null
+    }
+  }
+}
+
+extension WebURL.Host {
+  /// As the system's functions take it.
+  fileprivate var unbracketed: String {
+    switch self {
+    case .address(let address): address.description
+    case .name: description
+    }
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, at least one: none would mean for ever.
+  fileprivate var milliseconds: Int64 { max(1, Int64(self / .milliseconds(1))) }
+}

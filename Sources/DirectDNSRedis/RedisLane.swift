@@ -1,0 +1,66 @@
+internal import DirectDNS
+
+/// A thread with a connection of its own, which it makes when it is needed.
+actor RedisLane {
+  private let configuration: RedisStoreConfiguration
+  private let executor: ThreadExecutor
+  private var connection: RedisConnection?
+
+  init(_ configuration: RedisStoreConfiguration, _ name: String) {
+    self.configuration = configuration
+    executor = ThreadExecutor(name)
+  }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  /// Sends commands together and returns their replies, none of which is an error.
+  func run(_ commands: [RedisCommand]) throws(DirectDNSError) -> [RedisReply] {
+    do throws(RedisConnection.Failure) {
+      let replies = try replies(commands)
+      for case .error(let word) in replies { throw .refused(word) }
+      return replies
+    } catch {
+      throw error.directDNSError(configuration.server)
+    }
+  }
+
+  private func replies(_ commands: [RedisCommand]) throws(RedisConnection.Failure) -> [RedisReply] {
+    let wasConnected = connection != nil
+    do throws(RedisConnection.Failure) { return try send(commands) } catch {
+      // A server that was restarted closes connections: that shows when one is used next.
+      guard wasConnected, case .connection = error else { throw error }
+      return try send(commands)
+    }
+  }
+
+  private func send(_ commands: [RedisCommand]) throws(RedisConnection.Failure) -> [RedisReply] {
+    // Taken out for the time of use: one that fails is gone.
+    let current: RedisConnection
+    if let kept = connection.take() { current = kept } else { current = try RedisConnection.open(configuration) }
+    let replies = try current.run(commands)
+    connection = consume current
+    return replies
+  }
+}
+
+extension RedisConnection.Failure {
+  fileprivate func directDNSError(_ server: RedisStoreConfiguration.Server) -> DirectDNSError {
+    let place =
+      switch server {
+      case .tcp(let host, let port): "\(host):\(port)"
+      case .socket(let path): DirectDNSError.quoted(path)
+      }
+    let message =
+      switch self {
+      case .connection(let reason):
+        "The Redis store at \(place) cannot be reached (\(reason)). Check that it runs, and its address."
+      case .timedOut: "The Redis store at \(place) did not answer in time."
+      case .refused("NOAUTH"), .refused("WRONGPASS"):
+        "The Redis store at \(place) refuses to let us in. Check user and password."
+      case .refused("OOM"): "The Redis store at \(place) is full. Raise maxmemory, or set an eviction policy."
+      case .refused("READONLY"): "The Redis store at \(place) is a replica, which cannot be written. Name the primary."
+      case .refused(let word): "The Redis store at \(place) refused a command (\(word))."
+      }
+    return DirectDNSError(.storeFailed, message)
+  }
+}

@@ -1,0 +1,82 @@
+public import DirectDNS
+
+extension RedisStoreConfiguration {
+  /// Reads `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]` or `redis+unix:///PATH`.
+  ///
+  /// `valkey` may stand for `redis`. User and password may be percent-encoded. There is no TLS: `rediss` is refused.
+  ///
+  /// - Parameter url: the URL.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the part that is wrong, and shows
+  ///   nothing of the password.
+  public init(url: String) throws(DirectDNSError) {
+    guard let schemeEnd = url.firstRange(of: "://") else { throw Self.wrong("has no scheme: write redis://HOST") }
+    let rest = url[schemeEnd.upperBound...]
+    switch url[..<schemeEnd.lowerBound].lowercased() {
+    case "redis", "valkey": try self.init(authorityAndPath: rest)
+    case "redis+unix", "valkey+unix":
+      guard rest.hasPrefix("/"), rest.count > 1 else { throw Self.wrong("has no path: write redis+unix:///PATH") }
+      self.init(server: .socket(String(rest)))
+    case "rediss", "valkeys":
+      throw Self.wrong("asks for TLS, which this store cannot do: use a tunnel, or a socket")
+    default: throw Self.wrong("has a scheme that is not redis, valkey, redis+unix or valkey+unix")
+    }
+  }
+
+  private init(authorityAndPath rest: Substring) throws(DirectDNSError) {
+    let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+    let authority = rest[..<slash]
+    // A password may hold an @ that nobody escaped.
+    let at = authority.lastIndex(of: "@")
+    let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+    var hostText = place
+    var port: UInt16 = 6379
+    if let colon = place.lastIndex(of: ":"), !place[colon...].contains("]") {
+      guard let number = UInt16(place[place.index(after: colon)...]), number > 0 else {
+        throw Self.wrong("has a port that is none: use 1 to 65535")
+      }
+      hostText = place[..<colon]
+      port = number
+    }
+    guard let host = try? WebURL.Host(String(hostText)) else { throw Self.wrong("has no host that can be used") }
+    self.init(server: .tcp(host, port: port))
+    if let at {
+      let parts = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let user = parts[0].unescaped, let password = parts.last?.unescaped else {
+        throw Self.wrong("has a user or password with a % that begins no escape")
+      }
+      if parts.count == 1 {
+        throw Self.wrong("has a user and no password: write USER:PASSWORD@ or :PASSWORD@")
+      }
+      self.user = user.isEmpty ? nil : user
+      self.password = Secret(password)
+    }
+    let path = rest[slash...].dropFirst()
+    guard !path.isEmpty else { return }
+    guard let number = Int(path), number >= 0 else { throw Self.wrong("has a database that is no number") }
+    database = number
+  }
+
+  private static func wrong(_ what: String) -> DirectDNSError {
+    DirectDNSError(.invalidConfiguration, "The URL of the Redis store \(what).")
+  }
+}
+
+extension Substring {
+  /// With percent escapes undone; nothing if there is a broken one.
+  fileprivate var unescaped: String? {
+    var bytes: [UInt8] = []
+    var rest = utf8
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let digits = String(rest.prefix(2)), digits.count == 2, let value = UInt8(digits, radix: 16) else {
+        return nil
+      }
+      bytes.append(value)
+      rest.removeFirst(2)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,111 @@
+internal import CDirectDNSSQLite
+
+/// SQLite's handle: opened, set up and closed here.
+@safe struct SQLiteConnection: ~Copyable {
+  private let handle: OpaquePointer
+  private let busyTimeout: Int32
+
+  /// Opens the file, and makes it if there is none.
+  static func open(_ configuration: SQLiteStoreConfiguration) throws(SQLiteError) -> SQLiteConnection {
+    var opened: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(
+      configuration.path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+    // A handle is there in nearly every case of failure, for its message.
+    guard let opened = unsafe opened else { throw SQLiteError(code, "no memory") }
+    guard code == SQLITE_OK else {
+      let error = unsafe SQLiteError(code, opened)
+      unsafe sqlite3_close_v2(opened)
+      throw error
+    }
+    let connection = unsafe SQLiteConnection(opened, Int32(clamping: configuration.busyTimeout.milliseconds))
+    try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY")
+    try connection.useLog()
+    try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304")
+    return connection
+  }
+
+  private init(_ handle: OpaquePointer, _ busyTimeout: Int32) {
+    unsafe self.handle = handle
+    self.busyTimeout = busyTimeout
+    unsafe sqlite3_busy_timeout(handle, busyTimeout)
+  }
+
+  deinit { unsafe sqlite3_close_v2(handle) }
+
+  /// Readers and one writer side by side, across processes: SQLite's write-ahead log.
+  ///
+  /// Changing to it does not wait for others as writing does, so processes that open a new file together meet here.
+  private borrowing func useLog() throws(SQLiteError) {
+    let pause: Int32 = 10
+    for attempt in 0... {
+      do throws(SQLiteError) {
+        if try pragma("journal_mode = WAL") == "wal" { return }
+        throw .unusable("it cannot have a write-ahead log")
+      } catch {
+        guard error == .busy, Int32(attempt) * pause < busyTimeout else { throw error }
+        sqlite3_sleep(pause)
+      }
+    }
+  }
+
+  borrowing func prepare(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
+    try unsafe SQLiteStatement(handle, sql)
+  }
+
+  borrowing func execute(_ sql: String) throws(SQLiteError) {
+    let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw unsafe SQLiteError(code, handle) }
+  }
+
+  /// Runs a pragma and returns its value.
+  borrowing func pragma(_ text: String) throws(SQLiteError) -> String {
+    var value = ""
+    try prepare("PRAGMA \(text)").run { value = $0.text(0) }
+    return value
+  }
+
+  private borrowing func number(_ sql: String) throws(SQLiteError) -> Int64 {
+    var value: Int64 = 0
+    try prepare(sql).run { value = $0.integer(0) }
+    return value
+  }
+
+  /// All of it or nothing; no other process writes meanwhile.
+  borrowing func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    try execute("BEGIN IMMEDIATE")
+    do throws(SQLiteError) {
+      try body()
+      try execute("COMMIT")
+    } catch {
+      // Some failures have rolled it back already.
+      if unsafe sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// Bytes of pages that hold something.
+  borrowing func usedBytes() throws(SQLiteError) -> Int {
+    let pages = try number("PRAGMA page_count") - number("PRAGMA freelist_count")
+    return try Int(pages * number("PRAGMA page_size"))
+  }
+
+  /// Brings the file up to date; of several processes one does.
+  borrowing func migrate(_ steps: [String]) throws(SQLiteError) {
+    if try missing(steps).isEmpty { return }
+    try transaction { () throws(SQLiteError) in
+      for step in try missing(steps) { try execute(step) }
+      try execute("PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = \(steps.count)")
+    }
+  }
+
+  private borrowing func missing(_ steps: [String]) throws(SQLiteError) -> ArraySlice<String> {
+    try SQLiteSchema.missing(
+      version: number("PRAGMA user_version"), applicationID: number("PRAGMA application_id"),
+      isEmpty: number("SELECT count(*) FROM sqlite_schema") == 0, steps: steps)
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, at least one.
+  fileprivate var milliseconds: Int64 { max(1, Int64(self / .milliseconds(1))) }
+}

@@ -1,0 +1,40 @@
+internal import CDirectDNSSQLite
+internal import DirectDNS
+
+/// Why SQLite did not do what it was told.
+///
+/// Its codes are mapped here and nowhere else.
+enum SQLiteError: Error, Hashable, Sendable {
+  /// The file is no database, or one that is damaged.
+  case damaged
+  case full
+  case busy
+  case unusable(String)
+  /// The file is a database, and not ours or not of this version.
+  case foreign(String)
+  case failed(String)
+
+  init(_ code: Int32, _ message: String) {
+    switch code & 0xff {
+    case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged
+    case SQLITE_FULL: self = .full
+    case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
+    case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY: self = .unusable(message)
+    default: self = .failed(message)
+    }
+  }
+
+  func directDNSError(_ path: String) -> DirectDNSError {
+    let file = "The store \(DirectDNSError.quoted(path))"
+    let message =
+      switch self {
+      case .damaged: "\(file) is damaged and could not be set aside. Remove it."
+      case .full: "\(file) has no room: the disk is full. Make some, or choose another path."
+      case .busy: "\(file) is being written by another process that does not finish."
+      case .unusable(let reason): "\(file) cannot be opened (\(reason)). Check its folder and permissions."
+      case .foreign(let reason): "\(file) \(reason). Choose another path."
+      case .failed(let reason): "\(file) failed: \(reason)."
+      }
+    return DirectDNSError(.storeFailed, message)
+  }
+}

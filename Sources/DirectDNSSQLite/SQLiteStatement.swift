@@ -1,0 +1,70 @@
+internal import CDirectDNSSQLite
+
+/// A prepared statement: bound, stepped through and reset in one call.
+@safe struct SQLiteStatement: ~Copyable {
+  private let pointer: OpaquePointer
+
+  init(_ connection: OpaquePointer, _ sql: String) throws(SQLiteError) {
+    var prepared: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(
+      connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard code == SQLITE_OK, let prepared = unsafe prepared else { throw unsafe SQLiteError(code, connection) }
+    unsafe pointer = prepared
+  }
+
+  deinit { unsafe sqlite3_finalize(pointer) }
+
+  /// What a placeholder stands for.
+  enum Value: Sendable, Hashable {
+    case text(String)
+    case integer(Int64)
+  }
+
+  /// Runs the statement, and shows each row.
+  borrowing func run(_ values: [Value] = [], row: (borrowing Row) -> Void = { _ in }) throws(SQLiteError) {
+    defer {
+      unsafe sqlite3_reset(pointer)
+      unsafe sqlite3_clear_bindings(pointer)
+    }
+    for (index, value) in values.enumerated() {
+      let place = Int32(index + 1)
+      let code =
+        switch value {
+        case .text(let text): unsafe directdns_sqlite_bind_text(pointer, place, text, Int32(text.utf8.count))
+        case .integer(let integer): unsafe sqlite3_bind_int64(pointer, place, integer)
+        }
+      guard code == SQLITE_OK else { throw unsafe SQLiteError(code, sqlite3_db_handle(pointer)) }
+    }
+    while true {
+      let code = unsafe sqlite3_step(pointer)
+      switch code {
+      case SQLITE_ROW: unsafe row(Row(pointer))
+      case SQLITE_DONE: return
+      default: throw unsafe SQLiteError(code, sqlite3_db_handle(pointer))
+      }
+    }
+  }
+
+  /// The row that a statement stands at.
+  @safe struct Row: ~Copyable {
+    private let pointer: OpaquePointer
+
+    fileprivate init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
+
+    borrowing func text(_ column: Int32) -> String {
+      guard let bytes = unsafe sqlite3_column_text(pointer, column) else { return "" }
+      let count = unsafe Int(sqlite3_column_bytes(pointer, column))
+      return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    borrowing func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(pointer, column) }
+  }
+}
+
+extension SQLiteError {
+  /// The error that a connection has just reported.
+  init(_ code: Int32, _ connection: OpaquePointer?) {
+    let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "error \(code)"
+    self.init(code, message)
+  }
+}

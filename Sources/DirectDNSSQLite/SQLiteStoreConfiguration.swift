@@ -1,0 +1,20 @@
+/// Where an ``SQLiteAnswerStore`` keeps its file, and how large it may grow.
+public struct SQLiteStoreConfiguration: Sendable, Hashable {
+  /// The file's path; folders that lack are made.
+  public var path: String
+  /// The most bytes that answers take in the file; those that are gone first go first.
+  ///
+  /// Default 64 MiB, some 300 000 answers. The log beside the file takes up to 4 MiB more.
+  public var maximumBytes: Int
+  /// How long a call waits for another process that writes.
+  ///
+  /// Default 1 s; reading waits for nobody.
+  public var busyTimeout: Duration
+
+  /// Creates a configuration.
+  public init(path: String, maximumBytes: Int = 64 << 20, busyTimeout: Duration = .seconds(1)) {
+    self.path = path
+    self.maximumBytes = maximumBytes
+    self.busyTimeout = busyTimeout
+  }
+}

@@ -1,0 +1,57 @@
+import DirectDNS
+import Testing
+
+@testable import DirectDNSRedis
+
+@Suite struct RedisURLTests {
+  private static func tcp(_ host: String, _ port: UInt16) -> RedisStoreConfiguration.Server {
+    do { return .tcp(try WebURL.Host(host), port: port) } catch { preconditionFailure("\(error)") }
+  }
+
+  @Test(arguments: [
+    ("redis://cache.example", tcp("cache.example", 6379), 0), ("redis://127.0.0.1:7000/3", tcp("127.0.0.1", 7000), 3),
+    ("valkey://[::1]:6380", tcp("[::1]", 6380), 0), ("REDIS://[::1]", tcp("[::1]", 6379), 0),
+    ("redis://cache.example/", tcp("cache.example", 6379), 0),
+    ("redis+unix:///run/redis.sock", .socket("/run/redis.sock"), 0),
+  ])
+  func `a URL says where the server is`(
+    _ url: String, _ server: RedisStoreConfiguration.Server, _ database: Int
+  ) throws {
+    let configuration = try RedisStoreConfiguration(url: url)
+    #expect(configuration == RedisStoreConfiguration(server: server, database: database))
+  }
+
+  @Test(
+    arguments: [
+      ("redis://:secret@cache.example", nil, "secret"), ("redis://me:secret@cache.example:1", "me", "secret"),
+      ("redis://me:p%40ss%3Aw%2F@cache.example", "me", "p@ss:w/"), ("redis://me:a@b:c@cache.example", "me", "a@b:c"),
+    ] as [(String, String?, Secret)])
+  func `a URL may hold user and password`(_ url: String, _ user: String?, _ password: Secret) throws {
+    let configuration = try RedisStoreConfiguration(url: url)
+    #expect(configuration.user == user)
+    #expect(configuration.password == password)
+    #expect(!"\(configuration)".contains(password.text))
+  }
+
+  @Test(arguments: [
+    "cache.example", "http://cache.example", "rediss://cache.example", "redis://", "redis://:0", "redis://a:0",
+    "redis://a:99999", "redis://a:x", "redis://a/x", "redis://a/-1", "redis://user@a", "redis://:%zz@a",
+    "redis+unix://", "redis+unix:///", "redis+unix://a", "redis://a b",
+  ])
+  func `a URL that cannot be used is refused with the reason`(_ url: String) {
+    #expect {
+      _ = try RedisStoreConfiguration(url: url)
+    } throws: { error in
+      (error as? DirectDNSError)?.code == .invalidConfiguration
+    }
+  }
+
+  @Test(arguments: ["redis://me:HUSH@a:x", "redis://me:HUSH@", "rediss://me:HUSH@a", "redis://me:HUSH%@a"])
+  func `no error shows a password`(_ url: String) {
+    #expect {
+      _ = try RedisStoreConfiguration(url: url)
+    } throws: { error in
+      !"\(error)".contains("HUSH")
+    }
+  }
+}

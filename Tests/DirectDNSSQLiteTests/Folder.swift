@@ -1,0 +1,15 @@
+import Foundation
+
+/// A folder that goes with its test.
+final class Folder {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "directdns-sqlite-\(UInt64.random(in: 0 ... .max))")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  func path(_ name: String = "answers.sqlite") -> String { url.appending(path: name).path }
+}

@@ -1,0 +1,39 @@
+import DirectDNS
+import DirectDNSSQLite
+import Foundation
+import Testing
+
+@testable import DirectDNSTesting
+
+@Suite(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"), .timeLimit(.minutes(1)))
+struct FullDiskTests {
+  private func answers(_ numbers: Range<Int>) -> [StoredAnswer] {
+    numbers.map { AnswerStoreContract.answer(AnswerStoreContract.a("host-\($0).example.net"), "192.0.2.1") }
+  }
+
+  @Test func `a full disk is an error in words, reading goes on, and so does writing once there is room`() async throws
+  {
+    let folder = try Folder()
+    #expect(SmallDisk.mount(at: folder.url, size: "1m"))
+    defer { SmallDisk.unmount(folder.url) }
+    let store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: folder.path()))
+    let first = answers(0..<1)
+    try await store.write(first)
+    let ballast = folder.url.appending(path: "ballast")
+    try Data().write(to: ballast)
+    let file = try FileHandle(forWritingTo: ballast)
+    for _ in 0..<1024 { guard (try? file.write(contentsOf: Data(count: 1024))) != nil else { break } }
+    try file.close()
+    var failure: DirectDNSError?
+    for start in stride(from: 1, to: 4000, by: 20) where failure == nil {
+      do throws(DirectDNSError) { try await store.write(answers(start..<(start + 20))) } catch { failure = error }
+    }
+    #expect(failure?.code == .storeFailed)
+    #expect(failure?.message.contains("full") == true, "\(failure?.message ?? "nothing failed")")
+    #expect(try await store.read(first.map(\.question)) == first)
+    try FileManager.default.removeItem(at: ballast)
+    let last = answers(4000..<4001)
+    try await store.write(last)
+    #expect(try await store.read(last.map(\.question)) == last)
+  }
+}

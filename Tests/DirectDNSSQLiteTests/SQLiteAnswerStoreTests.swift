@@ -1,0 +1,196 @@
+import DirectDNS
+import DirectDNSTesting
+import Foundation
+import Testing
+
+@testable import DirectDNSSQLite
+
+@Suite(.timeLimit(.minutes(1)))
+struct SQLiteAnswerStoreTests {
+  private let folder: Folder
+  private let store: SQLiteAnswerStore
+
+  init() throws {
+    folder = try Folder()
+    store = Self.store(folder.path())
+  }
+
+  private static func store(_ path: String, maximumBytes: Int = 1 << 20) -> SQLiteAnswerStore {
+    SQLiteAnswerStore(
+      SQLiteStoreConfiguration(path: path, maximumBytes: maximumBytes, busyTimeout: .milliseconds(100)))
+  }
+
+  private func raw(_ name: String = "answers.sqlite") throws -> SQLiteConnection {
+    try SQLiteConnection.open(SQLiteStoreConfiguration(path: folder.path(name), busyTimeout: .seconds(1)))
+  }
+
+  private func question(_ number: Int) throws -> AddressQuestion {
+    AddressQuestion(try HostName("host-\(number).example.net"), .ipv4)
+  }
+
+  /// The higher the number, the longer it is of use.
+  private func answer(_ number: Int) throws -> StoredAnswer {
+    let now = SystemClock().wallNow
+    return StoredAnswer(
+      try question(number), .addresses([.ipv4(UInt32(number))]), provider: "one", asked: now,
+      expires: now + .seconds(300), gone: now + .seconds(3000 + number))
+  }
+
+  private func error(_ body: () async throws(DirectDNSError) -> Void) async -> DirectDNSError? {
+    do throws(DirectDNSError) {
+      try await body()
+      return nil
+    } catch { return error }
+  }
+
+  @Test(arguments: AnswerStoreContract.all)
+  func `the contract of all stores holds`(_ promise: AnswerStoreContract) async throws {
+    try await promise.check(store)
+  }
+
+  // MARK: The file
+
+  @Test func `nothing happens to the file before it is needed`() {
+    #expect(!FileManager.default.fileExists(atPath: folder.path()))
+  }
+
+  @Test func `answers outlive the store`() async throws {
+    try await store.write([answer(1)])
+    #expect(try await Self.store(folder.path()).read([question(1)]).map(\.question) == [question(1)])
+  }
+
+  @Test func `two stores on one file see what the other writes`() async throws {
+    let other = Self.store(folder.path())
+    for number in 0..<20 {
+      try await (number % 2 == 0 ? store : other).write([answer(number)])
+      #expect(try await (number % 2 == 0 ? other : store).read([question(number)]).count == 1)
+    }
+  }
+
+  @Test func `the file and the folders made for it are their owner's alone`() async throws {
+    let path = folder.path("deep/er/answers.sqlite")
+    // The log is there as long as a connection is.
+    let store = Self.store(path)
+    try await store.write([answer(1)])
+    defer { withExtendedLifetime(store) {} }
+    for (path, mode) in [(path, 0o600), (path + "-wal", 0o600), (folder.path("deep"), 0o700)] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
+    }
+  }
+
+  @Test func `a file that was deleted is made again`() async throws {
+    try await store.write([answer(1)])
+    for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.path() + suffix) }
+    #expect(try await store.read([question(1)]).isEmpty)
+    try await store.write([answer(2)])
+    #expect(try await Self.store(folder.path()).read([question(1), question(2)]).map(\.question) == [question(2)])
+  }
+
+  @Test func `a path that cannot be is an error that names it`() async throws {
+    let error = await error { () throws(DirectDNSError) in try await Self.store("/dev/null/answers").read([]).forget() }
+    #expect(error?.code == .storeFailed)
+    #expect(error?.message.contains("/dev/null/answers") == true)
+  }
+
+  // MARK: Damage
+
+  @Test(arguments: ["this is no database, and never was one", String(repeating: "\u{0}", count: 8192)])
+  func `a file that is no database is set aside`(_ text: String) async throws {
+    try Data(text.utf8).write(to: URL(filePath: folder.path()))
+    try await store.write([answer(1)])
+    #expect(try await store.read([question(1)]).count == 1)
+    if !text.hasPrefix("\u{0}") {
+      #expect(try Data(contentsOf: URL(filePath: folder.path() + ".damaged")) == Data(text.utf8))
+    }
+  }
+
+  @Test func `a file that is damaged while it is used is set aside, and both threads go on with the new one`()
+    async throws
+  {
+    for start in stride(from: 0, to: 2000, by: 200) {
+      try await store.write((start..<(start + 200)).map(answer))
+    }
+    // The log goes into the file, and then all pages but the first are overwritten.
+    try raw().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    let file = try FileHandle(forWritingTo: URL(filePath: folder.path()))
+    let size = try file.seekToEnd()
+    try file.seek(toOffset: 4096)
+    try file.write(contentsOf: Data(repeating: 0xa5, count: Int(size) - 4096))
+    try file.close()
+    let fresh = Self.store(folder.path())
+    try await fresh.write([answer(1)])
+    #expect(try await fresh.read([question(1)]).count == 1)
+    try await store.write([answer(2)])
+    #expect(try await store.read([question(1), question(2)]).count == 2)
+    #expect(FileManager.default.fileExists(atPath: folder.path() + ".damaged"))
+  }
+
+  @Test func `a line that is damaged is no answer`() async throws {
+    try await store.write([answer(1), answer(2)])
+    try raw().execute("UPDATE answers SET line = 'x' WHERE host = 'host-1.example.net'")
+    #expect(try await store.read([question(1), question(2)]).map(\.question) == [question(2)])
+    try await store.visit { page in page.count == 1 }
+  }
+
+  @Test func `another program's database is left alone`() async throws {
+    try raw().execute("CREATE TABLE bookmarks (url TEXT); INSERT INTO bookmarks VALUES ('https://example.net')")
+    let error = await error { () throws(DirectDNSError) in try await store.write([]) }
+    #expect(error?.message.contains("another program") == true)
+    #expect(try raw().pragma("application_id") == "0")
+  }
+
+  @Test func `a file of a newer version is left alone`() async throws {
+    try await store.write([answer(1)])
+    try raw().execute("PRAGMA user_version = 99")
+    let error = await error { () throws(DirectDNSError) in try await Self.store(folder.path()).read([]).forget() }
+    #expect(error?.message.contains("version 99") == true)
+    #expect(try raw().pragma("user_version") == "99")
+  }
+
+  // MARK: Room
+
+  @Test func `a store keeps to its size, and to what is of use for longest`() async throws {
+    let store = Self.store(folder.path(), maximumBytes: 300_000)
+    for start in stride(from: 0, to: 10_000, by: 250) { try await store.write((start..<(start + 250)).map(answer)) }
+    #expect(try raw().usedBytes() <= 300_000)
+    #expect(try await store.read([question(9999), question(0)]).map(\.question) == [question(9999)])
+  }
+
+  @Test func `a writer that another process keeps waiting gives up, and readers do not wait`() async throws {
+    try await store.write([answer(1)])
+    let other = try raw()
+    try other.execute("BEGIN IMMEDIATE")
+    let error = await error { () throws(DirectDNSError) in try await store.removeAll() }
+    #expect(error?.message.contains("another process") == true)
+    #expect(try await store.read([question(1)]).count == 1)
+    try other.execute("ROLLBACK")
+    try await store.removeAll()
+    #expect(try await store.read([question(1)]).isEmpty)
+  }
+
+  // MARK: Versions
+
+  @Test func `a file of an older version is brought up to date, with what is in it`() async throws {
+    try await store.write([answer(1)])
+    let steps = SQLiteSchema.steps + ["ALTER TABLE answers ADD COLUMN hits INTEGER NOT NULL DEFAULT 0"]
+    let configuration = SQLiteStoreConfiguration(path: folder.path())
+    let database = try SQLiteDatabase(configuration, steps: steps)
+    #expect(try database.read([question(1)]).count == 1)
+    #expect(try raw().pragma("user_version") == "\(steps.count)")
+    try raw().execute("UPDATE answers SET hits = hits + 1")
+  }
+
+  @Test(arguments: [(0, true, 2), (1, false, 1), (2, false, 0)])
+  func `the steps that lack are taken`(_ version: Int64, _ isEmpty: Bool, _ count: Int) throws {
+    let steps = try SQLiteSchema.missing(
+      version: version, applicationID: isEmpty ? 0 : SQLiteSchema.applicationID, isEmpty: isEmpty, steps: ["a", "b"])
+    #expect(steps.count == count)
+    #expect(steps.last == (count == 0 ? nil : "b"))
+  }
+}
+
+extension [StoredAnswer] {
+  /// Reads that are made for their errors.
+  fileprivate func forget() {}
+}

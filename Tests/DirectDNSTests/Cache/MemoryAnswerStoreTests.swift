@@ -1,0 +1,32 @@
+import DirectDNSTesting
+import Testing
+
+@testable import DirectDNS
+
+@Suite(.timeLimit(.minutes(1)))
+struct MemoryAnswerStoreTests {
+  @Test(arguments: AnswerStoreContract.all)
+  func `the contract of all stores holds`(_ promise: AnswerStoreContract) async throws {
+    try await promise.check(MemoryAnswerStore())
+  }
+
+  @Test(arguments: FleetStoreContract.all)
+  func `the contract of stores with leases holds`(_ promise: FleetStoreContract) async throws {
+    try await promise.check(MemoryAnswerStore())
+  }
+
+  @Test func `a full store keeps what lasts longest`() {
+    let clock = ManualClock()
+    let store = MemoryAnswerStore(capacity: 10, clock: clock)
+    let answers = (0..<20).map { number in
+      StoredAnswer(
+        AddressQuestion(Sample.name("host-\(number).example"), .ipv4), .negative(.noAddress), provider: "one",
+        asked: clock.wallNow, expires: clock.wallNow, gone: clock.wallNow + .seconds(number + 1))
+    }
+    for answer in answers { store.write([answer]) }
+    let kept = store.read(answers.map(\.question))
+    #expect(kept.count <= 10 && kept.count >= 8)
+    #expect(kept.contains(answers[19]))
+    #expect(!kept.contains(answers[0]))
+  }
+}

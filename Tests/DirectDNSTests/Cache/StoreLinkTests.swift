@@ -1,0 +1,91 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct StoreLinkTests {
+  let clock = ManualClock()
+  let store: ScriptedStore
+  let link: StoreLink
+  private let question = AddressQuestion(Sample.name("www.example.net"), .ipv4)
+
+  init() {
+    clock.advance(by: .seconds(1000))
+    store = ScriptedStore(clock: clock)
+    link = StoreLink(store, policy: CachePolicy(), clock: clock, limit: .milliseconds(50)) { _ in }
+  }
+
+  private func entry(_ content: Answer.Content = .addresses([.ipv4(1)])) -> CacheEntry {
+    CacheEntry(
+      content: content, canonicalName: Sample.name("end.example"), source: 2, life: Sample.life(990, 1090))
+  }
+
+  @Test func `an entry comes back with its life, from the store`() async {
+    link.write(entry(), to: question, provider: "one", lease: nil)
+    _ = await link.flush(until: clock.now + .seconds(2))
+    clock.advance(by: .seconds(20))
+    var expected = entry()
+    expected.source = 1
+    #expect(await link.read(question, source: 1).found == expected)
+  }
+
+  @Test func `what is written has wall-clock instants, and is gone when nobody may use it any more`() async throws {
+    link.write(entry(), to: question, provider: "one", lease: nil)
+    _ = await link.flush(until: clock.now + .seconds(2))
+    let answer = try #require(store.memory.read([question]).first)
+    #expect(answer.asked == clock.wallNow - .seconds(10))
+    #expect(answer.expires == clock.wallNow + .seconds(90))
+    #expect(answer.gone == answer.expires + CachePolicy().maximumStale)
+    #expect(answer.provider == "one")
+    link.write(entry(.negative(.noAddress)), to: question, provider: "one", lease: nil)
+    _ = await link.flush(until: clock.now + .seconds(2))
+    #expect(store.memory.read([question]).first?.gone == clock.wallNow + .seconds(90))
+  }
+
+  @Test func `what the store has yet to hear counts already`() async {
+    store.hang(.writing)
+    link.write(entry(), to: question, provider: "one", lease: nil)
+    #expect(await link.read(question, source: 1).found?.life == Sample.life(990, 1090))
+    link.forget(question)
+    #expect(await link.read(question, source: 1).isNothing)
+    #expect(store.reads == 0)
+    store.hang()
+  }
+
+  @Test func `a lease ends once the answer is written, and not before`() async throws {
+    guard case .taken(let lease) = await link.takeLease(on: question, for: .seconds(6)) else {
+      Issue.record("no lease")
+      return
+    }
+    #expect(await link.takeLease(on: question, for: .seconds(6)) == .held)
+    link.write(entry(), to: question, provider: "one", lease: lease)
+    await store.wait(for: .endLease(question))
+    let order = store.calls.filter { $0 == .write([question]) || $0 == .endLease(question) }
+    #expect(order == [.write([question]), .endLease(question)])
+  }
+
+  @Test func `a lease that comes too late is given back`() async {
+    store.hang(.leasing)
+    let take = Task.immediate { [link, question] in await link.takeLease(on: question, for: .seconds(6)) }
+    await clock.waitForSleepers()
+    clock.advance(by: .milliseconds(50))
+    #expect(await take.value == .unavailable)
+    store.hang()
+    await store.wait(for: .endLease(question))
+  }
+
+  @Test func `a store without leases has none to give`() async {
+    struct Plain: AnswerStore {
+      var name: String { "plain" }
+      func read(_ questions: [AddressQuestion]) -> [StoredAnswer] { [] }
+      func write(_ answers: [StoredAnswer]) {}
+      func remove(_ questions: [AddressQuestion]) {}
+      func removeAll() {}
+      func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) {}
+    }
+    let link = StoreLink(Plain(), policy: CachePolicy(), clock: clock, limit: .milliseconds(50)) { _ in }
+    #expect(!link.hasLeases)
+    #expect(await link.takeLease(on: question, for: .seconds(6)) == .unavailable)
+  }
+}

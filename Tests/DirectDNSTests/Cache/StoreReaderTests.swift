@@ -1,0 +1,104 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct StoreReaderTests {
+  let clock = ManualClock()
+  let store: ScriptedStore
+  let reader: StoreReader
+  private let events = Watched<[String]>([])
+
+  init() {
+    store = ScriptedStore(clock: clock)
+    reader = StoreReader(store, clock: clock, limit: .milliseconds(50)) { [events] event in
+      events.change { events in
+        switch event {
+        case .failed: events.append("failed")
+        case .recovered: events.append("recovered")
+        case .dropped: events.append("dropped")
+        }
+      }
+    }
+  }
+
+  private func question(_ name: String = "www.example.net") -> AddressQuestion {
+    AddressQuestion(Sample.name(name), .ipv4)
+  }
+
+  private func begin(_ names: String...) -> [Task<StoreReading<StoredAnswer>, Never>] {
+    names.map { name in Task.immediate { [reader] in await reader.read(question(name)) } }
+  }
+
+  @Test func `an answer is read`() async {
+    let answer = AnswerStoreContract.answer(question(), "192.0.2.1")
+    store.memory.write([answer])
+    #expect(await reader.read(question()).found == answer)
+    #expect(await reader.read(question("other.example.net")).isNothing)
+  }
+
+  @Test func `reads that come while one is under way go out together`() async {
+    store.hang(.reading)
+    let reads = begin("a", "b", "c", "b")
+    store.hang()
+    for read in reads { #expect(await read.value.isNothing) }
+    let sizes = store.calls.map { if case .read(let questions) = $0 { questions.count } else { 0 } }
+    #expect(sizes == [1, 2])
+  }
+
+  @Test func `no call asks more than 256 questions`() async {
+    store.hang(.reading)
+    let reads = (0...600).map { number in Task.immediate { await reader.read(question("host-\(number)")) } }
+    store.hang()
+    for read in reads { _ = await read.value }
+    let sizes = store.calls.map { if case .read(let questions) = $0 { questions.count } else { 0 } }
+    #expect(sizes == [1, 256, 256, 88])
+  }
+
+  @Test func `a store that is late keeps nobody waiting, neither those who came first nor those behind them`() async {
+    store.hang(.reading)
+    for round in 1...3 {
+      let reads = begin("a", "b", "c")
+      await clock.waitForSleepers()
+      clock.advance(by: .milliseconds(50))
+      for read in reads { #expect(await read.value.isUnavailable) }
+      #expect(store.reads == round)
+      #expect(events.value == (round == 3 ? ["failed"] : []))
+    }
+    // From now on it is not even asked.
+    #expect(await reader.read(question("d")).isUnavailable)
+    #expect(store.reads == 3)
+    store.hang()
+  }
+
+  @Test func `a store that failed is tried after a second, and nobody waits for that`() async {
+    store.fail()
+    #expect(await reader.read(question()).isUnavailable)
+    store.hang(.reading)
+    clock.advance(by: .seconds(1))
+    #expect(await reader.read(question()).isUnavailable)
+    await store.wait(forReads: 2)
+    store.fail(false)
+    store.hang()
+    await events.wait { $0 == ["failed", "recovered"] }
+    let answer = AnswerStoreContract.answer(question(), "192.0.2.1")
+    store.memory.write([answer])
+    #expect(await reader.read(question()).found == answer)
+  }
+
+  @Test func `a store that goes on failing is told of once`() async {
+    store.fail()
+    for _ in 0..<10 {
+      _ = await reader.read(question())
+      clock.advance(by: .seconds(31))
+    }
+    #expect(events.value == ["failed"])
+  }
+}
+
+extension StoreReading {
+  var found: Value? { if case .found(let value) = self { value } else { nil } }
+  var isNothing: Bool { if case .nothing = self { true } else { false } }
+  var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
+}

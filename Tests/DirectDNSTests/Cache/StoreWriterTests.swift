@@ -1,0 +1,109 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct StoreWriterTests {
+  let clock = ManualClock()
+  let store: ScriptedStore
+  let writer: StoreWriter
+  private let events = Watched<[String]>([])
+
+  init() {
+    store = ScriptedStore(clock: clock)
+    writer = StoreWriter(store, clock: clock) { [events] event in
+      events.change { events in
+        switch event {
+        case .failed: events.append("failed")
+        case .recovered: events.append("recovered")
+        case .dropped: events.append("dropped")
+        }
+      }
+    }
+  }
+
+  private func question(_ name: String) -> AddressQuestion { AddressQuestion(Sample.name(name), .ipv4) }
+
+  private func add(_ names: String...) {
+    for name in names { writer.add(.keep(AnswerStoreContract.answer(question(name), "192.0.2.1")), to: question(name)) }
+  }
+
+  private func flush(_ limit: Duration = .seconds(2)) async -> Int {
+    await writer.flush(until: clock.now + limit).unwritten
+  }
+
+  @Test func `what is added is written, and removed where it is to be forgotten`() async {
+    add("a", "b")
+    #expect(await flush() == 0)
+    writer.add(.forget, to: question("a"))
+    #expect(await flush() == 0)
+    #expect(store.memory.read([question("a"), question("b")]).map(\.question) == [question("b")])
+  }
+
+  @Test func `no call writes more than 256 answers`() async {
+    store.hang(.writing)
+    for number in 0..<600 { add("host-\(number)") }
+    store.hang()
+    #expect(await flush() == 0)
+    let sizes = store.calls.map { if case .write(let questions) = $0 { questions.count } else { 0 } }
+    #expect(sizes.reduce(0, +) == 600)
+    #expect(sizes.max() == 256)
+  }
+
+  @Test func `what could not be written is tried again by itself`() async {
+    store.fail()
+    add("a")
+    await events.wait { $0 == ["failed"] }
+    await clock.waitForSleepers()
+    add("b")
+    store.fail(false)
+    clock.advance(by: .seconds(1))
+    await events.wait { $0 == ["failed", "recovered"] }
+    #expect(await flush() == 0)
+    #expect(store.memory.read([question("a"), question("b")]).count == 2)
+  }
+
+  @Test func `a flush tries at once, and says what was not written and why`() async {
+    store.fail()
+    add("a", "b")
+    await events.wait { $0 == ["failed"] }
+    let (unwritten, reason) = await writer.flush(until: clock.now + .seconds(2))
+    #expect(unwritten == 2)
+    #expect(reason?.code == .storeFailed)
+    store.fail(false)
+    #expect(await flush() == 0)
+  }
+
+  @Test func `a flush waits no longer than it may`() async {
+    store.hang(.writing)
+    add("a")
+    let begun = clock.now
+    let flushed = Task.immediate { await flush(.seconds(2)) }
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(2))
+    #expect(await flushed.value == 1)
+    #expect(clock.now - begun == .seconds(2))
+    store.hang()
+  }
+
+  @Test func `what there is no room for is told of and counted`() async {
+    store.hang(.writing)
+    for number in 0..<(StoreWriter.capacity + StoreWriter.batch + 5) { add("host-\(number)") }
+    #expect(events.value.contains("dropped"))
+    store.hang()
+    #expect(await flush() > 0)
+  }
+
+  @Test func `what is to be done afterwards is done when it was written, and when it could not be`() async {
+    let done = Watched(0)
+    writer.add(.forget, to: question("a")) { done.change { $0 += 1 } }
+    await done.wait { $0 == 1 }
+    store.fail()
+    writer.add(.forget, to: question("a")) { done.change { $0 += 1 } }
+    await done.wait { $0 == 2 }
+    // The store rests: nobody waits for its next try.
+    writer.add(.forget, to: question("b")) { done.change { $0 += 1 } }
+    await done.wait { $0 == 3 }
+  }
+}

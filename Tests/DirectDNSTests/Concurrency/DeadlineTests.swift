@@ -1,0 +1,44 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct DeadlineTests {
+  let clock = ManualClock()
+
+  @Test func `what comes in time is returned, and nothing sleeps on`() async {
+    let value = await Deadline.wait(until: clock.now + .seconds(1), clock) { 1 }
+    #expect(value == 1)
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `a wait ends in time, and what comes later is put back`() async {
+    let gate = Watched(false)
+    let late = Watched<Int?>(nil)
+    let wait = Task.immediate { [clock] in
+      await Deadline.wait(until: clock.now + .seconds(1), clock, late: { value in late.change { $0 = value } }) {
+        // Hears no cancellation, like a call to C.
+        await Task.detached { await gate.wait { $0 } }.value
+        return 2
+      }
+    }
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    #expect(await wait.value == nil)
+    gate.change { $0 = true }
+    await late.wait { $0 == 2 }
+  }
+
+  @Test func `a late body is told that nobody waits`() async {
+    let wait = Task.immediate { [clock] in
+      await Deadline.wait(until: clock.now + .seconds(1), clock) {
+        try? await clock.sleep(until: clock.now + .seconds(1000))
+        return Task.isCancelled
+      }
+    }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(1))
+    #expect(await wait.value == nil)
+  }
+}

@@ -1,0 +1,397 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct ResolverStoreTests {
+  let clock = ManualClock()
+  let store: ScriptedStore
+  static let host = Laboratory.host
+  static let question = AddressQuestion(host, .ipv4)
+
+  init() { store = ScriptedStore(clock: clock) }
+
+  /// A resolver with the store; others of the fleet are made alike.
+  private func member(_ configure: (inout ResolverConfiguration) -> Void = { _ in }) throws -> Laboratory {
+    try Laboratory(clock: clock) { [store] configuration in
+      configuration.store = store
+      configure(&configuration)
+    }
+  }
+
+  /// Puts an answer into the store, as another process would have.
+  private func remember(
+    _ addresses: String..., askedAgo: Duration = .zero, ttl: Duration = .seconds(100), host: HostName = Self.host,
+    negative: Answer.Negative? = nil
+  ) {
+    for family in IPAddress.Family.allCases {
+      let own = addresses.map(Sample.address).filter { $0.family == family }
+      guard !own.isEmpty || negative != nil else { continue }
+      let asked = clock.wallNow - askedAgo
+      store.memory.write([
+        StoredAnswer(
+          AddressQuestion(host, family), negative.map { .negative($0) } ?? .addresses(own), provider: "other",
+          asked: asked, expires: asked + ttl, gone: asked + ttl + .seconds(86_400))
+      ])
+    }
+  }
+
+  private var remembered: StoredAnswer? { store.memory.read([Self.question]).first }
+
+  // MARK: Reading through
+
+  @Test func `a name that the store knows is not asked for`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(20))
+    let laboratory = try member()
+    let resolution = try await laboratory.resolver.resolve(Self.host)
+    #expect(resolution.texts == ["192.0.2.7"])
+    #expect(resolution.source == .store)
+    #expect(resolution.freshness == .fresh)
+    #expect(resolution.age == .seconds(20))
+    #expect(resolution.timeToLive == .seconds(80))
+    #expect(laboratory.transport.asked.isEmpty)
+  }
+
+  @Test func `the store is not looked at for what the cache has`() async throws {
+    let laboratory = try member()
+    try await laboratory.learn()
+    let reads = store.reads
+    for _ in 0..<10 {
+      _ = try await laboratory.resolver.resolve(Self.host)
+      #expect(laboratory.resolver.cached(Self.host) != nil)
+    }
+    #expect(store.reads == reads)
+  }
+
+  @Test func `a lookup that does not wait has the store looked at behind it`() async throws {
+    remember("192.0.2.7")
+    let laboratory = try member()
+    #expect(laboratory.resolver.cached(Self.host) == nil)
+    await laboratory.settle()
+    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.7"])
+    #expect(laboratory.transport.asked.isEmpty)
+  }
+
+  @Test(arguments: [(Duration.seconds(80), Resolution.Freshness.due), (.seconds(110), .grace)])
+  func `a stored answer that is past its best serves at once, and is refreshed behind`(
+    _ age: Duration, _ freshness: Resolution.Freshness
+  ) async throws {
+    remember("192.0.2.7", askedAgo: age)
+    let laboratory = try member()
+    laboratory.transport.answer(Script.addresses("192.0.2.8"))
+    let resolution = try await laboratory.resolver.resolve(Self.host)
+    #expect(resolution.texts == ["192.0.2.7"])
+    #expect(resolution.freshness == freshness)
+    await laboratory.settle()
+    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.8"])
+    #expect(laboratory.transport.asked.count == 1)
+  }
+
+  @Test func `a stale stored answer waits for the providers`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(5000))
+    let laboratory = try member()
+    laboratory.transport.answer(Script.addresses("192.0.2.8"))
+    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.8"])
+  }
+
+  @Test func `a process that starts while every provider is dead lives on what is stored`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(5000))
+    let laboratory = try member()
+    laboratory.transport.answer { _ in .down }
+    let resolution = try await laboratory.resolver.resolve(Self.host)
+    #expect(resolution.texts == ["192.0.2.7"])
+    #expect(resolution.freshness == .stale)
+    #expect(resolution.age == .seconds(5000))
+    #expect(resolution.source == .store)
+  }
+
+  @Test func `who refuses expired answers does not get them from the store either`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(5000))
+    let laboratory = try member()
+    laboratory.transport.answer { _ in .down }
+    let error = await laboratory.failure(options: LookupOptions(expired: .refused))
+    #expect(error?.code == .upstreamFailed)
+    #expect(laboratory.transport.asked.count == 1)
+  }
+
+  @Test func `who prefers expired answers gets a stored one at once`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(5000))
+    let laboratory = try member()
+    laboratory.transport.answer { _ in .silence }
+    let resolution = try await laboratory.resolver.resolve(Self.host, options: LookupOptions(expired: .preferred))
+    #expect(resolution.texts == ["192.0.2.7"])
+  }
+
+  @Test func `an answer that nobody may use any more is a miss`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(100_000))
+    let laboratory = try member()
+    laboratory.transport.answer { _ in .down }
+    #expect(await laboratory.failure()?.code == .upstreamFailed)
+  }
+
+  @Test func `a stored negative answer is told while it is fresh, and never afterwards`() async throws {
+    remember(negative: .nameNotFound)
+    let laboratory = try member()
+    laboratory.transport.answer(Script.addresses("192.0.2.8"))
+    #expect(await laboratory.failure()?.code == .nameNotFound)
+    #expect(laboratory.transport.asked.isEmpty)
+    clock.advance(by: .seconds(101))
+    #expect(try await member().learn("192.0.2.8").texts == ["192.0.2.8"])
+  }
+
+  @Test func `both families come from the store`() async throws {
+    remember("192.0.2.7", "2001:db8::7")
+    let laboratory = try member { $0.families = .any }
+    _ = try await laboratory.resolver.resolve(Self.host)
+    await laboratory.settle()
+    let resolution = try await laboratory.resolver.resolve(Self.host)
+    #expect(Set(resolution.texts) == ["192.0.2.7", "2001:db8::7"])
+    #expect(laboratory.transport.asked.isEmpty)
+  }
+
+  @Test func `a family that the store lacks is asked for, and an expired one does not wait for it`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(110))
+    let laboratory = try member { $0.families = .any }
+    laboratory.transport.answer { _ in .silence }
+    let lookup = laboratory.begin()
+    // Less than the time of an attempt in all: nobody answers, so it is patience that ends.
+    let patience = Task { [clock] in
+      for _ in 0..<18 {
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(50))
+        for _ in 0..<100 { await Task.yield() }
+      }
+    }
+    #expect(await lookup.value.resolution?.texts == ["192.0.2.7"])
+    await patience.value
+  }
+
+  // MARK: Clocks
+
+  @Test func `an answer from the future is not fresh, and serves where nothing else can be had`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(-3600))
+    let laboratory = try member()
+    laboratory.transport.answer { _ in .down }
+    let resolution = try await laboratory.resolver.resolve(Self.host)
+    #expect(resolution.freshness == .stale)
+    #expect(laboratory.transport.asked.count == 1)
+  }
+
+  @Test(arguments: [-30, 30]) func `after the clock was set nothing stored before is fresh`(_ seconds: Int64)
+    async throws
+  {
+    let laboratory = try member()
+    remember("192.0.2.7", askedAgo: .seconds(31))
+    clock.setSecondsSince1970(clock.secondsSince1970 + seconds)
+    laboratory.transport.answer { _ in .down }
+    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .stale)
+  }
+
+  @Test func `no stored answer lives longer than the resolver's own policy allows`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(4000), ttl: .seconds(1_000_000))
+    let laboratory = try member()
+    laboratory.transport.answer { _ in .down }
+    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .stale)
+  }
+
+  // MARK: Writing behind
+
+  @Test func `what a provider said is written behind`() async throws {
+    let laboratory = try member()
+    store.hang(.writing)
+    try await laboratory.learn("192.0.2.1", ttl: 100)
+    store.hang()
+    #expect(await laboratory.resolver.flushStore().unwritten == 0)
+    let answer = try #require(remembered)
+    #expect(answer.content == .addresses([Sample.address("192.0.2.1")]))
+    #expect(answer.provider == "one")
+    #expect(answer.expires == clock.wallNow + .seconds(100))
+  }
+
+  @Test func `an answer that is not to be kept takes the stored one away`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(5000))
+    let laboratory = try member()
+    try await laboratory.learn("192.0.2.8", ttl: 0)
+    await laboratory.resolver.flushStore()
+    #expect(remembered == nil)
+  }
+
+  @Test func `a name that is forgotten is forgotten in the store`() async throws {
+    remember("192.0.2.7")
+    let laboratory = try member()
+    _ = try await laboratory.resolver.resolve(Self.host)
+    laboratory.resolver.invalidate(Self.host)
+    #expect(try await laboratory.learn("192.0.2.8").texts == ["192.0.2.8"])
+    await laboratory.resolver.flushStore()
+    #expect(remembered?.content == .addresses([Sample.address("192.0.2.8")]))
+  }
+
+  @Test func `what the system's DNS said is not stored`() async throws {
+    let laboratory = try member()
+    laboratory.transport.answer { _ in .down }
+    laboratory.system.answer(Script.addresses("192.0.2.9"))
+    #expect(try await laboratory.resolver.resolve(Self.host).source == .system)
+    await laboratory.resolver.flushStore()
+    #expect(remembered == nil)
+  }
+
+  @Test func `names that are the system's alone neither come from the store nor go there`() async throws {
+    let host = Sample.name("printer.local")
+    remember("192.0.2.7", host: host)
+    let laboratory = try member()
+    laboratory.system.answer(Script.addresses("192.0.2.9"))
+    #expect(try await laboratory.resolver.resolve(host).texts == ["192.0.2.9"])
+    #expect(store.calls.isEmpty)
+  }
+
+  // MARK: A store that does not help
+
+  @Test func `a store that fails costs nothing, and is told of once`() async throws {
+    store.fail()
+    let laboratory = try member()
+    #expect(try await laboratory.learn("192.0.2.1").texts == ["192.0.2.1"])
+    #expect(try await laboratory.learn("192.0.2.1", host: Sample.name("two.example.net")).texts == ["192.0.2.1"])
+    _ = await laboratory.resolver.flushStore()
+    #expect(store.reads == 1)
+    let told = laboratory.events.count { if case .store("scripted", .failed) = $0 { true } else { false } }
+    // Once for reading, once for writing.
+    #expect(told == 2)
+  }
+
+  @Test func `a store that hangs costs three lookups 50 ms each, and then nothing`() async throws {
+    store.hang(.reading, .writing, .leasing)
+    let laboratory = try member()
+    laboratory.transport.answer(Script.addresses("192.0.2.1"))
+    for number in 0..<3 {
+      let begun = clock.now
+      let lookup = laboratory.begin(Sample.name("host-\(number).example.net"))
+      await clock.waitForSleepers()
+      clock.advance(by: .milliseconds(50))
+      #expect(await lookup.value.resolution?.source == .provider("one"))
+      #expect(clock.now - begun == .milliseconds(50))
+    }
+    let begun = clock.now
+    #expect(try await laboratory.learn().source == .provider("one"))
+    #expect(clock.now == begun)
+    store.hang()
+  }
+
+  @Test func `ending waits for the store two seconds at most, and says what was not written`() async throws {
+    store.hang(.writing)
+    let laboratory = try member()
+    try await laboratory.learn()
+    let ending = Task.immediate { await laboratory.resolver.shutDown(flushingWithin: Resolver.flushLimit) }
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(2))
+    let flush = await ending.value
+    #expect(flush.unwritten == 1)
+    #expect(await laboratory.failure(Sample.name("two.example.net"))?.code == .shutDown)
+    store.hang()
+  }
+
+  @Test func `without a store there is nothing to wait for`() async throws {
+    let laboratory = try Laboratory()
+    #expect(await laboratory.resolver.shutDown(flushingWithin: .seconds(2)).unwritten == 0)
+  }
+
+  // MARK: A fleet
+
+  @Test func `one member asks, and the others get its answer`() async throws {
+    let (first, second) = (try member(), try member())
+    for laboratory in [first, second] {
+      laboratory.transport.answer(Script.addresses("192.0.2.1", after: .milliseconds(20)))
+    }
+    let lookups = [first.begin(), second.begin()]
+    await clock.waitForSleepers(2)
+    clock.advance(by: .milliseconds(20))
+    #expect(await lookups[0].value.resolution?.source == .provider("one"))
+    await store.wait(for: .endLease(Self.question))
+    clock.advance(by: .milliseconds(30))
+    #expect(await lookups[1].value.resolution?.source == .store)
+    #expect(second.transport.asked.isEmpty)
+  }
+
+  @Test func `who has an answer that is due serves it, while another refreshes`() async throws {
+    let (first, second) = (try member(), try member())
+    try await first.learn("192.0.2.1", ttl: 100)
+    await first.resolver.flushStore()
+    _ = try await second.resolver.resolve(Self.host)
+    clock.advance(by: .seconds(80))
+    for laboratory in [first, second] {
+      laboratory.transport.answer(Script.addresses("192.0.2.2", after: .milliseconds(20)))
+    }
+    #expect(first.resolver.cached(Self.host)?.freshness == .due)
+    #expect(second.resolver.cached(Self.host)?.freshness == .due)
+    await clock.waitForSleepers(2)
+    clock.advance(by: .milliseconds(20))
+    await first.settle()
+    await store.wait(for: .endLease(Self.question))
+    await first.resolver.flushStore()
+    clock.advance(by: .milliseconds(30))
+    await second.settle()
+    #expect(second.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
+    #expect(second.transport.asked.isEmpty)
+  }
+
+  @Test func `a member whose holder died asks itself after its patience`() async throws {
+    #expect(store.memory.takeLease(on: Self.question, holder: "dead", for: .seconds(6)))
+    let laboratory = try member()
+    laboratory.transport.answer(Script.addresses("192.0.2.1"))
+    let begun = clock.now
+    let lookup = laboratory.begin()
+    for _ in 0..<6 {
+      await clock.waitForSleepers()
+      clock.advance(by: .milliseconds(50))
+    }
+    #expect(await lookup.value.resolution?.texts == ["192.0.2.1"])
+    #expect(clock.now - begun == .milliseconds(300))
+    // The dead one's lease is left to end by itself.
+    #expect(!store.calls.contains(.endLease(Self.question)))
+  }
+
+  @Test func `a member that failed lets the next one try`() async throws {
+    let (first, second) = (try member(), try member())
+    first.transport.answer { _ in .down }
+    second.transport.answer(Script.addresses("192.0.2.1"))
+    #expect(await first.failure()?.code == .upstreamFailed)
+    await store.wait(for: .endLease(Self.question))
+    #expect(try await second.resolver.resolve(Self.host).texts == ["192.0.2.1"])
+  }
+
+  @Test func `an answer that came just before the lease was had is used`() async throws {
+    let laboratory = try member()
+    store.hang(.leasing)
+    let lookup = laboratory.begin()
+    await store.wait(for: .takeLease(Self.question))
+    remember("192.0.2.7")
+    store.hang()
+    #expect(await lookup.value.resolution?.source == .store)
+    #expect(laboratory.transport.asked.isEmpty)
+    await store.wait(for: .endLease(Self.question))
+  }
+}
+
+@Suite struct StoredUseTests {
+  private let known = Sample.life(0, 100)
+
+  @Test(arguments: [
+    (CachePhase.fresh, StoredUse.answer, StoredUse.answer), (.due, .makeshift, .improvement),
+    (.grace, .makeshift, .improvement), (.stale, .makeshift, .improvement), (.gone, .nothing, .nothing),
+  ])
+  func `a younger answer is worth what its phase says`(_ phase: CachePhase, _ alone: StoredUse, _ younger: StoredUse) {
+    #expect(StoredUse(phase: phase, askedAt: 1, isNegative: false, known: nil) == alone)
+    #expect(StoredUse(phase: phase, askedAt: 1, isNegative: false, known: known) == younger)
+  }
+
+  @Test(arguments: [CachePhase.fresh, .due, .grace, .stale, .gone])
+  func `the cache's own answer, or an older one, is nothing new`(_ phase: CachePhase) {
+    #expect(StoredUse(phase: phase, askedAt: 0, isNegative: false, known: known) == .nothing)
+    #expect(StoredUse(phase: phase, askedAt: -1, isNegative: false, known: known) == .nothing)
+  }
+
+  @Test func `a negative answer is worth something while it is fresh alone`() {
+    #expect(StoredUse(phase: .fresh, askedAt: 1, isNegative: true, known: nil) == .answer)
+    #expect(StoredUse(phase: .due, askedAt: 1, isNegative: true, known: nil) == .nothing)
+  }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// A process of `StoreMember`, which the package manager builds beside the tests.
+final class Member {
+  private let process = Process()
+  private let output = Pipe()
+
+  init(_ arguments: String...) throws {
+    #if os(Linux)
+      let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    #else
+      let tests = Bundle(for: Member.self).bundlePath
+    #endif
+    process.executableURL = URL(filePath: tests).deletingLastPathComponent().appending(path: "StoreMember")
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    try Laboratory.launch(process)
+  }
+
+  /// Waits for its first line.
+  func line() async throws -> String {
+    let output = output.fileHandleForReading
+    return await Task.detached { String(decoding: output.availableData, as: UTF8.self) }.value
+  }
+
+  func kill() {
+    Laboratory.send(SIGKILL, to: process)
+    process.waitUntilExit()
+  }
+
+  deinit { Laboratory.send(SIGKILL, to: process) }
+}

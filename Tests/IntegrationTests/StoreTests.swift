@@ -1,0 +1,208 @@
+import DirectDNS
+import DirectDNSRedis
+import DirectDNSSQLite
+import DirectDNSTesting
+import Foundation
+import Testing
+
+/// Several processes on one file.
+@Suite(.timeLimit(.minutes(1)))
+struct SharedFileTests {
+  @Test func `processes that make a file together and write to it lose nothing`() async throws {
+    let path = try Laboratory.newFolder("sqlite").appending(path: "new/answers.sqlite").path
+    let members = try (0..<4).map { try Member("write", path, "member\($0)", "100") }
+    for member in members { #expect(try await member.line() == "written\n") }
+    let store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: path))
+    for member in 0..<4 {
+      let questions = try (0..<100).map { AddressQuestion(try HostName("member\(member)-\($0).example.net"), .ipv4) }
+      #expect(try await store.read(questions).count == 100)
+    }
+  }
+
+  @Test func `a process that is killed while it writes leaves a file that works`() async throws {
+    let path = try Laboratory.newFolder("sqlite").appending(path: "answers.sqlite").path
+    let store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: path))
+    for round in 0..<5 {
+      let member = try Member("write", path, "round\(round)", "100000")
+      let first = AddressQuestion(try HostName("round\(round)-0.example.net"), .ipv4)
+      while try await store.read([first]).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+      member.kill()
+      #expect(try await store.read([first]).count == 1)
+    }
+    #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
+  }
+}
+
+/// The store over a real Redis.
+@Suite(.enabled(if: Redis.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(1)))
+struct RedisStoreTests {
+  private func question(_ name: String = "www.lab.test") throws -> AddressQuestion {
+    AddressQuestion(try HostName(name), .ipv4)
+  }
+
+  private func answer(_ question: AddressQuestion, for duration: Duration = .seconds(3000)) -> StoredAnswer {
+    let now = SystemClock().wallNow
+    return StoredAnswer(
+      question, .addresses([.ipv4(0x7f00_0001)]), provider: "one", asked: now, expires: now + duration,
+      gone: now + duration)
+  }
+
+  private func error(_ body: () async throws(DirectDNSError) -> Void) async -> DirectDNSError? {
+    do throws(DirectDNSError) {
+      try await body()
+      return nil
+    } catch { return error }
+  }
+
+  @Test func `the contract of all stores holds`() async throws {
+    try await Redis.running { server in
+      for promise in AnswerStoreContract.all {
+        _ = try await server.client("FLUSHALL")
+        await #expect(throws: Never.self, "\(promise)") { try await promise.check(try server.store()) }
+      }
+    }
+  }
+
+  @Test func `the contract of stores with leases holds`() async throws {
+    try await Redis.running { server in
+      for promise in FleetStoreContract.all {
+        _ = try await server.client("FLUSHALL")
+        await #expect(throws: Never.self, "\(promise)") { try await promise.check(try server.store()) }
+      }
+    }
+  }
+
+  @Test func `the server forgets by itself, answers and leases`() async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      try await store.write([answer(question(), for: .seconds(100))])
+      #expect(try await store.takeLease(on: question(), holder: "me", for: .seconds(6)))
+      let left = try #require(Int(try await server.client("PTTL", "directdns:answer:1:A:www.lab.test")))
+      #expect(left > 90_000 && left <= 100_000)
+      let lease = try #require(Int(try await server.client("PTTL", "directdns:lease:A:www.lab.test")))
+      #expect(lease > 5000 && lease <= 6000)
+      // One that is over already takes the earlier one away.
+      try await store.write([answer(question(), for: .seconds(-1))])
+      #expect(try await store.read([question()]).isEmpty)
+    }
+  }
+
+  @Test func `clearing the store leaves other keys alone`() async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      _ = try await server.client("SET", "theirs", "1")
+      try await store.write((0..<200).map { answer(try question("host-\($0).lab.test")) })
+      try await store.removeAll()
+      #expect(try await server.client("DBSIZE") == "1")
+    }
+  }
+
+  @Test func `a server that was restarted is connected to anew, without an error`() async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      try await store.write([answer(question())])
+      try await server.process.kill()
+      let dead = await error { () throws(DirectDNSError) in _ = try await store.read([]) }
+      #expect(dead?.message.contains("127.0.0.1:\(server.port)") == true)
+      try await server.process.start()
+      #expect(try await store.read([question()]).isEmpty)
+      try await store.write([answer(question())])
+      try await server.process.stop()
+      try await server.process.start()
+      // The writer's connection is a dead one: writing to it raises SIGPIPE at the latest the second time.
+      for _ in 0..<3 { try await store.write([answer(question())]) }
+      #expect(try await store.read([question()]).count == 1)
+    }
+  }
+
+  @Test func `a server that hangs is an error in time`() async throws {
+    try await Redis.running { server in
+      let store = try server.store(timeout: .milliseconds(50))
+      _ = try await store.read([])
+      await server.process.pause()
+      let hanging = await error { () throws(DirectDNSError) in _ = try await store.read([]) }
+      #expect(hanging?.message.contains("in time") == true, "\(hanging?.message ?? "")")
+      await server.process.resume()
+      _ = try await store.read([])
+    }
+  }
+
+  @Test func `a password is asked for and never shown`() async throws {
+    try await Redis.running("--requirepass", "OPEN-SESAME") { server in
+      let store = try server.store(password: "OPEN-SESAME")
+      try await store.write([answer(question())])
+      #expect(try await store.read([question()]).count == 1)
+      for password in [nil, "WRONG-SESAME"] {
+        let store = try server.store(password: password)
+        let refused = await error { () throws(DirectDNSError) in _ = try await store.read([]) }
+        #expect(refused?.message.contains("user and password") == true, "\(refused?.message ?? "")")
+        #expect(refused?.description.contains("SESAME") == false)
+      }
+    }
+  }
+
+  @Test func `a full server is an error in words`() async throws {
+    try await Redis.running("--maxmemory", "1", "--maxmemory-policy", "noeviction") { server in
+      let store = try server.store()
+      let answer = answer(try question())
+      let full = await error { () throws(DirectDNSError) in try await store.write([answer]) }
+      #expect(full?.message.contains("full") == true, "\(full?.message ?? "")")
+    }
+  }
+
+  // MARK: Lookups
+
+  private func configuration(_ provider: Unbound, _ server: Redis) async throws -> ResolverConfiguration {
+    var configuration = ResolverConfiguration(providers: [
+      ProviderConfiguration(
+        provider: MessageProvider(name: "first", url: try WebURL(provider.dohURL)), bootstrap: [.ipv4(0x7f00_0001)])
+    ])
+    configuration.usesSystemDNS = false
+    configuration.families = .ipv4
+    configuration.trust = TrustStore(privateAuthorities: [try await LabCertificate.shared.caFile])
+    configuration.store = try server.store()
+    return configuration
+  }
+
+  @Test(.enabled(if: Laboratory.missing.isEmpty, "not every server is installed"))
+  func `the holder of a lease is killed: another member asks after its patience`() async throws {
+    try await Redis.running { server in
+      try await Unbound.running { provider in
+        let resolver = try Resolver(try await configuration(provider, server))
+        // Connections stand: what is measured is the wait.
+        _ = try await resolver.resolve("chain.lab.test")
+        let holder = try Member("hold", server.url, "www.lab.test")
+        #expect(try await holder.line() == "held\n")
+        holder.kill()
+        let begun = ContinuousClock.now
+        let resolution = try await resolver.resolve("www.lab.test")
+        let took = ContinuousClock.now - begun
+        #expect(resolution.source == .provider("first"))
+        #expect(took >= .milliseconds(290) && took < .seconds(2), "\(took)")
+        await resolver.shutDown(flushingWithin: .seconds(2))
+      }
+    }
+  }
+
+  @Test(.enabled(if: Laboratory.missing.isEmpty, "not every server is installed"))
+  func `what one process learned serves the next, and a dead Redis fails no lookup`() async throws {
+    try await Redis.running { server in
+      try await Unbound.running { provider in
+        let first = try Resolver(try await configuration(provider, server))
+        _ = try await first.resolve("www.lab.test")
+        #expect(await first.shutDown(flushingWithin: .seconds(2)).unwritten == 0)
+        let second = try Resolver(try await configuration(provider, server))
+        #expect(try await second.resolve("www.lab.test").source == .store)
+        try await server.process.kill()
+        for number in 0..<20 {
+          let host = "host-0000\(number + 10).lab.test"
+          #expect(try await second.resolve(host).source == .provider("first"))
+        }
+        let flush = await second.shutDown(flushingWithin: .seconds(2))
+        #expect(flush.unwritten == 20)
+        #expect(flush.reason?.code == .storeFailed)
+        try await server.process.start()
+      }
+    }
+  }
+}
