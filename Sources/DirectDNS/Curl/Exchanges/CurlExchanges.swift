@@ -42,9 +42,9 @@ final class CurlExchanges: CurlDriver {
   var now = CurlTime.now
   let sockets: CurlSockets
   private let share = CurlShare()
-  private var lanes: [CurlRoute: Lane] = [:]
-  private var waiting = WaitingLine<Lane, CurlExchange>()
-  private var active: [ObjectIdentifier: CurlExchange] = [:]
+  var lanes: [CurlRoute: Lane] = [:]
+  var waiting = WaitingLine<Lane, CurlExchange>()
+  var active: [ObjectIdentifier: CurlExchange] = [:]
   private var idleAttempts: [CurlAttempt] = []
   var connections: [curl_socket_t: Connection] = [:]
   /// The sum of the lanes' weights.
@@ -52,12 +52,12 @@ final class CurlExchanges: CurlDriver {
   /// Lanes with transfers that have sent nothing yet.
   private var startedLanes: [Lane] = []
   /// Exchanges with something to hand over.
-  private var dirty: [CurlExchange] = []
+  var dirty: [CurlExchange] = []
   /// Attempts that have lost their race: to be ended once libcurl is not calling.
-  private var losers: [(attempt: CurlAttempt, exchange: CurlExchange)] = []
+  var losers: [(attempt: CurlAttempt, exchange: CurlExchange)] = []
   /// Lanes in which another request may be able to start.
-  private var changedLanes: [Lane] = []
-  private var nextDue = Int64.max
+  var changedLanes: [Lane] = []
+  var nextDue = Int64.max
 
   init(_ settings: CurlExchangeSettings, multi: CurlMulti) {
     self.settings = settings
@@ -184,7 +184,7 @@ final class CurlExchanges: CurlDriver {
     return true
   }
 
-  private func admitWaiting() {
+  func admitWaiting() {
     while let lane = waiting.nextLane {
       let admission = lane.load.admission(free: settings.connectionLimit - taken)
       switch admission {
@@ -244,70 +244,6 @@ final class CurlExchanges: CurlDriver {
     change(&lane.load)
     taken += lane.load.weight
     changedLanes.append(lane)
-  }
-
-  // MARK: What is due
-
-  func settle() -> Int64 {
-    // One whose exchange has ended since is retired already, and perhaps another's by now.
-    for (attempt, exchange) in losers where attempt.exchange === exchange { retire(attempt) }
-    losers.removeAll(keepingCapacity: true)
-    if !changedLanes.isEmpty {
-      if waiting.count > 0 {
-        for lane in changedLanes { waiting.unpark(lane) }
-        admitWaiting()
-      }
-      for lane in changedLanes where lane.load.isEmpty && !waiting.isWaiting(in: lane) { lanes[lane.route] = nil }
-      changedLanes.removeAll(keepingCapacity: true)
-    }
-    if nextDue <= now { checkTimers(now) }
-    handOver()
-    return nextDue
-  }
-
-  /// Last in a turn: all who waited for it are woken together, instead of running in its midst one by one.
-  private func handOver() {
-    for exchange in dirty { handOver(exchange) }
-    dirty.removeAll(keepingCapacity: true)
-  }
-
-  private func checkTimers(_ now: Int64) {
-    for exchange in Array(active.values) { checkTimers(exchange, now) }
-    nextDue = active.values.reduce(.max) { min($0, due($1)) }
-    guard waiting.count > 0 else { return }
-    for exchange in waiting.items where exchange.stage == .waiting {
-      if exchange.order.deadline <= now {
-        abandon(exchange, CurlFailure(.timedOut, timer: .whole))
-      } else {
-        nextDue = min(nextDue, exchange.order.deadline)
-      }
-    }
-    waiting.removeAll { $0.stage == .done }
-  }
-
-  private func checkTimers(_ exchange: CurlExchange, _ now: Int64) {
-    let order = exchange.order
-    if order.deadline <= now { return timeOut(exchange, .whole) }
-    if exchange.winner == nil {
-      if exchange.startedAt + order.connectTimeout <= now { return timeOut(exchange, .connect) }
-      step(exchange, now)
-    } else if !exchange.isHeadComplete, exchange.movedAt + order.firstByteTimeout <= now {
-      timeOut(exchange, .firstByte)
-    }
-  }
-
-  /// When something has to be done about an exchange, if nothing happens before.
-  private func due(_ exchange: CurlExchange) -> Int64 {
-    let order = exchange.order
-    if exchange.winner == nil {
-      return min(order.deadline, exchange.startedAt + order.connectTimeout, exchange.race?.nextStart ?? .max)
-    }
-    return exchange.isHeadComplete ? order.deadline : min(order.deadline, exchange.movedAt + order.firstByteTimeout)
-  }
-
-  private func abandon(_ exchange: CurlExchange, _ failure: CurlFailure) {
-    exchange.stage = .done
-    exchange.deliver(end: .failure(failure))
   }
 
   // MARK: Attempts and connections

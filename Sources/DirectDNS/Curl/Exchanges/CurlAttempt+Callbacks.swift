@@ -1,0 +1,159 @@
+internal import CDirectDNSCurl
+
+/// What libcurl calls while an attempt's transfer runs.
+extension CurlAttempt {
+  func setCallbacks(_ order: CurlOrder) {
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe directdns_setopt_write(handle) { bytes, size, count, context in
+      unsafe CurlAttempt.object(context)?.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+    }
+    unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
+    unsafe directdns_setopt_header(
+      handle,
+      { bytes, size, count, context in
+        unsafe CurlAttempt.object(context)?.receivedLine(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+      }, context)
+    unsafe directdns_setopt_connected(
+      handle, { context, _, _, _, _ in unsafe CurlAttempt.object(context)?.stood() ?? CURL_PREREQFUNC_ABORT }, context)
+    unsafe directdns_setopt_dial(
+      handle, { context, _, address in unsafe CurlAttempt.object(context)?.dial(address) ?? CURL_SOCKET_BAD }, context)
+    if case .none = order.body {} else { unsafe setReading(context) }
+    if !order.trailers.isEmpty {
+      unsafe directdns_setopt_trailers(
+        handle,
+        { list, context in
+          // libcurl frees the list itself.
+          let lines = unsafe CurlAttempt.object(context)?.exchange?.order.trailers ?? []
+          unsafe list.pointee = CurlList(lines: lines).takeHead()
+          return CURL_TRAILERFUNC_OK
+        }, context)
+    }
+    if order.observer != nil {
+      unsafe directdns_setopt_trace(
+        handle,
+        { _, type, text, size, context in
+          if type == CURLINFO_TEXT {
+            unsafe CurlAttempt.object(context)?.traced(UnsafeRawBufferPointer(start: text, count: size))
+          }
+          return 0
+        }, context)
+    }
+  }
+
+  private func setReading(_ context: UnsafeMutableRawPointer) {
+    unsafe directdns_setopt_read(
+      handle,
+      { room, size, count, context in
+        unsafe CurlAttempt.object(context)?.read(into: UnsafeMutableRawBufferPointer(start: room, count: size * count))
+          ?? Int(CURL_READFUNC_ABORT)
+      },
+      { context, offset, origin in
+        guard offset == 0, origin == SEEK_SET, let attempt = unsafe CurlAttempt.object(context) else {
+          return CURL_SEEKFUNC_FAIL
+        }
+        return attempt.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+      }, context)
+  }
+
+  private func dial(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    let address = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { room -> IPAddress? in
+      guard let base = room.baseAddress else { return nil }
+      let count = unsafe Int(directdns_dialled_address(target, base))
+      return unsafe IPAddress(bytes: UnsafeBufferPointer(start: base, count: count))
+    }
+    guard let address, events.mayDial(address, self) else { return CURL_SOCKET_BAD }
+    let socket = unsafe directdns_socket(target)
+    if socket != CURL_SOCKET_BAD {
+      self.socket = socket
+      hasDialled = true
+      events.dialled(socket, self)
+    }
+    return socket
+  }
+
+  /// Whether the connection that now stands is a new one.
+  func takeDialled() -> Bool {
+    defer { hasDialled = false }
+    return hasDialled
+  }
+
+  private func stood() -> CInt {
+    events.mayPass(self) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+  }
+
+  private func traced(_ text: UnsafeRawBufferPointer) {
+    let line = unsafe String(decoding: text, as: UTF8.self).trimmingLineEnd
+    guard CurlTrace.isAboutTLS(line) else { return }
+    exchange?.order.observer?(.secured(line))
+  }
+
+  private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {
+    unsafe events.receivedLine(bytes, self)
+    return bytes.count
+  }
+
+  private func received(_ bytes: UnsafeRawBufferPointer) -> Int { unsafe events.received(bytes, self) }
+
+  private func read(into room: UnsafeMutableRawBufferPointer) -> Int {
+    guard let exchange else { return Int(CURL_READFUNC_ABORT) }
+    switch exchange.order.body {
+    case .none: return 0
+    case .bytes(let bytes):
+      let count = min(room.count, bytes.count - bodyOffset)
+      unsafe bytes[bodyOffset..<bodyOffset + count].withUnsafeBytes { unsafe room.copyMemory(from: $0) }
+      bodyOffset += count
+      events.sent(count, self)
+      return count
+    case .pulled(let upload):
+      switch unsafe upload.read(into: room) {
+      case .bytes(let count):
+        events.sent(count, self)
+        return count
+      case .starved: return Int(CURL_READFUNC_PAUSE)
+      case .ended: return 0
+      case .failed: return Int(CURL_READFUNC_ABORT)
+      }
+    }
+  }
+
+  private func rewind() -> Bool {
+    guard let exchange else { return false }
+    switch exchange.order.body {
+    case .none: return true
+    case .bytes:
+      bodyOffset = 0
+      return true
+    case .pulled(let upload): return upload.restart()
+    }
+  }
+}
+
+/// What an attempt asks and tells while libcurl has called it.
+protocol CurlAttemptEvents: AnyObject {
+  func mayDial(_ address: IPAddress, _ attempt: CurlAttempt) -> Bool
+  func dialled(_ socket: curl_socket_t, _ attempt: CurlAttempt)
+  /// A connection stands: whether the request may be sent on it.
+  func mayPass(_ attempt: CurlAttempt) -> Bool
+  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt)
+  /// How many bytes were taken; others make libcurl wait or end.
+  func received(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) -> Int
+  func sent(_ count: Int, _ attempt: CurlAttempt)
+}
+
+/// What of libcurl's talk is worth showing.
+enum CurlTrace {
+  private static let beginnings = [
+    "SSL connection using", "ALPN: server", "Server certificate:", " subject:", " issuer:", " expire date:",
+    " subjectAltName:", " SSL certificate verify",
+  ]
+
+  static func isAboutTLS(_ line: String) -> Bool { beginnings.contains { line.hasPrefix($0) } }
+}
+
+extension String {
+  fileprivate var trimmingLineEnd: String {
+    var text = self[...]
+    while let last = text.unicodeScalars.last, last == "\n" || last == "\r" { text.unicodeScalars.removeLast() }
+    return String(text)
+  }
+}

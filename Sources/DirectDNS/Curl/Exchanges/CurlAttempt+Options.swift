@@ -1,0 +1,106 @@
+internal import CDirectDNSCurl
+
+/// What an attempt's handle is told before it starts.
+extension CurlAttempt {
+  private func set(_ option: CURLoption, _ value: Int) { unsafe _ = directdns_setopt_long(handle, option, value) }
+
+  private func set(_ option: CURLoption, _ value: String?) {
+    if let value {
+      unsafe value.withCString { unsafe _ = directdns_setopt_string(handle, option, $0) }
+    } else {
+      unsafe directdns_setopt_string(handle, option, nil)
+    }
+  }
+
+  /// How the connection is made and secured.
+  func setTransfer(_ order: CurlOrder, _ settings: CurlExchangeSettings, _ share: CurlShare) {
+    unsafe directdns_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+    if let share = unsafe share.handle { unsafe directdns_setopt_pointer(handle, CURLOPT_SHARE, share) }
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_PROTOCOLS_STR, order.route.usesTLS ? "https" : "http")
+    set(CURLOPT_PATH_AS_IS, 1)
+    set(CURLOPT_MAXLIFETIME_CONN, 600)
+    // One whose connection is being opened by another waits for that, instead of opening one of its own.
+    if exchange?.sharesConnection == true { set(CURLOPT_PIPEWAIT, 1) }
+    // Ours are the timers; libcurl's would end a transfer without a word about which of them it was.
+    set(CURLOPT_CONNECTTIMEOUT_MS, Int(order.connectTimeout) + 60_000)
+    switch order.route.version {
+    case .http1: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    case .automatic:
+      set(CURLOPT_HTTP_VERSION, Int(order.route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+    case .http2:
+      set(
+        CURLOPT_HTTP_VERSION, Int(order.route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+    }
+    if let proxy = order.route.proxy {
+      set(CURLOPT_PROXY, proxy.url)
+      set(CURLOPT_NOPROXY, "")
+      set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+      resolve = CurlList(proxy.addresses.map { [$0] } ?? [])
+      unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, resolve.head)
+    } else {
+      set(CURLOPT_PROXY, "")
+      let target = address.map { $0.family == .ipv6 ? "[\($0)]" : $0.description } ?? ""
+      connectTo = CurlList(["::\(target):\(order.port)"])
+      unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head)
+    }
+    if order.route.usesTLS || order.route.proxy != nil { setTrust(settings) }
+  }
+
+  private func setTrust(_ settings: CurlExchangeSettings) {
+    set(CURLOPT_CAPATH, settings.trust.folder)
+    if let blob = settings.trust.blob {
+      unsafe blob.withUnsafeBytes { bytes in
+        guard let base = bytes.baseAddress else { return }
+        unsafe directdns_setopt_blob(handle, CURLOPT_CAINFO_BLOB, base, bytes.count)
+      }
+    } else {
+      set(CURLOPT_CAINFO, settings.trust.file)
+    }
+    set(
+      CURLOPT_SSLVERSION,
+      Int(settings.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2))
+    guard let certificate = settings.certificate else { return }
+    set(CURLOPT_SSLCERT, certificate)
+    set(CURLOPT_SSLKEY, settings.key ?? certificate)
+    if let password = settings.keyPassword { set(CURLOPT_KEYPASSWD, password) }
+  }
+
+  /// What is sent.
+  func setRequest(_ order: CurlOrder) {
+    set(CURLOPT_URL, order.url)
+    fields = CurlList(lines: order.fields)
+    unsafe directdns_setopt_list(handle, CURLOPT_HTTPHEADER, fields.head)
+    if order.decompresses { set(CURLOPT_ACCEPT_ENCODING, "") }
+    switch order.body {
+    case .none: if order.method == "HEAD" { set(CURLOPT_NOBODY, 1) }
+    case .bytes(let bytes) where bytes.count <= Self.inlineBody && order.trailers.isEmpty:
+      // Sent in one piece with the head; libcurl copies the bytes, since an array's may move.
+      set(CURLOPT_POSTFIELDSIZE, bytes.count)
+      guard !bytes.isEmpty else {
+        set(CURLOPT_COPYPOSTFIELDS, "")
+        break
+      }
+      unsafe bytes.withUnsafeBytes { bytes in
+        unsafe _ = directdns_setopt_pointer(handle, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress)
+      }
+    case .bytes(let bytes): setUpload(order, length: Int64(bytes.count))
+    case .pulled(let upload): setUpload(order, length: upload.length)
+    }
+    // What libcurl would call the request by itself is another method, or the same.
+    guard order.method != "HEAD" else { return }
+    if case .none = order.body, order.method == "GET" { return }
+    set(CURLOPT_CUSTOMREQUEST, order.method)
+  }
+
+  private func setUpload(_ order: CurlOrder, length: Int64?) {
+    set(CURLOPT_UPLOAD, 1)
+    let sized = order.trailers.isEmpty ? length : nil
+    unsafe directdns_setopt_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(sized ?? -1))
+    set(CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
+  }
+
+  /// Up to here a body is copied and sent along with the head.
+  private static let inlineBody = 65_536
+}
