@@ -7,7 +7,7 @@ struct NginxSite: WebServer {
   static let name = "nginx"
 
   /// After so many requests on a connection to ``LabSite/api`` it says GOAWAY and refuses what comes later.
-  static let requestsPerConnection = 100
+  static let requestsPerConnection = 250
 
   let process: ServerProcess
   let port: UInt16
