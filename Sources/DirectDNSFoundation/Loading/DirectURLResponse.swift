@@ -15,6 +15,8 @@ public import HTTPTypes
 /// for redirect in (response as? DirectURLResponse)?.history ?? [] { print(redirect.statusCode, redirect.url) }
 /// ```
 public final class DirectURLResponse: HTTPURLResponse, @unchecked Sendable {
+  // Safe to share: what it adds to its superclass, which says so of itself, are constants.
+
   /// The responses that redirected here, the first one first; on Apple's systems the delegate is shown them instead.
   public let history: [DirectURLResponse]
   /// The header fields as they came, several of one name apart and in their order.

@@ -19,6 +19,7 @@ extension AnswerStoreContract {
 
   static func aaaa(_ name: String) -> AddressQuestion { AddressQuestion(host(name), .ipv6) }
 
+  // The contract's own names: a wrong one is a slip in the source, which its first use shows.
   static func host(_ name: String) -> HostName {
     do { return try HostName(name) } catch { preconditionFailure("\(error)") }
   }

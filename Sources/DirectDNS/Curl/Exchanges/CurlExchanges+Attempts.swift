@@ -49,15 +49,21 @@ extension CurlExchanges: CurlAttemptEvents {
     guard let exchange = attempt.exchange, let lane = exchange.lane else { return }
     connections[socket] = Connection(lane: lane, address: attempt.address)
     lane.multi.connectionCount += 1
+    lane.sockets += 1
     if connections.count > settings.connectionLimit { endIdleConnection(besides: lane.multi) }
   }
 
   /// Whether a request may open a connection: where several share one, only the one that goes ahead may, and those who
   /// find no room wait for it.
   private func maySpread(_ exchange: CurlExchange, _ attempt: CurlAttempt) -> Bool {
-    guard let lane = exchange.lane, !exchange.isOpening, exchange.winner == nil, attempt.number == 0 else {
-      return true
+    guard let lane = exchange.lane, !exchange.isOpening else { return true }
+    if exchange.winner === attempt {
+      // libcurl sends it once more, on a connection of its own: beyond the cap it waits for its turn like all others.
+      let isFull = lane.load.multiplexing == .always && lane.sockets >= settings.connectionLimitPerName
+      exchange.isTurnedAway = isFull && mayBeSentAgain(exchange, lane)
+      return !exchange.isTurnedAway
     }
+    guard exchange.winner == nil, attempt.number == 0 else { return true }
     switch lane.load.multiplexing {
     case .never: return true
     case .unknown:
@@ -106,16 +112,26 @@ extension CurlExchanges: CurlAttemptEvents {
     // libcurl keeps the connection, whatever becomes of the request.
     stands(attempt, lane)
     guard !exchange.isHeadComplete else { return false }
-    let isRefused = exchange.joinsAtStart == lane.joins
-    guard isRefused || (exchange.order.isRepeatable && !exchange.hasRepeated) else {
+    guard mayBeSentAgain(exchange, lane) else {
       exchange.isStrandedByRepeat = true
       return false
     }
-    if !isRefused { exchange.hasRepeated = true }
+    noteRepeat(exchange, lane)
     exchange.headBytes.removeAll(keepingCapacity: true)
     exchange.movedAt = now
     noteJoin(exchange, attempt, lane)
     return true
+  }
+
+  private func wasRefused(_ exchange: CurlExchange, _ lane: Lane) -> Bool { exchange.joinsAtStart == lane.joins }
+
+  private func mayBeSentAgain(_ exchange: CurlExchange, _ lane: Lane) -> Bool {
+    wasRefused(exchange, lane) || (exchange.order.isRepeatable && !exchange.hasRepeated)
+  }
+
+  /// Counts a repetition, unless the request was refused and so was not sent.
+  private func noteRepeat(_ exchange: CurlExchange, _ lane: Lane) {
+    if !wasRefused(exchange, lane) { exchange.hasRepeated = true }
   }
 
   /// Notes whether a request opened its connection: as long as nobody joins it there, libcurl repeats the request for
@@ -142,6 +158,10 @@ extension CurlExchanges: CurlAttemptEvents {
     let reason = CurlError(code, detail: attempt.failureText)
     if code != CURLE_OK { attempt.isClean = false }
     if exchange.winner === attempt {
+      if exchange.isTurnedAway, let lane = exchange.lane, canStartOver(exchange) {
+        noteRepeat(exchange, lane)
+        return putBack(exchange)
+      }
       finish(
         exchange,
         code == CURLE_OK || isAnswered(exchange, code)
@@ -151,6 +171,12 @@ extension CurlExchanges: CurlAttemptEvents {
     } else {
       failed(attempt, exchange, reason)
     }
+  }
+
+  /// Whether the request's body is at its beginning again.
+  private func canStartOver(_ exchange: CurlExchange) -> Bool {
+    guard case .pulled(let upload) = exchange.order.body else { return true }
+    return upload.restart()
   }
 
   private func failed(_ attempt: CurlAttempt, _ exchange: CurlExchange, _ reason: CurlError) {

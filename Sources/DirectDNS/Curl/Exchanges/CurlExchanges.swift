@@ -20,6 +20,8 @@ final class CurlExchanges: CurlDriver {
     var load: LaneLoad
     /// Transfers that were started and have sent nothing yet.
     var startCount = 0
+    /// Sockets of its connections, those included that do not stand yet.
+    var sockets = 0
     /// Requests that went onto connections that stood.
     var joins = 0
 
@@ -234,7 +236,10 @@ final class CurlExchanges: CurlDriver {
     exchange.hasBeenPutBack = true
     exchange.race = nil
     exchange.stage = .waiting
-    note(lane) { $0.ended(exchange.line, wasOpening: false, wasConnected: false) }
+    let isConnected = exchange.winner != nil
+    exchange.winner = nil
+    exchange.headBytes.removeAll(keepingCapacity: true)
+    note(lane) { $0.ended(exchange.line, wasOpening: false, wasConnected: isConnected) }
     waiting.putBack(exchange, in: lane)
   }
 
@@ -290,6 +295,7 @@ final class CurlExchanges: CurlDriver {
   private func closed(_ socket: curl_socket_t) {
     guard let connection = connections.removeValue(forKey: socket) else { return }
     connection.lane.multi.connectionCount -= 1
+    connection.lane.sockets -= 1
     guard connection.stands else { return }
     note(connection.lane) { $0.closed(connection.address) }
   }
