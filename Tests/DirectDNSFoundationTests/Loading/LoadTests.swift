@@ -47,7 +47,7 @@ struct LoadTests {
 
   @Test func `cancelling ends the transfer at once`() async throws {
     let origin = try await start { _ in
-      try await Task.sleep(for: .seconds(100))
+      try await Gate().pass()
       return OriginResponse()
     }
     let direct = try DirectSession()
@@ -63,7 +63,7 @@ struct LoadTests {
 
   @Test func `a server that is silent is given up after the request's time, or else the session's`() async throws {
     let origin = try await start { _ in
-      try await Task.sleep(for: .seconds(100))
+      try await Gate().pass()
       return OriginResponse()
     }
     let direct = try DirectSession(configuration: { $0.timeoutIntervalForRequest = 0.2 })

@@ -127,7 +127,7 @@ struct DirectClientFailureTests {
 
   @Test func `a server that says nothing costs the time of the first byte, and no second request`() async throws {
     let origin = try await FakeOrigin.start { _ in
-      try await Task.sleep(for: .seconds(60))
+      try await Gate().pass()
       return OriginResponse()
     }
     let client = try ClientFixture.client { $0.timeouts.firstByte = .milliseconds(80) }
@@ -139,7 +139,7 @@ struct DirectClientFailureTests {
 
   @Test func `the whole time covers waiting for a connection`() async throws {
     let origin = try await FakeOrigin.start { request in
-      if request.path == "/slow" { try await Task.sleep(for: .seconds(60)) }
+      if request.path == "/slow" { try await Gate().pass() }
       return OriginResponse()
     }
     let client = try ClientFixture.client { $0.connections = 1 }

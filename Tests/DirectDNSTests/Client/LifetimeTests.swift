@@ -81,7 +81,7 @@ struct LifetimeTests {
     let file = try authority.makeFile()
     let identity = version == .http2 ? try authority.issue(names: ["shop.test"]) : nil
     let origin = try await FakeOrigin.start(configuration: FakeOriginConfiguration(identity: identity)) { request in
-      if request.path == "/silent" { try await Task.sleep(for: .seconds(3600)) }
+      if request.path == "/silent" { try await Gate().pass() }
       return OriginResponse(generating: request.path == "/large" ? 50_000_000 : 10)
     }
     func round(_ number: Int) async throws {
