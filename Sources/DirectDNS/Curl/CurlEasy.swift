@@ -89,13 +89,12 @@ internal import CDirectDNSCurl
   }
 
   /// Prepares the handle for its next transfer.
-  func prepare(_ request: CurlRequest, timeout: Int64) {
+  func prepare(_ request: CurlRequest) {
     body = []
     isOverLimit = false
     unsafe errorText[0] = 0
     bodyLimit = request.bodyLimit
     unsafe request.url.withCString { unsafe _ = directdns_setopt_string(handle, CURLOPT_URL, $0) }
-    unsafe directdns_setopt_long(handle, CURLOPT_TIMEOUT_MS, max(1, Int(timeout)))
     if fieldStrings != request.fields {
       fieldStrings = request.fields
       fields = CurlList(request.fields)

@@ -23,6 +23,8 @@ final class CurlQueries: CurlDriver {
   var now = CurlTime.now
   private var lanes: [ObjectIdentifier: Lane] = [:]
   private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
+  /// No running transfer's time is over before this.
+  private var earliestEnd = Int64.max
   private let sockets: CurlSockets
   /// Transfers that were started and have sent nothing yet.
   private var startCount = 0
@@ -100,7 +102,8 @@ final class CurlQueries: CurlDriver {
   }
 
   private func send(_ job: CurlJob, by easy: CurlEasy) {
-    easy.prepare(job.request, timeout: job.deadline - now)
+    easy.prepare(job.request)
+    earliestEnd = min(earliestEnd, job.deadline)
     unsafe multi.add(easy.handle)
   }
 
@@ -132,9 +135,14 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  /// Ends what waited too long.
+  /// Ends what takes too long, and what waited too long.
   func settle() -> Int64 {
-    var due = Int64.max
+    // Not left to libcurl, which can drop a transfer's timers unserved (see ``CurlPatience/secondLook``).
+    if earliestEnd <= now {
+      for (easy, job) in running.values where job.deadline <= now { end(easy, .failure(.timedOut)) }
+      earliestEnd = running.values.reduce(.max) { min($0, $1.job.deadline) }
+    }
+    var due = earliestEnd
     for lane in lanes.values {
       while let first = lane.queue.first, first.stage != .queued { lane.queue.removeFirst() }
       guard !lane.queue.isEmpty else {

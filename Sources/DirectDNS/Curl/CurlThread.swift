@@ -17,11 +17,17 @@ struct CurlThread<Driver: CurlDriver>: ~Copyable {
     var isQuiet = false
     while true {
       let isStopped = mailbox.take(into: &commands)
+      if !commands.isEmpty { isQuiet = false }
       for command in commands { driver.carryOut(command) }
       commands.removeAll(keepingCapacity: true)
       if isStopped { break }
       actOnTimers()
-      for multi in driver.multis { unsafe multi.reap { unsafe driver.ended($0, $1) } }
+      for multi in driver.multis {
+        unsafe multi.reap {
+          isQuiet = false
+          unsafe driver.ended($0, $1)
+        }
+      }
       let due = driver.settle()
       isQuiet = wait(until: driver.multis.reduce(due) { min($0, $1.due) }, isQuiet: isQuiet)
     }

@@ -35,7 +35,7 @@ struct CurlSocketsTests {
   private func fetch(_ url: String, _ sockets: CurlSockets, _ body: () -> Void) throws {
     let request = CurlRequest.sample(url)
     let easy = try #require(CurlEasy(request.lane, sockets: sockets))
-    easy.prepare(request, timeout: request.timeout)
+    easy.prepare(request)
     unsafe _ = curl_easy_perform(easy.handle)
     body()
   }

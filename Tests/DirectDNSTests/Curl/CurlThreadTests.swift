@@ -65,6 +65,30 @@ struct CurlThreadTests {
     }
   }
 
+  @Test func `each of those who run has its own time, kept by the loop itself`() async throws {
+    try await withServer { server, loop, url async throws in
+      server.misbehave(.hold)
+      let times: [Int64] = [20_000, 60, 20_000, 20, 40]
+      let running = times.map { loop.begin(.sample(url + "n\($0).flood.test", timeout: $0)) }
+      for index in [1, 3, 4] { #expect(await running[index].value.failure == .timedOut) }
+      server.behave()
+      server.release()
+      for index in [0, 2] { #expect(try await running[index].value.get().status == 200) }
+    }
+  }
+
+  @Test func `hundreds that a silent server holds all end in time, and those behind them are sent`() async throws {
+    try await withServer { server, loop, url async throws in
+      server.misbehave(.hold)
+      let lane = CurlLane.sample(width: 50)
+      let tasks = (0..<400).map { loop.begin(.sample(url + "n\($0).flood.test", timeout: 50 + Int64($0), lane: lane)) }
+      for task in tasks { #expect(await task.value.failure == .timedOut) }
+      server.behave()
+      server.release()
+      #expect(try await loop.perform(.sample(url + "www.shop.test", lane: lane)).status == 200)
+    }
+  }
+
   @Test func `a lane whose request failed goes on with the next`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.close, times: 2)
