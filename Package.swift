@@ -98,7 +98,7 @@ let package = Package(
     .executableTarget(
       name: "dnsctl",
       dependencies: [
-        "DirectDNS",
+        "DirectDNS", "DirectDNSSQLite", "DirectDNSRedis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -177,7 +177,7 @@ let package = Package(
     .testTarget(
       name: "DnsctlTests",
       dependencies: [
-        "dnsctl", "DirectDNS", "DirectDNSTesting",
+        "dnsctl", "DirectDNS", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

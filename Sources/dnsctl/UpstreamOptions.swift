@@ -44,6 +44,9 @@ struct UpstreamOptions: ParsableArguments {
     })
   var timeout: Duration?
 
+  @Option(name: .customLong("store"), help: StoreSetting.help, completion: .list(["memory", "sqlite"]))
+  var storeText: String?
+
   @Option(
     name: .customLong("config"),
     help: ArgumentHelp(
@@ -60,6 +63,11 @@ extension UpstreamOptions {
     let (file, fileName) = try configurationFile(environment, in: context)
     return try ResolverSettings(
       options: self, environment: environment, file: file, fileName: fileName, variables: context.environment)
+  }
+
+  /// Where answers are remembered.
+  func store() throws(SettingsError) -> StoreSetting {
+    try storeText.map { text throws(SettingsError) in try StoreSetting(text, origin: StoreSetting.option) } ?? .none
   }
 
   /// The file that was asked for, or the default one if it is there.
