@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// `dnsctl fetch`: requests are sent, by addresses that were found and judged here.
 struct FetchCommand: ContextCommand {
@@ -122,10 +123,10 @@ struct FetchCommand: ContextCommand {
     }
     var settings = try upstream.settings(in: context)
     // Nothing is kept alive by a process that ends with its transfers.
-    settings.configuration.keepAlive = []
+    settings.resolver.keepAlive = []
     var configuration = DirectClientConfiguration()
     configuration.policy = policy.policy(over: settings.addressPolicy)
-    configuration.trust = settings.configuration.trust
+    configuration.trust = settings.resolver.trust
     configuration.trust.privateAuthorities += connection.authorities
     configuration.identity = connection.identity
     configuration.httpVersion = connection.httpVersion
@@ -138,7 +139,7 @@ struct FetchCommand: ContextCommand {
     configuration.timeouts = connection.timeouts
     configuration.lookup = settings.lookup
     do throws(DirectDNSError) {
-      let resolver = try context.makeResolver(settings.configuration, settings.systemServers)
+      let resolver = try context.makeResolver(settings.resolver, settings.systemServers)
       return try DirectClient(configuration, resolver: resolver)
     } catch {
       throw SettingsError(error.code == .fileUnusable ? .streams : .configuration, error.description)

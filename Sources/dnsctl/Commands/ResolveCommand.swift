@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// `dnsctl resolve`: names become addresses.
 struct ResolveCommand: ContextCommand {
@@ -88,11 +89,11 @@ struct ResolveCommand: ContextCommand {
 
   private func makeResolver(in context: CommandContext) throws(SettingsError) -> (Resolver, LookupOptions) {
     var settings = try upstream.settings(in: context)
-    if trace { settings.configuration.observer = Trace(context).note }
+    if trace { settings.resolver.observer = Trace(context).note }
     // Nothing is kept alive by a process that ends with its answer.
-    if !hosts.contains(Pipeline.inputMark) { settings.configuration.keepAlive = [] }
+    if !hosts.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }
     do throws(DirectDNSError) {
-      return (try context.makeResolver(settings.configuration, settings.systemServers), settings.lookup)
+      return (try context.makeResolver(settings.resolver, settings.systemServers), settings.lookup)
     } catch {
       throw SettingsError(.configuration, error.description)
     }

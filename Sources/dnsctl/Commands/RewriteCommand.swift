@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// `dnsctl rewrite`: requests for names become requests to addresses.
 struct RewriteCommand: ContextCommand {
@@ -93,9 +94,9 @@ struct RewriteCommand: ContextCommand {
 
   private func makeLookup(in context: CommandContext) throws(SettingsError) -> RequestLookup {
     var settings = try upstream.settings(in: context)
-    if !urls.contains(Pipeline.inputMark) { settings.configuration.keepAlive = [] }
+    if !urls.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }
     do throws(DirectDNSError) {
-      let resolver = try context.makeResolver(settings.configuration, settings.systemServers)
+      let resolver = try context.makeResolver(settings.resolver, settings.systemServers)
       return RequestLookup(
         rewriter: RequestRewriter(form: form.form, policy: policy.policy(over: settings.addressPolicy)),
         resolver: resolver, options: settings.lookup)
