@@ -1,20 +1,20 @@
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 extension CommandContext {
   /// Lends a resolver, and ends it in such a way that its store has what was learned.
   ///
   /// - Parameters:
   ///   - settings: what it is made of.
-  ///   - store: where answers are remembered.
   ///   - body: what it is needed for, be it that it fails.
   /// - Returns: what `body` returns.
   /// - Throws: that there can be no such resolver, or what `body` throws.
   func withResolver(
-    _ settings: ResolverSettings, _ store: StoreSetting, _ body: (Resolver) async throws(SettingsError) -> ExitStatus
+    _ settings: DirectSettings, _ body: (Resolver) async throws(SettingsError) -> ExitStatus
   ) async throws(SettingsError) -> ExitStatus {
-    var configuration = settings.configuration
+    var configuration = settings.resolver
     let notice = StoreNotice(self)
-    if let store = try openStore(store) {
+    if let setting = settings.store, let store = try openStore(setting) {
       configuration.store = store
       configuration.observer = notice.hearing(configuration.observer)
     }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// `dnsctl fetch`: requests are sent, by addresses that were found and judged here.
 struct FetchCommand: ContextCommand {
@@ -73,9 +74,9 @@ struct FetchCommand: ContextCommand {
       let jobs = try await FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
       var settings = try upstream.settings(in: context)
       // Nothing is kept alive by a process that ends with its transfers.
-      settings.configuration.keepAlive = []
+      settings.resolver.keepAlive = []
       let configuration = try configuration(settings, cookies.jar)
-      return try await context.withResolver(settings, upstream.store()) { resolver throws(SettingsError) in
+      return try await context.withResolver(settings) { resolver throws(SettingsError) in
         let status = await fetch(jobs, by: try Self.client(configuration, resolver), in: context)
         return status.joined(cookies.save(in: context))
       }
@@ -120,14 +121,14 @@ struct FetchCommand: ContextCommand {
   }
 
   private func configuration(
-    _ settings: ResolverSettings, _ jar: CookieJar?
+    _ settings: DirectSettings, _ jar: CookieJar?
   ) throws(SettingsError) -> DirectClientConfiguration {
     guard connection.key == nil || connection.certificate != nil else {
       throw SettingsError(.usage, "--key needs --cert: a key alone is no certificate.")
     }
     var configuration = DirectClientConfiguration()
     configuration.policy = policy.policy(over: settings.addressPolicy)
-    configuration.trust = settings.configuration.trust
+    configuration.trust = settings.resolver.trust
     configuration.trust.privateAuthorities += connection.authorities
     configuration.identity = connection.identity
     configuration.httpVersion = connection.httpVersion

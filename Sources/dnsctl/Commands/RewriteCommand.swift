@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// `dnsctl rewrite`: requests for names become requests to addresses.
 struct RewriteCommand: ContextCommand {
@@ -66,7 +67,7 @@ struct RewriteCommand: ContextCommand {
   func run(in context: CommandContext) async -> ExitStatus {
     do {
       let settings = try settings(in: context)
-      return try await context.withResolver(settings, upstream.store()) { resolver in
+      return try await context.withResolver(settings) { resolver in
         let lookup = RequestLookup(
           rewriter: RequestRewriter(form: form.form, policy: policy.policy(over: settings.addressPolicy)),
           resolver: resolver, options: settings.lookup)
@@ -97,9 +98,9 @@ struct RewriteCommand: ContextCommand {
     return writer.status
   }
 
-  private func settings(in context: CommandContext) throws(SettingsError) -> ResolverSettings {
+  private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
     var settings = try upstream.settings(in: context)
-    if !urls.contains(Pipeline.inputMark) { settings.configuration.keepAlive = [] }
+    if !urls.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }
     return settings
   }
 }

@@ -1,7 +1,9 @@
-internal import DirectDNS
+public import DirectDNS
 
 /// Where answers are remembered beyond the process, as people write it.
-enum StorePlace: Sendable, Hashable {
+///
+/// Nothing is opened here: `DirectDNSSQLite` and `DirectDNSRedis` have the stores.
+public enum StorePlace: Sendable, Hashable {
   /// Nowhere.
   case memory
   /// A SQLite file; nothing means the one in the user's cache folder.
@@ -14,7 +16,7 @@ enum StorePlace: Sendable, Hashable {
   /// Reads `memory`, `sqlite`, `sqlite:PATH`, a path, or a URL.
   ///
   /// Whether a server's URL is a good one is for its store to say. No fault repeats a URL.
-  init(_ text: String) throws(OptionFault) {
+  package init(_ text: String) throws(ConfigurationFault) {
     let scheme = text.prefix { $0 != ":" && $0 != "/" }.lowercased()
     switch text.dropFirst(scheme.count) {
     case "" where scheme == "memory": self = .memory
@@ -23,16 +25,16 @@ enum StorePlace: Sendable, Hashable {
       self = .file(try Self.path(rest.dropFirst(), of: text))
     case let rest where rest.hasPrefix("://"):
       guard Self.schemes.contains(scheme) else {
-        throw OptionFault(description: "\"\(scheme.printable)://\" is the URL of no store. \(Self.forms)")
+        throw ConfigurationFault("\"\(scheme.printable)://\" is the URL of no store. \(Self.forms)")
       }
       self = .server(Secret(text))
     case let rest where rest.hasPrefix(":") && Self.schemes.contains(scheme):
-      throw OptionFault(description: "A URL has \"//\" behind its scheme: write \(scheme)://HOST.")
+      throw ConfigurationFault("A URL has \"//\" behind its scheme: write \(scheme)://HOST.")
     default:
       // A slip in one of the words above must not become a file of that name.
       guard text.contains("/") || text.contains(".") else {
-        throw OptionFault(
-          description: "\"\(text.printable)\" is no store. \(Self.forms) A file of that name is ./\(text.printable).")
+        throw ConfigurationFault(
+          "\"\(text.printable)\" is no store. \(Self.forms) A file of that name is ./\(text.printable).")
       }
       self = .file(try Self.path(text[...], of: text))
     }
@@ -43,12 +45,12 @@ enum StorePlace: Sendable, Hashable {
     "redis", "valkey", "redis+unix", "valkey+unix", "rediss", "valkeys",
   ]
 
-  private static func path(_ path: Substring, of text: String) throws(OptionFault) -> String {
+  private static func path(_ path: Substring, of text: String) throws(ConfigurationFault) -> String {
     guard !path.isEmpty, !path.hasSuffix("/"), path != ":memory:", !path.utf8.contains(0) else {
-      throw OptionFault(description: "\"\(text.printable)\" names no file. \(forms)")
+      throw ConfigurationFault("\"\(text.printable)\" names no file. \(forms)")
     }
     guard path != "~", !path.hasPrefix("~/") else {
-      throw OptionFault(description: "\"\(text.printable)\" has a ~ that no shell has replaced: write the whole path.")
+      throw ConfigurationFault("\"\(text.printable)\" has a ~ that no shell has replaced: write the whole path.")
     }
     return String(path)
   }
