@@ -100,7 +100,7 @@ let package = Package(
     .executableTarget(
       name: "dnsctl",
       dependencies: [
-        "DirectDNS", "DirectDNSConfiguration",
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -182,7 +182,7 @@ let package = Package(
     .testTarget(
       name: "DnsctlTests",
       dependencies: [
-        "dnsctl", "DirectDNS", "DirectDNSConfiguration", "DirectDNSTesting",
+        "dnsctl", "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

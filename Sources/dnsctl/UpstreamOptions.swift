@@ -45,6 +45,9 @@ struct UpstreamOptions: ParsableArguments {
     })
   var timeout: Duration?
 
+  @Option(name: .customLong("store"), help: StoreSetting.help, completion: .list(["memory", "sqlite"]))
+  var storeText: String?
+
   @Option(
     name: .customLong("config"),
     help: ArgumentHelp(
@@ -70,6 +73,11 @@ extension UpstreamOptions {
     SettingsOverrides(
       providers: providers, bootstraps: bootstraps, authorities: authorities, families: family?.families,
       expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout)
+  }
+
+  /// Where answers are remembered.
+  func store() throws(SettingsError) -> StoreSetting {
+    try storeText.map { text throws(SettingsError) in try StoreSetting(text, origin: StoreSetting.option) } ?? .none
   }
 
   /// The file that was asked for, or the default one if it is there.
