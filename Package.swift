@@ -14,6 +14,7 @@ let package = Package(
   platforms: [.macOS(.v26)],
   products: [
     .library(name: "DirectDNS", targets: ["DirectDNS"]),
+    .library(name: "DirectDNSConfiguration", targets: ["DirectDNSConfiguration"]),
     .library(name: "DirectDNSFoundation", targets: ["DirectDNSFoundation"]),
     .library(name: "DirectDNSSQLite", targets: ["DirectDNSSQLite"]),
     .library(name: "DirectDNSRedis", targets: ["DirectDNSRedis"]),
@@ -71,6 +72,7 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: house),
+    .target(name: "DirectDNSConfiguration", dependencies: ["DirectDNS"], swiftSettings: house),
     .target(
       name: "DirectDNSFoundation",
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -98,7 +100,7 @@ let package = Package(
     .executableTarget(
       name: "dnsctl",
       dependencies: [
-        "DirectDNS",
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -154,6 +156,9 @@ let package = Package(
       ],
       swiftSettings: house),
     .testTarget(
+      name: "DirectDNSConfigurationTests", dependencies: ["DirectDNS", "DirectDNSConfiguration", "DirectDNSTesting"],
+      swiftSettings: house),
+    .testTarget(
       name: "DirectDNSFoundationTests",
       dependencies: [
         "DirectDNS", "DirectDNSFoundation", "DirectDNSTesting",
@@ -177,7 +182,7 @@ let package = Package(
     .testTarget(
       name: "DnsctlTests",
       dependencies: [
-        "dnsctl", "DirectDNS", "DirectDNSTesting",
+        "dnsctl", "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

@@ -100,9 +100,11 @@ enum HouseRules {
     "Sources/DirectDNSRedis/RedisLane.swift",
   ]
 
-  /// What users link: the library and its stores.
+  /// What users link: the library, its stores and the reader of its configuration.
+  private static let linkedTargets = ["DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis"]
+
   private static func linked(_ tree: SourceTree) -> [SourceFile] {
-    ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis"].flatMap { tree.files(under: "Sources/\($0)/") }
+    linkedTargets.flatMap { tree.files(under: "Sources/\($0)/") }
   }
 
   static func strayUnsafe(in tree: SourceTree) -> [String] {
@@ -159,7 +161,7 @@ enum HouseRules {
   static func heavyImports(in tree: SourceTree) -> [String] {
     tree.files(under: "Sources/").flatMap { file -> [String] in
       let heavy: (String) -> Bool
-      if ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis"].contains(where: { file.path.hasPrefix("Sources/\($0)/") }) {
+      if linkedTargets.contains(where: { file.path.hasPrefix("Sources/\($0)/") }) {
         heavy = { module in
           (module.hasPrefix("Foundation") && module != "FoundationEssentials")
             || module.hasPrefix("NIO") || module.hasPrefix("_NIO")
