@@ -183,7 +183,8 @@ struct WarmupJobTests {
     #expect(report.resolved == 5 && report.durationMs == 1000)
   }
 
-  @Test func `with one provider of a low rate names wait for their turn, and none fails by its deadline`() async throws {
+  @Test func `with one provider of a low rate names wait for their turn, and none fails by its deadline`() async throws
+  {
     let laboratory = try Laboratory {
       $0.families = .any
       $0.providers[0].rateLimit = RateLimit(perSecond: 20)
@@ -209,7 +210,8 @@ struct WarmupJobTests {
     #expect((18_900...19_100).contains(report.durationMs))
   }
 
-  @Test func `a provider that says 429 is left alone until its Retry-After is over, and no name is lost`() async throws {
+  @Test func `a provider that says 429 is left alone until its Retry-After is over, and no name is lost`() async throws
+  {
     let laboratory = try Laboratory { $0.usesSystemDNS = false }
     // A server that takes five queries in any second.
     let taken = Locked<[Int64: Int]>([:])
