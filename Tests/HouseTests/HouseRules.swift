@@ -98,11 +98,15 @@ enum HouseRules {
     "Sources/DirectDNSSQLite/SQLiteLane.swift",
     "Sources/DirectDNSRedis/RedisConnection.swift",
     "Sources/DirectDNSRedis/RedisLane.swift",
+    // Plain sockets: SwiftNIO would weigh more than all of dnsctl.
+    "Sources/DirectDNSPrometheus/EndpointSocket.swift",
   ]
 
-  /// What users link: the library and its stores.
+  /// What users link: the library, its stores and its metrics endpoint.
+  private static let linkedTargets = ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSPrometheus"]
+
   private static func linked(_ tree: SourceTree) -> [SourceFile] {
-    ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis"].flatMap { tree.files(under: "Sources/\($0)/") }
+    linkedTargets.flatMap { tree.files(under: "Sources/\($0)/") }
   }
 
   static func strayUnsafe(in tree: SourceTree) -> [String] {
@@ -159,7 +163,7 @@ enum HouseRules {
   static func heavyImports(in tree: SourceTree) -> [String] {
     tree.files(under: "Sources/").flatMap { file -> [String] in
       let heavy: (String) -> Bool
-      if ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis"].contains(where: { file.path.hasPrefix("Sources/\($0)/") }) {
+      if linkedTargets.contains(where: { file.path.hasPrefix("Sources/\($0)/") }) {
         heavy = { module in
           (module.hasPrefix("Foundation") && module != "FoundationEssentials")
             || module.hasPrefix("NIO") || module.hasPrefix("_NIO")

@@ -64,6 +64,7 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+Parts.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
+    "Sources/DirectDNS/Resolver/MetricSource.swift": "MetricDescriptionTests",
     "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
     "Sources/DirectDNS/Rewriting/RewriteOutcome.swift": "RequestRewriterTests",

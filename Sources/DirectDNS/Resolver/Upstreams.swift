@@ -29,7 +29,7 @@ final class Upstreams: Sendable {
   private let clock: any ResolverClock
   private let bootstrap: Bootstrap
   private let hedges: Bool
-  private let report: UpstreamReport
+  let report: UpstreamReport
   private let state: Locked<State>
 
   init(
@@ -47,12 +47,21 @@ final class Upstreams: Sendable {
       State(
         healths: providers.map { _ in EndpointHealth() },
         buckets: providers.map { provider in provider.rateLimit.map { TokenBucket($0, now: now) } }))
+    for provider in providers { report.breaker(of: provider.provider, isOpen: false) }
   }
 
   /// Forgets what the last network taught.
   func networkDidChange() {
-    state.withLock { state in state.healths = state.healths.map { _ in EndpointHealth() } }
+    state.withLock { state in
+      for index in state.healths.indices { state.healths[index].networkDidChange() }
+    }
+    for provider in providers { report.breaker(of: provider.provider, isOpen: false) }
     transport.networkDidChange()
+  }
+
+  /// How the endpoints do, in the order of the configuration.
+  var status: [UpstreamStatus] {
+    zip(providers, state.withLock { $0.healths }).map { UpstreamStatus($0.provider, $1) }
   }
 
   /// Asks until one answers or none is left; each endpoint at most once.
@@ -175,6 +184,7 @@ final class Upstreams: Sendable {
         }
         return nil
       }
+      report.waits()
       guard (try? await clock.sleep(until: ready)) != nil else { return nil }
     }
     return nil
@@ -203,7 +213,7 @@ final class Upstreams: Sendable {
     state.withLock { $0.healths[index].asked(at: begun) }
     var asked = begun
     var reply: HTTPReply?
-    var isTimeout = false
+    var sendError: HTTPTransportError?
     let result: Result<Answer, ProviderFailure>
     do throws(ProviderFailure) {
       let timeout = deadlines.attemptTimeout(at: begun) ?? .zero
@@ -212,7 +222,7 @@ final class Upstreams: Sendable {
       asked = clock.now
       let left = timeout - (asked - begun)
       guard let endpoint, left > .zero else {
-        isTimeout = true
+        sendError = .timedOut
         throw ProviderFailure(.cancelled, "no time was left for it")
       }
       let message = provider.request(for: question, at: clock.secondsSince1970)
@@ -220,7 +230,7 @@ final class Upstreams: Sendable {
         reply = try await transport.send(message, to: endpoint, timeout: left)
       } catch {
         if case .connect = error { bootstrap.connectingFailed(endpoint) }
-        isTimeout = error == .timedOut
+        sendError = error
         throw ProviderFailure(error)
       }
       guard let reply else { throw .malformed("no reply") }
@@ -229,18 +239,22 @@ final class Upstreams: Sendable {
       result = .failure(error)
     }
     let now = clock.now
-    let hasOpened = state.withLock { state in
+    let (isOpen, hasOpened) = state.withLock { state in
       switch result {
       case .success: state.healths[index].answered(in: now - asked)
       case .failure(let failure):
         let lookup = EndpointHealth.Lookup(host: question.host, end: deadlines.whole)
         state.healths[index].failed(failure.kind, of: lookup, in: now - asked, at: now)
       }
-      return state.healths[index].openedAt == now
+      let openedAt = state.healths[index].openedAt
+      return (openedAt != nil, openedAt == now)
     }
+    report.breaker(of: provider, isOpen: isOpen)
     if hasOpened { report.opened(provider) }
     report.ended(
-      index, provider, question, reply: reply, result: result, isHedge: isHedge, duration: now - asked)
+      provider, question, reply: reply, result: result,
+      label: QueryLabel(result, error: sendError, status: reply?.status), isHedge: isHedge, duration: now - asked)
+    let isTimeout = sendError == .timedOut
     switch result {
     case .success(let answer): return .answered(Answered(answer: answer, provider: index, asked: asked))
     case .failure(let failure):
