@@ -14,6 +14,7 @@ let package = Package(
   platforms: [.macOS(.v26)],
   products: [
     .library(name: "DirectDNS", targets: ["DirectDNS"]),
+    .library(name: "DirectDNSConfiguration", targets: ["DirectDNSConfiguration"]),
     .library(name: "DirectDNSFoundation", targets: ["DirectDNSFoundation"]),
     .library(name: "DirectDNSSQLite", targets: ["DirectDNSSQLite"]),
     .library(name: "DirectDNSRedis", targets: ["DirectDNSRedis"]),
@@ -72,6 +73,7 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: house),
+    .target(name: "DirectDNSConfiguration", dependencies: ["DirectDNS"], swiftSettings: house),
     .target(
       name: "DirectDNSFoundation",
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -107,7 +109,7 @@ let package = Package(
     .executableTarget(
       name: "dnsctl",
       dependencies: [
-        "DirectDNS", "DirectDNSPrometheus",
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -164,6 +166,9 @@ let package = Package(
       ],
       swiftSettings: house),
     .testTarget(
+      name: "DirectDNSConfigurationTests", dependencies: ["DirectDNS", "DirectDNSConfiguration", "DirectDNSTesting"],
+      swiftSettings: house),
+    .testTarget(
       name: "DirectDNSFoundationTests",
       dependencies: [
         "DirectDNS", "DirectDNSFoundation", "DirectDNSTesting",
@@ -197,7 +202,8 @@ let package = Package(
     .testTarget(
       name: "DnsctlTests",
       dependencies: [
-        "dnsctl", "DirectDNS", "DirectDNSPrometheus", "DirectDNSTesting",
+        "dnsctl", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
+        "DirectDNSTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

@@ -1,4 +1,5 @@
 internal import DirectDNS
+internal import DirectDNSConfiguration
 internal import Logging
 
 #if canImport(FoundationEssentials)
@@ -22,6 +23,7 @@ struct CommandContext: Sendable {
   var errors: any OutputSink
   var environment: [String: String]
   var clock: any ResolverClock
+  var isInputTerminal: Bool
   var isOutputTerminal: Bool
   var isErrorsTerminal: Bool
   /// The terminal's window, which may change.
@@ -31,18 +33,22 @@ struct CommandContext: Sendable {
   /// A file's bytes; nothing if there is no such file.
   var readFile: @Sendable (String) throws(StreamError) -> [UInt8]?
   var makeResolver: ResolverFactory
+  /// The store that a setting stands for; nothing where answers are not remembered.
+  var openStore: @Sendable (StoreSetting) throws(SettingsError) -> (any AnswerStore)?
 
   /// The process's own world.
   static func process() -> CommandContext {
     CommandSignals.prepare()
     // A library's log lines on standard error would stand between the errors; `--trace` tells the same, in order.
     LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
+    let environment = ProcessInfo.processInfo.environment
     return CommandContext(
       input: DescriptorInput(descriptor: StandardDescriptor.input),
       output: DescriptorOutput(descriptor: StandardDescriptor.output),
       errors: DescriptorOutput(descriptor: StandardDescriptor.errors),
-      environment: ProcessInfo.processInfo.environment,
+      environment: environment,
       clock: SystemClock(),
+      isInputTerminal: StandardDescriptor.isTerminal(StandardDescriptor.input),
       isOutputTerminal: StandardDescriptor.isTerminal(StandardDescriptor.output),
       isErrorsTerminal: StandardDescriptor.isTerminal(StandardDescriptor.errors),
       terminalSize: { StandardDescriptor.size(StandardDescriptor.errors) },
@@ -50,7 +56,8 @@ struct CommandContext: Sendable {
       readFile: { path throws(StreamError) in try readWholeFile(path) },
       makeResolver: { configuration, servers throws(DirectDNSError) in
         try Resolver(configuration, system: SystemDNS(servers: servers))
-      })
+      },
+      openStore: { setting throws(SettingsError) in try setting.store(environment) })
   }
 
   /// Says on standard error what went wrong.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSConfiguration
 @testable import dnsctl
 
 @Suite struct Secrets {

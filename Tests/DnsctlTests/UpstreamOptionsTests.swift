@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSConfiguration
 @testable import dnsctl
 
 @Suite struct `A wrong command line` {
@@ -61,7 +62,7 @@ import Testing
   /// The settings that options, environment and file come to.
   private func settings(
     _ arguments: [String] = [], environment: [String: String] = [:], file: String? = nil
-  ) throws -> ResolverSettings {
+  ) throws -> DirectSettings {
     var world = World(environment: environment)
     world.files = file.map { [Self.fileName: $0] } ?? [:]
     let command = try ResolveCommand.parse(
@@ -69,16 +70,16 @@ import Testing
     return try command.upstream.settings(in: world.context)
   }
 
-  private func providers(_ settings: ResolverSettings) -> [String] {
-    settings.configuration.providers.map(\.provider.name)
+  private func providers(_ settings: DirectSettings) -> [String] {
+    settings.resolver.providers.map(\.provider.name)
   }
 
   @Test func `without any of them the defaults work on the internet`() throws {
     let settings = try settings()
     #expect(providers(settings) == ["alidns", "google", "cloudflare"])
-    #expect(settings.configuration.usesSystemDNS)
-    #expect(settings.configuration.timeout == .seconds(5))
-    #expect(settings.configuration.families == .any)
+    #expect(settings.resolver.usesSystemDNS)
+    #expect(settings.resolver.timeout == .seconds(5))
+    #expect(settings.resolver.families == .any)
     #expect(settings.lookup == LookupOptions())
     #expect(settings.systemServers == nil)
   }
@@ -108,7 +109,7 @@ import Testing
     func pick<Value>(_ option: Value, _ variable: Value, _ file: Value, _ standard: Value) -> Value {
       hasOption ? option : hasVariable ? variable : hasFile ? file : standard
     }
-    let configuration = settings.configuration
+    let configuration = settings.resolver
     #expect(
       providers(settings)
         == pick(["google"], ["cloudflare", "dnspod"], ["quad9"], ["alidns", "google", "cloudflare"]))
@@ -142,15 +143,23 @@ import Testing
     let settings = try settings([
       "--bootstrap", "dns.google=192.0.2.1", "--bootstrap", "DNS.google=[2001:db8::1]",
     ])
-    let google = try #require(settings.configuration.providers.first { $0.provider.name == "google" })
+    let google = try #require(settings.resolver.providers.first { $0.provider.name == "google" })
     #expect(google.bootstrap == [IPAddress("192.0.2.1"), IPAddress("2001:db8::1")])
-    #expect(settings.configuration.providers[0].bootstrap.count == 4)
+    #expect(settings.resolver.providers[0].bootstrap.count == 4)
+  }
+
+  @Test func `a wrong provider of the file is named with the key path, and ends with 78`() async {
+    var world = World()
+    world.files = ["/c.json5": #"{ providers: ["google", { provider: "nobody" }] }"#]
+    let outcome = await world.resolve(["--config", "/c.json5", "a.example"])
+    #expect(outcome.status == 78)
+    #expect(outcome.errors.hasPrefix(#"dnsctl: /c.json5: providers[1].provider: "nobody" is no provider."#))
   }
 
   @Test func `a bootstrap variable that suits no provider of this call is not in the way`() throws {
     let environment = ["DIRECTDNS_BOOTSTRAP": "dns.google=192.0.2.1,dns.quad9.net=192.0.2.9"]
     let settings = try settings(["--provider", "google"], environment: environment)
-    #expect(settings.configuration.providers[0].bootstrap == [IPAddress("192.0.2.1")])
+    #expect(settings.resolver.providers[0].bootstrap == [IPAddress("192.0.2.1")])
   }
 
   @Test func `an option may name a provider of the file, with all that the file says of it`() throws {
@@ -160,7 +169,7 @@ import Testing
     for name in ["home", "doh+https://dns.example/q"] {
       let settings = try settings(["--provider", name], file: file)
       #expect(providers(settings) == ["home"])
-      #expect(settings.configuration.providers[0].bootstrap == [IPAddress("192.0.2.7")])
+      #expect(settings.resolver.providers[0].bootstrap == [IPAddress("192.0.2.7")])
     }
   }
 

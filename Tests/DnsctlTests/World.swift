@@ -11,6 +11,9 @@ struct World: Sendable {
   var environment: [String: String] = [:]
   var files: [String: String] = [:]
   var input = ScriptedInput([])
+  /// What every command takes for its store; without it, what the command line says.
+  var store: (any AnswerStore)?
+  var isInputTerminal = false
   var isTerminal = false
   var isErrorsTerminal = false
   /// How long it paused between tries.
@@ -32,7 +35,8 @@ struct World: Sendable {
     let system = FakeSystem(zone: Zone(entries: systemZone))
     return CommandContext(
       input: input, output: output, errors: errors, environment: environment, clock: clock,
-      isOutputTerminal: isTerminal, isErrorsTerminal: isErrorsTerminal, terminalSize: { TerminalSize() },
+      isInputTerminal: isInputTerminal, isOutputTerminal: isTerminal, isErrorsTerminal: isErrorsTerminal,
+      terminalSize: { TerminalSize() },
       pause: { [pauses] duration in pauses.withLock { $0.append(duration) } },
       readFile: { [files] path throws(StreamError) in
         if path.hasPrefix("/unreadable/") { throw .failed("Permission denied") }
@@ -40,6 +44,10 @@ struct World: Sendable {
       },
       makeResolver: { [transport, clock] configuration, _ throws(DirectDNSError) in
         try Resolver(configuration, transport: transport, clock: clock, system: system)
+      },
+      openStore: { [store, environment] setting throws(SettingsError) in
+        if let store { return store }
+        return try setting.store(environment)
       })
   }
 

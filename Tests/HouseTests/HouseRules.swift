@@ -102,8 +102,10 @@ enum HouseRules {
     "Sources/DirectDNSPrometheus/EndpointSocket.swift",
   ]
 
-  /// What users link: the library, its stores and its metrics endpoint.
-  private static let linkedTargets = ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSPrometheus"]
+  /// What users link: the library, its stores, the reader of its configuration and its metrics endpoint.
+  private static let linkedTargets = [
+    "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSPrometheus",
+  ]
 
   private static func linked(_ tree: SourceTree) -> [SourceFile] {
     linkedTargets.flatMap { tree.files(under: "Sources/\($0)/") }

@@ -99,6 +99,20 @@ extension Resolver {
   /// For how long a process that ends waits for its store.
   public static let flushLimit = Duration.seconds(2)
 
+  /// Waits for the queries under way, such as the refresh behind an answer that was served at once.
+  ///
+  /// They end with the resolver: a process that ends after a few lookups gives them a moment, so that the store gets what
+  /// they bring.
+  ///
+  /// - Parameter limit: how long to wait at most.
+  public func finishQueries(within limit: Duration) async {
+    let flights = flights.underWay
+    guard !flights.isEmpty else { return }
+    _ = await Deadline.wait(until: clock.now + limit, clock) {
+      for flight in flights { _ = await flight.landed() }
+    }
+  }
+
   /// Waits until the store has been told all that was learned.
   ///
   /// A store that fails is tried once.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// `dnsctl fetch`: requests are sent, by addresses that were found and judged here.
 struct FetchCommand: ContextCommand {
@@ -71,13 +72,16 @@ struct FetchCommand: ContextCommand {
     do {
       let cookies = try CookieFlags(request, in: context)
       let jobs = try await FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
-      let client = try makeClient(cookies.jar, in: context)
-      let status = await fetch(jobs, by: client, in: context)
-      return status.joined(cookies.save(in: context))
+      var settings = try upstream.settings(in: context)
+      // Nothing is kept alive by a process that ends with its transfers.
+      settings.resolver.keepAlive = []
+      let configuration = try configuration(settings, cookies.jar)
+      return try await context.withResolver(settings) { resolver throws(SettingsError) in
+        let status = await fetch(jobs, by: try Self.client(configuration, resolver), in: context)
+        return status.joined(cookies.save(in: context))
+      }
     } catch {
-      let hint = error.status == .usage ? " See dnsctl fetch --help." : ""
-      context.complain(error.message + hint)
-      return error.status
+      return error.status(in: context, of: "fetch")
     }
   }
 
@@ -116,16 +120,15 @@ struct FetchCommand: ContextCommand {
     return await fetcher.fetch(job)
   }
 
-  private func makeClient(_ jar: CookieJar?, in context: CommandContext) throws(SettingsError) -> DirectClient {
+  private func configuration(
+    _ settings: DirectSettings, _ jar: CookieJar?
+  ) throws(SettingsError) -> DirectClientConfiguration {
     guard connection.key == nil || connection.certificate != nil else {
       throw SettingsError(.usage, "--key needs --cert: a key alone is no certificate.")
     }
-    var settings = try upstream.settings(in: context)
-    // Nothing is kept alive by a process that ends with its transfers.
-    settings.configuration.keepAlive = []
     var configuration = DirectClientConfiguration()
     configuration.policy = policy.policy(over: settings.addressPolicy)
-    configuration.trust = settings.configuration.trust
+    configuration.trust = settings.resolver.trust
     configuration.trust.privateAuthorities += connection.authorities
     configuration.identity = connection.identity
     configuration.httpVersion = connection.httpVersion
@@ -137,11 +140,14 @@ struct FetchCommand: ContextCommand {
     configuration.decompresses = request.asksForCompression
     configuration.timeouts = connection.timeouts
     configuration.lookup = settings.lookup
-    do throws(DirectDNSError) {
-      let resolver = try context.makeResolver(settings.configuration, settings.systemServers)
-      return try DirectClient(configuration, resolver: resolver)
-    } catch {
-      throw SettingsError(error.code == .fileUnusable ? .streams : .configuration, error.description)
+    return configuration
+  }
+
+  private static func client(
+    _ configuration: DirectClientConfiguration, _ resolver: Resolver
+  ) throws(SettingsError) -> DirectClient {
+    do throws(DirectDNSError) { return try DirectClient(configuration, resolver: resolver) } catch {
+      throw SettingsError(error)
     }
   }
 }

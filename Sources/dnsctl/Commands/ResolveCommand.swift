@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// `dnsctl resolve`: names become addresses.
 struct ResolveCommand: ContextCommand {
@@ -29,7 +30,7 @@ struct ResolveCommand: ContextCommand {
       Of several names' statuses the highest counts.
 
       ENVIRONMENT
-      DIRECTDNS_CONFIG, DIRECTDNS_PROVIDERS, DIRECTDNS_BOOTSTRAP, DIRECTDNS_CA, DIRECTDNS_FAMILY, DIRECTDNS_EXPIRED, DIRECTDNS_SYSTEM, DIRECTDNS_TIMEOUT override the configuration file; options override them. Credentials: DIRECTDNS_ALIDNS_ACCOUNT, DIRECTDNS_ALIDNS_KEY_ID, DIRECTDNS_ALIDNS_SECRET, DIRECTDNS_DNSPOD_TOKEN, DIRECTDNS_EMAS_ACCOUNT, DIRECTDNS_EMAS_SECRET. NO_COLOR, SSL_CERT_DIR and SSL_CERT_FILE mean what they mean elsewhere.
+      DIRECTDNS_CONFIG, DIRECTDNS_PROVIDERS, DIRECTDNS_BOOTSTRAP, DIRECTDNS_CA, DIRECTDNS_FAMILY, DIRECTDNS_EXPIRED, DIRECTDNS_SYSTEM, DIRECTDNS_TIMEOUT, DIRECTDNS_STORE override the configuration file; options override them. Credentials: DIRECTDNS_ALIDNS_ACCOUNT, DIRECTDNS_ALIDNS_KEY_ID, DIRECTDNS_ALIDNS_SECRET, DIRECTDNS_DNSPOD_TOKEN, DIRECTDNS_EMAS_ACCOUNT, DIRECTDNS_EMAS_SECRET. NO_COLOR, SSL_CERT_DIR and SSL_CERT_FILE mean what they mean elsewhere.
       """)
 
   @OptionGroup(title: "Upstream options")
@@ -47,54 +48,24 @@ struct ResolveCommand: ContextCommand {
   var hosts: [String]
 
   func run(in context: CommandContext) async -> ExitStatus {
-    let resolver: Resolver
-    let lookup: LookupOptions
     do {
-      (resolver, lookup) = try makeResolver(in: context)
-    } catch {
-      let hint = error.status == .usage ? " See dnsctl resolve --help." : ""
-      context.complain(error.message + hint)
-      return error.status
-    }
-    let clock = context.clock
-    let lookUp: @Sendable (String) async -> LookupOutcome = { host in
-      let start = clock.now
-      let result: Result<Resolution, DirectDNSError>
-      do throws(DirectDNSError) {
-        result = .success(try await resolver.resolve(host, options: lookup))
-      } catch {
-        result = .failure(error)
-      }
-      return LookupOutcome(host: host, result: result, elapsed: clock.now - start)
-    }
-    let names = hosts.filter { $0 != Pipeline.inputMark }
-    let layout = TextTable(hosts: names, usesColour: context.usesColour)
-    var writer = OutcomeWriter(context) { (outcome: LookupOutcome) in (format.render(outcome, layout), outcome.status) }
-    do throws(PipelineError) {
-      if let host = hosts.first, hosts.count == 1, host != Pipeline.inputMark {
-        let outcome = await lookUp(host)
-        do throws(StreamError) { try writer.write([outcome]) } catch { throw .output(error) }
-      } else {
-        try await OrderedPipeline(input: context.input) { await lookUp($0.text) }.run(hosts) {
-          outcomes throws(StreamError) in
-          try writer.write(outcomes)
+      let settings = try settings(in: context)
+      let lookups = NameLookups(hosts: hosts, format: format)
+      return try await context.withResolver(settings) { resolver in
+        await lookups.run(in: context) { host throws(DirectDNSError) in
+          try await resolver.resolve(host, options: settings.lookup)
         }
       }
     } catch {
-      return error.status(in: context)
+      return error.status(in: context, of: "resolve")
     }
-    return writer.status
   }
 
-  private func makeResolver(in context: CommandContext) throws(SettingsError) -> (Resolver, LookupOptions) {
+  private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
     var settings = try upstream.settings(in: context)
-    if trace { settings.configuration.observer = Trace(context).note }
+    if trace { settings.resolver.observer = Trace(context).note }
     // Nothing is kept alive by a process that ends with its answer.
-    if !hosts.contains(Pipeline.inputMark) { settings.configuration.keepAlive = [] }
-    do throws(DirectDNSError) {
-      return (try context.makeResolver(settings.configuration, settings.systemServers), settings.lookup)
-    } catch {
-      throw SettingsError(.configuration, error.description)
-    }
+    if !hosts.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }
+    return settings
   }
 }

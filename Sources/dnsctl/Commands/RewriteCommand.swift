@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// `dnsctl rewrite`: requests for names become requests to addresses.
 struct RewriteCommand: ContextCommand {
@@ -64,14 +65,20 @@ struct RewriteCommand: ContextCommand {
   var urls: [String]
 
   func run(in context: CommandContext) async -> ExitStatus {
-    let lookup: RequestLookup
     do {
-      lookup = try makeLookup(in: context)
+      let settings = try settings(in: context)
+      return try await context.withResolver(settings) { resolver in
+        let lookup = RequestLookup(
+          rewriter: RequestRewriter(form: form.form, policy: policy.policy(over: settings.addressPolicy)),
+          resolver: resolver, options: settings.lookup)
+        return await run(lookup, in: context)
+      }
     } catch {
-      let hint = error.status == .usage ? " See dnsctl rewrite --help." : ""
-      context.complain(error.message + hint)
-      return error.status
+      return error.status(in: context, of: "rewrite")
     }
+  }
+
+  private func run(_ lookup: RequestLookup, in context: CommandContext) async -> ExitStatus {
     let format = format ?? (urls.contains(Pipeline.inputMark) ? .json : .text)
     let work: @Sendable (Pipeline.Item) async -> RewriteResult = { [address] item in
       do throws(DirectDNSError) {
@@ -91,17 +98,10 @@ struct RewriteCommand: ContextCommand {
     return writer.status
   }
 
-  private func makeLookup(in context: CommandContext) throws(SettingsError) -> RequestLookup {
+  private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
     var settings = try upstream.settings(in: context)
-    if !urls.contains(Pipeline.inputMark) { settings.configuration.keepAlive = [] }
-    do throws(DirectDNSError) {
-      let resolver = try context.makeResolver(settings.configuration, settings.systemServers)
-      return RequestLookup(
-        rewriter: RequestRewriter(form: form.form, policy: policy.policy(over: settings.addressPolicy)),
-        resolver: resolver, options: settings.lookup)
-    } catch {
-      throw SettingsError(.configuration, error.description)
-    }
+    if !urls.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }
+    return settings
   }
 }
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// How servers are reached, in curl's words.
 struct ConnectionFlags: ParsableArguments {

@@ -35,18 +35,3 @@ enum ErrorText {
     return error.message + " Tried " + error.attempts.map(\.description).joined(separator: "; ") + "."
   }
 }
-
-extension String {
-  /// The text as it may stand on a terminal: what is invisible, moves the cursor or turns the direction of reading is
-  /// escaped.
-  var printable: String {
-    guard !utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else { return self }
-    return unicodeScalars.map { scalar in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
-        scalar.escaped(asASCII: true)
-      default: String(scalar)
-      }
-    }.joined()
-  }
-}

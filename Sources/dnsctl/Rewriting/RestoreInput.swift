@@ -1,4 +1,5 @@
 internal import DirectDNS
+internal import DirectDNSConfiguration
 internal import HTTPTypes
 
 /// One response to restore, as a line of JSON has it.

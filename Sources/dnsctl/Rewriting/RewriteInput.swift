@@ -1,4 +1,5 @@
 internal import DirectDNS
+internal import DirectDNSConfiguration
 internal import HTTPTypes
 
 /// One request to rewrite: a URL of the command line, or a line of JSON.

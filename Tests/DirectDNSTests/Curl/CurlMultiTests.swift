@@ -60,7 +60,7 @@ struct CurlMultiTests {
     var end: CURLcode?
     while end == nil {
       multi.actOnAll()
-      unsafe multi.reap { unsafe end = $1 }
+      unsafe multi.reap { end = $1 }
       _ = events.wait(10)
     }
     #expect(end == CURLE_OK)

@@ -295,6 +295,34 @@ struct ResolverStoreTests {
     #expect(await laboratory.resolver.shutDown(flushingWithin: .seconds(2)).unwritten == 0)
   }
 
+  @Test func `a process that ends can give the refresh behind an answer a moment`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(80))
+    let laboratory = try member()
+    laboratory.transport.answer(Script.addresses("192.0.2.8", after: .milliseconds(200)))
+    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.7"])
+    await laboratory.transport.waitForSent(1)
+    let ending = Task.immediate {
+      await laboratory.resolver.finishQueries(within: .milliseconds(300))
+      return await laboratory.resolver.shutDown(flushingWithin: Resolver.flushLimit)
+    }
+    clock.advance(by: .milliseconds(200))
+    #expect(await ending.value.unwritten == 0)
+    #expect(remembered?.content == .addresses([Sample.address("192.0.2.8")]))
+  }
+
+  @Test func `and no longer than that`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(80))
+    let laboratory = try member()
+    laboratory.transport.answer(Script.addresses("192.0.2.8", after: .milliseconds(400)))
+    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.7"])
+    await laboratory.transport.waitForSent(1)
+    let ending = Task.immediate { await laboratory.resolver.finishQueries(within: .milliseconds(300)) }
+    clock.advance(by: .milliseconds(300))
+    await ending.value
+    #expect(await laboratory.resolver.shutDown(flushingWithin: Resolver.flushLimit).unwritten == 0)
+    #expect(remembered?.content == .addresses([Sample.address("192.0.2.7")]))
+  }
+
   // MARK: A fleet
 
   @Test func `one member asks, and the others get its answer`() async throws {

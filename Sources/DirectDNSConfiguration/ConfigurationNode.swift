@@ -1,48 +1,50 @@
-internal import DirectDNS
-
-/// What is wrong in a configuration file: where, what stands there, and what should.
-struct ConfigurationFault: Error, Sendable, Hashable {
-  var message: String
-}
+package import DirectDNS
 
 /// The keys of one kind of object in the configuration file.
-protocol ConfigurationKey: CodingKey, CaseIterable, RawRepresentable, Hashable where RawValue == String {}
+package protocol ConfigurationKey: CodingKey, CaseIterable, RawRepresentable, Hashable where RawValue == String {}
 
 /// A value of the file and the way to it.
-struct ConfigurationNode: Sendable {
-  let value: ConfigurationValue
-  let path: String
+package struct ConfigurationNode: Sendable {
+  package let value: ConfigurationValue
+  package let path: String
   /// Whether what stands there may be a secret, so that no error repeats it.
-  var isSecret = false
+  package var isSecret: Bool
   /// What the outermost value is called.
-  var whole = "the whole file"
+  let whole: String
+
+  package init(value: ConfigurationValue, path: String, isSecret: Bool = false, whole: String = "the whole file") {
+    self.value = value
+    self.path = path
+    self.isSecret = isSecret
+    self.whole = whole
+  }
 
   /// The error that says what should stand here.
-  func fault(_ expectation: String) -> ConfigurationFault {
+  package func fault(_ expectation: String) -> ConfigurationFault {
     let place = path.isEmpty ? whole : path
     let found = isSecret ? "has a value that cannot be used (it is not shown)" : "is \(value.description)"
-    return ConfigurationFault(message: "\(place) \(found). \(expectation)")
+    return ConfigurationFault("\(place) \(found). \(expectation)")
   }
 
   // MARK: Plain values
 
-  func bool() throws(ConfigurationFault) -> Bool {
+  package func bool() throws(ConfigurationFault) -> Bool {
     guard case .bool(let value) = value else { throw fault("Give true or false.") }
     return value
   }
 
-  func text(_ expectation: String) throws(ConfigurationFault) -> String {
+  package func text(_ expectation: String) throws(ConfigurationFault) -> String {
     guard case .text(let text) = value, !text.isEmpty else { throw fault(expectation) }
     return text
   }
 
-  func number(_ expectation: String, where isGood: (Double) -> Bool) throws(ConfigurationFault) -> Double {
+  package func number(_ expectation: String, where isGood: (Double) -> Bool) throws(ConfigurationFault) -> Double {
     guard case .number(let number) = value, number.isFinite, isGood(number) else { throw fault(expectation) }
     return number
   }
 
   /// A number of seconds, decimals allowed.
-  func seconds(atLeast minimum: Double = 0) throws(ConfigurationFault) -> Duration {
+  package func seconds(atLeast minimum: Double = 0) throws(ConfigurationFault) -> Duration {
     let seconds = try number(
       "Give a number of seconds, \(minimum > 0 ? "more than" : "at least") 0 and at most \(Int(Seconds.most))."
     ) { $0 >= minimum && $0 <= Seconds.most }
@@ -51,7 +53,7 @@ struct ConfigurationNode: Sendable {
 
   // MARK: Values of the library
 
-  func hostName() throws(ConfigurationFault) -> HostName {
+  package func hostName() throws(ConfigurationFault) -> HostName {
     let text = try text("Give a host name.")
     do {
       return try HostName(text)
@@ -60,14 +62,14 @@ struct ConfigurationNode: Sendable {
     }
   }
 
-  func address() throws(ConfigurationFault) -> IPAddress {
+  package func address() throws(ConfigurationFault) -> IPAddress {
     let expectation = "Give an IP address, such as 192.0.2.1 or 2001:db8::1."
     guard let address = IPAddress.written(try text(expectation)) else { throw fault(expectation) }
     return address
   }
 
   /// One of a closed set of words.
-  func choice<Choice: RawRepresentable & CaseIterable>(
+  package func choice<Choice: RawRepresentable & CaseIterable>(
     _: Choice.Type = Choice.self
   ) throws(ConfigurationFault) -> Choice where Choice.RawValue == String {
     let expectation = "Give one of \(Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))."
@@ -77,7 +79,7 @@ struct ConfigurationNode: Sendable {
 
   // MARK: What holds others
 
-  func list(_ expectation: String) throws(ConfigurationFault) -> [ConfigurationNode] {
+  package func list(_ expectation: String) throws(ConfigurationFault) -> [ConfigurationNode] {
     guard case .list(let values) = value else { throw fault(expectation) }
     return values.enumerated().map {
       ConfigurationNode(value: $1, path: "\(path)[\($0)]", isSecret: isSecret, whole: whole)
@@ -85,13 +87,13 @@ struct ConfigurationNode: Sendable {
   }
 
   /// An object whose keys are free, in a fixed order.
-  func pairs(_ expectation: String) throws(ConfigurationFault) -> [(key: String, node: ConfigurationNode)] {
+  package func pairs(_ expectation: String) throws(ConfigurationFault) -> [(key: String, node: ConfigurationNode)] {
     guard case .object(let values) = value else { throw fault(expectation) }
     return values.sorted { $0.key < $1.key }.map { (key: $0.key, node: child($0.key, $0.value)) }
   }
 
   /// An object that has no other keys than these.
-  func object<Key: ConfigurationKey>(
+  package func object<Key: ConfigurationKey>(
     _: Key.Type, _ expectation: String = "Give an object."
   ) throws(ConfigurationFault) -> ConfigurationObject<Key> {
     guard case .object(let values) = value else { throw fault(expectation) }
@@ -99,13 +101,13 @@ struct ConfigurationNode: Sendable {
       // What stands there is not shown: a secret under a misspelt key is a secret still.
       let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
       throw ConfigurationFault(
-        message: "\(child(unknown, .null).path) is no key that is known here. Known are: \(known).")
+        "\(child(unknown, .null).path) is no key that is known here. Known are: \(known).")
     }
     return ConfigurationObject(node: self, values: values)
   }
 
   /// An object that may have other keys too.
-  func openObject<Key: ConfigurationKey>(_: Key.Type) throws(ConfigurationFault) -> ConfigurationObject<Key> {
+  package func openObject<Key: ConfigurationKey>(_: Key.Type) throws(ConfigurationFault) -> ConfigurationObject<Key> {
     guard case .object(let values) = value else { throw fault("Give an object.") }
     return ConfigurationObject(node: self, values: values)
   }
@@ -120,38 +122,17 @@ struct ConfigurationNode: Sendable {
 /// An object whose keys have been checked.
 ///
 /// A key that is `null` counts as one that is not there.
-struct ConfigurationObject<Key: ConfigurationKey>: Sendable {
+package struct ConfigurationObject<Key: ConfigurationKey>: Sendable {
   fileprivate let node: ConfigurationNode
   fileprivate let values: [String: ConfigurationValue]
 
-  subscript(key: Key) -> ConfigurationNode? {
+  package subscript(key: Key) -> ConfigurationNode? {
     guard let value = values[key.rawValue], value != .null else { return nil }
     return node.child(key.rawValue, value)
   }
 
   /// Says that a key that must be there is not.
-  func missing(_ key: Key, _ expectation: String) -> ConfigurationFault {
-    ConfigurationFault(message: "\(node.child(key.rawValue, .null).path) is missing. \(expectation)")
-  }
-}
-
-/// Times as people write them: seconds, decimals allowed.
-enum Seconds {
-  /// Ten years; more is a mistake.
-  static let most = 315_360_000.0
-
-  /// Whole nanoseconds, so that 0.3 is 300 ms and not a little less.
-  static func duration(_ seconds: Double) -> Duration {
-    .nanoseconds(Int64((seconds * 1_000_000_000).rounded()))
-  }
-
-  /// Reads a time-out: digits with or without decimals, more than nothing, at most a day.
-  static func timeout(_ text: String) -> Duration? {
-    let isDecimal = text.utf8.allSatisfy {
-      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
-    }
-    guard isDecimal, let seconds = Double(text), seconds <= 86_400 else { return nil }
-    let duration = duration(seconds)
-    return duration > .zero ? duration : nil
+  package func missing(_ key: Key, _ expectation: String) -> ConfigurationFault {
+    ConfigurationFault("\(node.child(key.rawValue, .null).path) is missing. \(expectation)")
   }
 }

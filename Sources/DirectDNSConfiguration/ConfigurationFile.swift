@@ -1,4 +1,4 @@
-internal import DirectDNS
+public import DirectDNS
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -8,12 +8,11 @@ internal import DirectDNS
 
 /// The configuration file: JSON with comments, every key optional.
 ///
-/// `Config/dnsctl.example.json5` shows all keys.
-/// It is read and never written, since it may hold secrets: `Decodable` without `Encodable`.
-struct ConfigurationFile: Decodable, Sendable {
+/// `Config/dnsctl.example.json5` shows all keys. It is read and never written, since it may hold secrets.
+public struct ConfigurationFile: Sendable {
   enum Key: String, ConfigurationKey {
     case providers, system, cache, capacity, keepAlive, pins, localZones, timeout, hedging, families, expired,
-      ca, addressPolicy
+      ca, addressPolicy, store
   }
 
   enum SystemKey: String, ConfigurationKey { case enabled, servers }
@@ -23,6 +22,8 @@ struct ConfigurationFile: Decodable, Sendable {
       negativeTTLWithoutSOA, minimumFailureMemory, maximumFailureMemory, staleRecheck, refreshesAhead
   }
 
+  /// Where it was read from, for errors.
+  var name = ""
   var providers: [ProviderEntry]?
   var usesSystemDNS: Bool?
   var systemServers: [String] = []
@@ -32,34 +33,41 @@ struct ConfigurationFile: Decodable, Sendable {
   var localZones = LocalZones()
   var timeout: Duration?
   var hedges: Bool?
-  var families: FamilyOption?
-  var expired: ExpiredOption?
+  var families: AddressFamilies?
+  var expired: ExpiredUse?
   var authorities: [String] = []
   var addressPolicy = AddressPolicy.publicOnly
+  var store: StoreSetting?
 
-  /// What is there without a file.
-  init() {}
-
-  init(from decoder: any Decoder) throws {
-    try self.init(ConfigurationNode(value: ConfigurationValue(from: decoder), path: ""))
-  }
+  /// What is there without a file: nothing that differs from the defaults.
+  public init() {}
 
   /// Reads a file's bytes.
   ///
-  /// - Throws: what is wrong, with the file's name, the key path and the value; no secret.
-  init(_ bytes: [UInt8], name: String) throws(SettingsError) {
+  /// - Parameters:
+  ///   - bytes: what the file holds.
+  ///   - name: its path: errors begin with it, and relative paths in the file go from its folder.
+  /// - Throws: `invalidConfiguration` with the name, the line or the key's path, the value and what should stand there;
+  ///   no secret.
+  public init(_ bytes: [UInt8], name: String) throws(DirectDNSError) {
+    do throws(ConfigurationFault) { try self.init(checking: bytes, name: name) } catch { throw error.error }
+  }
+
+  package init(checking bytes: [UInt8], name: String) throws(ConfigurationFault) {
     let decoder = JSONDecoder()
     decoder.allowsJSON5 = true
-    do {
-      self = try decoder.decode(Self.self, from: Data(bytes))
-    } catch let fault as ConfigurationFault {
-      throw SettingsError(.configuration, "\(name): \(fault.message)")
+    guard let value = try? decoder.decode(ConfigurationValue.self, from: Data(bytes)) else {
+      throw ConfigurationFault("\(name): \(Self.syntaxError(bytes))")
+    }
+    self.name = name
+    do throws(ConfigurationFault) {
+      try read(ConfigurationNode(value: value, path: ""))
     } catch {
-      throw SettingsError(.configuration, "\(name): \(Self.syntaxError(bytes))")
+      throw ConfigurationFault("\(name): \(error.message)")
     }
   }
 
-  private init(_ node: ConfigurationNode) throws(ConfigurationFault) {
+  private mutating func read(_ node: ConfigurationNode) throws(ConfigurationFault) {
     let object = try node.object(Key.self)
     if let node = object[.providers] {
       providers = try node.list("Give a list of providers.").map { node throws(ConfigurationFault) in
@@ -79,14 +87,31 @@ struct ConfigurationFile: Decodable, Sendable {
     try readPins(object[.pins])
     timeout = try object[.timeout]?.seconds(atLeast: .leastNonzeroMagnitude)
     hedges = try object[.hedging]?.bool()
-    families = try object[.families]?.choice()
+    families = try object[.families]?.choice(FamilyWord.self).families
     expired = try object[.expired]?.choice()
     authorities = try (object[.ca]?.list("Give a list of files.") ?? []).map {
       node throws(ConfigurationFault) in
-      try node.text("Give a file's path.")
+      // A path in the file goes from the file, not from where the process happens to run.
+      let path = try node.text("Give a file's path.")
+      return path.hasPrefix("/") ? path : folder + path
     }
     if let node = object[.addressPolicy] { addressPolicy = try AddressPolicy(node) }
+    if let node = object[.store] { store = StoreSetting(place: try place(node), origin: "\(name): \(node.path)") }
   }
+
+  /// A store's place; a URL may hold a password and is not shown.
+  private func place(_ node: ConfigurationNode) throws(ConfigurationFault) -> StorePlace {
+    let text = try node.text(StorePlace.forms)
+    do throws(ConfigurationFault) {
+      guard case .file(let path?) = try StorePlace(text) else { return try StorePlace(text) }
+      return .file(path.hasPrefix("/") ? path : folder + path)
+    } catch {
+      throw ConfigurationFault("\(node.path): \(error.message)")
+    }
+  }
+
+  /// What stands before the file's own name.
+  private var folder: Substring { name.lastIndex(of: "/").map { name[...$0] } ?? "" }
 
   private mutating func readSystem(_ node: ConfigurationNode?) throws(ConfigurationFault) {
     guard let node else { return }
@@ -134,7 +159,7 @@ struct ConfigurationFile: Decodable, Sendable {
       do {
         host = try HostName(key)
       } catch {
-        throw ConfigurationFault(message: "\(node.path): the key is no host name: \(error.message).")
+        throw ConfigurationFault("\(node.path): the key is no host name: \(error.message).")
       }
       let addresses = try node.list("Give a list of IP addresses.")
       guard !addresses.isEmpty else { throw node.fault("Give at least one IP address.") }
@@ -169,5 +194,18 @@ struct ConfigurationFile: Decodable, Sendable {
   private static func syntaxError(_ bytes: [UInt8]) -> String {
     let place = SyntaxCheck.firstFault(in: bytes).map { "line \($0.line), column \($0.column): " } ?? ""
     return "\(place)this is not JSON with comments. Check quotes, commas and braces there."
+  }
+}
+
+/// The families of addresses as people write them.
+enum FamilyWord: String, CaseIterable {
+  case any, ipv4, ipv6
+
+  var families: AddressFamilies {
+    switch self {
+    case .any: .any
+    case .ipv4: .ipv4
+    case .ipv6: .ipv6
+    }
   }
 }

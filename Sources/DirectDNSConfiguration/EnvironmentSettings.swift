@@ -3,22 +3,26 @@ internal import DirectDNS
 /// What the environment says, between the file and the options: variables named `DIRECTDNS_…`.
 ///
 /// An empty variable is none.
-struct EnvironmentSettings: Sendable {
-  var configurationPath: String?
+package struct EnvironmentSettings: Sendable {
+  package var configurationPath: String?
   var providers: [String]?
-  var bootstraps: [BootstrapOption] = []
+  var bootstraps: [BootstrapAddress] = []
   var authorities: [String]?
-  var families: FamilyOption?
-  var expired: ExpiredOption?
+  var families: AddressFamilies?
+  var expired: ExpiredUse?
   var usesSystemDNS: Bool?
   var timeout: Duration?
+  var store: StoreSetting?
   var alidns = ProviderCredentials()
   var dnspod = ProviderCredentials()
   var emas = ProviderCredentials()
+  /// The system's own variables, such as those of trusted certificates.
+  let variables: [String: String]
 
-  static let prefix = "DIRECTDNS_"
+  package static let prefix = "DIRECTDNS_"
 
-  init(_ environment: [String: String]) throws(SettingsError) {
+  package init(_ environment: [String: String]) throws(ConfigurationFault) {
+    variables = environment
     func text(_ name: String) -> String? {
       environment[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -27,10 +31,10 @@ struct EnvironmentSettings: Sendable {
     }
     func value<Value>(
       _ name: String, _ expectation: String, _ read: (String) -> Value?
-    ) throws(SettingsError) -> Value? {
+    ) throws(ConfigurationFault) -> Value? {
       guard let text = text(name) else { return nil }
       guard let value = read(text) else {
-        throw SettingsError(.configuration, "\(Self.prefix)\(name) is \"\(text.printable)\". \(expectation)")
+        throw ConfigurationFault("\(Self.prefix)\(name) is \"\(text.printable)\". \(expectation)")
       }
       return value
     }
@@ -38,18 +42,21 @@ struct EnvironmentSettings: Sendable {
     configurationPath = text("CONFIG")
     providers = list("PROVIDERS", ",")
     for text in list("BOOTSTRAP", ",") ?? [] {
-      do throws(OptionFault) {
-        bootstraps.append(try BootstrapOption(text))
+      do throws(ConfigurationFault) {
+        bootstraps.append(try BootstrapAddress(text))
       } catch {
-        throw SettingsError(.configuration, "\(Self.prefix)BOOTSTRAP: \(error.description)")
+        throw ConfigurationFault("\(Self.prefix)BOOTSTRAP: \(error.message)")
       }
     }
     authorities = text("CA")?.split(separator: ":").map(String.init)
-    families = try value("FAMILY", "Give any, ipv4 or ipv6.", FamilyOption.init)
-    expired = try value("EXPIRED", "Give allowed, refused or preferred.", ExpiredOption.init)
+    families = try value("FAMILY", "Give any, ipv4 or ipv6.") { FamilyWord(rawValue: $0)?.families }
+    expired = try value("EXPIRED", "Give allowed, refused or preferred.", ExpiredUse.init)
     usesSystemDNS = try value("SYSTEM", "Give true or false.") { Self.switches[$0.lowercased()] }
     timeout = try value(
       "TIMEOUT", "Give a number of seconds, more than 0 and at most 86400.", Seconds.timeout)
+    store = try text("STORE").map { text throws(ConfigurationFault) in
+      try StoreSetting(text, origin: Self.prefix + "STORE")
+    }
     alidns = ProviderCredentials(
       account: text("ALIDNS_ACCOUNT"), keyID: text("ALIDNS_KEY_ID"),
       secret: text("ALIDNS_SECRET").map { Secret($0) })

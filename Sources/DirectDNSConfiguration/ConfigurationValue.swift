@@ -1,8 +1,10 @@
+internal import DirectDNS
+
 /// A value of the configuration file as it stands there.
 ///
 /// The file is read into this first: a `DecodingError` tells where something is wrong and not what stands there, and
 /// keyed containers say nothing at all of keys that nobody asked for.
-indirect enum ConfigurationValue: Decodable, Sendable, Hashable {
+package indirect enum ConfigurationValue: Decodable, Sendable, Hashable {
   case null
   case bool(Bool)
   case number(Double)
@@ -10,7 +12,7 @@ indirect enum ConfigurationValue: Decodable, Sendable, Hashable {
   case list([ConfigurationValue])
   case object([String: ConfigurationValue])
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: Key.self) {
       let pairs = try container.allKeys.map { ($0.stringValue, try container.decode(Self.self, forKey: $0)) }
       self = .object(Dictionary(pairs) { first, _ in first })
@@ -31,7 +33,7 @@ indirect enum ConfigurationValue: Decodable, Sendable, Hashable {
   }
 
   /// What stands there, for an error's reader.
-  var description: String {
+  package var description: String {
     switch self {
     case .null: "null"
     case .bool(let value): "\(value)"

@@ -51,8 +51,8 @@ extension AddressPolicy {
   private static func rule(_ node: ConfigurationNode) throws(ConfigurationFault) -> PolicyRule {
     let expectation = "Give a network, an address or a name."
     let text = try node.text(expectation)
-    do throws(OptionFault) { return try PolicyRule(text) } catch {
-      throw node.fault("\(expectation) \(error.description)")
+    do throws(ConfigurationFault) { return try PolicyRule(text) } catch {
+      throw node.fault("\(expectation) \(error.message)")
     }
   }
 }

@@ -1,8 +1,7 @@
-import ArgumentParser
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DirectDNSConfiguration
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -84,18 +83,23 @@ import Testing
     ("{} {}", "line 1, column 4: this is not JSON"),
   ])
   func `is wrong with the file, the key, the value and what to do`(text: String, message: String) throws {
-    let error = try #require(throws: SettingsError.self) { try file(text) }
-    #expect(error.status == .configuration)
+    let error = try #require(throws: DirectDNSError.self) { try file(text) }
+    #expect(error.code == .invalidConfiguration)
     #expect(error.message.hasPrefix("c.json5: "))
     #expect(error.message.contains(message))
   }
 
-  @Test func `that names a wrong provider is named with the key path`() async {
-    var world = World()
-    world.files = ["/c.json5": #"{ providers: ["google", { provider: "nobody" }] }"#]
-    let outcome = await world.resolve(["--config", "/c.json5", "a.example"])
-    #expect(outcome.status == 78)
-    #expect(outcome.errors.hasPrefix(#"dnsctl: /c.json5: providers[1].provider: "nobody" is no provider."#))
+  @Test func `that names a wrong provider is named with the key path`() throws {
+    let file = try file(#"{ providers: ["google", { provider: "nobody" }] }"#)
+    let error = try #require(throws: DirectDNSError.self) { try DirectSettings(file) }
+    #expect(error.code == .invalidConfiguration)
+    #expect(error.message.hasPrefix(#"c.json5: providers[1].provider: "nobody" is no provider."#))
+  }
+
+  @Test(arguments: [("c.json5", "a.pem"), ("/etc/d/c.json5", "/etc/d/a.pem"), ("d/c.json5", "d/a.pem")])
+  func `has paths that go from its own folder`(name: String, path: String) throws {
+    let file = try ConfigurationFile(Array("{ ca: ['a.pem', '/b.pem'] }".utf8), name: name)
+    #expect(file.authorities == [path, "/b.pem"])
   }
 
   @Test func `knows every setting`() throws {
@@ -163,7 +167,7 @@ import Testing
 @Suite struct `The example configuration` {
   private static func bytes() throws -> [UInt8] {
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    return try #require(try readWholeFile("/\(root)/Config/dnsctl.example.json5"))
+    return try Array(Data(contentsOf: URL(filePath: "/\(root)/Config/dnsctl.example.json5")))
   }
 
   @Test func `holds every key`() throws {
@@ -189,17 +193,12 @@ import Testing
   }
 
   @Test func `holds the defaults`() throws {
-    var world = World()
-    world.files = ["/c.json5": String(decoding: try Self.bytes(), as: UTF8.self)]
-    func settings(_ arguments: [String]) throws -> ResolverSettings {
-      try ResolveCommand.parse(arguments + ["a.example"]).upstream.settings(in: world.context)
-    }
-    let example = try settings(["--config", "/c.json5"])
-    let standard = try settings([])
+    let example = try DirectSettings(ConfigurationFile(Self.bytes(), name: "/c.json5"))
+    let standard = try DirectSettings()
     #expect(example.lookup == standard.lookup)
     #expect(example.systemServers == standard.systemServers)
     #expect(example.addressPolicy == standard.addressPolicy)
-    let (left, right) = (example.configuration, standard.configuration)
+    let (left, right) = (example.resolver, standard.resolver)
     #expect(left.usesSystemDNS == right.usesSystemDNS)
     #expect(left.cache == right.cache)
     #expect(left.capacity == right.capacity)

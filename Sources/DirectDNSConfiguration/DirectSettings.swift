@@ -1,0 +1,126 @@
+public import DirectDNS
+
+/// What a configuration comes to: defaults, over them the file, over it the environment.
+public struct DirectSettings: Sendable {
+  /// What a resolver is made of.
+  public var resolver: ResolverConfiguration
+  /// What each lookup wants.
+  public var lookup: LookupOptions
+  /// The system's DNS servers as c-ares reads them, for ``SystemDNS``; nothing means resolv.conf's.
+  public var systemServers: String?
+  /// Which addresses may be connected to.
+  public var addressPolicy: AddressPolicy
+  /// Where answers are remembered; nothing if nobody said so, which means memory.
+  ///
+  /// The resolver's own ``/DirectDNS/ResolverConfiguration/store`` is for the caller to set: opening one takes SQLite or
+  /// Redis, which not everybody links.
+  public var store: StoreSetting?
+
+  /// Merges the sources: a function of values.
+  ///
+  /// - Parameters:
+  ///   - file: the configuration file.
+  ///   - environment: variables, those named `DIRECTDNS_…` and those of trusted certificates; by default none.
+  /// - Throws: `invalidConfiguration` with the file and the key's path or the variable, the value and what to do; no
+  ///   secret.
+  public init(_ file: ConfigurationFile = ConfigurationFile(), environment: [String: String] = [:])
+    throws(DirectDNSError)
+  {
+    do throws(ConfigurationFault) {
+      try self.init(file, environment: EnvironmentSettings(environment), overrides: SettingsOverrides())
+    } catch {
+      throw error.error
+    }
+  }
+
+  package init(
+    _ file: ConfigurationFile, environment: EnvironmentSettings, overrides: SettingsOverrides
+  ) throws(ConfigurationFault) {
+    var providers: [ProviderConfiguration] = []
+    for var entry in Self.entries(file, environment, overrides) {
+      entry.credentials = entry.credentials.overridden(by: environment.credentials(for: entry.text))
+      do throws(DirectDNSError) {
+        providers.append(try entry.configuration())
+      } catch {
+        throw Self.fault(entry, error, fileName: file.name)
+      }
+    }
+    try Self.apply(environment.bootstraps, to: &providers, unused: nil)
+    try Self.apply(overrides.bootstraps, to: &providers, unused: SettingsOverrides.bootstrapOrigin)
+
+    resolver = ResolverConfiguration(providers: providers)
+    resolver.usesSystemDNS = overrides.usesSystemDNS ?? environment.usesSystemDNS ?? file.usesSystemDNS ?? true
+    resolver.cache = file.cache
+    resolver.keepAlive = file.keepAlive
+    resolver.localZones = file.localZones
+    if let capacity = file.capacity { resolver.capacity = capacity }
+    if let hedges = file.hedges { resolver.hedges = hedges }
+    if let timeout = overrides.timeout ?? environment.timeout ?? file.timeout { resolver.timeout = timeout }
+    if let families = overrides.families ?? environment.families ?? file.families { resolver.families = families }
+    resolver.trust = TrustStore(
+      privateAuthorities: overrides.authorities.isEmpty
+        ? environment.authorities ?? file.authorities : overrides.authorities,
+      environment: environment.variables)
+    lookup = LookupOptions(expired: overrides.expired ?? environment.expired ?? file.expired ?? .allowed)
+    addressPolicy = file.addressPolicy
+    store =
+      try overrides.store.map { text throws(ConfigurationFault) in
+        try StoreSetting(text, origin: SettingsOverrides.storeOrigin)
+      } ?? environment.store ?? file.store
+    systemServers = file.systemServers.isEmpty ? nil : file.systemServers.joined(separator: ",")
+  }
+
+  /// The providers in the order of asking.
+  ///
+  /// One that an option or a variable names may be one of the file's, with all
+  /// that the file says of it.
+  private static func entries(
+    _ file: ConfigurationFile, _ environment: EnvironmentSettings, _ overrides: SettingsOverrides
+  ) -> [ProviderEntry] {
+    let isOverridden = !overrides.providers.isEmpty
+    let origin =
+      isOverridden ? SettingsOverrides.providerOrigin : EnvironmentSettings.prefix + "PROVIDERS"
+    let configured = file.providers ?? []
+    guard let named = isOverridden ? overrides.providers : environment.providers else {
+      return file.providers
+        ?? ResolverConfiguration.defaultProviderNames.map { ProviderEntry($0, origin: "default") }
+    }
+    return named.map { text in
+      configured.first { $0.name == text } ?? configured.first { $0.text == text }
+        ?? ProviderEntry(text, origin: origin)
+    }
+  }
+
+  private static func fault(
+    _ entry: ProviderEntry, _ error: DirectDNSError, fileName: String
+  ) -> ConfigurationFault {
+    switch entry.origin {
+    case SettingsOverrides.providerOrigin:
+      ConfigurationFault("\(entry.origin): \(error.message)", isSlip: !entry.isWellFormed)
+    case "default": ConfigurationFault(error.message)
+    case let origin where origin.hasPrefix(EnvironmentSettings.prefix):
+      ConfigurationFault("\(origin): \(error.message)")
+    case let path: ConfigurationFault("\(fileName): \(path): \(error.message)")
+    }
+  }
+
+  /// Gives addresses to the providers whose URLs have those names, in place of their own.
+  private static func apply(
+    _ bootstraps: [BootstrapAddress], to providers: inout [ProviderConfiguration], unused option: String?
+  ) throws(ConfigurationFault) {
+    guard !bootstraps.isEmpty else { return }
+    var used: Set<HostName> = []
+    for index in providers.indices {
+      guard let host = try? HostName(providers[index].provider.url.host) else { continue }
+      let addresses = bootstraps.filter { $0.name == host }.map(\.address)
+      guard !addresses.isEmpty else { continue }
+      providers[index].bootstrap = addresses
+      used.insert(host)
+    }
+    if let option, let unused = bootstraps.first(where: { !used.contains($0.name) }) {
+      let hosts = providers.map { "\($0.provider.url.host)" }.joined(separator: ", ")
+      throw ConfigurationFault(
+        "\(option) \(unused.name)=\(unused.address): no provider's URL has that name. They have: \(hosts).")
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/// Times as people write them: seconds, decimals allowed.
+package enum Seconds {
+  /// Ten years; more is a mistake.
+  package static let most = 315_360_000.0
+
+  /// Whole nanoseconds, so that 0.3 is 300 ms and not a little less.
+  static func duration(_ seconds: Double) -> Duration {
+    .nanoseconds(Int64((seconds * 1_000_000_000).rounded()))
+  }
+
+  /// Reads a time-out: digits with or without decimals, more than nothing, at most a day.
+  package static func timeout(_ text: String) -> Duration? {
+    let isDecimal = text.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
+    }
+    guard isDecimal, let seconds = Double(text), seconds <= 86_400 else { return nil }
+    let duration = duration(seconds)
+    return duration > .zero ? duration : nil
+  }
+}

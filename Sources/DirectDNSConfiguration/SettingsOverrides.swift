@@ -1,0 +1,36 @@
+package import DirectDNS
+
+/// What is laid over file and environment: the options of a command line.
+package struct SettingsOverrides: Sendable {
+  /// How errors call these providers.
+  static let providerOrigin = "--provider"
+  /// How errors call these addresses.
+  static let bootstrapOrigin = "--bootstrap"
+
+  /// How errors call that store.
+  static let storeOrigin = "--store"
+
+  var providers: [String]
+  var bootstraps: [BootstrapAddress]
+  var authorities: [String]
+  var families: AddressFamilies?
+  var expired: ExpiredUse?
+  var usesSystemDNS: Bool?
+  var timeout: Duration?
+  var store: String?
+
+  package init(
+    providers: [String] = [], bootstraps: [BootstrapAddress] = [], authorities: [String] = [],
+    families: AddressFamilies? = nil, expired: ExpiredUse? = nil, usesSystemDNS: Bool? = nil, timeout: Duration? = nil,
+    store: String? = nil
+  ) {
+    self.providers = providers
+    self.bootstraps = bootstraps
+    self.authorities = authorities
+    self.families = families
+    self.expired = expired
+    self.usesSystemDNS = usesSystemDNS
+    self.timeout = timeout
+    self.store = store
+  }
+}

@@ -1,0 +1,44 @@
+internal import DirectDNSConfiguration
+
+extension CommandContext {
+  /// What options come to, with environment and configuration file.
+  ///
+  /// - Parameters:
+  ///   - path: the configuration file that was asked for.
+  ///   - overrides: what the options say.
+  func settings(file path: String?, _ overrides: SettingsOverrides) throws(SettingsError) -> DirectSettings {
+    do throws(ConfigurationFault) {
+      let variables = try EnvironmentSettings(environment)
+      return try DirectSettings(configurationFile(path, variables), environment: variables, overrides: overrides)
+    } catch {
+      throw SettingsError(error)
+    }
+  }
+
+  /// The file that was asked for, or the default one if it is there.
+  private func configurationFile(
+    _ option: String?, _ variables: EnvironmentSettings
+  ) throws(ConfigurationFault) -> ConfigurationFile {
+    let asked = option ?? variables.configurationPath
+    guard let path = asked ?? defaultConfigurationPath else { return ConfigurationFile() }
+    let bytes: [UInt8]?
+    do throws(StreamError) { bytes = try readFile(path) } catch {
+      throw ConfigurationFault("\(path): the configuration file cannot be read: \(error.reason).")
+    }
+    guard let bytes else {
+      guard asked != nil else { return ConfigurationFile() }
+      let source = option == nil ? "\(EnvironmentSettings.prefix)CONFIG" : "--config"
+      throw ConfigurationFault("\(path): there is no such configuration file. Check \(source).")
+    }
+    return try ConfigurationFile(checking: bytes, name: path)
+  }
+
+  private var defaultConfigurationPath: String? {
+    // The base directory specification wants absolute paths and ignores others.
+    if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
+      return folder + "/directdns/config.json5"
+    }
+    guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+    return home + "/.config/directdns/config.json5"
+  }
+}

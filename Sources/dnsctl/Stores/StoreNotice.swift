@@ -1,0 +1,36 @@
+internal import DirectDNS
+internal import Synchronization
+
+/// Says on standard error what keeps a store from helping, each thing once.
+final class StoreNotice: Sendable {
+  private let context: CommandContext
+  private let said = Mutex<Set<String>>([])
+
+  init(_ context: CommandContext) { self.context = context }
+
+  /// Hears of what happens in a resolver, before whoever hears of it already.
+  func hearing(
+    _ observer: (@Sendable (ResolverEvent) -> Void)?
+  ) -> @Sendable (ResolverEvent) -> Void {
+    { [self] event in
+      if case .store(_, .failed(let error)) = event { say(error.message) }
+      observer?(event)
+    }
+  }
+
+  /// Says what a resolver that has ended could not get written.
+  func ended(_ flush: StoreFlush) {
+    guard flush.unwritten > 0 else { return }
+    let count = flush.unwritten == 1 ? "1 answer was" : "\(flush.unwritten) answers were"
+    guard let reason = flush.reason else {
+      let limit = Resolver.flushLimit.components.seconds
+      return context.complain("\(count) not stored: there was no time left after \(limit) s.")
+    }
+    say(reason.message)
+    context.complain("\(count) not stored.")
+  }
+
+  private func say(_ message: String) {
+    if said.withLock({ $0.insert(message).inserted }) { context.complain(message) }
+  }
+}

@@ -1,0 +1,215 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSConfiguration
+@testable import dnsctl
+
+@Suite struct `A store's place` {
+  @Test(
+    arguments: [
+      ("memory", .memory), ("sqlite", .file(nil)), ("SQLite", .file(nil)), ("sqlite:a.db", .file("a.db")),
+      ("sqlite:answers", .file("answers")), ("./answers", .file("./answers")), ("a.db", .file("a.db")),
+      ("/var/cache/a:b", .file("/var/cache/a:b")), ("redis://cache", .server("redis://cache")),
+      ("valkey://:pw@[::1]:7000/3", .server("valkey://:pw@[::1]:7000/3")),
+      ("redis+unix:///run/redis.sock", .server("redis+unix:///run/redis.sock")),
+      // Its store knows better why not.
+      ("rediss://cache", .server("rediss://cache")),
+    ] as [(String, StorePlace)])
+  func `is read from what people write`(text: String, place: StorePlace) throws {
+    #expect(try StorePlace(text) == place)
+  }
+
+  @Test(arguments: [
+    ("", "\"\" is no store. Write memory, sqlite, sqlite:PATH, a path, or redis://HOST."),
+    ("memroy", "\"memroy\" is no store."), ("memory:x", "\"memory:x\" is no store."), ("sqlite:", "names no file"),
+    ("/var/cache/", "names no file"), ("sqlite::memory:", "names no file"), ("sqlite:~/a.db", "has a ~"),
+    ("mysql://:pw@cache", "\"mysql://\" is the URL of no store"),
+    ("file:///a.db", "\"file://\" is the URL of no store"),
+    ("redis:cache.example", "write redis://HOST"),
+  ])
+  func `that is none is refused, with what to write and without a password`(text: String, part: String) {
+    let fault = #expect(throws: ConfigurationFault.self) { try StorePlace(text) }
+    #expect(fault?.message.contains(part) == true, "\(fault?.message ?? "")")
+    #expect(fault?.message.contains("pw") != true)
+  }
+
+  @Test(
+    arguments: [
+      (["XDG_CACHE_HOME": "/x", "HOME": "/h"], "/x/directdns/answers.sqlite"),
+      (["XDG_CACHE_HOME": "x", "HOME": "/h"], "/h/.cache/directdns/answers.sqlite"),
+      (["HOME": "/h"], "/h/.cache/directdns/answers.sqlite"), ([:], nil),
+    ] as [([String: String], String?)])
+  func `without a path is in the user's cache folder`(environment: [String: String], path: String?) throws {
+    let setting = StoreSetting(place: .file(nil), origin: "--store")
+    guard let path else {
+      let error = #expect(throws: SettingsError.self) { try setting.path(environment) }
+      #expect(error?.message.contains("HOME is not set") == true)
+      return
+    }
+    #expect(try setting.path(environment) == path)
+  }
+
+  @Test(arguments: ["nowhere", "rediss://:pw@cache", "redis://:pw@cache/x", "gopher://:pw@cache"])
+  func `that cannot be used ends a command with 64, naming the option and no secret`(text: String) async {
+    for command in [["resolve", "a.example"], ["rewrite", "http://a.example/"], ["fetch", "http://a.example/"]] {
+      let outcome = await World().run(command + ["--store", text])
+      #expect(outcome.status == 64)
+      #expect(outcome.errors.hasPrefix("dnsctl: --store: "), "\(outcome.errors)")
+      #expect(outcome.errors.hasSuffix("See dnsctl \(command[0]) --help.\n"))
+      #expect(!outcome.errors.contains("pw"))
+    }
+  }
+}
+
+@Suite struct `The store that settings come to` {
+  private func place(_ arguments: [String] = [], variable: String? = nil, file: String? = nil) throws -> StorePlace? {
+    var world = World(environment: variable.map { ["DIRECTDNS_STORE": $0] } ?? [:])
+    world.files = file.map { ["/etc/dns/c.json5": "{ store: \"\($0)\" }"] } ?? [:]
+    let command = try ResolveCommand.parse(
+      arguments + (file == nil ? [] : ["--config", "/etc/dns/c.json5"]) + ["a.example"])
+    return try command.upstream.settings(in: world.context).store?.place
+  }
+
+  @Test func `is the option's, else the variable's, else the file's, else none`() throws {
+    #expect(try place() == nil)
+    #expect(try place(file: "sqlite") == .file(nil))
+    #expect(try place(variable: "./a.db", file: "sqlite") == .file("./a.db"))
+    #expect(try place(["--store", "memory"], variable: "./a.db", file: "sqlite") == .memory)
+    #expect(try place(variable: "", file: "redis://cache") == .server("redis://cache"))
+  }
+
+  @Test(arguments: [
+    ("sqlite:answers.db", "/etc/dns/answers.db"), ("./answers.db", "/etc/dns/./answers.db"), ("/a.db", "/a.db"),
+  ])
+  func `goes from the file's folder where the file says it`(text: String, path: String) throws {
+    #expect(try place(file: text) == .file(path))
+  }
+
+  @Test(arguments: ["nowhere", "rediss://:pw@cache", "gopher://:pw@cache"])
+  func `that cannot be used ends with 78, naming the variable or the key and no secret`(text: String) async {
+    let variable = await World(environment: ["DIRECTDNS_STORE": text]).resolve(["a.example"])
+    #expect(variable.status == 78)
+    #expect(variable.errors.hasPrefix("dnsctl: DIRECTDNS_STORE: "), "\(variable.errors)")
+    var world = World()
+    world.files = ["/c.json5": "{ store: \"\(text)\" }"]
+    let file = await world.resolve(["--config", "/c.json5", "a.example"])
+    #expect(file.status == 78)
+    #expect(file.errors.hasPrefix("dnsctl: /c.json5: store: "), "\(file.errors)")
+    #expect(!(variable.errors + file.errors).contains("pw"))
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `A command with a store` {
+  private let zone: [String: Zone.Entry] = [
+    "www.example.com": .addresses(["192.0.2.10", "2001:db8::10"]), "none.example.com": .missing,
+  ]
+  private let dead: [String: Zone.Entry] = ["www.example.com": .failure(.connect("refused"))]
+
+  private static let options = ["--provider", "google", "--no-system", "--family", "ipv4"]
+  /// Has the world's own store used.
+  private static let some = ["--store", "sqlite"]
+
+  private static func folder() throws -> String {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dnsctl-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    return folder
+  }
+
+  private func resolve(_ arguments: String..., zone: [String: Zone.Entry], in store: (any AnswerStore)? = nil) async
+    -> World.Outcome
+  {
+    var world = World(zone: zone)
+    world.store = store
+    return await world.resolve(Self.options + (store == nil ? [] : Self.some) + arguments)
+  }
+
+  @Test func `leaves what it learned to the next one, which says where that came from`() async throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let store = ["--store", folder + "/new/answers.sqlite"]
+    let first = await resolve(store[0], store[1], "www.example.com", zone: zone)
+    #expect(first.output == "www.example.com  192.0.2.10       ttl 300 s  fresh  google  0.0 ms\n")
+    #expect(first.errors == "")
+    let second = await resolve(store[0], store[1], "www.example.com", zone: dead)
+    #expect(second.output == "www.example.com  192.0.2.10       ttl 300 s  fresh  store  0.0 ms\n")
+    #expect(second == World.Outcome(status: 0, output: second.output, errors: ""))
+    let json = await resolve(store[0], store[1], "--format", "json", "www.example.com", zone: dead)
+    #expect(json.output.contains(#""freshness":"fresh","source":"store","provider":null"#))
+  }
+
+  @Test func `makes its file and folder for the user alone, in the cache folder`() async throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let world = World(zone: zone, environment: ["XDG_CACHE_HOME": folder])
+    _ = await world.resolve(["--provider", "google", "--store", "sqlite", "www.example.com"])
+    func mode(_ path: String) throws -> Int {
+      try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+    #expect(try mode(folder + "/directdns") == 0o700)
+    #expect(try mode(folder + "/directdns/answers.sqlite") == 0o600)
+  }
+
+  @Test func `answers every stored name while every provider is dead`() async throws {
+    let store = MemoryAnswerStore()
+    let names = (0..<50).map { "host\($0).example.com" }
+    for (index, name) in names.enumerated() {
+      let asked = WallInstant(milliseconds: 1_700_000_000_000) - .seconds(index * 1000)
+      store.write([
+        StoredAnswer(
+          AddressQuestion(try HostName(name), .ipv4), .addresses([.ipv4(UInt32(index))]), provider: "other",
+          asked: asked, expires: asked + .seconds(300), gone: asked + .seconds(86_700))
+      ])
+    }
+    var world = World(zone: Dictionary(uniqueKeysWithValues: names.map { ($0, .failure(.timedOut)) }))
+    world.store = store
+    let outcome = await world.resolve(Self.options + Self.some + ["--format", "json"] + names)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.split(separator: "\n").count == 50)
+    #expect(outcome.output.contains(#""age":49000,"freshness":"stale","source":"store""#))
+  }
+
+  @Test func `also leaves what it learned when it ends with an error`() async throws {
+    let store = MemoryAnswerStore()
+    var world = World(zone: zone)
+    world.store = store
+    world.output.close(after: 0)
+    #expect(await world.resolve(Self.options + Self.some + ["www.example.com"]).status == 141)
+    #expect(store.read([AddressQuestion(try HostName("www.example.com"), .ipv4)]).count == 1)
+    #expect(await resolve("none.example.com", zone: [:], in: store).status == 1)
+  }
+
+  @Test(arguments: [
+    ("/dev/null/answers.sqlite", "The store \"/dev/null/answers.sqlite\" cannot be opened (Not a directory)."),
+    ("redis+unix:///nowhere/redis.sock", "The Redis store at \"/nowhere/redis.sock\" cannot be reached"),
+  ])
+  func `works without one that cannot be used, and says why once`(store: String, message: String) async {
+    let outcome = await resolve("--store", store, "www.example.com", "www.example.com", zone: zone)
+    let line = "www.example.com  192.0.2.10       ttl 300 s  fresh  google  0.0 ms\n"
+    #expect(outcome.output == line + line)
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.components(separatedBy: message).count == 2, "\(outcome.errors)")
+    #expect(outcome.errors.hasSuffix("dnsctl: 1 answer was not stored.\n"), "\(outcome.errors)")
+  }
+
+  @Test func `rewrites and fetches with what another one learned`() async throws {
+    let store = MemoryAnswerStore()
+    #expect(await resolve("www.example.com", zone: zone, in: store).status == 0)
+    var world = World(zone: dead)
+    world.store = store
+    let outcome = await world.run(
+      ["rewrite"] + Self.options + Self.some + ["--allow", "192.0.2.0/24", "http://www.example.com/"])
+    #expect(outcome.output.contains("http://192.0.2.10/"), "\(outcome)")
+    #expect(world.transport.asked.withLock { $0 } == [])
+    try await FetchWorld.with { site in
+      let store = MemoryAnswerStore()
+      var world = World()
+      world.store = store
+      #expect(await site.fetch(Self.some + ["--family", "ipv4", site.url()], in: world).status == 0)
+      let answer = try #require(store.read([AddressQuestion(try HostName("shop.example"), .ipv4)]).first)
+      #expect(answer.content == .addresses([.ipv4(0x7f00_0001)]))
+      #expect(answer.provider == "google")
+    }
+  }
+}
