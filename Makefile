@@ -5,7 +5,7 @@ SUITES ?= ../shared/conformance
 ONLY ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo examples test bench lint conformance docs release install clean
+.PHONY: help demo examples recipes test bench lint conformance docs release install clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,11 @@ demo: ## Show the main job, offline: cold, cached, expired, the server gone and 
 examples: ## Run the examples for curl, requests and AsyncHTTPClient against nginx
 	@Scripts/prerequisites examples
 	@Scripts/examples
+
+recipes: ## Check the recipes of Config/: units by systemd, the rest by running it
+	@Scripts/prerequisites recipes
+	@swift build --product dnsctl
+	@Scripts/recipes "$$(swift build --show-bin-path)/dnsctl"
 
 test: ## Build and run every test, the real name servers included
 	@Scripts/prerequisites servers

@@ -11,6 +11,8 @@ final class StoreWriter: Sendable {
     var lastError: DirectDNSError?
     var dropped = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Begins again once the store has rested.
+    var nextTry: Task<Void, Never>?
 
     /// Ends writing for now, and says who waited for that.
     mutating func end() -> [CheckedContinuation<Void, Never>] {
@@ -35,6 +37,8 @@ final class StoreWriter: Sendable {
     self.report = report
     state = Locked(State(pending: PendingWrites(capacity: Self.capacity)))
   }
+
+  deinit { state.withLock { $0.nextTry?.cancel() } }
 
   /// The last word about a question that the store may not have heard yet.
   func pending(_ question: AddressQuestion) -> PendingWrites.Change? { state.withLock { $0.pending[question] } }
@@ -150,9 +154,14 @@ final class StoreWriter: Sendable {
     let (waiting, instant) = state.withLock { state in (state.end(), state.health.restsUntil) }
     for continuation in waiting { continuation.resume() }
     guard let instant else { return }
-    Task { [weak self, clock] in
+    let nextTry = Task { [weak self, clock] in
       guard (try? await clock.sleep(until: instant)) != nil else { return }
       self?.start()
     }
+    let before = state.withLock { state in
+      defer { state.nextTry = nextTry }
+      return state.nextTry
+    }
+    before?.cancel()
   }
 }

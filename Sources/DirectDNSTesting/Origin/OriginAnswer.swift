@@ -14,8 +14,12 @@ struct OriginAnswer: Sendable {
   func send(_ response: @Sendable () async throws -> OriginResponse) async {
     do {
       try await write(try await response())
+    } catch let fault as OriginFault {
+      fail(fault)
+    } catch  where channel.isActive {
+      fail(.close)
     } catch {
-      fail(error as? OriginFault ?? .close)
+      // The client has left this stream; those beside it go on.
     }
   }
 

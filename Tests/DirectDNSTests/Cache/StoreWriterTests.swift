@@ -75,6 +75,19 @@ struct StoreWriterTests {
     #expect(await flush() == 0)
   }
 
+  @Test func `one that is dropped while its store rests leaves nothing asleep`() async {
+    store.fail()
+    do {
+      let writer = StoreWriter(store, clock: clock) { _ in }
+      for number in 0..<3 {
+        writer.add(.forget, to: question("host-\(number)"))
+        _ = await writer.flush(until: clock.now + .seconds(2))
+      }
+      await clock.waitForSleepers()
+    }
+    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+  }
+
   @Test func `a flush waits no longer than it may`() async {
     store.hang(.writing)
     add("a")

@@ -100,7 +100,7 @@ struct LoadTests {
         "load: 10 000 over \(version) and \(connections) connections: \(waiting / 1_000_000) MB while they wait,",
         "\(after / 1_000_000) MB with the server's records of all")
       // Some 32 kB each without optimisation, the tasks' own frames included.
-      #expect(waiting < 450_000_000, "\(waiting)")
+      #expect(waiting < 450_000_000 || !ProcessState.hasOwnMemory, "\(waiting)")
       let arrived = world.origin.requests.compactMap { Int($0.path.dropFirst()) }
       #expect(arrived.count == count && world.origin.connectionCount <= connections)
       // A request starts when fewer than so many of those before it are unanswered: all others have arrived.
@@ -219,7 +219,7 @@ struct LoadTests {
         })
       #expect(exchange.unreadCount <= 64 * 1024)
       let (kept, grown) = (written.withLock { $0 }, ProcessState.residentBytes - before)
-      #expect(kept < count && grown < 80_000_000, "\(grown)")
+      #expect(kept < count && (grown < 80_000_000 || !ProcessState.hasOwnMemory), "\(grown)")
       // libcurl 7.88 reads nothing more of an HTTP/2 connection while one of its streams waits for its reader.
       gate.open()
       let began = ContinuousClock.now
@@ -258,7 +258,9 @@ struct MemoryLine: Sendable {
     print(
       "load: \(what): \(last.place / 1_000_000) MB in \(ContinuousClock.now - began),",
       "\(first / 1_000_000) MB after a tenth, \(peak / 1_000_000) MB at most")
-    #expect(peak - first < 40_000_000, "\(samples.map { $0.bytes / 1_000_000 })", sourceLocation: location)
+    #expect(
+      peak - first < 40_000_000 || !ProcessState.hasOwnMemory, "\(samples.map { $0.bytes / 1_000_000 })",
+      sourceLocation: location)
   }
 }
 

@@ -66,6 +66,73 @@ struct ResponseBodyTests {
     await origin.stop()
   }
 
+  @Test(arguments: [false, true])
+  func `what was held back for a reader who left is never another one's`(_ isAlone: Bool) async throws {
+    let gate = Gate()
+    try await staged(gate: gate) { origin, client in
+      let other = try ClientFixture.get(origin.url("/other", host: "shop.test"))
+      // With another request on the connection, libcurl keeps what it holds back beyond the transfer.
+      let beside = isAlone ? nil : Task.immediate { try await client.execute(other).body.text() }
+      if !isAlone { await gate.waitForArrivals() }
+      for path in ["/a", "/b", "/c", "/d"] {
+        let left = try await client.execute(ClientFixture.get(origin.url(path, host: "shop.test")))
+        #expect(await ProcessState.eventually { left.body.transfer.exchange.isPaused })
+        left.body.cancel()
+        let read = try await client.execute(ClientFixture.get(origin.url(path.uppercased(), host: "shop.test")))
+        #expect(await ProcessState.eventually { read.body.transfer.exchange.isPaused })
+        let body = try await read.body.collect(upTo: 1 << 20)
+        #expect(body.count == 1 << 20 && body.allSatisfy { $0 == path.uppercased().utf8.last }, "\(path)")
+      }
+      gate.open()
+      #expect(try await beside?.value ?? "other" == "other")
+    }
+  }
+
+  @Test func `what was held back for readers whose connection died is never another one's`() async throws {
+    let gate = Gate()
+    try await staged(gate: gate) { origin, client in
+      for path in ["/a", "/b"] {
+        var left: [DirectResponse] = []
+        for _ in 0..<2 { left.append(try await client.execute(ClientFixture.get(origin.url(path, host: "shop.test")))) }
+        for response in left {
+          #expect(await ProcessState.eventually { response.body.transfer.exchange.isPaused })
+        }
+        await origin.closeConnections()
+        for response in left {
+          await #expect(throws: DirectDNSError.self) { try await response.body.collect(upTo: .max) }
+        }
+        let read = try await client.execute(ClientFixture.get(origin.url(path.uppercased(), host: "shop.test")))
+        #expect(await ProcessState.eventually { read.body.transfer.exchange.isPaused })
+        let body = try await read.body.collect(upTo: 1 << 20)
+        #expect(body.count == 1 << 20 && body.allSatisfy { $0 == path.uppercased().utf8.last }, "\(path)")
+      }
+    }
+  }
+
+  /// A server of long bodies over HTTP/2, each of one letter, and a client that buffers little.
+  private func staged(gate: Gate, _ body: (FakeOrigin, DirectClient) async throws -> Void) async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let identity = try authority.issue(names: ["shop.test"])
+    let origin = try await FakeOrigin.start(configuration: FakeOriginConfiguration(identity: identity)) { request in
+      if request.path == "/other" {
+        try await gate.pass()
+        return OriginResponse(body: "other")
+      }
+      // More than libcurl takes in for one stream, so that whoever does not read it never has all.
+      let count = request.path == request.path.lowercased() ? 40 : 1
+      let piece = [UInt8](repeating: request.path.utf8.last ?? 0, count: 1 << 20)
+      return OriginResponse(length: count << 20) { body in for _ in 0..<count { try await body.write(piece) } }
+    }
+    let client = try ClientFixture.client {
+      $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+      $0.bufferSize = 20_000
+    }
+    try await body(origin, client)
+    await client.shutDown()
+    await origin.stop()
+  }
+
   @Test func `dropping a body unread ends its transfer and no other`() async throws {
     let gate = Gate()
     let origin = try await FakeOrigin.start { request in

@@ -92,7 +92,12 @@ extension CurlAttempt {
     return bytes.count
   }
 
-  private func received(_ bytes: UnsafeRawBufferPointer) -> Int { unsafe events.received(bytes, self) }
+  private func received(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard !isEnding else { return 0 }
+    let taken = unsafe events.received(bytes, self)
+    if taken == Int(CURL_WRITEFUNC_PAUSE) { isHeldBack = true }
+    return taken
+  }
 
   private func read(into room: UnsafeMutableRawBufferPointer) -> Int {
     guard let exchange else { return Int(CURL_READFUNC_ABORT) }

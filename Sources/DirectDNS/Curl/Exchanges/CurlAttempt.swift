@@ -19,6 +19,10 @@ internal import CDirectDNSCurl
   /// Whether its handle can serve another request: one whose transfer failed or was repeated cannot, since libcurl
   /// remembers a refused stream beyond `curl_easy_reset`.
   var isClean = true
+  /// Whether libcurl holds back what came while its reader was behind.
+  var isHeldBack = false
+  /// Whether what still comes is for nobody.
+  private(set) var isEnding = false
   var fields = CurlList([])
   var connectTo = CurlList([])
   var resolve = CurlList([])
@@ -67,6 +71,8 @@ internal import CDirectDNSCurl
     socket = nil
     hasDialled = false
     isClean = true
+    isHeldBack = false
+    isEnding = false
     bodyOffset = 0
     unsafe errorText[0] = 0
     let order = exchange.order
@@ -91,7 +97,32 @@ internal import CDirectDNSCurl
   }
 
   /// Lets a transfer that waits for its reader or for its body go on.
-  func resume() { unsafe _ = curl_easy_pause(handle, CURLPAUSE_CONT) }
+  func resume() {
+    isHeldBack = false
+    unsafe _ = curl_easy_pause(handle, CURLPAUSE_CONT)
+  }
+
+  /// Has libcurl give up what it holds back, before its transfer is taken from the multi handle.
+  ///
+  /// It would outlive the transfer, `curl_easy_reset` and `curl_easy_cleanup` where others use the connection: libcurl
+  /// 7.88 frees it with the last transfer of a connection alone (`multi_done`), and the handle's next reader would get
+  /// it.
+  ///
+  /// - Returns: whether nothing is held back now; a transfer that libcurl itself has ended keeps it.
+  func dropHeldBack() -> Bool {
+    guard isHeldBack else { return true }
+    isHeldBack = false
+    isEnding = true
+    // It goes to the callback, which wants none of it.
+    return unsafe curl_easy_pause(handle, CURLPAUSE_CONT) != CURLE_BAD_FUNCTION_ARGUMENT
+  }
+
+  /// Has libcurl free what a transfer that it has ended held back: with another one, which has its connection to itself.
+  func freeHeldBack() {
+    unsafe curl_easy_reset(handle)
+    unsafe directdns_setopt_string(handle, CURLOPT_URL, "file:///dev/null")
+    unsafe _ = curl_easy_perform(handle)
+  }
 }
 
 /// TLS sessions that the transfers of one thread share.

@@ -129,6 +129,9 @@ internal import Synchronization
   /// Bytes that wait for the reader.
   var unreadCount: Int { unread.load(ordering: .relaxed) }
 
+  /// Whether the transfer waits for the reader.
+  var isPaused: Bool { shared.withLock { $0.isPaused } }
+
   // MARK: What the caller's task does with it
 
   /// Waits for the head; `start` is called once somebody waits.

@@ -272,7 +272,9 @@ final class CurlExchanges: CurlDriver {
   /// Ends an attempt, and keeps its handle for the next one.
   func retire(_ attempt: CurlAttempt) {
     guard let exchange = attempt.exchange, let lane = exchange.lane else { return }
+    let isEmpty = attempt.dropHeldBack()
     unsafe lane.multi.remove(attempt.handle)
+    if !isEmpty { attempt.freeHeldBack() }
     exchange.attempts.removeAll { $0 === attempt }
     attempt.release()
     if attempt.isClean, idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
