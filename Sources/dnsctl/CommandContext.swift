@@ -57,7 +57,11 @@ struct CommandContext: Sendable {
       makeResolver: { configuration, servers throws(DirectDNSError) in
         try Resolver(configuration, system: SystemDNS(servers: servers))
       },
-      openStore: { setting throws(SettingsError) in try setting.store(environment) })
+      openStore: { setting throws(SettingsError) in
+        let store = try setting.store(environment)
+        ProcessStore.keep(store)
+        return store
+      })
   }
 
   /// Says on standard error what went wrong.

@@ -7,28 +7,47 @@ extension Resolver {
     let route = configuration.localZones.route(host)
     if let local = try local(host, route, wanted) { return local }
     let deadlines = LookupDeadlines(timeout: options.timeout ?? configuration.timeout, from: clock.now)
-    if let known = try await known(host, wanted, route, options, deadlines) { return known }
-    metrics.missed()
-    return try await asked(host, wanted, route, options, deadlines)
+    let settled = settle(host, wanted, options.expired, at: clock.now)
+    do throws(DirectDNSError) {
+      if let known = try known(host, wanted, route, settled) {
+        metrics.hit(known.freshness)
+        return known
+      }
+    } catch {
+      metrics.hit(error)
+      throw error
+    }
+    return try await watched(host) { () async throws(DirectDNSError) in
+      try await settled.isRefreshable
+        ? refreshed(host, wanted, route, options, deadlines) : asked(host, wanted, route, options, deadlines)
+    }
   }
 
-  /// What the cache makes of a lookup, a refresh that is waited for included; nothing if providers must be asked.
+  /// A lookup that waits, with its span, its time and its outcome told to those who collect them.
+  nonisolated(nonsending) private func watched(
+    _ host: HostName, _ lookUp: nonisolated(nonsending) () async throws(DirectDNSError) -> Resolution
+  ) async throws(DirectDNSError) -> Resolution {
+    guard metrics.isCollected || tracer != nil else { return try await lookUp() }
+    let span = tracer.map { LookupSpan($0, host) }
+    let began = clock.now
+    let result: Result<Resolution, DirectDNSError>
+    do throws(DirectDNSError) { result = .success(try await lookUp()) } catch { result = .failure(error) }
+    metrics.waited(result, clock.now - began)
+    span?.end(result)
+    return try result.get()
+  }
+
+  /// What the cache makes of a lookup at once; nothing if it has to wait.
   private func known(
-    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
-    _ deadlines: LookupDeadlines
-  ) async throws(DirectDNSError) -> Resolution? {
-    let now = clock.now
-    let settled = settle(host, wanted, options.expired, at: now)
+    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ settled: AnswerCache.Settled?
+  ) throws(DirectDNSError) -> Resolution? {
     switch settled?.verdict {
     case .serve(_, let freshness, let refresh):
-      if refresh { refreshBehind(host, wanted, route, at: now) }
+      if refresh { refreshBehind(host, wanted, route, at: clock.now) }
       note(freshness, host)
       return settled?.resolution
-    case .wait:
-      return try await refreshed(host, wanted, route, options, deadlines)
-    case .negative(let negative, let left):
-      throw negativeError(host, wanted, negative, left: left)
-    case .miss, nil: return nil
+    case .negative(let negative, let left): throw negativeError(host, wanted, negative, left: left)
+    case .wait, .miss, nil: return nil
     }
   }
 
@@ -37,7 +56,9 @@ extension Resolver {
   /// Starts the refresh of what is not fresh, and waits for nothing.
   func refreshBehind(_ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, at now: ResolverInstant) {
     let started = startRefresh(host, wanted, route, LookupDeadlines(timeout: configuration.timeout, from: now), at: now)
-    if !started.isEmpty { configuration.observer?(.refresh(host)) }
+    guard !started.isEmpty else { return }
+    metrics.refreshed(.behind)
+    configuration.observer?(.refresh(host))
   }
 
   func startRefresh(
@@ -85,6 +106,7 @@ extension Resolver {
     let route = configuration.localZones.route(host)
     guard route == .providers || route == .system && system != nil else { return [] }
     let deadlines = LookupDeadlines(timeout: configuration.timeout, from: clock.now)
+    metrics.refreshed(.ahead)
     return configuration.families.members.map { flight(AddressQuestion(host, $0), route, deadlines) }
   }
 
@@ -118,7 +140,9 @@ extension Resolver {
     outcomes.merge(result.outcomes) { $1 }
     if let answer = answer(outcomes) { return answer }
     if !isSecondLook, outcomes.values.contains(where: \.isRestored) {
-      if let known = try await self.known(host, wanted, route, options, deadlines) { return known }
+      let settled = settle(host, wanted, options.expired, at: clock.now)
+      if let known = try self.known(host, wanted, route, settled) { return known }
+      if settled.isRefreshable { return try await refreshed(host, wanted, route, options, deadlines) }
       // The caller has no use for it: this time the providers are asked.
       return try await asked(host, wanted, route, options, deadlines, isSecondLook: true)
     }
@@ -242,6 +266,7 @@ extension Resolver {
   static let systemLifetimeLimit: UInt32 = 60
 
   private func observe(_ question: AddressQuestion, _ outcome: Result<Answer, ProviderFailure>, duration: Duration) {
+    upstreams.report.askedSystem(outcome, duration)
     guard let observer = configuration.observer else { return }
     let isAnswer = if case .success = outcome { true } else { false }
     observer(
@@ -256,13 +281,15 @@ extension Resolver {
     _ answer: Answer, _ question: AddressQuestion, _ source: UInt16, asked: ResolverInstant
   ) -> FlightOutcome {
     let now = clock.now
-    noteEvicted(cache.store(answer, to: question, source: source, asked: asked, now: now))
+    noteKept(evicted: cache.store(answer, to: question, source: source, asked: asked, now: now))
     let entry = CacheEntry(answer, source: source, policy: configuration.cache, asked: asked, now: now)
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
     return .answered(answer, sources[Int(source)], life)
   }
 
-  func noteEvicted(_ count: Int) {
+  /// An answer came into the cache, and so many names had to go for it.
+  func noteKept(evicted count: Int) {
+    metrics.holds(cache.count)
     guard count > 0 else { return }
     metrics.evicted(count)
     cacheLogger.debug("the cache is full: names had to go", metadata: ["evicted": "\(count)"])
@@ -297,4 +324,9 @@ extension Resolver {
       ageNanoseconds: max(0, now.nanoseconds - life.askedAt),
       timeToLiveNanoseconds: max(0, life.expireAt - now.nanoseconds))
   }
+}
+
+extension AnswerCache.Settled? {
+  /// Whether there is a stale answer, which a refresh may better.
+  fileprivate var isRefreshable: Bool { if case .wait? = self?.verdict { true } else { false } }
 }

@@ -1,5 +1,6 @@
 internal import Logging
 internal import Synchronization
+internal import Tracing
 
 /// Turns names into addresses: from its cache, from the providers, or, when all of them fail, from answers that
 /// expired and from the system's DNS.
@@ -14,6 +15,7 @@ public final class Resolver: Sendable {
   let upstreams: Upstreams
   let system: (any SystemSource)?
   let metrics = ResolverMetrics()
+  let tracer = LookupSpan.tracer
   let flights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFlights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFailures: Locked<FailureMemory>
@@ -71,7 +73,7 @@ public final class Resolver: Sendable {
     upstreams = Upstreams(
       configuration, transport: self.transport, clock: clock,
       bootstrap: Bootstrap(system: self.system, clock: clock),
-      report: UpstreamReport(providers: configuration.providers, observer: configuration.observer))
+      report: UpstreamReport(observer: configuration.observer))
     if !configuration.keepAlive.isEmpty { keepAlive(configuration.keepAlive) }
   }
 
@@ -158,6 +160,7 @@ public final class Resolver: Sendable {
   /// Forgets what is known of a name, in the store too, so that the next lookup asks.
   public func invalidate(_ host: HostName) {
     cache.forget(host, now: clock.now)
+    metrics.holds(cache.count)
     for family in IPAddress.Family.allCases {
       systemFailures.withLock { $0.forget(AddressQuestion(host, family)) }
       store?.forget(AddressQuestion(host, family))

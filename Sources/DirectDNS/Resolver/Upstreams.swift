@@ -30,7 +30,7 @@ final class Upstreams: Sendable {
   private let clock: any ResolverClock
   private let bootstrap: Bootstrap
   private let hedges: Bool
-  private let report: UpstreamReport
+  let report: UpstreamReport
   private let state: Locked<State>
 
   init(
@@ -49,12 +49,21 @@ final class Upstreams: Sendable {
         healths: providers.map { _ in EndpointHealth() },
         buckets: providers.map { provider in provider.rateLimit.map { TokenBucket($0, now: now) } },
         tallies: providers.map { _ in QueryTally() }))
+    for provider in providers { report.breaker(of: provider.provider, isOpen: false) }
   }
 
   /// Forgets what the last network taught.
   func networkDidChange() {
-    state.withLock { state in state.healths = state.healths.map { _ in EndpointHealth() } }
+    state.withLock { state in
+      for index in state.healths.indices { state.healths[index].networkDidChange() }
+    }
+    for provider in providers { report.breaker(of: provider.provider, isOpen: false) }
     transport.networkDidChange()
+  }
+
+  /// How the endpoints do, in the order of the configuration.
+  var status: [UpstreamStatus] {
+    zip(providers, state.withLock { $0.healths }).map { UpstreamStatus($0.provider, $1) }
   }
 
   // MARK: What a warm-up goes by
@@ -190,9 +199,12 @@ final class Upstreams: Sendable {
         }
         return nil
       }
-      if instant > now, (try? await clock.sleep(until: instant)) == nil {
-        if let turn { state.withLock { $0.buckets[turn]?.giveBack() } }
-        return nil
+      if instant > now {
+        report.waits()
+        if (try? await clock.sleep(until: instant)) == nil {
+          if let turn { state.withLock { $0.buckets[turn]?.giveBack() } }
+          return nil
+        }
       }
       // It may have said 429 meanwhile.
       guard let turn, instant == now || state.withLock({ $0.begin(turn, at: clock.now) }) else { continue }
@@ -225,7 +237,7 @@ final class Upstreams: Sendable {
     state.withLock { $0.healths[index].asked(at: begun) }
     var asked = begun
     var reply: HTTPReply?
-    var isTimeout = false
+    var sendError: HTTPTransportError?
     let result: Result<Answer, ProviderFailure>
     do throws(ProviderFailure) {
       let timeout = deadlines.attemptTimeout(at: begun) ?? .zero
@@ -234,7 +246,7 @@ final class Upstreams: Sendable {
       asked = clock.now
       let left = timeout - (asked - begun)
       guard let endpoint, left > .zero else {
-        isTimeout = true
+        sendError = .timedOut
         throw ProviderFailure(.cancelled, "no time was left for it")
       }
       let message = provider.request(for: question, at: clock.secondsSince1970)
@@ -242,7 +254,7 @@ final class Upstreams: Sendable {
         reply = try await transport.send(message, to: endpoint, timeout: left)
       } catch {
         if case .connect = error { bootstrap.connectingFailed(endpoint) }
-        isTimeout = error == .timedOut
+        sendError = error
         throw ProviderFailure(error)
       }
       guard let reply else { throw .malformed("no reply") }
@@ -251,7 +263,7 @@ final class Upstreams: Sendable {
       result = .failure(error)
     }
     let now = clock.now
-    let hasOpened = state.withLock { state in
+    let (isOpen, hasOpened) = state.withLock { state in
       switch result {
       case .success: state.healths[index].answered(in: now - asked)
       case .failure(let failure):
@@ -259,11 +271,15 @@ final class Upstreams: Sendable {
         state.healths[index].failed(failure.kind, of: lookup, in: now - asked, at: now)
       }
       state.tallies[index].note(result)
-      return state.healths[index].openedAt == now
+      let openedAt = state.healths[index].openedAt
+      return (openedAt != nil, openedAt == now)
     }
+    report.breaker(of: provider, isOpen: isOpen)
     if hasOpened { report.opened(provider) }
     report.ended(
-      index, provider, question, reply: reply, result: result, isHedge: isHedge, duration: now - asked)
+      provider, question, reply: reply, result: result,
+      label: QueryLabel(result, error: sendError, status: reply?.status), isHedge: isHedge, duration: now - asked)
+    let isTimeout = sendError == .timedOut
     switch result {
     case .success(let answer): return .answered(Answered(answer: answer, provider: index, asked: asked))
     case .failure(let failure):

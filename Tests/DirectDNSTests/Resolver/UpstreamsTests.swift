@@ -30,7 +30,7 @@ struct UpstreamsTests {
     }
     return Upstreams(
       configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock),
-      report: UpstreamReport(providers: configuration.providers, observer: nil))
+      report: UpstreamReport(observer: nil))
   }
 
   private func begin(
@@ -460,7 +460,7 @@ struct UpstreamsTests {
     configuration.providers[0].bootstrap = []
     let upstreams = Upstreams(
       configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock),
-      report: UpstreamReport(providers: configuration.providers, observer: nil))
+      report: UpstreamReport(observer: nil))
     system.answer { _ in .silence }
     transport.reply { _ in Self.good }
     let lookup = begin(upstreams)
