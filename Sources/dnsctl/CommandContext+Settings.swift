@@ -6,6 +6,8 @@ extension CommandContext {
   /// - Parameters:
   ///   - path: the configuration file that was asked for.
   ///   - overrides: what the options say.
+  /// - Returns: the settings.
+  /// - Throws: what is wrong, and where.
   func settings(file path: String?, _ overrides: SettingsOverrides) throws(SettingsError) -> DirectSettings {
     do throws(ConfigurationFault) {
       let variables = try EnvironmentSettings(environment)

@@ -72,7 +72,11 @@ struct CommandContext: Sendable {
       packages: { SystemPackages() },
       hasRoute: { SystemPackages.hasRoute(for: $0) },
       systemSource: { SystemDNS(servers: $0) },
-      openStore: { setting throws(SettingsError) in try setting.store(environment) })
+      openStore: { setting throws(SettingsError) in
+        let store = try setting.store(environment)
+        ProcessStore.keep(store)
+        return store
+      })
   }
 
   /// Says on standard error what went wrong.

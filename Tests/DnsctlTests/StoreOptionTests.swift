@@ -111,12 +111,6 @@ import Testing
   /// Has the world's own store used.
   private static let some = ["--store", "sqlite"]
 
-  private static func folder() throws -> String {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dnsctl-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    return folder
-  }
-
   private func resolve(_ arguments: String..., zone: [String: Zone.Entry], in store: (any AnswerStore)? = nil) async
     -> World.Outcome
   {
@@ -126,9 +120,8 @@ import Testing
   }
 
   @Test func `leaves what it learned to the next one, which says where that came from`() async throws {
-    let folder = try Self.folder()
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let store = ["--store", folder + "/new/answers.sqlite"]
+    let folder = try TestFolder()
+    let store = ["--store", folder.path + "/new/answers.sqlite"]
     let first = await resolve(store[0], store[1], "www.example.com", zone: zone)
     #expect(first.output == "www.example.com  192.0.2.10       ttl 300 s  fresh  google  0.0 ms\n")
     #expect(first.errors == "")
@@ -140,15 +133,14 @@ import Testing
   }
 
   @Test func `makes its file and folder for the user alone, in the cache folder`() async throws {
-    let folder = try Self.folder()
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let world = World(zone: zone, environment: ["XDG_CACHE_HOME": folder])
+    let folder = try TestFolder()
+    let world = World(zone: zone, environment: ["XDG_CACHE_HOME": folder.path])
     _ = await world.resolve(["--provider", "google", "--store", "sqlite", "www.example.com"])
     func mode(_ path: String) throws -> Int {
       try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
-    #expect(try mode(folder + "/directdns") == 0o700)
-    #expect(try mode(folder + "/directdns/answers.sqlite") == 0o600)
+    #expect(try mode(folder.path + "/directdns") == 0o700)
+    #expect(try mode(folder.path + "/directdns/answers.sqlite") == 0o600)
   }
 
   @Test func `answers every stored name while every provider is dead`() async throws {
@@ -168,6 +160,20 @@ import Testing
     #expect(outcome.status == 0)
     #expect(outcome.output.split(separator: "\n").count == 50)
     #expect(outcome.output.contains(#""age":49000,"freshness":"stale","source":"store""#))
+  }
+
+  @Test func `has the refresh behind a stored answer stored before it ends`() async throws {
+    let store = MemoryAnswerStore()
+    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
+    let asked = WallInstant(milliseconds: 1_700_000_000_000) - .seconds(80)
+    store.write([
+      StoredAnswer(
+        question, .addresses([.ipv4(0xc000_0201)]), provider: "other", asked: asked, expires: asked + .seconds(100),
+        gone: asked + .seconds(86_500))
+    ])
+    let outcome = await resolve("www.example.com", zone: zone, in: store)
+    #expect(outcome.output == "www.example.com  192.0.2.1        ttl 20 s  due  store  0.0 ms\n")
+    #expect(store.read([question]).first?.content == .addresses([.ipv4(0xc000_020a)]))
   }
 
   @Test func `also leaves what it learned when it ends with an error`() async throws {

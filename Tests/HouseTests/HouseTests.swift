@@ -68,6 +68,8 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
     "Sources/DirectDNS/Resolver/MetricDescription.swift": "MetricTableTests, which need the client too",
     "Sources/DirectDNS/Resolver/MetricSource.swift": "ResolverMetricsTests, ClientTelemetryTests",
+    "Sources/DirectDNS/Warmup/WarmupJob+Ending.swift": "WarmupJobTests",
+    "Sources/DirectDNS/Warmup/WarmupJob+Looking.swift": "WarmupJobTests",
     "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
     "Sources/DirectDNS/Rewriting/RewriteOutcome.swift": "RequestRewriterTests",

@@ -61,7 +61,7 @@ extension Resolver {
     configuration.observer?(.refresh(host))
   }
 
-  private func startRefresh(
+  func startRefresh(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ deadlines: LookupDeadlines,
     at now: ResolverInstant
   ) -> [(IPAddress.Family, Flight<FlightOutcome>)] {
@@ -113,7 +113,7 @@ extension Resolver {
   // MARK: Asking
 
   /// Nothing is there: asks, and falls back on expired answers and the system's DNS.
-  private func asked(
+  func asked(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
     _ deadlines: LookupDeadlines, known: [IPAddress.Family: FlightOutcome] = [:], isSecondLook: Bool = false
   ) async throws(DirectDNSError) -> Resolution {
@@ -240,6 +240,7 @@ extension Resolver {
       } catch {
         outcome = .failure(error)
       }
+      systemTally.withLock { $0.note(outcome) }
       observe(question, outcome, duration: clock.now - asked)
       switch outcome {
       case .success(let answer):
@@ -298,7 +299,7 @@ extension Resolver {
   // MARK: What callers get
 
   /// The addresses that came, the preferred family's first; nothing if none came.
-  private func answer(_ outcomes: [IPAddress.Family: FlightOutcome]) -> Resolution? {
+  func answer(_ outcomes: [IPAddress.Family: FlightOutcome]) -> Resolution? {
     let now = clock.now
     var addresses = AddressList()
     var firstCount = 0

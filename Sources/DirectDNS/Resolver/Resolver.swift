@@ -19,6 +19,7 @@ public final class Resolver: Sendable {
   let flights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFlights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFailures: Locked<FailureMemory>
+  let systemTally = Locked(QueryTally())
   let store: StoreLink?
   let storeReport: StoreReport?
   let sources: [Resolution.Source]

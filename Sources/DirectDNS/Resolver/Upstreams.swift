@@ -21,6 +21,7 @@ final class Upstreams: Sendable {
   fileprivate struct State {
     var healths: [EndpointHealth]
     var buckets: [TokenBucket?]
+    var tallies: [QueryTally]
     var budget = HedgeBudget()
   }
 
@@ -46,7 +47,8 @@ final class Upstreams: Sendable {
     state = Locked(
       State(
         healths: providers.map { _ in EndpointHealth() },
-        buckets: providers.map { provider in provider.rateLimit.map { TokenBucket($0, now: now) } }))
+        buckets: providers.map { provider in provider.rateLimit.map { TokenBucket($0, now: now) } },
+        tallies: providers.map { _ in QueryTally() }))
     for provider in providers { report.breaker(of: provider.provider, isOpen: false) }
   }
 
@@ -63,6 +65,23 @@ final class Upstreams: Sendable {
   var status: [UpstreamStatus] {
     zip(providers, state.withLock { $0.healths }).map { UpstreamStatus($0.provider, $1) }
   }
+
+  // MARK: What a warm-up goes by
+
+  /// When somebody may be asked again: now, unless all of them said 429.
+  func unblocked(at now: ResolverInstant) -> ResolverInstant {
+    state.withLock { state in max(now, state.healths.map { $0.blockedUntil ?? now }.min() ?? now) }
+  }
+
+  /// Whether every endpoint failed again and again.
+  func areAllOpen() -> Bool {
+    state.withLock { state in state.healths.allSatisfy { $0.openedAt != nil } }
+  }
+
+  /// The queries so far, by the providers' places in the configuration.
+  var tallies: [QueryTally] { state.withLock { $0.tallies } }
+
+  // MARK: Asking
 
   /// Asks until one answers or none is left; each endpoint at most once.
   func answer(_ question: AddressQuestion, _ deadlines: LookupDeadlines) async throws(Failed) -> Answered {
@@ -157,35 +176,40 @@ final class Upstreams: Sendable {
   /// The next endpoint that may be asked now.
   ///
   /// An empty bucket is no failure: the next one is asked instead, and when all are empty the lookup waits
-  /// for the first token.
+  /// for the first token. Those who wait for one bucket are served in the order of their coming.
   private func next(_ candidates: inout Candidates, _ deadlines: LookupDeadlines) async -> Int? {
     while !candidates.order.isEmpty {
       let now = clock.now
       guard now < deadlines.providers else { return nil }
-      let (taken, ready) = state.withLock { state -> (Int?, ResolverInstant) in
-        var earliest = deadlines.providers
-        for index in candidates.order {
-          if state.take(index, at: now) {
-            state.budget.queried(at: now)
-            return (index, now)
-          }
-          earliest = min(earliest, state.ready(index, at: now))
+      let step = state.withLock { state -> (turn: Int?, instant: ResolverInstant)? in
+        for index in candidates.order where state.take(index, at: now) {
+          state.budget.queried(at: now)
+          return (index, now)
         }
-        return (nil, earliest)
+        let earliest = candidates.order.min { state.ready($0, at: now) < state.ready($1, at: now) }
+        guard let earliest, state.ready(earliest, at: now) < deadlines.providers else { return nil }
+        // One that said 429 reserves nothing: it is asked when it may be.
+        let instant = state.reserve(earliest, at: now)
+        return (instant.map { _ in earliest }, instant ?? state.ready(earliest, at: now))
       }
-      if let taken {
-        candidates.order.removeAll { $0 == taken }
-        return taken
-      }
-      guard ready < deadlines.providers else {
+      guard let (turn, instant) = step else {
         for index in candidates.order {
           candidates.attempts.append(
             .init(provider: providers[index].provider.name, reason: "its request rate is used up"))
         }
         return nil
       }
-      report.waits()
-      guard (try? await clock.sleep(until: ready)) != nil else { return nil }
+      if instant > now {
+        report.waits()
+        if (try? await clock.sleep(until: instant)) == nil {
+          if let turn { state.withLock { $0.buckets[turn]?.giveBack() } }
+          return nil
+        }
+      }
+      // It may have said 429 meanwhile.
+      guard let turn, instant == now || state.withLock({ $0.begin(turn, at: clock.now) }) else { continue }
+      candidates.order.removeAll { $0 == turn }
+      return turn
     }
     return nil
   }
@@ -246,6 +270,7 @@ final class Upstreams: Sendable {
         let lookup = EndpointHealth.Lookup(host: question.host, end: deadlines.whole)
         state.healths[index].failed(failure.kind, of: lookup, in: now - asked, at: now)
       }
+      state.tallies[index].note(result)
       let openedAt = state.healths[index].openedAt
       return (openedAt != nil, openedAt == now)
     }
@@ -277,6 +302,19 @@ extension Upstreams.State {
   fileprivate mutating func take(_ index: Int, at now: ResolverInstant) -> Bool {
     guard !isBlocked(index, at: now) else { return false }
     return buckets[index]?.take(at: now) ?? true
+  }
+
+  /// The next token of an endpoint that has said nothing against being asked, and when it may be used.
+  fileprivate mutating func reserve(_ index: Int, at now: ResolverInstant) -> ResolverInstant? {
+    guard !isBlocked(index, at: now) else { return nil }
+    return buckets[index]?.reserve(at: now)
+  }
+
+  /// The turn that was reserved has come.
+  fileprivate mutating func begin(_ index: Int, at now: ResolverInstant) -> Bool {
+    guard !isBlocked(index, at: now) else { return false }
+    budget.queried(at: now)
+    return true
   }
 
   fileprivate func ready(_ index: Int, at now: ResolverInstant) -> ResolverInstant {

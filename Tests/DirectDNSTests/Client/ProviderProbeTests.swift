@@ -14,8 +14,9 @@ struct ProviderProbeTests {
   ) async throws -> ProbeReport {
     let trust = TrustStore(privateAuthorities: authority.map { [$0.path] } ?? [], environment: [:])
     let provider = JSONProvider(name: "fake", url: try WebURL(server.url("/resolve", host: host)))
-    return await ProviderProbe(trust: trust, clock: clock)
-      .ask(provider, at: address, AddressQuestion(Sample.name("www.shop.test"), .ipv4), timeout: timeout)
+    let probe = try ProviderProbe(trust: trust, clock: clock)
+    return await probe.ask(
+      provider, at: address, AddressQuestion(Sample.name("www.shop.test"), .ipv4), timeout: timeout)
   }
 
   private var records: RecordTable {
