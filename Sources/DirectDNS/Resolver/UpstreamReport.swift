@@ -13,28 +13,36 @@ struct UpstreamReport: Sendable {
   }
 
   private let logger: Logger
-  private let meters: [Meters]
+  private let meters = Locked<[String: Meters]>([:])
   private let observer: (@Sendable (ResolverEvent) -> Void)?
 
-  init(providers: [ProviderConfiguration], observer: (@Sendable (ResolverEvent) -> Void)?) {
+  init(observer: (@Sendable (ResolverEvent) -> Void)?) {
     logger = Logger(label: "directdns.upstreams")
     self.observer = observer
-    meters = providers.map { provider in
-      let name = ("provider", provider.provider.name)
-      return Meters(
-        answered: Counter(label: "directdns_upstream_queries", dimensions: [name, ("outcome", "answered")]),
-        failed: Counter(label: "directdns_upstream_queries", dimensions: [name, ("outcome", "failed")]),
-        latency: Timer(label: "directdns_upstream_latency", dimensions: [name]))
+  }
+
+  /// The meters of a provider's name: it keeps them while providers come and go.
+  private func meters(_ name: String) -> Meters {
+    meters.withLock { meters in
+      if let known = meters[name] { return known }
+      let dimension = ("provider", name)
+      let new = Meters(
+        answered: Counter(label: "directdns_upstream_queries", dimensions: [dimension, ("outcome", "answered")]),
+        failed: Counter(label: "directdns_upstream_queries", dimensions: [dimension, ("outcome", "failed")]),
+        latency: Timer(label: "directdns_upstream_latency", dimensions: [dimension]))
+      meters[name] = new
+      return new
     }
   }
 
   func ended(
-    _ index: Int, _ provider: any Provider, _ question: AddressQuestion, reply: HTTPReply?,
+    _ provider: any Provider, _ question: AddressQuestion, reply: HTTPReply?,
     result: Result<Answer, ProviderFailure>, isHedge: Bool, duration: Duration
   ) {
     let isAnswer = if case .success = result { true } else { false }
-    (isAnswer ? meters[index].answered : meters[index].failed).increment()
-    meters[index].latency.recordNanoseconds(duration.wholeNanoseconds)
+    let meters = meters(provider.name)
+    (isAnswer ? meters.answered : meters.failed).increment()
+    meters.latency.recordNanoseconds(duration.wholeNanoseconds)
     if case .failure(let failure) = result, failure.kind != .cancelled {
       logger.debug(
         "query failed",

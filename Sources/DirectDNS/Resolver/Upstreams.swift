@@ -3,8 +3,10 @@ final class Upstreams: Sendable {
   /// What the endpoints said together.
   struct Answered: Sendable {
     var answer: Answer
-    /// The provider's place in the configuration.
-    var provider: Int
+    /// The endpoint's number: its place in the first configuration, or a later one.
+    var endpoint: Int
+    /// The provider's name.
+    var provider: String
     /// When the query was sent.
     var asked: ResolverInstant
   }
@@ -18,58 +20,54 @@ final class Upstreams: Sendable {
     var isCancelled: Bool
   }
 
-  fileprivate struct State {
-    var healths: [EndpointHealth]
-    var buckets: [TokenBucket?]
-    var budget = HedgeBudget()
-  }
-
-  let providers: [ProviderConfiguration]
   private let transport: any HTTPTransport
   private let clock: any ResolverClock
   private let bootstrap: Bootstrap
-  private let hedges: Bool
   private let report: UpstreamReport
-  private let state: Locked<State>
+  private let state: Locked<EndpointStates>
 
   init(
     _ configuration: ResolverConfiguration, transport: any HTTPTransport, clock: any ResolverClock,
     bootstrap: Bootstrap, report: UpstreamReport
   ) {
-    providers = configuration.providers
     self.transport = transport
     self.clock = clock
     self.bootstrap = bootstrap
     self.report = report
-    hedges = configuration.hedges && providers.count > 1
+    state = Locked(EndpointStates(configuration, at: clock.now))
+  }
+
+  /// Goes on with other providers; those that stay keep their health and what is left of their rate.
+  ///
+  /// A lookup under way asks none any more that has gone, and none that came after it had begun.
+  func update(_ configuration: ResolverConfiguration) {
     let now = clock.now
-    state = Locked(
-      State(
-        healths: providers.map { _ in EndpointHealth() },
-        buckets: providers.map { provider in provider.rateLimit.map { TokenBucket($0, now: now) } }))
+    state.withLock { $0.update(configuration, at: now) }
   }
 
   /// Forgets what the last network taught.
   func networkDidChange() {
-    state.withLock { state in state.healths = state.healths.map { _ in EndpointHealth() } }
+    state.withLock { $0.forgetHealth() }
     transport.networkDidChange()
   }
 
   /// Asks until one answers or none is left; each endpoint at most once.
   func answer(_ question: AddressQuestion, _ deadlines: LookupDeadlines) async throws(Failed) -> Answered {
-    guard !providers.isEmpty else { throw Failed(attempts: [], isTimeout: false, isCancelled: false) }
-    var candidates = Candidates(order: state.withLock { UpstreamOrder.order($0.healths, at: clock.now) })
+    let now = clock.now
+    let (order, hedges) = state.withLock { ($0.order(at: now), $0.hedges) }
+    guard !order.isEmpty else { throw Failed(attempts: [], isTimeout: false, isCancelled: false) }
+    var candidates = Candidates(order: order)
     if hedges {
       return try await hedged(question, deadlines, &candidates)
     }
-    while let index = await next(&candidates, deadlines) {
-      let outcome = await attempt(index, question, deadlines, isHedge: false)
+    while let endpoint = await next(&candidates, deadlines) {
+      let outcome = await attempt(endpoint, question, deadlines, isHedge: false)
       if let answered = candidates.note(outcome) { return answered }
     }
     throw candidates.failed(isLate: clock.now >= deadlines.providers)
   }
 
-  /// The endpoints that are still to be asked, and what the others said.
+  /// The endpoints that are still to be asked, by their numbers, and what the others said.
   private struct Candidates {
     var order: [Int]
     var attempts: [DirectDNSError.Attempt] = []
@@ -109,7 +107,7 @@ final class Upstreams: Sendable {
     _ question: AddressQuestion, _ deadlines: LookupDeadlines, _ candidates: inout Candidates
   ) async throws(Failed) -> Answered {
     guard let first = await next(&candidates, deadlines) else { throw candidates.failed(isLate: true) }
-    let delay = state.withLock { $0.healths[first].hedgingDelay }
+    let delay = first.health.hedgingDelay
     var remaining = candidates
     let result = await withTaskGroup(of: RaceEvent.self) { group -> Result<Answered, Failed> in
       var running = 1
@@ -121,9 +119,9 @@ final class Upstreams: Sendable {
       while let event = await group.next() {
         switch event {
         case .hedge:
-          guard running > 0, !Task.isCancelled, let index = takeHedge(&remaining) else { continue }
+          guard running > 0, !Task.isCancelled, let second = takeHedge(&remaining) else { continue }
           running += 1
-          group.addTask { .outcome(await self.attempt(index, question, deadlines, isHedge: true)) }
+          group.addTask { .outcome(await self.attempt(second, question, deadlines, isHedge: true)) }
         case .outcome(let outcome):
           running -= 1
           if let answered = remaining.note(outcome) {
@@ -131,12 +129,12 @@ final class Upstreams: Sendable {
             return .success(answered)
           }
           guard running == 0 else { continue }
-          guard let index = await next(&remaining, deadlines) else {
+          guard let other = await next(&remaining, deadlines) else {
             group.cancelAll()
             return .failure(remaining.failed(isLate: clock.now >= deadlines.providers))
           }
           running += 1
-          group.addTask { .outcome(await self.attempt(index, question, deadlines, isHedge: false)) }
+          group.addTask { .outcome(await self.attempt(other, question, deadlines, isHedge: false)) }
         }
       }
       return .failure(remaining.failed(isLate: true))
@@ -149,77 +147,60 @@ final class Upstreams: Sendable {
   ///
   /// An empty bucket is no failure: the next one is asked instead, and when all are empty the lookup waits
   /// for the first token.
-  private func next(_ candidates: inout Candidates, _ deadlines: LookupDeadlines) async -> Int? {
+  private func next(_ candidates: inout Candidates, _ deadlines: LookupDeadlines) async -> EndpointState? {
     while !candidates.order.isEmpty {
       let now = clock.now
       guard now < deadlines.providers else { return nil }
-      let (taken, ready) = state.withLock { state -> (Int?, ResolverInstant) in
-        var earliest = deadlines.providers
-        for index in candidates.order {
-          if state.take(index, at: now) {
-            state.budget.queried(at: now)
-            return (index, now)
-          }
-          earliest = min(earliest, state.ready(index, at: now))
+      switch state.withLock({ $0.next(among: candidates.order, at: now) }) {
+      case .taken(let endpoint):
+        candidates.order.removeAll { $0 == endpoint.number }
+        return endpoint
+      case .none: return nil
+      case .empty(let names, let ready):
+        guard ready >= deadlines.providers else {
+          guard (try? await clock.sleep(until: ready)) != nil else { return nil }
+          continue
         }
-        return (nil, earliest)
-      }
-      if let taken {
-        candidates.order.removeAll { $0 == taken }
-        return taken
-      }
-      guard ready < deadlines.providers else {
-        for index in candidates.order {
-          candidates.attempts.append(
-            .init(provider: providers[index].provider.name, reason: "its request rate is used up"))
-        }
+        candidates.attempts += names.map { .init(provider: $0, reason: "its request rate is used up") }
         return nil
       }
-      guard (try? await clock.sleep(until: ready)) != nil else { return nil }
     }
     return nil
   }
 
-  private func takeHedge(_ candidates: inout Candidates) -> Int? {
+  private func takeHedge(_ candidates: inout Candidates) -> EndpointState? {
     let now = clock.now
-    let order = candidates.order
-    let taken = state.withLock { state -> Int? in
-      // Only where there is somebody to ask: a hedge's right is not spent on nothing.
-      guard let index = order.first(where: { state.isReady($0, at: now) }), state.budget.take(at: now) else {
-        return nil
-      }
-      return state.take(index, at: now) ? index : nil
-    }
-    if let taken { candidates.order.removeAll { $0 == taken } }
+    guard let taken = state.withLock({ $0.takeHedge(among: candidates.order, at: now) }) else { return nil }
+    candidates.order.removeAll { $0 == taken.number }
     return taken
   }
 
   private func attempt(
-    _ index: Int, _ question: AddressQuestion, _ deadlines: LookupDeadlines, isHedge: Bool
+    _ endpoint: EndpointState, _ question: AddressQuestion, _ deadlines: LookupDeadlines, isHedge: Bool
   ) async -> Outcome {
-    let configuration = providers[index]
+    let configuration = endpoint.configuration
     let provider = configuration.provider
     let begun = clock.now
-    state.withLock { $0.healths[index].asked(at: begun) }
+    _ = state.withLock { $0.note(endpoint.number) { $0.asked(at: begun) } }
     var asked = begun
     var reply: HTTPReply?
     var isTimeout = false
     let result: Result<Answer, ProviderFailure>
     do throws(ProviderFailure) {
       let timeout = deadlines.attemptTimeout(at: begun) ?? .zero
-      let endpoint = timeout > .zero ? try await bootstrap.endpoint(configuration, timeout: timeout) : nil
+      let address = timeout > .zero ? try await bootstrap.endpoint(configuration, timeout: timeout) : nil
       // What the endpoint's own address took is the attempt's time, and neither the answer's nor the endpoint's.
       asked = clock.now
       let left = timeout - (asked - begun)
-      guard let endpoint, left > .zero else {
+      guard let address, left > .zero else {
         isTimeout = true
         throw ProviderFailure(.cancelled, "no time was left for it")
       }
       let message = provider.request(for: question, at: clock.secondsSince1970)
       do throws(HTTPTransportError) {
-        reply = try await transport.send(message, to: endpoint, timeout: left)
+        reply = try await transport.send(message, to: address, timeout: left)
       } catch {
-        if case .connect = error { bootstrap.connectingFailed(endpoint) }
+        if case .connect = error { bootstrap.connectingFailed(address) }
         isTimeout = error == .timedOut
         throw ProviderFailure(error)
       }
@@ -230,42 +211,25 @@ final class Upstreams: Sendable {
     }
     let now = clock.now
     let hasOpened = state.withLock { state in
-      switch result {
-      case .success: state.healths[index].answered(in: now - asked)
-      case .failure(let failure):
-        let lookup = EndpointHealth.Lookup(host: question.host, end: deadlines.whole)
-        state.healths[index].failed(failure.kind, of: lookup, in: now - asked, at: now)
-      }
-      return state.healths[index].openedAt == now
+      state.note(endpoint.number) { health in
+        switch result {
+        case .success: health.answered(in: now - asked)
+        case .failure(let failure):
+          let lookup = EndpointHealth.Lookup(host: question.host, end: deadlines.whole)
+          health.failed(failure.kind, of: lookup, in: now - asked, at: now)
+        }
+      }?.openedAt == now
     }
     if hasOpened { report.opened(provider) }
     report.ended(
-      index, provider, question, reply: reply, result: result, isHedge: isHedge, duration: now - asked)
+      provider, question, reply: reply, result: result, isHedge: isHedge, duration: now - asked)
     switch result {
-    case .success(let answer): return .answered(Answered(answer: answer, provider: index, asked: asked))
+    case .success(let answer):
+      return .answered(Answered(answer: answer, endpoint: endpoint.number, provider: provider.name, asked: asked))
     case .failure(let failure):
       return .failed(
         .init(provider: provider.name, reason: failure.reason), isTimeout: isTimeout,
         isCancelled: failure.kind == .cancelled && !isTimeout)
     }
-  }
-}
-
-extension Upstreams.State {
-  fileprivate func isBlocked(_ index: Int, at now: ResolverInstant) -> Bool {
-    healths[index].blockedUntil.map { $0 > now } ?? false
-  }
-
-  fileprivate func isReady(_ index: Int, at now: ResolverInstant) -> Bool {
-    !isBlocked(index, at: now) && (buckets[index].map { $0.ready(at: now) <= now } ?? true)
-  }
-
-  fileprivate mutating func take(_ index: Int, at now: ResolverInstant) -> Bool {
-    guard !isBlocked(index, at: now) else { return false }
-    return buckets[index]?.take(at: now) ?? true
-  }
-
-  fileprivate func ready(_ index: Int, at now: ResolverInstant) -> ResolverInstant {
-    max(healths[index].blockedUntil ?? now, buckets[index]?.ready(at: now) ?? now)
   }
 }

@@ -26,11 +26,11 @@ struct UpstreamReportTests {
   {
     let url = Sample.url("https://user:pass@dns.example:8443/resolve?key=QUERY-KEY")
     let provider = ProviderConfiguration(provider: JSONProvider(name: "one", url: url))
-    let report = UpstreamReport(providers: [provider]) { [events] event in
+    let report = UpstreamReport { [events] event in
       events.withLock { $0.append(event) }
     }
     report.ended(
-      0, provider.provider, AddressQuestion(Laboratory.host, .ipv6), reply: reply, result: result,
+      provider.provider, AddressQuestion(Laboratory.host, .ipv6), reply: reply, result: result,
       isHedge: true,
       duration: .milliseconds(12))
     guard case .attempt(let attempt) = try #require(events.withLock { $0.last }) else {

@@ -30,7 +30,7 @@ struct UpstreamsTests {
     }
     return Upstreams(
       configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock),
-      report: UpstreamReport(providers: configuration.providers, observer: nil))
+      report: UpstreamReport(observer: nil))
   }
 
   private func begin(
@@ -55,7 +55,7 @@ struct UpstreamsTests {
   }
 
   /// The place of the provider that answered.
-  private func provider(_ outcome: Outcome) -> Int? { try? outcome.get().provider }
+  private func provider(_ outcome: Outcome) -> Int? { try? outcome.get().endpoint }
 
   private func failed(_ outcome: Outcome) -> Upstreams.Failed? {
     if case .failure(let failed) = outcome { failed } else { nil }
@@ -460,7 +460,7 @@ struct UpstreamsTests {
     configuration.providers[0].bootstrap = []
     let upstreams = Upstreams(
       configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock),
-      report: UpstreamReport(providers: configuration.providers, observer: nil))
+      report: UpstreamReport(observer: nil))
     system.answer { _ in .silence }
     transport.reply { _ in Self.good }
     let lookup = begin(upstreams)
@@ -495,7 +495,7 @@ struct UpstreamsTests {
     #expect(transport.count == 2)
     clock.advance(by: .seconds(1))
     let answered = try await lookup.value.get()
-    #expect(answered.provider == 1)
+    #expect(answered.endpoint == 1)
     #expect(answered.asked == Sample.at(1))
   }
 
