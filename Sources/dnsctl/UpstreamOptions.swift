@@ -69,6 +69,33 @@ extension UpstreamOptions {
     }
   }
 
+  /// The configuration file, for a command that runs on: it is kept to while it changes; nothing where there is no file.
+  ///
+  /// - Parameters:
+  ///   - context: where the file, the clock and the environment are.
+  ///   - adjust: what the command sets over it, each time.
+  /// - Returns: the file as a service, whose resolvers and clients are kept to it.
+  /// - Throws: what is wrong with the file, or with the options over it.
+  func liveConfiguration(
+    in context: CommandContext, adjust: @escaping @Sendable (inout DirectSettings) -> Void = { _ in }
+  ) throws(SettingsError) -> LiveConfiguration? {
+    do throws(ConfigurationFault) {
+      let environment = try EnvironmentSettings(context.environment)
+      guard let (path, _) = try configurationBytes(environment, in: context) else { return nil }
+      return try LiveConfiguration(
+        path: path, environment: environment, overrides: overrides, clock: context.clock, adjust: adjust
+      ) { outcome in
+        switch outcome {
+        case .success(let difference):
+          for change in difference.changes { context.complain("configuration: \(change)") }
+        case .failure(let error): context.complain("\(error.message) What held before holds still.")
+        }
+      }
+    } catch {
+      throw SettingsError(error.isSlip ? .usage : .configuration, error.message)
+    }
+  }
+
   private var overrides: SettingsOverrides {
     SettingsOverrides(
       providers: providers, bootstraps: bootstraps, authorities: authorities, families: family?.families,
@@ -84,18 +111,23 @@ extension UpstreamOptions {
   private func configurationFile(
     _ environment: EnvironmentSettings, in context: CommandContext
   ) throws(ConfigurationFault) -> ConfigurationFile {
+    guard let (path, bytes) = try configurationBytes(environment, in: context) else { return ConfigurationFile() }
+    return try ConfigurationFile(checking: bytes, name: path)
+  }
+
+  private func configurationBytes(
+    _ environment: EnvironmentSettings, in context: CommandContext
+  ) throws(ConfigurationFault) -> (path: String, bytes: [UInt8])? {
     let asked = configurationPath ?? environment.configurationPath
-    guard let path = asked ?? Self.defaultPath(context.environment) else { return ConfigurationFile() }
+    guard let path = asked ?? Self.defaultPath(context.environment) else { return nil }
     let bytes: [UInt8]?
     do throws(StreamError) { bytes = try context.readFile(path) } catch {
       throw ConfigurationFault("\(path): the configuration file cannot be read: \(error.reason).")
     }
-    guard let bytes else {
-      guard asked != nil else { return ConfigurationFile() }
-      let source = configurationPath == nil ? "\(EnvironmentSettings.prefix)CONFIG" : "--config"
-      throw ConfigurationFault("\(path): there is no such configuration file. Check \(source).")
-    }
-    return try ConfigurationFile(checking: bytes, name: path)
+    if let bytes { return (path, bytes) }
+    guard asked != nil else { return nil }
+    let source = configurationPath == nil ? "\(EnvironmentSettings.prefix)CONFIG" : "--config"
+    throw ConfigurationFault("\(path): there is no such configuration file. Check \(source).")
   }
 
   private static func defaultPath(_ environment: [String: String]) -> String? {
