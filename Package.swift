@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "DirectDNSFoundation", targets: ["DirectDNSFoundation"]),
     .library(name: "DirectDNSSQLite", targets: ["DirectDNSSQLite"]),
     .library(name: "DirectDNSRedis", targets: ["DirectDNSRedis"]),
+    .library(name: "DirectDNSPrometheus", targets: ["DirectDNSPrometheus"]),
     .library(name: "DirectDNSTesting", targets: ["DirectDNSTesting"]),
     .executable(name: "dnsctl", targets: ["dnsctl"]),
     .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
@@ -89,6 +90,14 @@ let package = Package(
     .target(name: "DirectDNSSQLite", dependencies: ["DirectDNS", "CDirectDNSSQLite"], swiftSettings: house),
     .target(name: "DirectDNSRedis", dependencies: ["DirectDNS", "CDirectDNSHiredis"], swiftSettings: house),
     .target(
+      name: "DirectDNSPrometheus",
+      dependencies: [
+        "DirectDNS",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: house),
+    .target(
       name: "DirectDNSTesting",
       dependencies: [
         "DirectDNS",
@@ -109,10 +118,11 @@ let package = Package(
     .executableTarget(
       name: "dnsctl",
       dependencies: [
-        "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis",
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
       ],
       swiftSettings: house),
     .executableTarget(
@@ -185,6 +195,16 @@ let package = Package(
     .testTarget(
       name: "DirectDNSRedisTests", dependencies: ["DirectDNS", "DirectDNSRedis", "DirectDNSTesting"],
       swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSPrometheusTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSPrometheus",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),
     .testTarget(
       name: "IntegrationTests",
@@ -196,7 +216,8 @@ let package = Package(
     .testTarget(
       name: "DnsctlTests",
       dependencies: [
-        "dnsctl", "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting",
+        "dnsctl", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
+        "DirectDNSTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

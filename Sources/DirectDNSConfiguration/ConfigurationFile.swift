@@ -12,7 +12,7 @@ public import DirectDNS
 public struct ConfigurationFile: Sendable {
   enum Key: String, ConfigurationKey {
     case providers, system, cache, capacity, keepAlive, pins, localZones, timeout, hedging, families, expired,
-      ca, addressPolicy, direct
+      ca, addressPolicy, direct, store
   }
 
   enum SystemKey: String, ConfigurationKey { case enabled, servers }
@@ -38,6 +38,7 @@ public struct ConfigurationFile: Sendable {
   var authorities: [String] = []
   var addressPolicy = AddressPolicy.publicOnly
   var direct = DirectSwitch.on
+  var store: StoreSetting?
 
   /// What is there without a file: nothing that differs from the defaults.
   public init() {}
@@ -97,6 +98,18 @@ public struct ConfigurationFile: Sendable {
     }
     if let node = object[.addressPolicy] { addressPolicy = try AddressPolicy(node) }
     if let node = object[.direct] { direct = try DirectSwitch(node) }
+    if let node = object[.store] { store = StoreSetting(place: try place(node), origin: "\(name): \(node.path)") }
+  }
+
+  /// A store's place; a URL may hold a password and is not shown.
+  private func place(_ node: ConfigurationNode) throws(ConfigurationFault) -> StorePlace {
+    let text = try node.text(StorePlace.forms)
+    do throws(ConfigurationFault) {
+      guard case .file(let path?) = try StorePlace(text) else { return try StorePlace(text) }
+      return .file(path.hasPrefix("/") ? path : folder + path)
+    } catch {
+      throw ConfigurationFault("\(node.path): \(error.message)")
+    }
   }
 
   /// What stands before the file's own name.

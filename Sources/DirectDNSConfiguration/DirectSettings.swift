@@ -14,6 +14,11 @@ public struct DirectSettings: Sendable {
   public var direct: DirectSwitch
   /// The providers as they were asked for, with their credentials.
   let entries: [ProviderEntry]
+  /// Where answers are remembered; nothing if nobody said so, which means memory.
+  ///
+  /// The resolver's own ``/DirectDNS/ResolverConfiguration/store`` is for the caller to set: opening one takes SQLite or
+  /// Redis, which not everybody links.
+  public var store: StoreSetting?
 
   /// Merges the sources: a function of values.
   ///
@@ -66,6 +71,10 @@ public struct DirectSettings: Sendable {
     addressPolicy = file.addressPolicy
     direct = file.direct
     self.entries = entries
+    store =
+      try overrides.store.map { text throws(ConfigurationFault) in
+        try StoreSetting(text, origin: SettingsOverrides.storeOrigin)
+      } ?? environment.store ?? file.store
     systemServers = file.systemServers.isEmpty ? nil : file.systemServers.joined(separator: ",")
   }
 

@@ -12,6 +12,7 @@ package struct EnvironmentSettings: Sendable {
   var expired: ExpiredUse?
   var usesSystemDNS: Bool?
   var timeout: Duration?
+  var store: StoreSetting?
   var alidns = ProviderCredentials()
   var dnspod = ProviderCredentials()
   var emas = ProviderCredentials()
@@ -53,6 +54,9 @@ package struct EnvironmentSettings: Sendable {
     usesSystemDNS = try value("SYSTEM", "Give true or false.") { Self.switches[$0.lowercased()] }
     timeout = try value(
       "TIMEOUT", "Give a number of seconds, more than 0 and at most 86400.", Seconds.timeout)
+    store = try text("STORE").map { text throws(ConfigurationFault) in
+      try StoreSetting(text, origin: Self.prefix + "STORE")
+    }
     alidns = ProviderCredentials(
       account: text("ALIDNS_ACCOUNT"), keyID: text("ALIDNS_KEY_ID"),
       secret: text("ALIDNS_SECRET").map { Secret($0) })

@@ -24,8 +24,18 @@ public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
     list.cache(old.resolver.cache, new.resolver.cache)
     list.policy(old.addressPolicy, new.addressPolicy)
     list.members("ca", old.resolver.trust.privateAuthorities, new.resolver.trust.privateAuthorities)
+    list.value("store", Self.text(old.store?.place), Self.text(new.store?.place), isLive: false)
     list.value("capacity", old.resolver.capacity, new.resolver.capacity, isLive: false)
     changes = list.changes
+  }
+
+  /// A server's URL may hold a password.
+  private static func text(_ place: StorePlace?) -> String {
+    switch place {
+    case nil, .memory?: "memory"
+    case .file(let path)?: path ?? "sqlite"
+    case .server?: "a server"
+    }
   }
 
   /// Whether there is none.

@@ -7,6 +7,9 @@ package struct SettingsOverrides: Sendable {
   /// How errors call these addresses.
   static let bootstrapOrigin = "--bootstrap"
 
+  /// How errors call that store.
+  static let storeOrigin = "--store"
+
   var providers: [String]
   var bootstraps: [BootstrapAddress]
   var authorities: [String]
@@ -14,10 +17,12 @@ package struct SettingsOverrides: Sendable {
   var expired: ExpiredUse?
   var usesSystemDNS: Bool?
   var timeout: Duration?
+  var store: String?
 
   package init(
     providers: [String] = [], bootstraps: [BootstrapAddress] = [], authorities: [String] = [],
-    families: AddressFamilies? = nil, expired: ExpiredUse? = nil, usesSystemDNS: Bool? = nil, timeout: Duration? = nil
+    families: AddressFamilies? = nil, expired: ExpiredUse? = nil, usesSystemDNS: Bool? = nil, timeout: Duration? = nil,
+    store: String? = nil
   ) {
     self.providers = providers
     self.bootstraps = bootstraps
@@ -26,5 +31,6 @@ package struct SettingsOverrides: Sendable {
     self.expired = expired
     self.usesSystemDNS = usesSystemDNS
     self.timeout = timeout
+    self.store = store
   }
 }

@@ -22,6 +22,11 @@ extension RedisStoreConfiguration {
     }
   }
 
+  /// Reads a URL that is kept as a secret, since it may hold a password.
+  ///
+  /// - Throws: as for a text.
+  public init(url: Secret) throws(DirectDNSError) { try self.init(url: url.text) }
+
   private init(authorityAndPath rest: Substring) throws(DirectDNSError) {
     let slash = rest.firstIndex(of: "/") ?? rest.endIndex
     let authority = rest[..<slash]

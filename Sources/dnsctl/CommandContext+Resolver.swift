@@ -6,16 +6,31 @@ extension CommandContext {
   ///
   /// - Parameters:
   ///   - settings: what it is made of.
-  ///   - store: where answers are remembered.
-  ///   - body: what it is needed for, be it that it fails.
+  ///   - body: what it is needed for.
   /// - Returns: what `body` returns.
   /// - Throws: that there can be no such resolver, or what `body` throws.
   func withResolver(
-    _ settings: DirectSettings, _ store: StoreSetting, _ body: (Resolver) async throws(SettingsError) -> ExitStatus
+    _ settings: DirectSettings, _ body: (Resolver) async throws(SettingsError) -> ExitStatus
+  ) async throws(SettingsError) -> ExitStatus {
+    let store = try settings.store.flatMap { setting throws(SettingsError) in try openStore(setting) }
+    return try await withResolver(settings, store, { _ in .answered }, body)
+  }
+
+  /// Lends a resolver for the sake of what is stored: it is a failure if that cannot be.
+  func withResolver(
+    _ settings: DirectSettings, storing store: any AnswerStore,
+    _ body: (Resolver) async throws(SettingsError) -> ExitStatus
+  ) async throws(SettingsError) -> ExitStatus {
+    try await withResolver(settings, store, { $0.unwritten > 0 ? .streams : .answered }, body)
+  }
+
+  private func withResolver(
+    _ settings: DirectSettings, _ store: (any AnswerStore)?, _ judge: (StoreFlush) -> ExitStatus,
+    _ body: (Resolver) async throws(SettingsError) -> ExitStatus
   ) async throws(SettingsError) -> ExitStatus {
     var configuration = settings.resolver
     let notice = StoreNotice(self)
-    if let store = try openStore(store) {
+    if let store {
       configuration.store = store
       configuration.observer = notice.hearing(configuration.observer)
     }
@@ -28,9 +43,10 @@ extension CommandContext {
     let outcome: Result<ExitStatus, SettingsError>
     do throws(SettingsError) { outcome = .success(try await body(resolver)) } catch { outcome = .failure(error) }
     // A refresh behind an answer would never come about in a process that ends with it.
-    if configuration.store != nil { await resolver.finishQueries(within: configuration.cache.patience) }
-    notice.ended(await resolver.shutDown(flushingWithin: Resolver.flushLimit))
-    return try outcome.get()
+    if store != nil { await resolver.finishQueries(within: configuration.cache.patience) }
+    let flush = await resolver.shutDown(flushingWithin: Resolver.flushLimit)
+    notice.ended(flush)
+    return try outcome.get().joined(judge(flush))
   }
 }
 

@@ -1,4 +1,5 @@
 internal import DirectDNS
+internal import DirectDNSConfiguration
 internal import Logging
 
 #if canImport(FoundationEssentials)

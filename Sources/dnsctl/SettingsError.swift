@@ -1,3 +1,5 @@
+internal import DirectDNSConfiguration
+
 /// Why the command cannot begin: the command line or the configuration is wrong.
 struct SettingsError: Error, Sendable, Hashable {
   /// `usage` or `configuration`.
@@ -8,4 +10,6 @@ struct SettingsError: Error, Sendable, Hashable {
     self.status = status
     self.message = message
   }
+
+  init(_ fault: ConfigurationFault) { self.init(fault.isSlip ? .usage : .configuration, fault.message) }
 }

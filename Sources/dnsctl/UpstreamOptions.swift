@@ -45,14 +45,11 @@ struct UpstreamOptions: ParsableArguments {
     })
   var timeout: Duration?
 
-  @Option(name: .customLong("store"), help: StoreSetting.help, completion: .list(["memory", "sqlite"]))
+  @Option(name: .customLong("store"), help: StoreOptions.help, completion: .list(["memory", "sqlite"]))
   var storeText: String?
 
   @Option(
-    name: .customLong("config"),
-    help: ArgumentHelp(
-      "The configuration file. (default: directdns/config.json5 in $XDG_CONFIG_HOME or ~/.config, where there is one)",
-      valueName: "file"),
+    name: .customLong("config"), help: StoreOptions.configurationHelp,
     completion: .file(extensions: ["json5", "json"]))
   var configurationPath: String?
 }
@@ -60,13 +57,7 @@ struct UpstreamOptions: ParsableArguments {
 extension UpstreamOptions {
   /// What these options come to, with environment and configuration file.
   func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
-    do throws(ConfigurationFault) {
-      let environment = try EnvironmentSettings(context.environment)
-      let file = try configurationFile(environment, in: context)
-      return try DirectSettings(file, environment: environment, overrides: overrides)
-    } catch {
-      throw SettingsError(error.isSlip ? .usage : .configuration, error.message)
-    }
+    try context.settings(file: configurationPath, overrides)
   }
 
   /// The configuration file, for a command that runs on: it is kept to while it changes; nothing where there is no file.
@@ -79,64 +70,13 @@ extension UpstreamOptions {
   func liveConfiguration(
     in context: CommandContext, adjust: @escaping @Sendable (inout DirectSettings) -> Void = { _ in }
   ) throws(SettingsError) -> LiveConfiguration? {
-    do throws(ConfigurationFault) {
-      let environment = try EnvironmentSettings(context.environment)
-      guard let (path, _) = try configurationBytes(environment, in: context) else { return nil }
-      return try LiveConfiguration(
-        path: path, environment: environment, overrides: overrides, clock: context.clock, adjust: adjust
-      ) { outcome in
-        switch outcome {
-        case .success(let difference):
-          for change in difference.changes { context.complain("configuration: \(change)") }
-        case .failure(let error): context.complain("\(error.message) What held before holds still.")
-        }
-      }
-    } catch {
-      throw SettingsError(error.isSlip ? .usage : .configuration, error.message)
-    }
+    try context.liveConfiguration(file: configurationPath, overrides, adjust: adjust)
   }
 
   private var overrides: SettingsOverrides {
     SettingsOverrides(
       providers: providers, bootstraps: bootstraps, authorities: authorities, families: family?.families,
-      expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout)
-  }
-
-  /// Where answers are remembered.
-  func store() throws(SettingsError) -> StoreSetting {
-    try storeText.map { text throws(SettingsError) in try StoreSetting(text, origin: StoreSetting.option) } ?? .none
-  }
-
-  /// The file that was asked for, or the default one if it is there.
-  private func configurationFile(
-    _ environment: EnvironmentSettings, in context: CommandContext
-  ) throws(ConfigurationFault) -> ConfigurationFile {
-    guard let (path, bytes) = try configurationBytes(environment, in: context) else { return ConfigurationFile() }
-    return try ConfigurationFile(checking: bytes, name: path)
-  }
-
-  private func configurationBytes(
-    _ environment: EnvironmentSettings, in context: CommandContext
-  ) throws(ConfigurationFault) -> (path: String, bytes: [UInt8])? {
-    let asked = configurationPath ?? environment.configurationPath
-    guard let path = asked ?? Self.defaultPath(context.environment) else { return nil }
-    let bytes: [UInt8]?
-    do throws(StreamError) { bytes = try context.readFile(path) } catch {
-      throw ConfigurationFault("\(path): the configuration file cannot be read: \(error.reason).")
-    }
-    if let bytes { return (path, bytes) }
-    guard asked != nil else { return nil }
-    let source = configurationPath == nil ? "\(EnvironmentSettings.prefix)CONFIG" : "--config"
-    throw ConfigurationFault("\(path): there is no such configuration file. Check \(source).")
-  }
-
-  private static func defaultPath(_ environment: [String: String]) -> String? {
-    // The base directory specification wants absolute paths and ignores others.
-    if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
-      return folder + "/directdns/config.json5"
-    }
-    guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-    return home + "/.config/directdns/config.json5"
+      expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout, store: storeText)
   }
 }
 

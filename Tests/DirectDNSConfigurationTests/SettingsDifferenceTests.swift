@@ -28,6 +28,7 @@ import Testing
     .expired: ("'refused'", "expired: allowed → refused"),
     .ca: ("['/ca.pem']", "ca: +/ca.pem"),
     .addressPolicy: ("'any'", "addressPolicy.base: publicOnly → any"),
+    .store: ("'/var/a.sqlite'", "store: memory → /var/a.sqlite (from the next start on)"),
     .direct: ("{ off: ['bank.example', 'pay.example'] }", "direct: on → off for bank.example, pay.example"),
   ]
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -41,7 +42,7 @@ import Testing
       (["HOME": "/h"], "/h/.cache/directdns/answers.sqlite"), ([:], nil),
     ] as [([String: String], String?)])
   func `without a path is in the user's cache folder`(environment: [String: String], path: String?) throws {
-    let setting = try StoreSetting("sqlite", origin: StoreSetting.option)
+    let setting = StoreSetting(place: .file(nil), origin: "--store")
     guard let path else {
       let error = #expect(throws: SettingsError.self) { try setting.path(environment) }
       #expect(error?.message.contains("HOME is not set") == true)
@@ -62,30 +63,65 @@ import Testing
   }
 }
 
+@Suite struct `The store that settings come to` {
+  private func place(_ arguments: [String] = [], variable: String? = nil, file: String? = nil) throws -> StorePlace? {
+    var world = World(environment: variable.map { ["DIRECTDNS_STORE": $0] } ?? [:])
+    world.files = file.map { ["/etc/dns/c.json5": "{ store: \"\($0)\" }"] } ?? [:]
+    let command = try ResolveCommand.parse(
+      arguments + (file == nil ? [] : ["--config", "/etc/dns/c.json5"]) + ["a.example"])
+    return try command.upstream.settings(in: world.context).store?.place
+  }
+
+  @Test func `is the option's, else the variable's, else the file's, else none`() throws {
+    #expect(try place() == nil)
+    #expect(try place(file: "sqlite") == .file(nil))
+    #expect(try place(variable: "./a.db", file: "sqlite") == .file("./a.db"))
+    #expect(try place(["--store", "memory"], variable: "./a.db", file: "sqlite") == .memory)
+    #expect(try place(variable: "", file: "redis://cache") == .server("redis://cache"))
+  }
+
+  @Test(arguments: [
+    ("sqlite:answers.db", "/etc/dns/answers.db"), ("./answers.db", "/etc/dns/./answers.db"), ("/a.db", "/a.db"),
+  ])
+  func `goes from the file's folder where the file says it`(text: String, path: String) throws {
+    #expect(try place(file: text) == .file(path))
+  }
+
+  @Test(arguments: ["nowhere", "rediss://:pw@cache", "gopher://:pw@cache"])
+  func `that cannot be used ends with 78, naming the variable or the key and no secret`(text: String) async {
+    let variable = await World(environment: ["DIRECTDNS_STORE": text]).resolve(["a.example"])
+    #expect(variable.status == 78)
+    #expect(variable.errors.hasPrefix("dnsctl: DIRECTDNS_STORE: "), "\(variable.errors)")
+    var world = World()
+    world.files = ["/c.json5": "{ store: \"\(text)\" }"]
+    let file = await world.resolve(["--config", "/c.json5", "a.example"])
+    #expect(file.status == 78)
+    #expect(file.errors.hasPrefix("dnsctl: /c.json5: store: "), "\(file.errors)")
+    #expect(!(variable.errors + file.errors).contains("pw"))
+  }
+}
+
 @Suite(.timeLimit(.minutes(1))) struct `A command with a store` {
   private let zone: [String: Zone.Entry] = [
     "www.example.com": .addresses(["192.0.2.10", "2001:db8::10"]), "none.example.com": .missing,
   ]
   private let dead: [String: Zone.Entry] = ["www.example.com": .failure(.connect("refused"))]
 
-  private static func folder() throws -> String {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dnsctl-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    return folder
-  }
+  private static let options = ["--provider", "google", "--no-system", "--family", "ipv4"]
+  /// Has the world's own store used.
+  private static let some = ["--store", "sqlite"]
 
   private func resolve(_ arguments: String..., zone: [String: Zone.Entry], in store: (any AnswerStore)? = nil) async
     -> World.Outcome
   {
     var world = World(zone: zone)
     world.store = store
-    return await world.resolve(["--provider", "google", "--no-system", "--family", "ipv4"] + arguments)
+    return await world.resolve(Self.options + (store == nil ? [] : Self.some) + arguments)
   }
 
   @Test func `leaves what it learned to the next one, which says where that came from`() async throws {
-    let folder = try Self.folder()
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let store = ["--store", folder + "/new/answers.sqlite"]
+    let folder = try TestFolder()
+    let store = ["--store", folder.path + "/new/answers.sqlite"]
     let first = await resolve(store[0], store[1], "www.example.com", zone: zone)
     #expect(first.output == "www.example.com  192.0.2.10       ttl 300 s  fresh  google  0.0 ms\n")
     #expect(first.errors == "")
@@ -97,15 +133,14 @@ import Testing
   }
 
   @Test func `makes its file and folder for the user alone, in the cache folder`() async throws {
-    let folder = try Self.folder()
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let world = World(zone: zone, environment: ["XDG_CACHE_HOME": folder])
+    let folder = try TestFolder()
+    let world = World(zone: zone, environment: ["XDG_CACHE_HOME": folder.path])
     _ = await world.resolve(["--provider", "google", "--store", "sqlite", "www.example.com"])
     func mode(_ path: String) throws -> Int {
       try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
-    #expect(try mode(folder + "/directdns") == 0o700)
-    #expect(try mode(folder + "/directdns/answers.sqlite") == 0o600)
+    #expect(try mode(folder.path + "/directdns") == 0o700)
+    #expect(try mode(folder.path + "/directdns/answers.sqlite") == 0o600)
   }
 
   @Test func `answers every stored name while every provider is dead`() async throws {
@@ -121,8 +156,7 @@ import Testing
     }
     var world = World(zone: Dictionary(uniqueKeysWithValues: names.map { ($0, .failure(.timedOut)) }))
     world.store = store
-    let outcome = await world.resolve(
-      ["--provider", "google", "--no-system", "--family", "ipv4", "--format", "json"] + names)
+    let outcome = await world.resolve(Self.options + Self.some + ["--format", "json"] + names)
     #expect(outcome.status == 0)
     #expect(outcome.output.split(separator: "\n").count == 50)
     #expect(outcome.output.contains(#""age":49000,"freshness":"stale","source":"store""#))
@@ -133,7 +167,7 @@ import Testing
     var world = World(zone: zone)
     world.store = store
     world.output.close(after: 0)
-    #expect(await world.resolve(["--provider", "google", "--family", "ipv4", "www.example.com"]).status == 141)
+    #expect(await world.resolve(Self.options + Self.some + ["www.example.com"]).status == 141)
     #expect(store.read([AddressQuestion(try HostName("www.example.com"), .ipv4)]).count == 1)
     #expect(await resolve("none.example.com", zone: [:], in: store).status == 1)
   }
@@ -143,9 +177,10 @@ import Testing
     ("redis+unix:///nowhere/redis.sock", "The Redis store at \"/nowhere/redis.sock\" cannot be reached"),
   ])
   func `works without one that cannot be used, and says why once`(store: String, message: String) async {
-    let outcome = await resolve("--store", store, "www.example.com", "none.example.com", zone: zone)
-    #expect(outcome.output == "www.example.com   192.0.2.10       ttl 300 s  fresh  google  0.0 ms\n")
-    #expect(outcome.status == 1)
+    let outcome = await resolve("--store", store, "www.example.com", "www.example.com", zone: zone)
+    let line = "www.example.com  192.0.2.10       ttl 300 s  fresh  google  0.0 ms\n"
+    #expect(outcome.output == line + line)
+    #expect(outcome.status == 0)
     #expect(outcome.errors.components(separatedBy: message).count == 2, "\(outcome.errors)")
     #expect(outcome.errors.hasSuffix("dnsctl: 1 answer was not stored.\n"), "\(outcome.errors)")
   }
@@ -155,15 +190,15 @@ import Testing
     #expect(await resolve("www.example.com", zone: zone, in: store).status == 0)
     var world = World(zone: dead)
     world.store = store
-    let arguments = ["--provider", "google", "--no-system", "--family", "ipv4", "--allow", "192.0.2.0/24"]
-    let outcome = await world.run(["rewrite"] + arguments + ["http://www.example.com/"])
+    let outcome = await world.run(
+      ["rewrite"] + Self.options + Self.some + ["--allow", "192.0.2.0/24", "http://www.example.com/"])
     #expect(outcome.output.contains("http://192.0.2.10/"), "\(outcome)")
     #expect(world.transport.asked.withLock { $0 } == [])
     try await FetchWorld.with { site in
       let store = MemoryAnswerStore()
       var world = World()
       world.store = store
-      #expect(await site.fetch(["--family", "ipv4", site.url()], in: world).status == 0)
+      #expect(await site.fetch(Self.some + ["--family", "ipv4", site.url()], in: world).status == 0)
       let answer = try #require(store.read([AddressQuestion(try HostName("shop.example"), .ipv4)]).first)
       #expect(answer.content == .addresses([.ipv4(0x7f00_0001)]))
       #expect(answer.provider == "google")

@@ -100,10 +100,14 @@ enum HouseRules {
     "Sources/DirectDNSSQLite/SQLiteLane.swift",
     "Sources/DirectDNSRedis/RedisConnection.swift",
     "Sources/DirectDNSRedis/RedisLane.swift",
+    // Plain sockets: SwiftNIO would weigh more than all of dnsctl.
+    "Sources/DirectDNSPrometheus/EndpointSocket.swift",
   ]
 
-  /// What users link: the library, its stores and the reader of its configuration.
-  private static let linkedTargets = ["DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis"]
+  /// What users link: the library, its stores, the reader of its configuration and its metrics endpoint.
+  private static let linkedTargets = [
+    "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSPrometheus",
+  ]
 
   private static func linked(_ tree: SourceTree) -> [SourceFile] {
     linkedTargets.flatMap { tree.files(under: "Sources/\($0)/") }

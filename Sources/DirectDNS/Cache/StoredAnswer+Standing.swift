@@ -14,6 +14,7 @@ extension StoredAnswer {
   /// - Parameters:
   ///   - now: the wall clock.
   ///   - policy: the resolver's; an answer lives no longer than it allows, whoever wrote it.
+  /// - Returns: its freshness, age and what is left of its lifetime.
   public func standing(at now: WallInstant, policy: CachePolicy = CachePolicy()) -> Standing {
     let present = ResolverInstant(nanoseconds: 0)
     let life = WallTime(wall: now, now: present).life(of: self, policy)

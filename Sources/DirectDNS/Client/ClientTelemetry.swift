@@ -1,4 +1,3 @@
-internal import CoreMetrics
 internal import HTTPTypes
 internal import Tracing
 
@@ -7,21 +6,15 @@ internal import Tracing
 /// Nothing is done while nobody collects.
 struct ClientTelemetry: Sendable {
   private let tracer: (any Tracer)?
-  private let metrics: (any MetricsFactory)?
+  private let metrics: MetricSource
 
   /// Spans and metrics of the process's own systems, which have to be set up before the client is made.
   init() {
-    let tracer = InstrumentationSystem.tracer
-    let metrics = MetricsSystem.factory
-    self.init(tracer: tracer is NoOpTracer ? nil : tracer, metrics: metrics is NOOPMetricsHandler ? nil : metrics)
+    tracer = LookupSpan.tracer
+    metrics = MetricSource()
   }
 
-  init(tracer: (any Tracer)?, metrics: (any MetricsFactory)?) {
-    self.tracer = tracer
-    self.metrics = metrics
-  }
-
-  var isActive: Bool { tracer != nil || metrics != nil }
+  var isActive: Bool { tracer != nil || metrics.isCollected }
 
   /// Begins to watch one request, which gets the fields by which its server can go on with the trace.
   func begin(_ request: inout HTTPRequest, _ url: WebURL, hop: Int) -> Watch {
@@ -38,15 +31,57 @@ struct ClientTelemetry: Sendable {
       tracer.inject(started.context, into: &request.headerFields, using: FieldInjector())
       span = started
     }
-    return Watch(span: span, began: SystemClock().now, method: request.method.rawValue, metrics: metrics)
+    return Watch(
+      tracer: tracer, span: span, began: SystemClock().now, method: Self.label(of: request.method), metrics: metrics)
   }
+
+  /// A method of the standards, or `_OTHER`, as the conventions have it: any text can be a method.
+  static func label(of method: HTTPRequest.Method) -> String {
+    let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .connect, .trace]
+    return known.contains(method) ? method.rawValue : "_OTHER"
+  }
+
+  /// Addresses could not be connected to.
+  func failed(_ attempts: [CurlFailure.Attempt]) {
+    for attempt in attempts { metrics.count(.failedConnections, attempt.reason.label) }
+  }
+
+  /// Why a request is sent once more.
+  enum Repetition: String {
+    /// The server refused it unprocessed.
+    case refused
+    /// The connection ended before a response came.
+    case connectionLost
+    /// The server refused the expectation (417).
+    case expectation
+  }
+
+  func repeats(_ reason: Repetition) { metrics.count(.repetitions, reason.rawValue) }
 
   /// One request that is watched.
   struct Watch: Sendable {
+    fileprivate let tracer: (any Tracer)?
     fileprivate let span: (any Span)?
     fileprivate let began: ResolverInstant
     fileprivate let method: String
-    fileprivate let metrics: (any MetricsFactory)?
+    fileprivate let metrics: MetricSource
+
+    /// The spans of the connections that one exchange tries to make, if there is a tracer.
+    func connecting(to port: UInt16) -> ConnectSpans? {
+      guard let tracer, let span else { return nil }
+      return ConnectSpans(tracer, below: span.context, port: port)
+    }
+
+    /// Runs what belongs below the request's span.
+    nonisolated(nonsending) func within<Value: Sendable>(
+      _ body: nonisolated(nonsending) () async throws(DirectDNSError) -> Value
+    ) async throws(DirectDNSError) -> Value {
+      guard let span else { return try await body() }
+      let result = await ServiceContext.$current.withValue(span.context) { () async -> Result<Value, DirectDNSError> in
+        do throws(DirectDNSError) { return .success(try await body()) } catch { return .failure(error) }
+      }
+      return try result.get()
+    }
 
     /// The response's head has come.
     func end(_ response: DirectResponse) {
@@ -62,9 +97,7 @@ struct ClientTelemetry: Sendable {
         span.end()
       }
       count(outcome: "\(response.status.code / 100)xx")
-      guard let metrics else { return }
-      let use = response.connection.isReused ? "reused" : "opened"
-      Counter(label: "directdns_connections", dimensions: [("use", use)], factory: metrics).increment()
+      metrics.count(.connections, response.connection.isReused ? "reused" : "opened")
     }
 
     /// There is no response.
@@ -75,14 +108,15 @@ struct ClientTelemetry: Sendable {
         span.end()
       }
       count(outcome: error.code.description)
+      if Self.refusals.contains(error.code) { metrics.count(.policyRefusals, error.code.description) }
     }
 
+    /// What a policy says no with.
+    private static let refusals: Set<DirectDNSError.Code> = [.addressForbidden, .redirectRefused, .refused]
+
     private func count(outcome: String) {
-      guard let metrics else { return }
-      let dimensions = [("method", method), ("outcome", outcome)]
-      Counter(label: "directdns_requests", dimensions: dimensions, factory: metrics).increment()
-      Timer(label: "directdns_request_duration", dimensions: dimensions, factory: metrics)
-        .recordNanoseconds((SystemClock().now - began).wholeNanoseconds)
+      metrics.count(.requests, method, outcome)
+      metrics.record(.requestTime, method, outcome, duration: SystemClock().now - began)
     }
   }
 

@@ -12,33 +12,35 @@ extension DirectClient {
         .invalidRequest, "a request of scheme \(url.scheme.rawValue) cannot be sent: use http or https")
     }
     call.options.observer?(.sending(url))
-    guard telemetry.isActive else { return try await sendUntraced(request, url, body, call) }
+    guard telemetry.isActive else { return try await sendOnce(request, url, body, call, watch: nil) }
     var request = request
-    let trace = telemetry.begin(&request, url, hop: hop)
+    let watch = telemetry.begin(&request, url, hop: hop)
     do {
-      let response = try await sendUntraced(request, url, body, call)
-      trace.end(response)
+      let response = try await sendOnce(request, url, body, call, watch: watch)
+      watch.end(response)
       return response
     } catch {
-      trace.end(error)
+      watch.end(error)
       throw error
     }
   }
 
-  nonisolated(nonsending) private func sendUntraced(
-    _ request: HTTPRequest, _ url: WebURL, _ body: RequestBody, _ call: Call
+  nonisolated(nonsending) private func sendOnce(
+    _ request: HTTPRequest, _ url: WebURL, _ body: RequestBody, _ call: Call, watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> DirectResponse {
     let length = try BodyLength.check(request, body)
-    var target = try await target(of: request, url, call)
+    var target = try await target(of: request, url, call, watch)
     let place = RequestPlace(
       origin: Origin(url), timeouts: call.timeouts, policy: call.settings.configuration.policy,
       isRepeatable: isRepeatable(request.method, body, call.options))
     var history = RepeatRule.History()
     while true {
-      let order = order(request.method, target, body, length: length, call, place)
+      let spans = watch?.connecting(to: target.url.effectivePort)
+      let order = order(request.method, target, body, length: length, call, place, spans)
       let loop = loop(for: order.route)
       let exchange = CurlExchange(order)
       let result = await perform(exchange, on: loop)
+      spans?.endAll()
       switch result {
       case .success(let head):
         let response = try response(head, ResponseTransfer(exchange, loop, place), target, call)
@@ -47,12 +49,14 @@ extension DirectClient {
         }
         response.body.discard()
         target.dropExpectation()
+        telemetry.repeats(.expectation)
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
         report(failure.attempts, place)
         guard history.allows(failure, isRepeatable: place.isRepeatable, canBeReplayed: body.kind != .oneShot) else {
           throw place.error(failure)
         }
+        telemetry.repeats(failure.wasRefused ? .refused : .connectionLost)
         let reason = failure.wasRefused ? "refused unprocessed" : failure.reason.text
         logger.debug("sent once more", metadata: ["origin": "\(place.origin)", "reason": "\(reason)"])
         if !failure.wasRefused { target.moveToEnd(failure.address) }
@@ -89,7 +93,7 @@ extension DirectClient {
 
   /// Where a request goes: every address that it may go to.
   nonisolated(nonsending) private func target(
-    of request: HTTPRequest, _ url: WebURL, _ call: Call
+    of request: HTTPRequest, _ url: WebURL, _ call: Call, _ watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> RequestTarget {
     let rewriter = call.settings.rewriter
     try rewriter.policy.check(url.host)
@@ -100,7 +104,12 @@ extension DirectClient {
     switch url.host {
     case .address(let address): addresses = [address]
     case .name:
-      let found = try await resolved(url.host, call)
+      let found: Resolution
+      if let watch {
+        found = try await watch.within { () async throws(DirectDNSError) in try await resolved(url.host, call) }
+      } else {
+        found = try await resolved(url.host, call)
+      }
       resolution = found
       addresses = Array(found.addresses)
     }
@@ -173,7 +182,7 @@ extension DirectClient {
 
   private func order(
     _ method: HTTPRequest.Method, _ target: RequestTarget, _ body: RequestBody, length: Int64?, _ call: Call,
-    _ place: RequestPlace
+    _ place: RequestPlace, _ spans: ConnectSpans?
   ) -> CurlOrder {
     let configuration = call.settings.configuration
     let cookie = configuration.cookies?.cookieHeader(for: target.original, hostField: target.fields[.hostField])
@@ -187,7 +196,12 @@ extension DirectClient {
       var request = HTTPRequest(method: method, url: target.url)
       request.headerFields = lines.fields
       told(.requesting(request))
-      observer = { told(RequestEvent($0)) }
+      observer = { event in
+        told(RequestEvent(event))
+        spans?.note(event)
+      }
+    } else if let spans {
+      observer = spans.note
     }
     var progress: (@Sendable (CurlProgress) -> Void)?
     if let told = call.options.progress { progress = { told(TransferProgress($0)) } }
@@ -234,6 +248,7 @@ extension DirectClient {
 
   /// Addresses that are dead are used last, and what stands to them no more.
   private func report(_ attempts: [CurlFailure.Attempt], _ place: RequestPlace) {
+    telemetry.failed(attempts)
     for attempt in attempts {
       logger.debug(
         "an address failed",

@@ -49,6 +49,19 @@ struct TokenBucket: Hashable, Sendable {
     return true
   }
 
+  /// Takes the next token although it may still have to come, and says from when on it may be used.
+  ///
+  /// Those who reserve are served in the order of their asking.
+  mutating func reserve(at now: ResolverInstant) -> ResolverInstant {
+    let instant = ready(at: now)
+    tokens = available(at: now) - 1
+    updated = max(updated, now)
+    return instant
+  }
+
+  /// Gives a token back that was not used.
+  mutating func giveBack() { tokens = min(limit.burst, tokens + 1) }
+
   /// When the next token will be there; `now` if one is.
   func ready(at now: ResolverInstant) -> ResolverInstant {
     let missing = 1 - available(at: now)

@@ -54,6 +54,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let fileUnusable = Code("fileUnusable")
     /// A store of answers failed, or did not answer in time.
     public static let storeFailed = Code("storeFailed")
+    /// A warm-up did not reach its minimum.
+    public static let warmupMissed = Code("warmupMissed")
     /// The resolver or the client was shut down.
     public static let shutDown = Code("shutDown")
   }

@@ -16,6 +16,10 @@ struct EndpointHealth: Sendable, Hashable {
     var end: ResolverInstant
   }
 
+  /// Queries that ended with a reply or a failure.
+  private(set) var queries = 0
+  /// Those of them without a DNS reply.
+  private(set) var failures = 0
   private(set) var failuresInARow = 0
   /// The last lookups that failed here: each counts once, whatever it asked.
   private var failedLookups: [Lookup] = []
@@ -54,6 +58,7 @@ struct EndpointHealth: Sendable, Hashable {
 
   /// Notes a DNS reply of any content.
   mutating func answered(in time: Duration) {
+    queries += 1
     failuresInARow = 0
     failedLookups = []
     openedAt = nil
@@ -77,9 +82,13 @@ struct EndpointHealth: Sendable, Hashable {
     case .response: answered(in: time)
     case .cancelled: probedAt = nil
     case .rateLimited(let retryAfter):
+      queries += 1
+      failures += 1
       probedAt = nil
       blockedUntil = now + (retryAfter ?? .seconds(1))
     case .transport:
+      queries += 1
+      failures += 1
       if !failedLookups.contains(lookup) {
         failuresInARow += 1
         failedLookups = failedLookups.suffix(Self.failureLimit - 1) + [lookup]
@@ -90,11 +99,23 @@ struct EndpointHealth: Sendable, Hashable {
     }
   }
 
+  /// Forgets what the last network taught; what was counted stays.
+  mutating func networkDidChange() {
+    var next = EndpointHealth()
+    (next.queries, next.failures) = (queries, failures)
+    self = next
+  }
+
   /// How long to wait for this endpoint before another is asked too: its own 95th percentile.
   var hedgingDelay: Duration {
     guard samples.count >= Self.fewestSamples else { return Self.unknownDelay }
-    let sorted = samples.sorted()
-    return max(.milliseconds(1), sorted[min(sorted.count - 1, sorted.count * 95 / 100)])
+    return max(.milliseconds(1), percentile(95) ?? .zero)
+  }
+
+  /// A percentile of the last replies' times; nothing before the first.
+  func percentile(_ percent: Int) -> Duration? {
+    guard !samples.isEmpty else { return nil }
+    return samples.sorted()[min(samples.count - 1, samples.count * percent / 100)]
   }
 }
 

@@ -4,7 +4,9 @@ struct EndpointState: Sendable {
   let number: Int
   private(set) var configuration: ProviderConfiguration
   fileprivate(set) var health = EndpointHealth()
-  private var bucket: TokenBucket?
+  /// What became of its queries so far.
+  fileprivate(set) var tally = QueryTally()
+  fileprivate var bucket: TokenBucket?
 
   fileprivate init(_ number: Int, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
     self.number = number
@@ -28,7 +30,7 @@ struct EndpointState: Sendable {
     if bucket == nil { bucket = TokenBucket(limit, now: now) } else { bucket?.change(to: limit, at: now) }
   }
 
-  private func isBlocked(at now: ResolverInstant) -> Bool { health.blockedUntil.map { $0 > now } ?? false }
+  fileprivate func isBlocked(at now: ResolverInstant) -> Bool { health.blockedUntil.map { $0 > now } ?? false }
 
   fileprivate func isReady(at now: ResolverInstant) -> Bool {
     !isBlocked(at: now) && (bucket.map { $0.ready(at: now) <= now } ?? true)
@@ -37,6 +39,12 @@ struct EndpointState: Sendable {
   fileprivate mutating func take(at now: ResolverInstant) -> Bool {
     guard !isBlocked(at: now) else { return false }
     return bucket?.take(at: now) ?? true
+  }
+
+  /// The next token of an endpoint that has said nothing against being asked, and when it may be used.
+  fileprivate mutating func reserve(at now: ResolverInstant) -> ResolverInstant? {
+    guard !isBlocked(at: now) else { return nil }
+    return bucket?.reserve(at: now)
   }
 
   fileprivate func ready(at now: ResolverInstant) -> ResolverInstant {
@@ -49,13 +57,17 @@ struct EndpointStates: Sendable {
   /// Who may be asked now.
   enum Next: Sendable {
     case taken(EndpointState)
-    /// Nobody at once: the rates of those are used up until then.
-    case empty(names: [String], ready: ResolverInstant)
-    /// Nobody at all.
+    /// The endpoint of that number, from then on: that turn is reserved for it.
+    case turn(Int, at: ResolverInstant)
+    /// Nobody before that: it said 429, and reserves nothing.
+    case blocked(until: ResolverInstant)
+    /// Nobody in time: their rates are used up.
+    case late(names: [String])
+    /// Nobody: there is none any more.
     case none
   }
 
-  private var endpoints: [EndpointState] = []
+  private(set) var endpoints: [EndpointState] = []
   private var nextNumber = 0
   private(set) var hedges = false
   private var budget = HedgeBudget()
@@ -82,20 +94,34 @@ struct EndpointStates: Sendable {
     UpstreamOrder.order(endpoints.map(\.health), at: now).map { endpoints[$0].number }
   }
 
-  /// Takes the first of those endpoints that may be asked now.
+  /// Takes the first of those endpoints that may be asked now, or the next turn of the one that may be asked soonest.
   ///
   /// An empty bucket is no failure: the next one is asked instead.
-  mutating func next(among numbers: [Int], at now: ResolverInstant) -> Next {
-    var waiting: [(name: String, ready: ResolverInstant)] = []
-    for place in places(of: numbers) {
-      if endpoints[place].take(at: now) {
-        budget.queried(at: now)
-        return .taken(endpoints[place])
-      }
-      waiting.append((endpoints[place].configuration.provider.name, endpoints[place].ready(at: now)))
+  mutating func next(among numbers: [Int], before deadline: ResolverInstant, at now: ResolverInstant) -> Next {
+    let places = places(of: numbers)
+    for place in places where endpoints[place].take(at: now) {
+      budget.queried(at: now)
+      return .taken(endpoints[place])
     }
-    guard let ready = waiting.map(\.ready).min() else { return .none }
-    return .empty(names: waiting.map(\.name), ready: ready)
+    guard let soonest = places.min(by: { endpoints[$0].ready(at: now) < endpoints[$1].ready(at: now) }) else {
+      return .none
+    }
+    let ready = endpoints[soonest].ready(at: now)
+    guard ready < deadline else { return .late(names: places.map { endpoints[$0].configuration.provider.name }) }
+    guard let instant = endpoints[soonest].reserve(at: now) else { return .blocked(until: ready) }
+    return .turn(endpoints[soonest].number, at: instant)
+  }
+
+  /// The turn that was reserved has come; nothing if the endpoint has said 429 or gone meanwhile.
+  mutating func begin(_ number: Int, at now: ResolverInstant) -> EndpointState? {
+    guard let place = place(of: number), !endpoints[place].isBlocked(at: now) else { return nil }
+    budget.queried(at: now)
+    return endpoints[place]
+  }
+
+  /// A turn that was reserved is not needed.
+  mutating func giveBack(_ number: Int) {
+    if let place = place(of: number) { endpoints[place].bucket?.giveBack() }
   }
 
   /// Takes one of those endpoints for a second query beside the first, where the budget has room for it.
@@ -107,20 +133,32 @@ struct EndpointStates: Sendable {
     return endpoints[place]
   }
 
-  /// Notes something about an endpoint's health, and says what that is now; nothing if the endpoint has gone.
+  /// An endpoint is asked.
+  mutating func asked(_ number: Int, at now: ResolverInstant) {
+    if let place = place(of: number) { endpoints[place].health.asked(at: now) }
+  }
+
+  /// A query has ended; what is known of the endpoint's health by now, or nothing if the endpoint has gone.
   @discardableResult
-  mutating func note(_ number: Int, _ change: (inout EndpointHealth) -> Void) -> EndpointHealth? {
-    guard let place = places(of: [number]).first else { return nil }
-    change(&endpoints[place].health)
+  mutating func ended(
+    _ number: Int, _ result: Result<Answer, ProviderFailure>, of lookup: EndpointHealth.Lookup, in time: Duration,
+    at now: ResolverInstant
+  ) -> EndpointHealth? {
+    guard let place = place(of: number) else { return nil }
+    switch result {
+    case .success: endpoints[place].health.answered(in: time)
+    case .failure(let failure): endpoints[place].health.failed(failure.kind, of: lookup, in: time, at: now)
+    }
+    endpoints[place].tally.note(result)
     return endpoints[place].health
   }
 
   /// Forgets what the last network taught.
-  mutating func forgetHealth() {
-    for place in endpoints.indices { endpoints[place].health = EndpointHealth() }
+  mutating func networkDidChange() {
+    for place in endpoints.indices { endpoints[place].health.networkDidChange() }
   }
 
-  private func places(of numbers: [Int]) -> [Int] {
-    numbers.compactMap { number in endpoints.firstIndex { $0.number == number } }
-  }
+  private func place(of number: Int) -> Int? { endpoints.firstIndex { $0.number == number } }
+
+  private func places(of numbers: [Int]) -> [Int] { numbers.compactMap(place) }
 }

@@ -17,6 +17,7 @@ struct FamilyRace: Sendable, Hashable {
 
   private var open: AddressFamilies
   private let preferred: IPAddress.Family
+  private let waitsForAll: Bool
   private var hasAddresses = false
 
   /// Begins a race of those families.
@@ -24,9 +25,11 @@ struct FamilyRace: Sendable, Hashable {
   /// - Parameters:
   ///   - families: the ones that were asked.
   ///   - preferred: the one that is used at once: IPv6, unless it has no route.
-  init(_ families: AddressFamilies, preferred: IPAddress.Family = .ipv6) {
+  ///   - waitsForAll: whether all outcomes are wanted, however long they take: nobody waits to connect.
+  init(_ families: AddressFamilies, preferred: IPAddress.Family = .ipv6, waitsForAll: Bool = false) {
     open = families
     self.preferred = preferred
+    self.waitsForAll = waitsForAll
   }
 
   /// Notes one family's outcome.
@@ -36,6 +39,7 @@ struct FamilyRace: Sendable, Hashable {
     open.remove(AddressFamilies(family))
     if outcome == .addresses { hasAddresses = true }
     if open.isEmpty { return .done }
+    guard !waitsForAll else { return .wait }
     guard outcome == .addresses else { return hasAddresses ? .done : .wait }
     return family == preferred ? .done : .waitAtMost(Self.resolutionDelay)
   }

@@ -36,9 +36,12 @@ final class FlightWait: Sendable {
   private let clock: any ResolverClock
   private let state: Locked<State>
 
-  init(_ families: AddressFamilies, preferred: IPAddress.Family = .ipv6, clock: any ResolverClock) {
+  init(
+    _ families: AddressFamilies, preferred: IPAddress.Family = .ipv6, waitsForAll: Bool = false,
+    clock: any ResolverClock
+  ) {
     self.clock = clock
-    state = Locked(State(race: FamilyRace(families, preferred: preferred)))
+    state = Locked(State(race: FamilyRace(families, preferred: preferred, waitsForAll: waitsForAll)))
   }
 
   /// Waits for the flights, and at most until `deadline` where there is one.

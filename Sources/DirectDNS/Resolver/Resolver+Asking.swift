@@ -8,28 +8,47 @@ extension Resolver {
     let route = configuration.localZones.route(host)
     if let local = try local(host, route, wanted) { return local }
     let deadlines = LookupDeadlines(timeout: options.timeout ?? configuration.timeout, from: clock.now)
-    if let known = try await known(host, wanted, route, options, deadlines) { return known }
-    metrics.missed()
-    return try await asked(host, wanted, route, options, deadlines)
+    let settled = settle(host, wanted, options.expired, at: clock.now)
+    do throws(DirectDNSError) {
+      if let known = try known(host, wanted, route, settled) {
+        metrics.hit(known.freshness)
+        return known
+      }
+    } catch {
+      metrics.hit(error)
+      throw error
+    }
+    return try await watched(host) { () async throws(DirectDNSError) in
+      try await settled.isRefreshable
+        ? refreshed(host, wanted, route, options, deadlines) : asked(host, wanted, route, options, deadlines)
+    }
   }
 
-  /// What the cache makes of a lookup, a refresh that is waited for included; nothing if providers must be asked.
+  /// A lookup that waits, with its span, its time and its outcome told to those who collect them.
+  nonisolated(nonsending) private func watched(
+    _ host: HostName, _ lookUp: nonisolated(nonsending) () async throws(DirectDNSError) -> Resolution
+  ) async throws(DirectDNSError) -> Resolution {
+    guard metrics.isCollected || tracer != nil else { return try await lookUp() }
+    let span = tracer.map { LookupSpan($0, host) }
+    let began = clock.now
+    let result: Result<Resolution, DirectDNSError>
+    do throws(DirectDNSError) { result = .success(try await lookUp()) } catch { result = .failure(error) }
+    metrics.waited(result, clock.now - began)
+    span?.end(result)
+    return try result.get()
+  }
+
+  /// What the cache makes of a lookup at once; nothing if it has to wait.
   private func known(
-    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
-    _ deadlines: LookupDeadlines
-  ) async throws(DirectDNSError) -> Resolution? {
-    let now = clock.now
-    let settled = settle(host, wanted, options.expired, at: now)
+    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ settled: AnswerCache.Settled?
+  ) throws(DirectDNSError) -> Resolution? {
     switch settled?.verdict {
     case .serve(_, let freshness, let refresh):
-      if refresh { refreshBehind(host, wanted, route, at: now) }
+      if refresh { refreshBehind(host, wanted, route, at: clock.now) }
       note(freshness, host)
       return settled?.resolution
-    case .wait:
-      return try await refreshed(host, wanted, route, options, deadlines)
-    case .negative(let negative, let left):
-      throw negativeError(host, wanted, negative, left: left)
-    case .miss, nil: return nil
+    case .negative(let negative, let left): throw negativeError(host, wanted, negative, left: left)
+    case .wait, .miss, nil: return nil
     }
   }
 
@@ -39,10 +58,12 @@ extension Resolver {
   func refreshBehind(_ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, at now: ResolverInstant) {
     let started = startRefresh(
       host, wanted, route, LookupDeadlines(timeout: settings.configuration.timeout, from: now), at: now)
-    if !started.isEmpty { settings.configuration.observer?(.refresh(host)) }
+    guard !started.isEmpty else { return }
+    metrics.refreshed(.behind)
+    settings.configuration.observer?(.refresh(host))
   }
 
-  private func startRefresh(
+  func startRefresh(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ deadlines: LookupDeadlines,
     at now: ResolverInstant
   ) -> [(IPAddress.Family, Flight<FlightOutcome>)] {
@@ -89,13 +110,14 @@ extension Resolver {
     let route = configuration.localZones.route(host)
     guard route == .providers || route == .system && settings.system != nil else { return [] }
     let deadlines = LookupDeadlines(timeout: configuration.timeout, from: clock.now)
+    metrics.refreshed(.ahead)
     return configuration.families.members.map { flight(AddressQuestion(host, $0), route, deadlines) }
   }
 
   // MARK: Asking
 
   /// Nothing is there: asks, and falls back on expired answers and the system's DNS.
-  private func asked(
+  func asked(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ options: LookupOptions,
     _ deadlines: LookupDeadlines, known: [IPAddress.Family: FlightOutcome] = [:], isSecondLook: Bool = false
   ) async throws(DirectDNSError) -> Resolution {
@@ -122,7 +144,9 @@ extension Resolver {
     outcomes.merge(result.outcomes) { $1 }
     if let answer = answer(outcomes) { return answer }
     if !isSecondLook, outcomes.values.contains(where: \.isRestored) {
-      if let known = try await self.known(host, wanted, route, options, deadlines) { return known }
+      let settled = settle(host, wanted, options.expired, at: clock.now)
+      if let known = try self.known(host, wanted, route, settled) { return known }
+      if settled.isRefreshable { return try await refreshed(host, wanted, route, options, deadlines) }
       // The caller has no use for it: this time the providers are asked.
       return try await asked(host, wanted, route, options, deadlines, isSecondLook: true)
     }
@@ -223,6 +247,7 @@ extension Resolver {
       } catch {
         outcome = .failure(error)
       }
+      systemTally.withLock { $0.note(outcome) }
       observe(question, outcome, duration: clock.now - asked)
       switch outcome {
       case .success(let answer):
@@ -248,6 +273,7 @@ extension Resolver {
   static let systemLifetimeLimit: UInt32 = 60
 
   func observe(_ question: AddressQuestion, _ outcome: Result<Answer, ProviderFailure>, duration: Duration) {
+    upstreams.report.askedSystem(outcome, duration)
     guard let observer = settings.configuration.observer else { return }
     let isAnswer = if case .success = outcome { true } else { false }
     observer(
@@ -262,13 +288,15 @@ extension Resolver {
     _ answer: Answer, _ question: AddressQuestion, _ source: UInt16, asked: ResolverInstant
   ) -> FlightOutcome {
     let now = clock.now
-    noteEvicted(cache.store(answer, to: question, source: source, asked: asked, now: now))
+    noteKept(evicted: cache.store(answer, to: question, source: source, asked: asked, now: now))
     let entry = CacheEntry(answer, source: source, policy: settings.configuration.cache, asked: asked, now: now)
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
     return .answered(answer, sources[Int(source)], life)
   }
 
-  func noteEvicted(_ count: Int) {
+  /// An answer came into the cache, and so many names had to go for it.
+  func noteKept(evicted count: Int) {
+    metrics.holds(cache.count)
     guard count > 0 else { return }
     metrics.evicted(count)
     cacheLogger.debug("the cache is full: names had to go", metadata: ["evicted": "\(count)"])
@@ -303,4 +331,9 @@ extension Resolver {
       ageNanoseconds: max(0, now.nanoseconds - life.askedAt),
       timeToLiveNanoseconds: max(0, life.expireAt - now.nanoseconds))
   }
+}
+
+extension AnswerCache.Settled? {
+  /// Whether there is a stale answer, which a refresh may better.
+  fileprivate var isRefreshable: Bool { if case .wait? = self?.verdict { true } else { false } }
 }

@@ -66,13 +66,17 @@ extension Resolver {
     switch settled?.verdict {
     case .serve(_, let freshness, let refresh):
       if refresh { refreshBehind(host, wanted, route, at: now) }
+      metrics.hit(freshness)
       note(freshness, host)
       return settled?.resolution
     case .wait:
       refreshBehind(host, wanted, route, at: now)
+      metrics.hit(.stale)
       note(.stale, host)
       return settled?.resolution
-    case .negative: return nil
+    case .negative(let negative, let left):
+      if metrics.isCollected { metrics.hit(negativeError(host, wanted, negative, left: left)) }
+      return nil
     case .miss, nil:
       refreshBehind(host, wanted, route, at: now)
       metrics.missed()
@@ -81,7 +85,6 @@ extension Resolver {
   }
 
   func note(_ freshness: Resolution.Freshness, _ host: HostName) {
-    metrics.hit(freshness)
     if freshness == .stale { logger.debug("a stale answer serves", metadata: ["host": "\(host)"]) }
     settings.configuration.observer?(.hit(host, freshness))
   }

@@ -33,6 +33,7 @@ extension Resolver {
       let state = await store.takeLease(on: question, for: duration)
       switch wait.step(state, at: clock.now) {
       case .ask(let lease):
+        storeReport?.turn(lease != nil ? .taken : state == .held ? .late : .unavailable)
         // Whoever had the lease until now has written before giving it back.
         guard let lease, case .found(let outcome) = await restored(store, question) else { return .ask(lease) }
         store.endSoon(lease)
@@ -40,7 +41,9 @@ extension Resolver {
       case .lookAgain(let instant):
         guard (try? await clock.sleep(until: instant)) != nil else { return .ask(nil) }
         switch await restored(store, question) {
-        case .found(let outcome): return .landed(outcome)
+        case .found(let outcome):
+          storeReport?.turn(.awaited)
+          return .landed(outcome)
         case .unavailable: return .ask(nil)
         case .nothing: break
         }
@@ -67,7 +70,7 @@ extension Resolver {
       phase: cache.phase(of: stored, at: now), askedAt: stored.life.askedAt, isNegative: stored.isNegative,
       known: known?.life)
     storeReport?.read(isHit: use != .nothing)
-    if use != .nothing { noteEvicted(cache.store(stored, for: question, now: now)) }
+    if use != .nothing { noteKept(evicted: cache.store(stored, for: question, now: now)) }
     switch use {
     case .answer:
       let answer = Answer(stored.content, ttl: nil, canonicalName: stored.canonicalName)

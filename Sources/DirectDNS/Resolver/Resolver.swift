@@ -1,5 +1,6 @@
 internal import Logging
 internal import Synchronization
+internal import Tracing
 
 /// Turns names into addresses: from its cache, from the providers, or, when all of them fail, from answers that
 /// expired and from the system's DNS.
@@ -12,10 +13,12 @@ public final class Resolver: Sendable {
   let ranking = AddressRanking()
   let upstreams: Upstreams
   let metrics = ResolverMetrics()
+  let tracer = LookupSpan.tracer
   let flights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFlights = SingleFlight<AddressQuestion, FlightOutcome>()
   let ordinaryFlights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFailures: Locked<FailureMemory>
+  let systemTally = Locked(QueryTally())
   let store: StoreLink?
   let storeReport: StoreReport?
   let sources = SourceNames()
@@ -161,6 +164,7 @@ public final class Resolver: Sendable {
   /// Forgets what is known of a name, in the store too, so that the next lookup asks.
   public func invalidate(_ host: HostName) {
     cache.forget(host, now: clock.now)
+    metrics.holds(cache.count)
     for family in IPAddress.Family.allCases {
       systemFailures.withLock { $0.forget(AddressQuestion(host, family)) }
       store?.forget(AddressQuestion(host, family))

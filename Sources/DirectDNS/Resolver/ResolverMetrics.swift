@@ -1,29 +1,88 @@
 internal import CoreMetrics
 
-/// Counters of what the cache did.
+/// Counts what became of lookups and of the cache.
 ///
 /// Nothing is counted while nobody collects: a cached lookup takes some 60 ns.
 struct ResolverMetrics: Sendable {
   let isCollected: Bool
+  private let source: MetricSource
+  /// At hand for the hot path, in the order of the cases.
   private let hits: [Counter]
-  private let misses: Counter
-  private let evictions: Counter
+  private let size: CacheSize
 
-  init() {
-    isCollected = !(MetricsSystem.factory is NOOPMetricsHandler)
-    hits = Resolution.Freshness.allCases.map {
-      Counter(label: "directdns_cache_lookups", dimensions: [("freshness", $0.rawValue)])
-    }
-    misses = Counter(label: "directdns_cache_lookups", dimensions: [("freshness", "miss")])
-    evictions = Counter(label: "directdns_cache_evictions")
+  init(_ source: MetricSource = MetricSource()) {
+    self.source = source
+    isCollected = source.isCollected
+    hits = Resolution.Freshness.allCases.map { source.counter(.lookups, $0.rawValue, Self.answered) }
+    size = CacheSize(source)
   }
 
+  /// What stands for the freshness of what did not come from the cache.
+  static let uncached = "none"
+  static let answered = "answered"
+
+  /// What a lookup's end is called.
+  static func outcome(_ error: DirectDNSError) -> String { error.code.description }
+
+  /// A lookup was answered from the cache.
   func hit(_ freshness: Resolution.Freshness) {
     guard let index = Resolution.Freshness.allCases.firstIndex(of: freshness) else { return }
     hits[index].increment()
   }
 
-  func missed() { misses.increment() }
+  /// A lookup met a negative answer in the cache.
+  func hit(_ error: DirectDNSError) { source.count(.lookups, Resolution.Freshness.fresh.rawValue, Self.outcome(error)) }
 
-  func evicted(_ count: Int) { evictions.increment(by: count) }
+  /// A lookup that may not wait found nothing.
+  func missed() { source.count(.lookups, Self.uncached, "missed") }
+
+  /// A lookup that had to wait ended.
+  func waited(_ result: Result<Resolution, DirectDNSError>, _ duration: Duration) {
+    let outcome: String
+    switch result {
+    case .success(let resolution):
+      outcome = Self.answered
+      // What is within its lifetime after a wait was asked for.
+      let isOld = resolution.freshness > .due
+      source.count(.lookups, isOld ? resolution.freshness.rawValue : Self.uncached, outcome)
+    case .failure(let error):
+      outcome = Self.outcome(error)
+      source.count(.lookups, Self.uncached, outcome)
+    }
+    source.record(.lookupTime, outcome, duration: duration)
+  }
+
+  /// What begins a refresh.
+  enum RefreshKind: String {
+    /// A lookup that was answered with what is not fresh.
+    case behind
+    /// A name that is kept alive.
+    case ahead
+  }
+
+  func refreshed(_ kind: RefreshKind) { source.count(.refreshes, kind.rawValue) }
+
+  func evicted(_ count: Int) { if count > 0 { source.count(.evictions, by: count) } }
+
+  /// The cache holds so many names now.
+  func holds(_ count: @autoclosure () -> Int) { if isCollected { size.change(to: count()) } }
+}
+
+/// A cache's part in the number of cached names, which all resolvers of a process share.
+private final class CacheSize: Sendable {
+  private let meter: Meter
+  private let counted = Locked(0)
+
+  init(_ source: MetricSource) { meter = source.meter(.cachedNames) }
+
+  deinit { change(to: 0) }
+
+  func change(to count: Int) {
+    let growth = counted.withLock { counted in
+      defer { counted = count }
+      return count - counted
+    }
+    if growth > 0 { meter.increment(by: Double(growth)) }
+    if growth < 0 { meter.decrement(by: Double(-growth)) }
+  }
 }

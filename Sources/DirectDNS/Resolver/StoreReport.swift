@@ -1,35 +1,40 @@
-internal import CoreMetrics
 internal import Logging
 
 /// Tells logs, metrics and the observer what became of the store.
 struct StoreReport: Sendable {
   private let name: String
   private let logger = Logger(label: "directdns.store")
-  private let hits: Counter
-  private let misses: Counter
-  private let failures: Counter
-  private let dropped: Counter
+  private let metrics = MetricSource()
   private let observer: (@Sendable (ResolverEvent) -> Void)?
 
   init(name: String, observer: (@Sendable (ResolverEvent) -> Void)?) {
     self.name = name
     self.observer = observer
-    let store = ("store", name)
-    hits = Counter(label: "directdns_store_reads", dimensions: [store, ("outcome", "hit")])
-    misses = Counter(label: "directdns_store_reads", dimensions: [store, ("outcome", "miss")])
-    failures = Counter(label: "directdns_store_failures", dimensions: [store])
-    dropped = Counter(label: "directdns_store_dropped", dimensions: [store])
   }
 
-  func read(isHit: Bool) { (isHit ? hits : misses).increment() }
+  func read(isHit: Bool) { metrics.count(.storeReads, name, isHit ? "hit" : "miss") }
+
+  /// How a turn among a fleet's members went.
+  enum Turn: String {
+    /// This member asks for all.
+    case taken
+    /// Another member's answer came in time.
+    case awaited
+    /// Another member was waited for in vain.
+    case late
+    /// The store has no leases, or could not say.
+    case unavailable
+  }
+
+  func turn(_ turn: Turn) { metrics.count(.leases, name, turn.rawValue) }
 
   func note(_ event: StoreEvent) {
     switch event {
     case .failed(let error):
-      failures.increment()
+      metrics.count(.storeFailures, name)
       logger.warning("the store fails: lookups go on without it", metadata: ["store": "\(name)", "reason": "\(error)"])
     case .recovered: logger.notice("the store works again", metadata: ["store": "\(name)"])
-    case .dropped(let count): dropped.increment(by: count)
+    case .dropped(let count): metrics.count(.storeDrops, name, by: count)
     }
     observer?(.store(name, event))
   }

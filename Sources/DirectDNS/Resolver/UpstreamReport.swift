@@ -1,60 +1,51 @@
 internal import HTTPTypes
 internal import Logging
-internal import CoreMetrics
 
 /// Tells logs, metrics and the observer what became of queries.
 ///
 /// Names of hosts and providers, never a URL's query.
 struct UpstreamReport: Sendable {
-  private struct Meters: Sendable {
-    let answered: Counter
-    let failed: Counter
-    let latency: Timer
-  }
-
-  private let logger: Logger
-  private let meters = Locked<[String: Meters]>([:])
+  private let logger = Logger(label: "directdns.upstreams")
+  private let metrics = MetricSource()
   private let observer: (@Sendable (ResolverEvent) -> Void)?
 
-  init(observer: (@Sendable (ResolverEvent) -> Void)?) {
-    logger = Logger(label: "directdns.upstreams")
-    self.observer = observer
-  }
+  init(observer: (@Sendable (ResolverEvent) -> Void)?) { self.observer = observer }
 
-  /// The meters of a provider's name: it keeps them while providers come and go.
-  private func meters(_ name: String) -> Meters {
-    meters.withLock { meters in
-      if let known = meters[name] { return known }
-      let dimension = ("provider", name)
-      let new = Meters(
-        answered: Counter(label: "directdns_upstream_queries", dimensions: [dimension, ("outcome", "answered")]),
-        failed: Counter(label: "directdns_upstream_queries", dimensions: [dimension, ("outcome", "failed")]),
-        latency: Timer(label: "directdns_upstream_latency", dimensions: [dimension]))
-      meters[name] = new
-      return new
-    }
-  }
-
+  /// A query ended.
   func ended(
     _ provider: any Provider, _ question: AddressQuestion, reply: HTTPReply?,
-    result: Result<Answer, ProviderFailure>, isHedge: Bool, duration: Duration
+    result: Result<Answer, ProviderFailure>, label: QueryLabel, isHedge: Bool, duration: Duration
   ) {
-    let isAnswer = if case .success = result { true } else { false }
-    let meters = meters(provider.name)
-    (isAnswer ? meters.answered : meters.failed).increment()
-    meters.latency.recordNanoseconds(duration.wholeNanoseconds)
+    metrics.count(.queries, provider.name, label.text)
+    metrics.record(.queryTime, provider.name, duration: duration)
+    if isHedge { metrics.count(.hedges, provider.name) }
     if case .failure(let failure) = result, failure.kind != .cancelled {
       logger.debug(
         "query failed",
         metadata: ["provider": "\(provider.name)", "question": "\(question)", "reason": "\(failure.reason)"])
     }
     guard let observer else { return }
+    let isAnswer = if case .success = result { true } else { false }
     observer(
       .attempt(
         ResolverEvent.Attempt(
           provider: provider.name, origin: provider.url.originText, question: question, address: reply?.address,
           status: reply?.status.code, outcome: Self.text(result), isAnswer: isAnswer, isHedge: isHedge,
           duration: duration)))
+  }
+
+  /// The system's DNS was asked.
+  func askedSystem(_ result: Result<Answer, ProviderFailure>, _ duration: Duration) {
+    metrics.count(.queries, "system", QueryLabel(result).text)
+    metrics.record(.queryTime, "system", duration: duration)
+  }
+
+  /// A lookup waits for a provider's request rate.
+  func waits() { metrics.count(.rateLimitWaits) }
+
+  /// A provider's breaker is open, or it is not.
+  func breaker(of provider: any Provider, isOpen: Bool) {
+    metrics.set(.openBreakers, provider.name, to: isOpen ? 1 : 0)
   }
 
   func opened(_ provider: any Provider) {

@@ -23,7 +23,7 @@ final class Upstreams: Sendable {
   private let transport: any HTTPTransport
   private let clock: any ResolverClock
   private let bootstrap: Bootstrap
-  private let report: UpstreamReport
+  let report: UpstreamReport
   private let state: Locked<EndpointStates>
 
   init(
@@ -34,7 +34,9 @@ final class Upstreams: Sendable {
     self.clock = clock
     self.bootstrap = bootstrap
     self.report = report
-    state = Locked(EndpointStates(configuration, at: clock.now))
+    let states = EndpointStates(configuration, at: clock.now)
+    state = Locked(states)
+    reportBreakers(of: states.endpoints)
   }
 
   /// Goes on with other providers; those that stay keep their health and what is left of their rate.
@@ -42,14 +44,56 @@ final class Upstreams: Sendable {
   /// A lookup under way asks none any more that has gone, and none that came after it had begun.
   func update(_ configuration: ResolverConfiguration) {
     let now = clock.now
-    state.withLock { $0.update(configuration, at: now) }
+    let (gone, here) = state.withLock { state in
+      let before = state.endpoints
+      state.update(configuration, at: now)
+      return (before, state.endpoints)
+    }
+    // A breaker that has gone is closed; one that came may have the same name.
+    for endpoint in gone { report.breaker(of: endpoint.configuration.provider, isOpen: false) }
+    reportBreakers(of: here)
+  }
+
+  private func reportBreakers(of endpoints: [EndpointState]) {
+    for endpoint in endpoints {
+      report.breaker(of: endpoint.configuration.provider, isOpen: endpoint.health.openedAt != nil)
+    }
   }
 
   /// Forgets what the last network taught.
   func networkDidChange() {
-    state.withLock { $0.forgetHealth() }
+    reportBreakers(
+      of: state.withLock { state in
+        state.networkDidChange()
+        return state.endpoints
+      })
     transport.networkDidChange()
   }
+
+  /// All endpoints as they stand, in the order of the configuration.
+  var endpoints: [EndpointState] { state.withLock(\.endpoints) }
+
+  /// How the endpoints do, in the order of the configuration.
+  var status: [UpstreamStatus] {
+    endpoints.map { UpstreamStatus($0.configuration.provider, $0.health) }
+  }
+
+  // MARK: What a warm-up goes by
+
+  /// When somebody may be asked again: now, unless all of them said 429.
+  func unblocked(at now: ResolverInstant) -> ResolverInstant {
+    max(now, endpoints.map { $0.health.blockedUntil ?? now }.min() ?? now)
+  }
+
+  /// Whether every endpoint failed again and again.
+  func areAllOpen() -> Bool {
+    endpoints.allSatisfy { $0.health.openedAt != nil }
+  }
+
+  /// The queries so far, in the order of the configuration.
+  var tallies: [QueryTally] { endpoints.map(\.tally) }
+
+  // MARK: Asking
 
   /// Asks until one answers or none is left; each endpoint at most once.
   func answer(_ question: AddressQuestion, _ deadlines: LookupDeadlines) async throws(Failed) -> Answered {
@@ -146,23 +190,32 @@ final class Upstreams: Sendable {
   /// The next endpoint that may be asked now.
   ///
   /// An empty bucket is no failure: the next one is asked instead, and when all are empty the lookup waits
-  /// for the first token.
+  /// for the first token. Those who wait for one bucket are served in the order of their coming.
   private func next(_ candidates: inout Candidates, _ deadlines: LookupDeadlines) async -> EndpointState? {
     while !candidates.order.isEmpty {
       let now = clock.now
       guard now < deadlines.providers else { return nil }
-      switch state.withLock({ $0.next(among: candidates.order, at: now) }) {
+      switch state.withLock({ $0.next(among: candidates.order, before: deadlines.providers, at: now) }) {
       case .taken(let endpoint):
         candidates.order.removeAll { $0 == endpoint.number }
         return endpoint
-      case .none: return nil
-      case .empty(let names, let ready):
-        guard ready >= deadlines.providers else {
-          guard (try? await clock.sleep(until: ready)) != nil else { return nil }
-          continue
+      case .turn(let number, let instant):
+        report.waits()
+        guard (try? await clock.sleep(until: instant)) != nil else {
+          state.withLock { $0.giveBack(number) }
+          return nil
         }
+        // It may have said 429 meanwhile.
+        guard let endpoint = state.withLock({ $0.begin(number, at: clock.now) }) else { continue }
+        candidates.order.removeAll { $0 == number }
+        return endpoint
+      case .blocked(let instant):
+        report.waits()
+        guard (try? await clock.sleep(until: instant)) != nil else { return nil }
+      case .late(let names):
         candidates.attempts += names.map { .init(provider: $0, reason: "its request rate is used up") }
         return nil
+      case .none: return nil
       }
     }
     return nil
@@ -181,10 +234,10 @@ final class Upstreams: Sendable {
     let configuration = endpoint.configuration
     let provider = configuration.provider
     let begun = clock.now
-    _ = state.withLock { $0.note(endpoint.number) { $0.asked(at: begun) } }
+    state.withLock { $0.asked(endpoint.number, at: begun) }
     var asked = begun
     var reply: HTTPReply?
-    var isTimeout = false
+    var sendError: HTTPTransportError?
     let result: Result<Answer, ProviderFailure>
     do throws(ProviderFailure) {
       let timeout = deadlines.attemptTimeout(at: begun) ?? .zero
@@ -193,7 +246,7 @@ final class Upstreams: Sendable {
       asked = clock.now
       let left = timeout - (asked - begun)
       guard let address, left > .zero else {
-        isTimeout = true
+        sendError = .timedOut
         throw ProviderFailure(.cancelled, "no time was left for it")
       }
       let message = provider.request(for: question, at: clock.secondsSince1970)
@@ -201,7 +254,7 @@ final class Upstreams: Sendable {
         reply = try await transport.send(message, to: address, timeout: left)
       } catch {
         if case .connect = error { bootstrap.connectingFailed(address) }
-        isTimeout = error == .timedOut
+        sendError = error
         throw ProviderFailure(error)
       }
       guard let reply else { throw .malformed("no reply") }
@@ -210,19 +263,14 @@ final class Upstreams: Sendable {
       result = .failure(error)
     }
     let now = clock.now
-    let hasOpened = state.withLock { state in
-      state.note(endpoint.number) { health in
-        switch result {
-        case .success: health.answered(in: now - asked)
-        case .failure(let failure):
-          let lookup = EndpointHealth.Lookup(host: question.host, end: deadlines.whole)
-          health.failed(failure.kind, of: lookup, in: now - asked, at: now)
-        }
-      }?.openedAt == now
-    }
-    if hasOpened { report.opened(provider) }
+    let lookup = EndpointHealth.Lookup(host: question.host, end: deadlines.whole)
+    let health = state.withLock { $0.ended(endpoint.number, result, of: lookup, in: now - asked, at: now) }
+    if let health { report.breaker(of: provider, isOpen: health.openedAt != nil) }
+    if health?.openedAt == now { report.opened(provider) }
     report.ended(
-      provider, question, reply: reply, result: result, isHedge: isHedge, duration: now - asked)
+      provider, question, reply: reply, result: result,
+      label: QueryLabel(result, error: sendError, status: reply?.status), isHedge: isHedge, duration: now - asked)
+    let isTimeout = sendError == .timedOut
     switch result {
     case .success(let answer):
       return .answered(Answered(answer: answer, endpoint: endpoint.number, provider: provider.name, asked: asked))

@@ -30,7 +30,7 @@ struct ResolveCommand: ContextCommand {
       Of several names' statuses the highest counts.
 
       ENVIRONMENT
-      DIRECTDNS_CONFIG, DIRECTDNS_PROVIDERS, DIRECTDNS_BOOTSTRAP, DIRECTDNS_CA, DIRECTDNS_FAMILY, DIRECTDNS_EXPIRED, DIRECTDNS_SYSTEM, DIRECTDNS_TIMEOUT override the configuration file; options override them. Credentials: DIRECTDNS_ALIDNS_ACCOUNT, DIRECTDNS_ALIDNS_KEY_ID, DIRECTDNS_ALIDNS_SECRET, DIRECTDNS_DNSPOD_TOKEN, DIRECTDNS_EMAS_ACCOUNT, DIRECTDNS_EMAS_SECRET. NO_COLOR, SSL_CERT_DIR and SSL_CERT_FILE mean what they mean elsewhere.
+      DIRECTDNS_CONFIG, DIRECTDNS_PROVIDERS, DIRECTDNS_BOOTSTRAP, DIRECTDNS_CA, DIRECTDNS_FAMILY, DIRECTDNS_EXPIRED, DIRECTDNS_SYSTEM, DIRECTDNS_TIMEOUT, DIRECTDNS_STORE override the configuration file; options override them. Credentials: DIRECTDNS_ALIDNS_ACCOUNT, DIRECTDNS_ALIDNS_KEY_ID, DIRECTDNS_ALIDNS_SECRET, DIRECTDNS_DNSPOD_TOKEN, DIRECTDNS_EMAS_ACCOUNT, DIRECTDNS_EMAS_SECRET. NO_COLOR, SSL_CERT_DIR and SSL_CERT_FILE mean what they mean elsewhere.
       """)
 
   @OptionGroup(title: "Upstream options")
@@ -51,7 +51,7 @@ struct ResolveCommand: ContextCommand {
     do {
       let settings = try settings(in: context)
       let lookups = NameLookups(hosts: hosts, format: format)
-      return try await context.withResolver(settings, upstream.store()) { resolver in
+      return try await context.withResolver(settings) { resolver in
         await lookups.run(in: context) { host throws(DirectDNSError) in
           try await resolver.resolve(host, options: settings.lookup)
         }

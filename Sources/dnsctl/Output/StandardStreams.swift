@@ -154,6 +154,12 @@ func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
   }
 }
 
+/// How long a file is; nothing if there is none.
+func fileLength(_ path: String) -> Int64? {
+  var information = stat()
+  return unsafe stat(path, &information) == 0 ? Int64(information.st_size) : nil
+}
+
 /// Signals, and the end of the process.
 enum CommandSignals {
   /// A write to a closed pipe becomes an error instead of a death, and an interrupt ends with 130.

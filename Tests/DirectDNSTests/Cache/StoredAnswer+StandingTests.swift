@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `of one from the beginning of time is gone`() {
-    let asked = WallInstant(milliseconds: .min)
+    let asked = WallInstant(milliseconds: .min + 1)
     let answer = StoredAnswer(
       AddressQuestion(Sample.name("www.example.com"), .ipv4), .addresses([.ipv4(1)]), provider: "alidns",
       asked: asked, expires: asked, gone: asked)

@@ -12,13 +12,14 @@ struct ClientLaboratory: Sendable {
 
   init(
     records: RecordTable = RecordTable(), clock: any ResolverClock = SystemClock(), policy: AddressPolicy = .any,
-    _ change: (inout DirectClientConfiguration) -> Void = { _ in }
+    store: (any AnswerStore)? = nil, _ change: (inout DirectClientConfiguration) -> Void = { _ in }
   ) async throws {
     provider = try await FakeProvider.start(records: records)
     var resolving = ResolverConfiguration(providers: [
       ProviderConfiguration(provider: JSONProvider(name: "fake", url: try WebURL(provider.url("/resolve"))))
     ])
     resolving.usesSystemDNS = false
+    resolving.store = store
     var configuration = DirectClientConfiguration()
     configuration.policy = policy
     change(&configuration)

@@ -36,13 +36,14 @@ struct RebindingTests {
   }
 
   private func staged(
-    _ fill: (inout RecordTable) -> Void, handler: @escaping FakeOrigin.Handler = { _ in OriginResponse(body: "open") },
+    _ fill: (inout RecordTable) -> Void, store: (any AnswerStore)? = nil,
+    handler: @escaping FakeOrigin.Handler = { _ in OriginResponse(body: "open") },
     _ body: (World) async throws -> Void
   ) async throws {
     let origins = try await OriginGroup.start(["127.0.0.2", "127.0.0.1", "::1"], handler: handler)
     let clock = ManualClock()
     let policy = AddressPolicy(.publicOnly, allowedNetworks: [try #require(IPNetwork("127.0.0.2/32"))])
-    let laboratory = try await ClientLaboratory(records: RecordTable(fill), clock: clock, policy: policy)
+    let laboratory = try await ClientLaboratory(records: RecordTable(fill), clock: clock, policy: policy, store: store)
     let world = World(laboratory: laboratory, open: origins[0], closed: Array(origins.dropFirst()), clock: clock)
     try await body(world)
     for closed in world.closed { #expect(closed.connectionCount == 0) }
@@ -160,6 +161,48 @@ struct RebindingTests {
         try await world.client.execute(world.request("http://www.evil.test:PORT/"), options: request)
       }
       #expect(error?.code == .addressForbidden)
+    }
+  }
+
+  @Test(arguments: [["127.0.0.1", "::1"], ["127.0.0.1", "127.0.0.2"]])
+  func `a stored answer is judged like any other, after a public one and where a process starts with it`(
+    _ addresses: [String]
+  ) async throws {
+    let store = MemoryAnswerStore()
+    try await staged({ $0.add("www.evil.test", "127.0.0.2", ttl: 60) }, store: store) { world in
+      let first = try await world.client.execute(world.request("http://www.evil.test:PORT/"))
+      #expect(try await first.body.text() == "open")
+      await world.laboratory.provider.stop()
+      world.clock.advance(by: .seconds(120))
+      for family in IPAddress.Family.allCases {
+        let list = addresses.map(Sample.address).filter { $0.family == family }
+        let now = world.clock.wallNow
+        store.write([
+          StoredAnswer(
+            AddressQuestion(Sample.name("www.evil.test"), family),
+            list.isEmpty ? .negative(.noAddress) : .addresses(list), provider: "other", asked: now,
+            expires: now + .seconds(300), gone: now + .seconds(86_700))
+        ])
+      }
+      let next = try await ClientLaboratory(clock: world.clock, policy: world.client.configuration.policy, store: store)
+      await next.provider.stop()
+      for client in [world.client, next.client] {
+        let source = try await client.resolver.resolve("www.evil.test").source
+        #expect(source == .store)
+        for _ in 0..<3 {
+          guard addresses.contains("127.0.0.2") else {
+            let error = await #expect(throws: DirectDNSError.self) {
+              try await client.execute(world.request("http://www.evil.test:PORT/"))
+            }
+            #expect(error?.code == .addressForbidden)
+            continue
+          }
+          let response = try await client.execute(world.request("http://www.evil.test:PORT/"))
+          #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
+          _ = try await response.body.text()
+        }
+      }
+      await next.stop()
     }
   }
 

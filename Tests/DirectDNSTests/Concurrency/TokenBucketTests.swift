@@ -52,6 +52,27 @@ struct TokenBucketTests {
     #expect(take(&bucket, Sample.at(11)))
   }
 
+  @Test func `those who reserve have their turns one after the other`() {
+    var bucket = TokenBucket(RateLimit(perSecond: 4, burst: 1), now: Sample.at(0))
+    let turns = (0..<4).map { _ in bucket.reserve(at: Sample.at(0)) }
+    #expect(turns == [0, 0.25, 0.5, 0.75].map(Sample.at))
+    #expect(!take(&bucket, Sample.at(0.9)))
+    #expect(bucket.ready(at: Sample.at(0.9)) == Sample.at(1))
+    #expect(take(&bucket, Sample.at(1)))
+  }
+
+  @Test func `a token that is given back is the next one's`() {
+    var bucket = TokenBucket(RateLimit(perSecond: 1, burst: 1), now: Sample.at(0))
+    _ = (0..<3).map { _ in bucket.reserve(at: Sample.at(0)) }
+    bucket.giveBack()
+    let turn = bucket.reserve(at: Sample.at(0))
+    #expect(turn == Sample.at(2))
+    bucket = TokenBucket(RateLimit(perSecond: 1, burst: 1), now: Sample.at(0))
+    bucket.giveBack()
+    #expect(take(&bucket, Sample.at(0)))
+    #expect(!take(&bucket, Sample.at(0)))
+  }
+
   @Test func `no more goes out over a long time than the rate and one burst allow`() {
     var random = SeededGenerator(seed: 3)
     var bucket = TokenBucket(RateLimit(perSecond: 20), now: Sample.at(0))

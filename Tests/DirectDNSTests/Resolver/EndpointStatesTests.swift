@@ -13,12 +13,13 @@ struct EndpointStatesTests {
   private static func opened(_ states: inout EndpointStates, _ number: Int, at seconds: Double) {
     for failure in 0..<EndpointHealth.failureLimit {
       let lookup = EndpointHealth.Lookup(host: Sample.name("n\(failure).example"), end: Sample.at(seconds))
-      states.note(number) { $0.failed(.transport, of: lookup, in: .zero, at: Sample.at(seconds)) }
+      states.ended(
+        number, .failure(ProviderFailure(.transport, "no")), of: lookup, in: .zero, at: Sample.at(seconds))
     }
   }
 
   private static func take(_ states: inout EndpointStates, _ numbers: [Int], at seconds: Double) -> String? {
-    guard case .taken(let endpoint) = states.next(among: numbers, at: Sample.at(seconds)) else { return nil }
+    guard case .taken(let endpoint) = states.next(among: numbers, before: Sample.at(seconds), at: Sample.at(seconds)) else { return nil }
     return endpoint.configuration.provider.name
   }
 
@@ -67,8 +68,10 @@ struct EndpointStatesTests {
     var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
     states.update(Self.configuration("two"), at: Sample.at(1))
     #expect(Self.take(&states, [0, 1], at: 1) == "two")
-    #expect(states.note(0) { $0.answered(in: .zero) } == nil)
-    guard case .none = states.next(among: [0], at: Sample.at(1)) else {
+    let lookup = EndpointHealth.Lookup(host: Laboratory.host, end: Sample.at(5))
+    #expect(states.ended(0, .success(.addresses("192.0.2.1")), of: lookup, in: .zero, at: Sample.at(1)) == nil)
+    #expect(states.begin(0, at: Sample.at(1)) == nil)
+    guard case .none = states.next(among: [0], before: Sample.at(9), at: Sample.at(1)) else {
       Issue.record("somebody was left")
       return
     }

@@ -28,6 +28,13 @@ struct FamilyRaceTests {
   }
 
   @Test(arguments: IPAddress.Family.allCases)
+  func `who wants all waits for both families, however long`(_ family: IPAddress.Family) {
+    var race = FamilyRace(.any, waitsForAll: true)
+    #expect(race.note(family, .addresses) == .wait)
+    #expect(race.note(family == .ipv4 ? .ipv6 : .ipv4, .nothing) == .done)
+  }
+
+  @Test(arguments: IPAddress.Family.allCases)
   func `a single family is waited for and nothing else`(_ family: IPAddress.Family) {
     #expect(steps(AddressFamilies(family), (family, .addresses)) == [.done])
     #expect(steps(AddressFamilies(family), (family, .nothing)) == [.done])

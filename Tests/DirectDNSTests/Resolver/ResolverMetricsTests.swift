@@ -1,13 +1,72 @@
+import CoreMetrics
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 
+@Suite(.timeLimit(.minutes(1)))
 struct ResolverMetricsTests {
+  private let metrics = RecordingMetrics()
+
   @Test func `nothing is collected while the program has no metrics system, and counting is harmless`() {
     let metrics = ResolverMetrics()
     #expect(!metrics.isCollected)
     for freshness in Resolution.Freshness.allCases { metrics.hit(freshness) }
     metrics.missed()
     metrics.evicted(3)
+  }
+
+  @Test func `a lookup is counted once, by what the cache had and by what came of it`() async throws {
+    let laboratory = try withMetricsFactory(metrics) { try Laboratory() }
+    #expect(laboratory.resolver.cached(Laboratory.host) == nil)
+    await laboratory.settle()
+    try await laboratory.learn(ttl: 100)
+    for _ in 0..<3 { _ = try await laboratory.resolver.resolve(Laboratory.host) }
+    laboratory.clock.advance(by: .seconds(80))
+    _ = try await laboratory.resolver.resolve(Laboratory.host)
+    await laboratory.settle()
+    let counts = metrics.counts
+    #expect(counts["directdns_lookups_total freshness=none outcome=missed"] == 1)
+    #expect(counts["directdns_lookups_total freshness=none outcome=answered"] == 1)
+    #expect(counts["directdns_lookups_total freshness=fresh outcome=answered"] == 3)
+    #expect(counts["directdns_lookups_total freshness=due outcome=answered"] == 1)
+    #expect(counts["directdns_lookup_duration_seconds outcome=answered"] == 1, "those that waited")
+    #expect(counts["directdns_cache_refreshes_total kind=behind"] == 2)
+  }
+
+  @Test func `a stale answer that serves after a wait is counted as stale`() async throws {
+    let laboratory = try withMetricsFactory(metrics) { try Laboratory() }
+    try await laboratory.learn(ttl: 100)
+    laboratory.clock.advance(by: .seconds(200))
+    laboratory.transport.answer { _ in .error(.connect("refused")) }
+    let found = try await laboratory.outcome().get()
+    #expect(found.freshness == .stale)
+    #expect(metrics.counts["directdns_lookups_total freshness=stale outcome=answered"] == 1)
+    #expect(metrics.counts["directdns_lookup_duration_seconds outcome=answered"] == 2)
+  }
+
+  @Test func `errors are counted by their code, known negative answers as fresh`() async throws {
+    let laboratory = try withMetricsFactory(metrics) { try Laboratory() }
+    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 30)) }
+    for _ in 0..<2 { _ = await laboratory.failure() }
+    _ = laboratory.resolver.cached(Laboratory.host)
+    #expect(metrics.counts["directdns_lookups_total freshness=none outcome=nameNotFound"] == 1)
+    #expect(metrics.counts["directdns_lookups_total freshness=fresh outcome=nameNotFound"] == 2)
+  }
+
+  @Test func `the number of cached names is that of all resolvers`() async throws {
+    let (first, second) = try withMetricsFactory(metrics) { (try Laboratory(), try Laboratory()) }
+    try await first.learn(host: Sample.name("a.example"))
+    try await first.learn(host: Sample.name("b.example"))
+    try await second.learn(host: Sample.name("a.example"))
+    #expect(metrics.counts["directdns_cache_names"] == 3)
+    first.resolver.invalidate(Sample.name("a.example"))
+    #expect(metrics.counts["directdns_cache_names"] == 2)
+    do {
+      let third = try withMetricsFactory(metrics) { try Resolver(ResolverConfiguration(providers: [])) }
+      third.metrics.holds(7)
+      #expect(metrics.counts["directdns_cache_names"] == 9)
+    }
+    #expect(metrics.counts["directdns_cache_names"] == 2, "a resolver that has gone holds none")
   }
 }

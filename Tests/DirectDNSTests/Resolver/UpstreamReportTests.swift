@@ -31,8 +31,7 @@ struct UpstreamReportTests {
     }
     report.ended(
       provider.provider, AddressQuestion(Laboratory.host, .ipv6), reply: reply, result: result,
-      isHedge: true,
-      duration: .milliseconds(12))
+      label: QueryLabel(result), isHedge: true, duration: .milliseconds(12))
     guard case .attempt(let attempt) = try #require(events.withLock { $0.last }) else {
       Issue.record("another event")
       throw CancellationError()

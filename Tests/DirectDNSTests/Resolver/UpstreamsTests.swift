@@ -523,6 +523,76 @@ struct UpstreamsTests {
     #expect(clock.now == Sample.at(1.9))
   }
 
+  @Test func `those who wait for their turn are served in the order of their coming`() async throws {
+    let upstreams = upstreams("one", limits: ["one": RateLimit(perSecond: 10, burst: 1)])
+    transport.reply { _ in Self.good }
+    let lookups = (0..<10).map { begin(upstreams, "n\($0).example") }
+    await clock.waitForSleepers(9)
+    clock.advance(by: .seconds(1))
+    for lookup in lookups { _ = await lookup.value }
+    #expect(Set(transport.sent.map(\.question.host.text)).count == 10)
+    // A late clock: each had its own instant, and nobody lost his to another.
+    #expect(provider(await ask(upstreams, "late.example")) == 0)
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `a lookup that leaves gives its turn back`() async throws {
+    let upstreams = upstreams("one", limits: ["one": RateLimit(perSecond: 1)])
+    transport.reply { _ in Self.good }
+    _ = await ask(upstreams, "n0.example")
+    let left = begin(upstreams, "n1.example")
+    await clock.waitForSleepers()
+    left.cancel()
+    _ = await left.value
+    let lookup = begin(upstreams, "n2.example")
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    #expect(try await lookup.value.get().asked == Sample.at(1))
+  }
+
+  @Test func `a turn that comes while the provider says 429 is put off until it may be asked`() async throws {
+    let upstreams = upstreams("one", limits: ["one": RateLimit(perSecond: 1)])
+    transport.reply { _ in .status(429, retryAfter: 2) }
+    _ = await ask(upstreams, "n0.example")
+    #expect(upstreams.unblocked(at: clock.now) == Sample.at(2))
+    transport.reply { _ in Self.good }
+    let lookup = begin(upstreams, "n1.example")
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    #expect(transport.count == 1)
+    clock.advance(by: .seconds(1))
+    #expect(try await lookup.value.get().asked == Sample.at(2))
+  }
+
+  // MARK: What a warm-up goes by
+
+  @Test func `all are blocked when each said 429, and until the first may be asked again`() async {
+    let upstreams = upstreams("one", "two")
+    #expect(upstreams.unblocked(at: Sample.at(0)) == Sample.at(0))
+    transport.reply { .status(429, retryAfter: $0.provider == "one" ? 30 : 10) }
+    _ = await ask(upstreams)
+    #expect(upstreams.unblocked(at: Sample.at(0)) == Sample.at(10))
+    #expect(upstreams.unblocked(at: Sample.at(11)) == Sample.at(11))
+    #expect(!upstreams.areAllOpen())
+  }
+
+  @Test func `all are open when each failed three times in a row`() async {
+    let upstreams = upstreams("one", "two")
+    for number in 0..<2 { _ = await ask(upstreams, "n\(number).example") }
+    #expect(!upstreams.areAllOpen())
+    _ = await ask(upstreams, "n2.example")
+    #expect(upstreams.areAllOpen())
+  }
+
+  @Test func `queries are counted by provider`() async {
+    let upstreams = upstreams("one", "two")
+    transport.reply { $0.provider == "one" ? .down : Self.good }
+    _ = await ask(upstreams, "n0.example")
+    _ = await ask(upstreams, "n1.example")
+    #expect(upstreams.tallies.map(\.queries) == [2, 2])
+    #expect(upstreams.tallies.map(\.failed) == [2, 0])
+  }
+
   // MARK: The end
 
   @Test func `a transport that is shut down is no failure of the providers`() async {

@@ -1,8 +1,9 @@
-internal import DirectDNS
-internal import DirectDNSConfiguration
+public import DirectDNS
 
 /// Where answers are remembered beyond the process, as people write it.
-enum StorePlace: Sendable, Hashable {
+///
+/// Nothing is opened here: `DirectDNSSQLite` and `DirectDNSRedis` have the stores.
+public enum StorePlace: Sendable, Hashable {
   /// Nowhere.
   case memory
   /// A SQLite file; nothing means the one in the user's cache folder.
@@ -15,7 +16,7 @@ enum StorePlace: Sendable, Hashable {
   /// Reads `memory`, `sqlite`, `sqlite:PATH`, a path, or a URL.
   ///
   /// Whether a server's URL is a good one is for its store to say. No fault repeats a URL.
-  init(_ text: String) throws(ConfigurationFault) {
+  package init(_ text: String) throws(ConfigurationFault) {
     let scheme = text.prefix { $0 != ":" && $0 != "/" }.lowercased()
     switch text.dropFirst(scheme.count) {
     case "" where scheme == "memory": self = .memory

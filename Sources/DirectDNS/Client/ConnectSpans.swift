@@ -1,0 +1,67 @@
+internal import Tracing
+
+/// The spans of one exchange's connections, from the dialling of each address to the end of its TLS handshake.
+///
+/// Told by the loop's thread; a connection that stood makes none.
+final class ConnectSpans: Sendable {
+  private let tracer: any Tracer
+  private let parent: ServiceContext
+  private let port: UInt16
+  private let open = Locked<[IPAddress: any Span]>([:])
+
+  init(_ tracer: any Tracer, below parent: ServiceContext, port: UInt16) {
+    self.tracer = tracer
+    self.parent = parent
+    self.port = port
+  }
+
+  func note(_ event: CurlEvent) {
+    switch event {
+    case .connecting(let address): begin(address)
+    case .failed(let address, let error): end(address, error.label)
+    case .connected(let address, let isReused):
+      if let address, !isReused { end(address, nil) }
+      endAll()
+    case .secured: break
+    }
+  }
+
+  /// Nothing comes of those that are under way: another one won, or nobody waits for them any more.
+  func endAll() {
+    for address in open.withLock({ Array($0.keys) }) { end(address, CurlError.cancelled.label) }
+  }
+
+  private func begin(_ address: IPAddress) {
+    let span = tracer.startAnySpan("connect", context: parent, ofKind: .client)
+    span.attributes["network.peer.address"] = address.description
+    span.attributes["network.peer.port"] = Int(port)
+    span.attributes["network.transport"] = "tcp"
+    let last = open.withLock { open in open.updateValue(span, forKey: address) }
+    last?.end()
+  }
+
+  private func end(_ address: IPAddress, _ error: String?) {
+    guard let span = open.withLock({ $0.removeValue(forKey: address) }) else { return }
+    if let error {
+      span.attributes["error.type"] = error
+      span.setStatus(SpanStatus(code: .error))
+    }
+    span.end()
+  }
+}
+
+extension CurlError {
+  /// The error without dynamic parts, spelled like the library's codes.
+  var label: String {
+    switch self {
+    case .connect: DirectDNSError.Code.connectFailed.description
+    case .tls: DirectDNSError.Code.tlsFailed.description
+    case .timedOut: DirectDNSError.Code.timedOut.description
+    case .bodyTooLarge: DirectDNSError.Code.bodyTooLarge.description
+    case .connectionLost: DirectDNSError.Code.connectionLost.description
+    case .invalidRequest: DirectDNSError.Code.invalidRequest.description
+    case .cancelled: DirectDNSError.Code.cancelled.description
+    case .shutDown: DirectDNSError.Code.shutDown.description
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/// A metric of this library: its name, its labels and what it means.
+///
+/// Names are those of Prometheus: counters end in `_total`, times in `_seconds`. No label ever holds the name of a host
+/// that was looked up, so that the number of series depends on the configuration alone.
+public struct MetricDescription: Sendable, Hashable {
+  /// What a metric does with values.
+  public enum Kind: String, Sendable, Hashable {
+    /// Counts up.
+    case counter
+    /// Goes up and down.
+    case gauge
+    /// Collects durations.
+    case timer
+  }
+
+  /// The name, such as `directdns_lookups_total`.
+  public let name: String
+  /// What it does with values.
+  public let kind: Kind
+  /// The names of its labels, in their order.
+  public let labels: [String]
+  /// What it means, in one line.
+  public let meaning: String
+
+  package init(_ name: String, _ kind: Kind, _ labels: [String] = [], _ meaning: String) {
+    self.name = name
+    self.kind = kind
+    self.labels = labels
+    self.meaning = meaning
+  }
+
+  /// All metrics of the library, in the order of the table in <doc:Operating>.
+  public static let all: [Self] = [
+    lookups, lookupTime, cachedNames, refreshes, evictions,
+    queries, queryTime, openBreakers, hedges, rateLimitWaits,
+    storeReads, storeFailures, storeDrops, leases,
+    requests, requestTime, connections, failedConnections, repetitions, policyRefusals,
+  ]
+
+  static let lookups = Self(
+    "directdns_lookups_total", .counter, ["freshness", "outcome"],
+    "Lookups, by what the caller got of the cache and by outcome.")
+  static let lookupTime = Self(
+    "directdns_lookup_duration_seconds", .timer, ["outcome"], "How long lookups took that had to wait.")
+  static let cachedNames = Self("directdns_cache_names", .gauge, "Names in the cache.")
+  static let refreshes = Self(
+    "directdns_cache_refreshes_total", .counter, ["kind"], "Refreshes of cached names that began, by what began them.")
+  static let evictions = Self("directdns_cache_evictions_total", .counter, "Names that had to leave the full cache.")
+
+  static let queries = Self(
+    "directdns_upstream_queries_total", .counter, ["provider", "outcome"], "Queries that ended, by outcome.")
+  static let queryTime = Self(
+    "directdns_upstream_latency_seconds", .timer, ["provider"], "How long queries took, failed ones too.")
+  static let openBreakers = Self(
+    "directdns_upstream_breaker_open", .gauge, ["provider"],
+    "1 while others are asked first, because the provider failed again and again; else 0.")
+  static let hedges = Self(
+    "directdns_upstream_hedges_total", .counter, ["provider"], "Queries sent because another one took long.")
+  static let rateLimitWaits = Self(
+    "directdns_upstream_rate_limit_waits_total", .counter,
+    "Lookups that waited because every provider's request rate was used up.")
+
+  static let storeReads = Self(
+    "directdns_store_reads_total", .counter, ["store", "outcome"], "Looks into the store, by what was found.")
+  static let storeFailures = Self("directdns_store_failures_total", .counter, ["store"], "Times that the store failed.")
+  static let storeDrops = Self(
+    "directdns_store_dropped_total", .counter, ["store"], "Answers that were not written, because too many waited.")
+  static let leases = Self(
+    "directdns_store_leases_total", .counter, ["store", "outcome"],
+    "Turns of a fleet's member that found no answer in the store, by whose turn it was to ask.")
+
+  static let requests = Self(
+    "directdns_requests_total", .counter, ["method", "outcome"], "Requests of the client, each redirect's too.")
+  static let requestTime = Self(
+    "directdns_request_duration_seconds", .timer, ["method", "outcome"],
+    "How long requests took up to the response's head.")
+  static let connections = Self(
+    "directdns_connections_total", .counter, ["use"], "Connections that requests went over, by whether they stood.")
+  static let failedConnections = Self(
+    "directdns_connection_failures_total", .counter, ["reason"], "Addresses that could not be connected to.")
+  static let repetitions = Self(
+    "directdns_request_repetitions_total", .counter, ["reason"], "Requests that were sent once more.")
+  static let policyRefusals = Self(
+    "directdns_policy_refusals_total", .counter, ["reason"], "Requests that a policy refused.")
+
+  private init(_ name: String, _ kind: Kind, _ meaning: String) { self.init(name, kind, [], meaning) }
+}

@@ -1,0 +1,29 @@
+/// How many queries were sent to one source, and how many of them brought no answer.
+struct QueryTally: Sendable, Hashable {
+  private(set) var queries = 0
+  private(set) var failed = 0
+
+  /// Notes a query that has ended; one that was given up counts as sent and not as failed.
+  mutating func note(_ result: Result<Answer, ProviderFailure>) {
+    queries += 1
+    if case .failure(let failure) = result, failure.kind != .cancelled { failed += 1 }
+  }
+
+  /// What was added since.
+  static func - (now: QueryTally, then: QueryTally) -> QueryTally {
+    var rest = QueryTally()
+    rest.queries = now.queries - then.queries
+    rest.failed = now.failed - then.failed
+    return rest
+  }
+}
+
+extension Resolver {
+  /// Every query so far by its source's name, in the order of asking; the system's DNS last.
+  ///
+  /// An endpoint keeps its number while the configuration changes; the system's DNS has none.
+  var tallies: [(source: String, endpoint: Int?, tally: QueryTally)] {
+    upstreams.endpoints.map { ($0.configuration.provider.name, $0.number, $0.tally) }
+      + [("system", nil, systemTally.withLock { $0 })]
+  }
+}

@@ -1,0 +1,29 @@
+/// How a resolver's provider does, by the queries of this process.
+public struct UpstreamStatus: Sendable, Hashable {
+  /// The provider's name.
+  public var provider: String
+  /// Queries that ended, those that nobody waited for any more aside.
+  public var queries: Int
+  /// Queries that brought no DNS reply.
+  public var failures: Int
+  /// The median of the last replies' times (64 at most); nothing before the first.
+  public var median: Duration?
+  /// The 95th percentile of the last replies' times; nothing before the first.
+  public var percentile95: Duration?
+  /// Whether others are asked first, because it failed again and again.
+  public var isBreakerOpen: Bool
+
+  init(_ provider: any Provider, _ health: EndpointHealth) {
+    self.provider = provider.name
+    queries = health.queries
+    failures = health.failures
+    median = health.percentile(50)
+    percentile95 = health.percentile(95)
+    isBreakerOpen = health.openedAt != nil
+  }
+}
+
+extension Resolver {
+  /// How each provider does, in the order of the configuration.
+  public var upstreamStatus: [UpstreamStatus] { upstreams.status }
+}

@@ -1,0 +1,104 @@
+internal import DequeModule
+
+/// Hands a warm-up's events to one reader, who holds back the warm-up rather than being flooded or missing any.
+final class WarmupChannel: Sendable {
+  /// So many events may wait for their reader.
+  static let room = 256
+
+  private struct State {
+    var events: Deque<WarmupEvent> = []
+    var receiver: CheckedContinuation<WarmupEvent?, Never>?
+    var senders: [CheckedContinuation<Void, Never>] = []
+    /// Nobody is held back any more.
+    var isReleased = false
+    /// Nobody reads any more.
+    var isAbandoned = false
+    var isEnded = false
+  }
+
+  private let state = Locked(State())
+
+  /// The events as they come; who lets go of the sequence holds nobody back.
+  func events() -> AsyncStream<WarmupEvent> {
+    let reader = Reader(channel: self)
+    return AsyncStream {
+      await reader.channel.next()
+    } onCancel: { [weak self] in
+      self?.abandon()
+    }
+  }
+
+  /// Lives as long as the sequence does.
+  private final class Reader: Sendable {
+    let channel: WarmupChannel
+    init(channel: WarmupChannel) { self.channel = channel }
+    deinit { channel.abandon() }
+  }
+
+  /// Hands an event on, and waits while too many wait already.
+  func send(_ event: WarmupEvent) async {
+    let receiver = state.withLock { state -> CheckedContinuation<WarmupEvent?, Never>? in
+      guard !state.isAbandoned else { return nil }
+      if let receiver = state.receiver.take() { return receiver }
+      state.events.append(event)
+      return nil
+    }
+    if let receiver { return receiver.resume(returning: event) }
+    guard state.withLock({ Self.isHeldBack($0) }) else { return }
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        guard Self.isHeldBack(state) else { return true }
+        state.senders.append(continuation)
+        return false
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  private static func isHeldBack(_ state: State) -> Bool {
+    !state.isReleased && !state.isAbandoned && state.events.count >= room
+  }
+
+  /// No more events will come.
+  func end() { change { $0.isEnded = true } }
+
+  /// Nobody is held back any more: the warm-up is to end.
+  func release() { change { $0.isReleased = true } }
+
+  private func abandon() {
+    change { state in
+      state.isAbandoned = true
+      state.events = []
+    }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let (receiver, senders) = state.withLock { state in
+      body(&state)
+      let senders = Self.isHeldBack(state) ? [] : state.senders
+      if !senders.isEmpty { state.senders = [] }
+      let isOver = state.isAbandoned || state.isEnded && state.events.isEmpty
+      return (isOver ? state.receiver.take() : nil, senders)
+    }
+    receiver?.resume(returning: nil)
+    for sender in senders { sender.resume() }
+  }
+
+  private func next() async -> WarmupEvent? {
+    await withCheckedContinuation { continuation in
+      let (event, isNow, senders) = state.withLock {
+        state -> (WarmupEvent?, Bool, [CheckedContinuation<Void, Never>]) in
+        if let event = state.events.popFirst() {
+          guard state.events.count <= Self.room / 2 else { return (event, true, []) }
+          defer { state.senders = [] }
+          return (event, true, state.senders)
+        }
+        guard !state.isEnded, !state.isAbandoned, state.receiver == nil else { return (nil, true, []) }
+        state.receiver = continuation
+        return (nil, false, [])
+      }
+      for sender in senders { sender.resume() }
+      if isNow { continuation.resume(returning: event) }
+    }
+  }
+}

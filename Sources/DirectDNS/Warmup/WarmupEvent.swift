@@ -1,0 +1,108 @@
+/// What a warm-up tells as it goes.
+public enum WarmupEvent: Sendable {
+  /// A name is done.
+  case name(WarmupOutcome)
+  /// An entry of the list is no name that could be looked up.
+  case rejected(WarmupRejection)
+}
+
+/// What came of one name.
+public struct WarmupOutcome: Sendable {
+  /// The kinds of outcome; every name has exactly one.
+  public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
+    /// It was asked for, and answered by a provider or the system's DNS.
+    case resolved
+    /// The store had it.
+    case fromStore
+    /// The cache had it, or nobody has to be asked about it.
+    case fromCache
+    /// It does not exist, or has no address of the families.
+    case negative
+    /// It could not be looked up.
+    case failed
+    /// The warm-up ended before.
+    case unfinished
+  }
+
+  /// The name.
+  public var host: HostName
+  /// What came of it.
+  public var kind: Kind
+  /// The answer, or why there is none.
+  public var result: Result<Resolution, DirectDNSError>
+  /// How often it was looked up.
+  public var tries: Int
+  /// How long the last lookup took, its turn at a provider included.
+  public var duration: Duration
+
+  /// Whether it is an answer that has expired: nobody could be asked.
+  public var isExpired: Bool {
+    if case .success(let resolution) = result { resolution.expiredFor != nil } else { false }
+  }
+
+  /// Whether a provider, or what is remembered of one, has answered.
+  var isOfProvider: Bool {
+    if case .success(let resolution) = result { resolution.source != .system } else { false }
+  }
+
+  init(host: HostName, result: Result<Resolver.Renewal, DirectDNSError>, tries: Int, duration: Duration) {
+    self.host = host
+    self.result = result.map(\.resolution)
+    self.tries = tries
+    self.duration = duration
+    kind =
+      switch result {
+      case .success(let renewal): Self.kind(of: renewal)
+      case .failure(let error):
+        switch error.code {
+        case .nameNotFound, .noAddress: .negative
+        case .cancelled, .shutDown: .unfinished
+        default: .failed
+        }
+      }
+  }
+
+  private static func kind(of renewal: Resolver.Renewal) -> Kind {
+    switch renewal.resolution.source {
+    case .store where renewal.wasAsked: .fromStore
+    case _ where renewal.wasAsked && renewal.resolution.freshness == .fresh: .resolved
+    default: .fromCache
+    }
+  }
+}
+
+/// An entry that is no name that could be looked up.
+public struct WarmupRejection: Sendable, Hashable, Codable, CustomStringConvertible {
+  /// Where it stands; nothing for the entry of a plain list.
+  public var place: WarmupPlace?
+  /// The entry, invisible characters escaped, cut when long.
+  public var text: String
+  /// What is wrong with it.
+  public var reason: String
+
+  /// `FILE:LINE: REASON`.
+  public var description: String { "\(place.map { "\($0): " } ?? "")\(reason)" }
+
+  /// Reads an entry.
+  ///
+  /// - Returns: the name, or why there is none: an address needs no lookup and says so.
+  static func name(of entry: WarmupSource.Entry) -> Result<HostName, WarmupRejection> {
+    switch entry.content {
+    case .unreadable(let reason): return .failure(WarmupRejection(place: entry.place, text: "", reason: reason))
+    case .host(let text):
+      do throws(DirectDNSError) {
+        return .success(try HostName(text))
+      } catch {
+        // An IPv6 address as people write it, without the brackets that a URL's would have.
+        let reason =
+          IPAddress(text).map { "\($0) is an address: it is used as it is and never looked up" } ?? error.message
+        let shown = DirectDNSError.quoted(text)
+        let isNamed = reason.contains(shown) || reason.contains(text)
+        return .failure(
+          WarmupRejection(place: entry.place, text: shown, reason: isNamed ? reason : "\(shown): \(reason)"))
+      }
+    }
+  }
+}
+
+extension WarmupRejection: Error {}

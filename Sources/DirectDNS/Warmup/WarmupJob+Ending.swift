@@ -1,0 +1,52 @@
+internal import Logging
+
+/// The end of a job: its report, who is let through, and what logs and metrics hear.
+extension WarmupJob {
+  func report(_ state: State, _ end: WarmupReport.End, at now: ResolverInstant) -> WarmupReport {
+    let queries =
+      state.begun == nil
+      ? [] : resolver.tallies.map { ($0.source, $0.tally - (state.queriesBefore[$0.endpoint] ?? QueryTally())) }
+    return state.tally.report(end, duration: now - (state.begun ?? now), queries: queries)
+  }
+
+  func finish() -> WarmupGate.Outcome {
+    let now = clock.now
+    let (report, failure, channels, keptAlive) = state.withLock {
+      state -> (WarmupReport, DirectDNSError?, [WarmupChannel], [HostName]) in
+      let report = self.report(state, state.end ?? .finished, at: now)
+      state.report = report
+      defer { state.channels = [] }
+      return (report, state.failure, state.channels, state.keptAlive)
+    }
+    let configured = resolver.configuration.keepAlive
+    switch plan.keepAlive {
+    case .none: break
+    case .all: resolver.keepAlive(configured.union(keptAlive))
+    case .names(let names): resolver.keepAlive(configured.union(names))
+    }
+    for channel in channels { channel.end() }
+    let isReady = failure == nil && (report.isMinimumReached || plan.shortfall == .isAccepted)
+    metrics.ended(report, isReady: isReady)
+    tell(report, failure)
+    let outcome = failure.map { WarmupGate.Outcome.failure($0) } ?? .success(report)
+    gate.open(outcome)
+    return outcome
+  }
+
+  private func tell(_ report: WarmupReport, _ failure: DirectDNSError?) {
+    var metadata: Logger.Metadata = [
+      "end": "\(report.end.rawValue)", "milliseconds": "\(report.durationMs)", "minimum": "\(report.minimum)",
+    ]
+    for reason in report.reasons { metadata[reason.code] = "\(reason.names)" }
+    if let failure { return logger.error("warm-up failed: \(failure.message)", metadata: metadata) }
+    switch report.standing {
+    case .complete: logger.notice("warm-up complete: \(report.summary)", metadata: metadata)
+    case .degraded: logger.warning("warm-up degraded: \(report.summary)", metadata: metadata)
+    case .missed: logger.warning("warm-up missed its minimum: \(report.summary)", metadata: metadata)
+    }
+    guard report.answered > resolver.configuration.capacity else { return }
+    logger.warning(
+      "the cache has no room for all names: raise its capacity",
+      metadata: ["names": "\(report.answered)", "capacity": "\(resolver.configuration.capacity)"])
+  }
+}

@@ -1,0 +1,146 @@
+/// Names come in, and are looked up: the job as a performer of what its queue says.
+extension WarmupJob {
+  // MARK: Reading names
+
+  func read() async {
+    for source in plan.sources where state.withLock({ $0.end == nil }) {
+      do throws(DirectDNSError) {
+        try await source.read { await self.take($0) }
+      } catch {
+        return stop(.stopped, error)
+      }
+    }
+    state.withLock { state in
+      state.queue.close()
+      if state.end == nil { state.tally.readAll() }
+    }
+    _ = advance()
+  }
+
+  /// Takes entries over, and holds their source back while there are many.
+  private func take(_ entries: [WarmupSource.Entry]) async -> Bool {
+    let names = entries.map(WarmupRejection.name)
+    let (isWanted, channels) = state.withLock { state in
+      guard state.end == nil else { return (false, [WarmupChannel]()) }
+      for name in names {
+        switch name {
+        case .success(let host): state.tally.took(isNew: state.queue.offer(host))
+        case .failure(let rejection): state.tally.rejected(rejection)
+        }
+      }
+      return (true, state.channels)
+    }
+    guard isWanted else { return false }
+    for channel in channels {
+      for case .failure(let rejection) in names { await channel.send(.rejected(rejection)) }
+    }
+    _ = advance()
+    await withCheckedContinuation { continuation in
+      let isHeld = state.withLock { state in
+        guard state.end == nil, state.queue.isFull else { return false }
+        state.heldBack = continuation
+        return true
+      }
+      if !isHeld { continuation.resume() }
+    }
+    return state.withLock { $0.end == nil }
+  }
+
+  // MARK: Looking up
+
+  /// Begins whatever may begin.
+  ///
+  /// - Parameter wantsOne: whether the caller looks up one name itself.
+  /// - Returns: the caller's name, where there is one.
+  private func advance(wantsOne: Bool = false) -> WarmupQueue.Task? {
+    let now = clock.now
+    let (own, held) = state.withLock { state in
+      let own = begin(&state, wantsOne: wantsOne, at: now)
+      return (own, state.queue.hasRoom ? state.heldBack.take() : nil)
+    }
+    held?.resume()
+    return own
+  }
+
+  private func begin(_ state: inout State, wantsOne: Bool, at now: ResolverInstant) -> WarmupQueue.Task? {
+    var own: WarmupQueue.Task?
+    while true {
+      switch state.queue.next(at: now) {
+      case .look(let task):
+        if wantsOne, own == nil { own = task } else { state.starts?.yield(.look(task)) }
+      case .wait(let instant):
+        if let instant, instant < state.wakesAt ?? ResolverInstant(nanoseconds: .max) {
+          state.wakesAt = instant
+          state.starts?.yield(.wake(instant))
+        }
+        return own
+      case .done:
+        state.starts?.finish()
+        return own
+      }
+    }
+  }
+
+  func wake(at instant: ResolverInstant) {
+    state.withLock { if $0.wakesAt == instant { $0.wakesAt = nil } }
+    _ = advance()
+  }
+
+  func work(_ first: WarmupQueue.Task) async {
+    var next: WarmupQueue.Task? = first
+    while let task = next {
+      await look(task)
+      next = advance(wantsOne: true)
+    }
+  }
+
+  private func look(_ task: WarmupQueue.Task) async {
+    let began = clock.now
+    let result: Result<Resolver.Renewal, DirectDNSError>
+    do throws(DirectDNSError) {
+      // Where nobody has answered for a while, an expired answer in the hand is not made to wait for another refusal.
+      let isPatient = !resolver.upstreams.areAllOpen()
+      result = .success(try await resolver.renew(task.host, plan.families, isPatient: isPatient))
+    } catch {
+      result = .failure(error)
+    }
+    let now = clock.now
+    let outcome = WarmupOutcome(
+      host: task.host, result: result, tries: task.failures + task.rejections + 1, duration: now - began)
+    let unblocked = outcome.isOfProvider ? now : resolver.upstreams.unblocked(at: now)
+    let again = retry(task, outcome, wasTurnedAway: unblocked > now, at: now)
+    let channels = state.withLock { state -> [WarmupChannel] in
+      if unblocked > now { state.queue.pause(until: unblocked) }
+      if let (task, instant) = again, state.end == nil {
+        state.queue.again(task, at: instant)
+        return []
+      }
+      state.queue.ended(isAnswer: outcome.kind != .failed && outcome.kind != .unfinished)
+      // What failed before and was being tried again when the end came has failed.
+      note(outcome.kind == .unfinished ? task.last ?? outcome : outcome, &state)
+      return outcome.kind == .unfinished ? [] : state.channels
+    }
+    for channel in channels { await channel.send(.name(outcome)) }
+  }
+
+  /// The name's next try and its instant, if it has one.
+  private func retry(
+    _ task: WarmupQueue.Task, _ outcome: WarmupOutcome, wasTurnedAway: Bool, at now: ResolverInstant
+  ) -> (WarmupQueue.Task, ResolverInstant)? {
+    guard case .failure(let error) = outcome.result else { return nil }
+    var task = task
+    task.last = outcome
+    if wasTurnedAway { task.rejections += 1 } else { task.failures += 1 }
+    let memory = resolver.configuration.cache.failureMemory(after: outcome.tries - 1)
+    let instant = plan.retry.next(
+      after: error.code, failures: task.failures, rejections: task.rejections, memory: memory,
+      jitter: .random(in: 0...1), at: now)
+    return instant.map { (task, $0) }
+  }
+
+  func note(_ outcome: WarmupOutcome, _ state: inout State) {
+    state.tally.note(outcome)
+    if outcome.kind != .unfinished { metrics.note(outcome) }
+    if plan.keepAlive == .all, outcome.kind != .negative { state.keptAlive.append(outcome.host) }
+  }
+}

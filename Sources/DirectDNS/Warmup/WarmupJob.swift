@@ -1,0 +1,175 @@
+internal import Logging
+
+/// Looks up many names before the first request, so that no request waits for DNS.
+///
+/// A job runs once, over a resolver that others may use meanwhile; what it learns is in the resolver's cache and store.
+/// Names that are fresh there cost no query, so that running a second job over the same names asks for what is due and
+/// nothing else. No provider is asked faster than its rate allows, and none that said 429 before its `Retry-After` is
+/// over. Memory does not grow with the list but for eight bytes a name, what the resolver's cache holds, and
+/// ``WarmupPlan/KeepAlive/all``.
+///
+/// <doc:WarmingUp> shows how a pipeline starts behind it.
+public final class WarmupJob: Sendable {
+  /// What it looks up, and how.
+  public let plan: WarmupPlan
+  /// Whose cache becomes warm.
+  public let resolver: Resolver
+
+  struct State {
+    var queue: WarmupQueue
+    var tally: WarmupTally
+    var begun: ResolverInstant?
+    var queriesBefore: [Int?: QueryTally] = [:]
+    var end: WarmupReport.End?
+    var failure: DirectDNSError?
+    /// The timer that is set already.
+    var wakesAt: ResolverInstant?
+    var heldBack: CheckedContinuation<Void, Never>?
+    var keptAlive: [HostName] = []
+    var channels: [WarmupChannel] = []
+    var starts: AsyncStream<Start>.Continuation?
+    var report: WarmupReport?
+  }
+
+  /// What the job's own task begins.
+  enum Start: Sendable {
+    case look(WarmupQueue.Task)
+    case wake(ResolverInstant)
+  }
+
+  let clock: any ResolverClock
+  let metrics: WarmupMetrics
+  let gate = WarmupGate()
+  let state: Locked<State>
+  let logger = Logger(label: "directdns.warmup")
+
+  /// Creates a job; nothing happens before ``warmUp()`` or ``run()``.
+  ///
+  /// - Parameters:
+  ///   - plan: what it looks up, and how.
+  ///   - resolver: whose cache becomes warm.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
+  public convenience init(_ plan: WarmupPlan, resolver: Resolver) throws(DirectDNSError) {
+    try self.init(plan, resolver: resolver, metrics: WarmupMetrics())
+  }
+
+  init(_ plan: WarmupPlan, resolver: Resolver, metrics: WarmupMetrics) throws(DirectDNSError) {
+    try plan.validate()
+    self.plan = plan
+    self.resolver = resolver
+    self.metrics = metrics
+    clock = resolver.clock
+    let families = plan.families ?? resolver.configuration.families
+    let width = WarmupWidth(
+      concurrency: plan.concurrency, limits: resolver.configuration.providers.map(\.rateLimit),
+      queries: families.members.count)
+    state = Locked(
+      State(
+        queue: WarmupQueue(pace: WarmupPace(rate: plan.rate), width: width), tally: WarmupTally(minimum: plan.minimum)))
+  }
+
+  // MARK: What it tells
+
+  /// What happens from now on, name by name as each is done.
+  ///
+  /// Nothing is left out: a reader who is slow holds the warm-up back. One who lets go of the sequence does not.
+  public func events() -> AsyncStream<WarmupEvent> {
+    let channel = WarmupChannel()
+    state.withLock { state in
+      if state.report == nil { state.channels.append(channel) } else { channel.end() }
+    }
+    return channel.events()
+  }
+
+  /// What it came to, or has come to so far.
+  public var report: WarmupReport {
+    let now = clock.now
+    return state.withLock { $0.report ?? report($0, .running, at: now) }
+  }
+
+  /// The report, as soon as the warm-up has ended: what a pipeline waits for before it begins.
+  ///
+  /// It comes also when some names could not be looked up or only expired answers are there; the report's
+  /// ``WarmupReport/standing`` says so.
+  ///
+  /// - Throws: ``DirectDNSError/Code/warmupMissed`` if the plan wants that below its minimum,
+  ///   ``DirectDNSError/Code/fileUnusable`` if the names could not be read, ``DirectDNSError/Code/cancelled`` if the
+  ///   waiting task was, ``DirectDNSError/Code/shutDown`` if the service group ended before.
+  public var ready: WarmupReport {
+    get async throws(DirectDNSError) {
+      let report = try await gate.wait()
+      try check(report)
+      return report
+    }
+  }
+
+  func check(_ report: WarmupReport) throws(DirectDNSError) {
+    guard plan.shortfall == .fails, !report.isMinimumReached else { return }
+    let reasons = report.reasons.map { "\($0.names) \($0.code)" }.joined(separator: ", ")
+    throw DirectDNSError(
+      .warmupMissed,
+      "The warm-up did not reach its minimum of \(report.minimum): \(report.summary)\(reasons.isEmpty ? "" : " (\(reasons))"). Its report lists the names."
+    )
+  }
+
+  // MARK: Running
+
+  /// Looks all names up; a task that is cancelled ends it early, and what is done stays done.
+  ///
+  /// - Returns: the report, whether or not the minimum was reached.
+  /// - Throws: an error of code ``DirectDNSError/Code/fileUnusable`` if the names could not be read.
+  @discardableResult
+  public func warmUp() async throws(DirectDNSError) -> WarmupReport {
+    let (starts, feed) = AsyncStream.makeStream(of: Start.self)
+    let now = clock.now
+    let isFirst = state.withLock { state in
+      guard state.begun == nil else { return false }
+      state.begun = now
+      state.starts = feed
+      state.queriesBefore = Dictionary(resolver.tallies.map { ($0.endpoint, $0.tally) }) { $1 }
+      return true
+    }
+    guard isFirst else { return try await gate.wait() }
+    // Not a child of the group: who hands out names may take for ever over the next one.
+    let reader = Task { await read() }
+    await withDiscardingTaskGroup { group in
+      if let deadline = plan.deadline {
+        group.addTask { [clock] in
+          if (try? await clock.sleep(until: now + deadline)) != nil { self.stop(.deadline) }
+        }
+      }
+      for await start in starts {
+        switch start {
+        case .look(let task): group.addTask { await self.work(task) }
+        case .wake(let instant):
+          group.addTask { [clock] in
+            if (try? await clock.sleep(until: instant)) != nil { self.wake(at: instant) }
+          }
+        }
+      }
+      if Task.isCancelled { stop(.stopped) }
+      group.cancelAll()
+    }
+    reader.cancel()
+    return try finish().get()
+  }
+
+  /// Ends it early: names under way are left alone, and what is done stays done.
+  public func stop() { stop(.stopped) }
+
+  func stop(_ end: WarmupReport.End, _ failure: DirectDNSError? = nil) {
+    let (held, starts, channels) = state.withLock { state in
+      if state.end == nil {
+        state.end = end
+        state.failure = failure
+        let rest = state.queue.stop()
+        for outcome in rest.again.compactMap(\.last) { note(outcome, &state) }
+        if plan.keepAlive == .all { state.keptAlive += rest.new }
+      }
+      return (state.heldBack.take(), state.starts, state.channels)
+    }
+    held?.resume()
+    for channel in channels { channel.release() }
+    starts?.finish()
+  }
+}

@@ -1,0 +1,123 @@
+internal import DequeModule
+internal import HeapModule
+
+/// What a warm-up does next: a value, moved by what comes in, what comes back, and `now`.
+struct WarmupQueue: Sendable {
+  /// A name on its way.
+  struct Task: Sendable {
+    var host: HostName
+    /// The tries that failed.
+    var failures = 0
+    /// The tries that were turned away by 429.
+    var rejections = 0
+    /// What became of the last try; nothing before the first one.
+    var last: WarmupOutcome?
+  }
+
+  enum Step: Sendable {
+    /// Look this name up.
+    case look(WarmupQueue.Task)
+    /// There is nothing to begin before that instant; without one, not before a name comes or goes.
+    case wait(ResolverInstant?)
+    /// All names that were offered are done, and no more will come.
+    case done
+  }
+
+  /// Names that wait for their first try: no more than this are asked of a source ahead of need.
+  static let room = 1024
+
+  private struct Retry: Sendable, Comparable {
+    var task: WarmupQueue.Task
+    var at: ResolverInstant
+    var number: Int
+
+    static func < (left: Retry, right: Retry) -> Bool { (left.at, left.number) < (right.at, right.number) }
+    static func == (left: Retry, right: Retry) -> Bool { left.number == right.number }
+  }
+
+  /// A name's 64-bit hash stands for it: eight bytes each, of a seed that nobody outside knows.
+  private var seen: Set<UInt64> = []
+  private var waiting: Deque<HostName> = []
+  private var retries = Heap<Retry>()
+  private var retryCount = 0
+  private var isClosed = false
+  private var pausedUntil: ResolverInstant?
+  private var pace: WarmupPace
+  private var width: WarmupWidth
+  /// Names under way.
+  private(set) var running = 0
+
+  init(pace: WarmupPace, width: WarmupWidth) {
+    self.pace = pace
+    self.width = width
+  }
+
+  // MARK: What comes in
+
+  /// Adds a name, unless it was there before.
+  mutating func offer(_ host: HostName) -> Bool {
+    guard seen.insert(host.hash).inserted else { return false }
+    waiting.append(host)
+    return true
+  }
+
+  /// Whether a source is to hold back.
+  var isFull: Bool { waiting.count >= Self.room }
+  /// Whether a source that held back is to go on.
+  var hasRoom: Bool { waiting.count <= Self.room / 2 }
+
+  /// No more names will come.
+  mutating func close() { isClosed = true }
+
+  /// Nothing begins any more.
+  ///
+  /// - Returns: the names that have yet to be looked up, and those that were to be looked up again.
+  mutating func stop() -> (new: [HostName], again: [WarmupQueue.Task]) {
+    isClosed = true
+    defer {
+      waiting = []
+      retries = Heap()
+    }
+    return (Array(waiting), retries.unordered.map(\.task))
+  }
+
+  // MARK: What is next
+
+  /// The next step; a name that is to be looked up counts as under way from now on.
+  mutating func next(at now: ResolverInstant) -> Step {
+    guard !waiting.isEmpty || !retries.isEmpty else { return isClosed && running == 0 ? .done : .wait(nil) }
+    guard running < width.current else { return .wait(nil) }
+    if let pausedUntil, pausedUntil > now { return .wait(pausedUntil) }
+    let turn = pace.turn(at: now)
+    guard turn <= now else { return .wait(turn) }
+    let isRetry = retries.min.map { $0.at <= now } ?? false
+    // While many wait for another try, no new name makes them more.
+    guard isRetry || (!waiting.isEmpty && retries.count < Self.room) else { return .wait(retries.min?.at) }
+    let task = isRetry ? retries.removeMin().task : WarmupQueue.Task(host: waiting.removeFirst())
+    pace.begin(at: now)
+    running += 1
+    return .look(task)
+  }
+
+  // MARK: What comes back
+
+  /// A name is done.
+  mutating func ended(isAnswer: Bool) {
+    running -= 1
+    if isAnswer { width.widen() }
+  }
+
+  /// A name is to be looked up again.
+  mutating func again(_ task: WarmupQueue.Task, at instant: ResolverInstant) {
+    running -= 1
+    retryCount += 1
+    retries.insert(Retry(task: task, at: instant, number: retryCount))
+  }
+
+  /// Every provider said 429: nothing begins before that instant, and then fewer names at a time.
+  mutating func pause(until instant: ResolverInstant) {
+    guard instant > pausedUntil ?? ResolverInstant(nanoseconds: .min) else { return }
+    pausedUntil = instant
+    width.narrow()
+  }
+}

@@ -1,0 +1,132 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Where the names of a warm-up come from.
+///
+/// Names stand as people write them: upper case, a final dot and international labels do not matter. What is no name is
+/// reported with its place and stops nothing.
+public struct WarmupSource: Sendable {
+  /// An entry: the text, or why there is none.
+  struct Entry: Sendable {
+    var content: HostListReader.Content
+    var place: WarmupPlace?
+  }
+
+  /// Hands on all entries, some at a time, until there are no more or nobody wants them.
+  typealias Reader =
+    @Sendable (_ handOn: @Sendable ([Entry]) async -> Bool) async throws(DirectDNSError) -> Void
+
+  let read: Reader
+
+  private init(_ read: @escaping Reader) { self.read = read }
+
+  /// So many entries are handed on at a time.
+  private static let batch = 256
+
+  /// The names of a list.
+  public static func names(_ names: [String]) -> WarmupSource {
+    WarmupSource { handOn throws(DirectDNSError) in
+      for start in stride(from: 0, to: names.count, by: batch) {
+        let entries = names[start..<min(start + batch, names.count)].map { Entry(content: .host($0), place: nil) }
+        guard await handOn(entries) else { return }
+      }
+    }
+  }
+
+  /// The names of a file: one a line, with `#` comments, blank lines and either kind of line end.
+  ///
+  /// The file is read when the warm-up runs; where it cannot be, the warm-up fails with
+  /// ``DirectDNSError/Code/fileUnusable``.
+  public static func file(_ path: String) -> WarmupSource {
+    WarmupSource { handOn throws(DirectDNSError) in
+      let bytes: Data
+      do {
+        // Mapped: of a long list only what is being read takes memory.
+        bytes = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
+      } catch {
+        throw DirectDNSError(
+          .fileUnusable, "The list of names \(path) cannot be read. Check that it is there and may be read.",
+          underlying: error)
+      }
+      var reader = HostListReader()
+      for start in stride(from: 0, to: bytes.count, by: 16_384) {
+        let lines = reader.feed(bytes[start..<min(start + 16_384, bytes.count)])
+        guard await handOn(entries(lines, path)) else { return }
+      }
+      if let line = reader.finish() { _ = await handOn(entries([line], path)) }
+    }
+  }
+
+  /// The names of text that comes in pieces, such as standard input: as of a file.
+  ///
+  /// - Parameters:
+  ///   - bytes: the text's bytes, cut anywhere.
+  ///   - name: what stands for a file's name in reports.
+  /// - Returns: the source; where the sequence throws, the warm-up fails with ``DirectDNSError/Code/fileUnusable``.
+  public static func lines<Bytes: AsyncSequence & Sendable>(_ bytes: Bytes, name: String) -> WarmupSource
+  where Bytes.Element == [UInt8] {
+    WarmupSource { handOn throws(DirectDNSError) in
+      var reader = HostListReader()
+      do {
+        for try await piece in bytes {
+          guard await handOn(entries(reader.feed(piece), name)) else { return }
+        }
+      } catch {
+        throw unreadable(name, error)
+      }
+      if let line = reader.finish() { _ = await handOn(entries([line], name)) }
+    }
+  }
+
+  /// The names of a sequence, which is asked for no more of them than can soon be looked up.
+  ///
+  /// - Parameters:
+  ///   - names: the names.
+  ///   - name: what stands for a file's name in reports.
+  /// - Returns: the source; where the sequence throws, the warm-up fails with ``DirectDNSError/Code/fileUnusable``.
+  public static func sequence<Names: AsyncSequence & Sendable>(_ names: Names, name: String = "sequence")
+    -> WarmupSource where Names.Element == String
+  {
+    WarmupSource { handOn throws(DirectDNSError) in
+      var number = 0
+      do {
+        for try await text in names {
+          number += 1
+          let entry = Entry(content: .host(text), place: WarmupPlace(source: name, line: number))
+          guard await handOn([entry]) else { return }
+        }
+      } catch {
+        throw unreadable(name, error)
+      }
+    }
+  }
+
+  private static func entries(_ lines: [HostListReader.Line], _ source: String) -> [Entry] {
+    lines.map { Entry(content: $0.content, place: WarmupPlace(source: source, line: $0.number)) }
+  }
+
+  private static func unreadable(_ name: String, _ error: any Error) -> DirectDNSError {
+    if let error = error as? DirectDNSError { return error }
+    return DirectDNSError(.fileUnusable, "The names of \(name) cannot be read to their end.", underlying: error)
+  }
+}
+
+/// Where an entry stands: `FILE:LINE`.
+public struct WarmupPlace: Sendable, Hashable, Codable, CustomStringConvertible {
+  /// The file's name, or what stands for it.
+  public var source: String
+  /// The line's number, from 1 on.
+  public var line: Int
+
+  /// Creates a place.
+  public init(source: String, line: Int) {
+    self.source = source
+    self.line = line
+  }
+
+  /// `FILE:LINE`.
+  public var description: String { "\(source):\(line)" }
+}

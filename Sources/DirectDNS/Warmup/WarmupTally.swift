@@ -1,0 +1,92 @@
+/// Makes a report out of outcomes as they come: a value of bounded size.
+struct WarmupTally: Sendable {
+  private var report: WarmupReport
+  private var reasons: [String: Int] = [:]
+  private var slowest: [WarmupReport.Slow] = []
+
+  init(minimum: WarmupMinimum) { report = WarmupReport(minimum: minimum) }
+
+  /// An entry is a name, for the first time or once more.
+  mutating func took(isNew: Bool) {
+    if isNew { report.names += 1 } else { report.duplicates += 1 }
+  }
+
+  /// An entry is no name.
+  mutating func rejected(_ rejection: WarmupRejection) {
+    guard report.rejected.count < WarmupReport.listLimit else {
+      report.rejectedLeftOut += 1
+      return
+    }
+    report.rejected.append(rejection)
+  }
+
+  /// The list was read to its end.
+  mutating func readAll() { report.isListComplete = true }
+
+  /// A name is done, for good or bad.
+  mutating func note(_ outcome: WarmupOutcome) {
+    switch outcome.kind {
+    case .resolved: report.resolved += 1
+    case .fromStore: report.fromStore += 1
+    case .fromCache: report.fromCache += 1
+    case .negative: report.negative += 1
+    case .failed: report.failed += 1
+    case .unfinished: return
+    }
+    if outcome.isExpired { report.expired += 1 }
+    if outcome.kind != .fromCache { noteSlow(outcome) }
+    guard case .failure(let error) = outcome.result else { return }
+    let code = error.code.description
+    reasons[code, default: 0] += 1
+    guard report.failures.count < WarmupReport.listLimit else {
+      report.failuresLeftOut += 1
+      return
+    }
+    report.failures.append(WarmupReport.Failure(host: outcome.host, code: code, message: error.line))
+  }
+
+  private mutating func noteSlow(_ outcome: WarmupOutcome) {
+    let slow = WarmupReport.Slow(host: outcome.host, durationMs: outcome.duration.inMilliseconds)
+    if slowest.count == WarmupReport.slowestLimit, let last = slowest.last, !Self.isSlower(slow, last) { return }
+    let place = slowest.firstIndex { Self.isSlower(slow, $0) } ?? slowest.endIndex
+    slowest.insert(slow, at: place)
+    if slowest.count > WarmupReport.slowestLimit { slowest.removeLast() }
+  }
+
+  private static func isSlower(_ left: WarmupReport.Slow, _ right: WarmupReport.Slow) -> Bool {
+    left.durationMs == right.durationMs ? left.host < right.host : left.durationMs > right.durationMs
+  }
+
+  /// The report of what came so far.
+  ///
+  /// - Parameters:
+  ///   - end: how it ended.
+  ///   - duration: how long it took.
+  ///   - queries: what the providers were asked; those that were not are left out.
+  /// - Returns: the report.
+  func report(
+    _ end: WarmupReport.End, duration: Duration, queries: [(source: String, tally: QueryTally)]
+  ) -> WarmupReport {
+    var report = report
+    report.end = end
+    report.durationMs = duration.inMilliseconds
+    report.unfinished = end == .running ? 0 : report.names - report.done
+    report.reasons = reasons.map { WarmupReport.Reason(code: $0.key, names: $0.value) }.sorted { $0.code < $1.code }
+    report.failures.sort { $0.host < $1.host }
+    report.slowest = slowest
+    report.queries = queries.filter { $0.tally.queries > 0 }.map {
+      WarmupReport.Queries(provider: $0.source, queries: $0.tally.queries, failed: $0.tally.failed)
+    }
+    report.needed = report.minimum.needed(of: report.names)
+    report.isMinimumReached = report.minimum.isReached(
+      report.answered, of: report.names, isListComplete: report.isListComplete)
+    return report
+  }
+}
+
+extension DirectDNSError {
+  /// The message in one line, with everyone who was asked.
+  fileprivate var line: String {
+    attempts.isEmpty ? message : message + " Tried " + attempts.map(\.description).joined(separator: "; ") + "."
+  }
+}

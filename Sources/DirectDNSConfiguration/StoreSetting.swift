@@ -1,0 +1,27 @@
+internal import DirectDNS
+
+/// Where answers are remembered, and who said so.
+public struct StoreSetting: Sendable, Hashable {
+  /// The place.
+  public var place: StorePlace
+  /// An option, an environment variable, or a configuration file and its key: what an error about it begins with.
+  package let origin: String
+
+  package init(place: StorePlace, origin: String) {
+    self.place = place
+    self.origin = origin
+  }
+
+  /// Reads what an option or a variable says.
+  init(_ text: String, origin: String) throws(ConfigurationFault) {
+    do throws(ConfigurationFault) { place = try StorePlace(text) } catch {
+      throw ConfigurationFault("\(origin): \(error.message)", isSlip: origin == SettingsOverrides.storeOrigin)
+    }
+    self.origin = origin
+  }
+
+  /// What is wrong with it.
+  package func fault(_ message: String) -> ConfigurationFault {
+    ConfigurationFault("\(origin): \(message)", isSlip: origin == SettingsOverrides.storeOrigin)
+  }
+}

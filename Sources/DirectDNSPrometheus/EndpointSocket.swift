@@ -1,0 +1,203 @@
+internal import DirectDNS
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A socket, without blocking and not inherited by other programs; whoever holds it closes it.
+struct EndpointSocket: Sendable, Hashable {
+  let descriptor: Int32
+
+  /// What came of reading or writing.
+  enum Step: Sendable, Hashable {
+    /// So many octets.
+    case moved(Int)
+    /// Nothing for now.
+    case later
+    /// The other end has gone.
+    case ended
+  }
+
+  func close() { _ = endpointClose(descriptor) }
+
+  // MARK: Listening
+
+  /// Listens on an address; port 0 is one that is free.
+  static func listen(on address: IPAddress, port: UInt16) throws(DirectDNSError) -> (socket: Self, port: UInt16) {
+    let family = address.family == .ipv6 ? AF_INET6 : AF_INET
+    let socket = EndpointSocket(descriptor: endpointSocket(family))
+    guard socket.descriptor >= 0 else { throw failure(address, port) }
+    var bound = sockaddr_storage()
+    let size = fill(&bound, address, port)
+    let isListening = unsafe withUnsafeMutablePointer(to: &bound) { storage in
+      unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+        var length = size
+        return unsafe bind(socket.descriptor, name, length) == 0 && Self.start(socket.descriptor)
+          && getsockname(socket.descriptor, name, &length) == 0
+      }
+    }
+    guard isListening, socket.prepare() else {
+      let error = failure(address, port)
+      socket.close()
+      throw error
+    }
+    return (socket, chosenPort(bound))
+  }
+
+  private static func start(_ descriptor: Int32) -> Bool { endpointListen(descriptor) == 0 }
+
+  private static func failure(_ address: IPAddress, _ port: UInt16) -> DirectDNSError {
+    let reason = unsafe String(cString: strerror(errno))
+    let place = "\(address.family == .ipv6 ? "[\(address)]" : "\(address)"):\(port)"
+    return DirectDNSError(
+      .invalidConfiguration, "The metrics endpoint cannot listen on \(place): \(reason). Choose another port.")
+  }
+
+  private static func fill(_ storage: inout sockaddr_storage, _ address: IPAddress, _ port: UInt16) -> socklen_t {
+    unsafe withUnsafeMutablePointer(to: &storage) { storage in
+      switch address.family {
+      case .ipv4:
+        unsafe storage.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { name in
+          unsafe name.pointee.sin_family = sa_family_t(AF_INET)
+          unsafe name.pointee.sin_port = port.bigEndian
+          unsafe withUnsafeMutableBytes(of: &name.pointee.sin_addr) { unsafe $0.copyBytes(from: address.bytes) }
+        }
+        return socklen_t(MemoryLayout<sockaddr_in>.size)
+      case .ipv6:
+        unsafe storage.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { name in
+          unsafe name.pointee.sin6_family = sa_family_t(AF_INET6)
+          unsafe name.pointee.sin6_port = port.bigEndian
+          unsafe withUnsafeMutableBytes(of: &name.pointee.sin6_addr) { unsafe $0.copyBytes(from: address.bytes) }
+        }
+        return socklen_t(MemoryLayout<sockaddr_in6>.size)
+      }
+    }
+  }
+
+  /// The port stands at the same place in both families' names.
+  private static func chosenPort(_ storage: sockaddr_storage) -> UInt16 {
+    unsafe withUnsafeBytes(of: storage) { bytes in
+      unsafe UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+    }
+  }
+
+  /// The next connection that waits, if there is one.
+  func accept() -> Self? {
+    let accepted = EndpointSocket(descriptor: endpointAccept(descriptor))
+    guard accepted.descriptor >= 0 else { return nil }
+    guard accepted.prepare() else {
+      accepted.close()
+      return nil
+    }
+    return accepted
+  }
+
+  private func prepare() -> Bool {
+    #if canImport(Darwin)
+      var on: Int32 = 1
+      unsafe setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+    #endif
+    return fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
+  }
+
+  // MARK: Moving octets
+
+  func read(into bytes: inout [UInt8]) -> Step {
+    var code: Int32 = 0
+    let part = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+      let moved = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+      count = max(0, moved)
+      if moved < 0 { code = errno }
+    }
+    bytes += part
+    return Self.step(part.count, code)
+  }
+
+  func write(_ bytes: ArraySlice<UInt8>) -> Step {
+    #if canImport(Darwin)
+      let flags: Int32 = 0
+    #else
+      let flags = Int32(MSG_NOSIGNAL)
+    #endif
+    var code: Int32 = 0
+    let moved = unsafe bytes.withUnsafeBytes { buffer in
+      let moved = unsafe send(descriptor, buffer.baseAddress, buffer.count, flags)
+      if moved < 0 { code = errno }
+      return moved
+    }
+    return Self.step(moved, code)
+  }
+
+  private static func step(_ moved: Int, _ code: Int32) -> Step {
+    if moved > 0 { return .moved(moved) }
+    return code == EAGAIN || code == EWOULDBLOCK || code == EINTR ? .later : .ended
+  }
+
+  /// Says that nothing more is written.
+  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  // MARK: Waiting
+
+  /// What a socket is waited for.
+  struct Interest: Sendable, Hashable {
+    var socket: EndpointSocket
+    var isWriting: Bool
+  }
+
+  /// The sockets that can go on, within so many milliseconds.
+  static func wait(for interests: [Interest], atMost milliseconds: Int32) -> Set<EndpointSocket> {
+    var entries = interests.map { interest in
+      pollfd(fd: interest.socket.descriptor, events: Int16(interest.isWriting ? POLLOUT : POLLIN), revents: 0)
+    }
+    let count = nfds_t(entries.count)
+    guard unsafe entries.withUnsafeMutableBufferPointer({ unsafe poll($0.baseAddress, count, milliseconds) }) > 0 else {
+      return []
+    }
+    return Set(entries.filter { $0.revents != 0 }.map { EndpointSocket(descriptor: $0.fd) })
+  }
+
+  /// Two ends of a pipe: what is written to one ends the wait for the other.
+  static func wakeUp() -> (reading: Self, writing: Self)? {
+    var ends: [Int32] = [-1, -1]
+    #if canImport(Darwin)
+      let kind = SOCK_STREAM
+    #else
+      let kind = Int32(SOCK_STREAM.rawValue)
+    #endif
+    guard unsafe ends.withUnsafeMutableBufferPointer({ unsafe socketpair(AF_UNIX, kind, 0, $0.baseAddress) }) == 0
+    else { return nil }
+    let (reading, writing) = (EndpointSocket(descriptor: ends[0]), EndpointSocket(descriptor: ends[1]))
+    guard reading.prepare(), writing.prepare() else {
+      reading.close()
+      writing.close()
+      return nil
+    }
+    return (reading, writing)
+  }
+}
+
+// The C calls whose names the methods above have too.
+
+private func endpointClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+
+private func endpointListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 16) }
+
+private func endpointAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
+
+/// A stream socket that may take the address of one that has just ended.
+private func endpointSocket(_ family: Int32) -> Int32 {
+  #if canImport(Darwin) || canImport(Musl)
+    let descriptor = socket(family, SOCK_STREAM, 0)
+  #else
+    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+  #endif
+  var on: Int32 = 1
+  if descriptor >= 0 {
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+  }
+  return descriptor
+}

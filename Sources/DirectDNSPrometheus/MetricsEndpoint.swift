@@ -1,0 +1,120 @@
+public import DirectDNS
+internal import Dispatch
+public import ServiceLifecycle
+
+/// How a ``MetricsEndpoint`` listens.
+public struct MetricsEndpointConfiguration: Sendable {
+  /// The address to listen on; by default `127.0.0.1`.
+  public var address: IPAddress
+  /// The port, by default 9464; 0 is any that is free.
+  public var port: UInt16
+  /// Whether ``address`` may be one that other machines reach; off by default.
+  ///
+  /// There is no TLS and no password: metrics tell the names of providers and how much is sent. Then a `Host` field of
+  /// any name is served too.
+  public var allowsRemoteClients: Bool
+  /// The connections that are served at a time; more wait. Default 16.
+  public var connectionLimit: Int
+  /// For how long a client may take over its request and over reading the reply; default 5 s.
+  public var timeout: Duration
+
+  /// Creates a configuration; every part has a default.
+  public init(
+    address: IPAddress = .ipv4(0x7f00_0001), port: UInt16 = 9464, allowsRemoteClients: Bool = false,
+    connectionLimit: Int = 16, timeout: Duration = .seconds(5)
+  ) {
+    self.address = address
+    self.port = port
+    self.allowsRemoteClients = allowsRemoteClients
+    self.connectionLimit = connectionLimit
+    self.timeout = timeout
+  }
+}
+
+/// Serves a registry's metrics at `/metrics`, over HTTP/1.1 and on loopback, for Prometheus or a person with curl.
+///
+/// A service for a service group, or on its own with ``start()`` and ``stop()``. It needs one thread, which sleeps
+/// between scrapes.
+public final class MetricsEndpoint: Service {
+  private let registry: PrometheusRegistry
+  private let configuration: MetricsEndpointConfiguration
+  private let running = Locked<Running?>(nil)
+
+  private struct Running {
+    let port: UInt16
+    let wakeUp: EndpointSocket
+  }
+
+  /// Creates an endpoint; nothing listens yet.
+  ///
+  /// - Parameters:
+  ///   - registry: whose metrics it serves.
+  ///   - configuration: where it listens; every part has a default.
+  /// - Throws: an error of code `invalidConfiguration` when the address is one that other machines reach and
+  ///   ``MetricsEndpointConfiguration/allowsRemoteClients`` is off, or when a limit is not positive.
+  public init(
+    _ registry: PrometheusRegistry, _ configuration: MetricsEndpointConfiguration = MetricsEndpointConfiguration()
+  ) throws(DirectDNSError) {
+    guard configuration.allowsRemoteClients || configuration.address.isLoopback else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "The metrics endpoint would listen on \(configuration.address), where other machines reach it without a password. Use 127.0.0.1 or ::1, or set allowsRemoteClients."
+      )
+    }
+    guard configuration.connectionLimit > 0, configuration.timeout > .zero else {
+      throw DirectDNSError(
+        .invalidConfiguration, "The metrics endpoint's connectionLimit and timeout must be more than 0.")
+    }
+    self.registry = registry
+    self.configuration = configuration
+  }
+
+  deinit { stop() }
+
+  /// Where the metrics are, such as `http://127.0.0.1:9464/metrics`; nothing while it does not listen.
+  public var url: String? {
+    let address = configuration.address
+    return running.withLock { $0?.port }.map { port in
+      "http://\(address.family == .ipv6 ? "[\(address)]" : "\(address)"):\(port)/metrics"
+    }
+  }
+
+  /// Listens, and serves on a thread of its own; one that does so already goes on.
+  ///
+  /// - Throws: an error of code `invalidConfiguration` when the address or the port cannot be had.
+  public func start() throws(DirectDNSError) {
+    try running.withLock { running throws(DirectDNSError) in
+      guard running == nil else { return }
+      guard let (reading, writing) = EndpointSocket.wakeUp() else {
+        throw DirectDNSError(.invalidConfiguration, "The metrics endpoint could get no descriptors. Allow more files.")
+      }
+      let listener: (socket: EndpointSocket, port: UInt16)
+      do throws(DirectDNSError) {
+        listener = try EndpointSocket.listen(on: configuration.address, port: configuration.port)
+      } catch {
+        reading.close()
+        writing.close()
+        throw error
+      }
+      running = Running(port: listener.port, wakeUp: writing)
+      let server = ScrapeServer(registry, configuration, listener: listener.socket, wakeUp: reading)
+      DispatchQueue(label: "directdns.metrics").async { server.run() }
+    }
+  }
+
+  /// Listens no more, and ends what is under way.
+  public func stop() {
+    running.withLock { running in
+      // The server sees the end of its pipe, and closes what it has.
+      running?.wakeUp.close()
+      running = nil
+    }
+  }
+
+  /// Serves until the service group shuts down.
+  public func run() async throws {
+    try start()
+    try? await gracefulShutdown()
+    stop()
+  }
+}

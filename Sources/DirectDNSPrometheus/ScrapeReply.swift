@@ -1,0 +1,132 @@
+internal import DirectDNS
+
+/// What an endpoint says to a request: a pure function of the request's head.
+struct ScrapeReply: Sendable, Hashable {
+  /// The largest head that is read, in octets.
+  static let headLimit = 8192
+
+  var status: Int
+  /// Whether the metrics are the body; else it is the reason.
+  var hasMetrics = false
+  var isHead = false
+  var reason = ""
+
+  /// What has come so far.
+  ///
+  /// - Parameters:
+  ///   - bytes: from the connection's beginning.
+  ///   - allowsAnyHost: whether a `Host` that is no address and not `localhost` is served. A page in a browser can make
+  ///     a name of its own lead to a loopback address (DNS rebinding), and would read the metrics.
+  /// - Returns: the reply; nothing while the head is incomplete.
+  static func to(_ bytes: [UInt8], allowsAnyHost: Bool) -> ScrapeReply? {
+    guard let end = headEnd(bytes) else {
+      guard bytes.count <= headLimit else { return refusal(431, "The request's head is larger than 8 KiB.") }
+      // What cannot become a request need not be waited for.
+      let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x0d || $0 == 0x0a || $0 == 0x09 }
+      return isText ? nil : refusal(400, "This is no HTTP request.")
+    }
+    guard end <= headLimit else { return refusal(431, "The request's head is larger than 8 KiB.") }
+    guard let head = String(validating: bytes[..<end], as: UTF8.self), let request = ScrapeRequest(head) else {
+      return refusal(400, "This is no HTTP request.")
+    }
+    var reply = answer(request, allowsAnyHost)
+    reply.isHead = request.method == "HEAD"
+    return reply
+  }
+
+  private static func answer(_ request: ScrapeRequest, _ allowsAnyHost: Bool) -> ScrapeReply {
+    guard request.hosts.count == 1 || request.hosts.isEmpty && request.minor == 0 else {
+      return refusal(400, "A request needs one Host field.")
+    }
+    guard allowsAnyHost || request.hosts.allSatisfy(isLocal) else {
+      return refusal(421, "This endpoint is reached by its address or as localhost.")
+    }
+    guard request.path == "/metrics" else { return refusal(404, "The metrics are at /metrics.") }
+    guard request.method == "GET" || request.method == "HEAD" else { return refusal(405, "Use GET or HEAD.") }
+    return ScrapeReply(status: 200, hasMetrics: true)
+  }
+
+  private static func refusal(_ status: Int, _ reason: String) -> ScrapeReply {
+    ScrapeReply(status: status, reason: reason)
+  }
+
+  private static func headEnd(_ bytes: [UInt8]) -> Int? {
+    var index = 3
+    while index < bytes.count {
+      if bytes[index] == 0x0a, bytes[index - 1] == 0x0d, bytes[index - 2] == 0x0a, bytes[index - 3] == 0x0d {
+        return index + 1
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  private static func isLocal(_ host: String) -> Bool {
+    guard let url = try? WebURL("http://\(host)/"), host.allSatisfy({ !"/?#@\\".contains($0) }) else { return false }
+    if case .address = url.host { return true }
+    return url.host.description == "localhost"
+  }
+
+  /// The reply as it goes out.
+  ///
+  /// - Parameter metrics: the metrics, where they are asked for.
+  func bytes(_ metrics: @autoclosure () -> String) -> [UInt8] {
+    let body = Array((hasMetrics ? metrics() : reason + "\n").utf8)
+    var head = "HTTP/1.1 \(status) \(Self.phrases[status] ?? "")\r\n"
+    head += "Content-Type: \(hasMetrics ? ExpositionText.contentType : "text/plain; charset=utf-8")\r\n"
+    head += "Content-Length: \(body.count)\r\n"
+    if status == 405 { head += "Allow: GET, HEAD\r\n" }
+    head += "Cache-Control: no-store\r\nConnection: close\r\n\r\n"
+    return Array(head.utf8) + (isHead ? [] : body)
+  }
+
+  private static let phrases = [
+    200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 421: "Misdirected Request",
+    431: "Request Header Fields Too Large",
+  ]
+}
+
+/// As much of a request's head as decides the reply (RFC 9112).
+private struct ScrapeRequest {
+  let method: String
+  /// Without the query.
+  let path: String
+  /// The digit behind `HTTP/1.`.
+  let minor: Int
+  var hosts: [String] = []
+
+  /// Reads a whole head; nothing if it is not one.
+  init?(_ head: String) {
+    var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
+    guard let start = lines.popFirst() else { return nil }
+    let words = start.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 3, Self.isToken(words[0]), words[1].hasPrefix("/"),
+      words[1].unicodeScalars.allSatisfy({ $0 > " " && $0 < "\u{7f}" }),
+      words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0"
+    else { return nil }
+    method = String(words[0])
+    path = String(words[1].prefix { $0 != "?" })
+    minor = words[2] == "HTTP/1.1" ? 1 : 0
+    for line in lines where !line.isEmpty {
+      // A name, a colon right behind it; folded lines are no more (RFC 9112 §5.2).
+      guard let colon = line.firstIndex(of: ":"), Self.isToken(line[..<colon]),
+        !line.unicodeScalars.contains(where: { $0 < " " && $0 != "\t" || $0 == "\u{7f}" })
+      else { return nil }
+      guard line[..<colon].lowercased() == "host" else { continue }
+      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      hosts.append(String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed()))
+    }
+  }
+
+  private static func isToken(_ text: Substring) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy {
+        switch $0 {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "!#$%&'*+-.^_`|~".utf8.contains($0)
+        }
+      }
+  }
+}

@@ -1,0 +1,50 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// `dnsctl cache clear`: everything that is stored is removed.
+struct CacheClearCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear",
+    abstract: "Forget everything that is stored.",
+    discussion: """
+      It asks before it does so; where nobody can be asked, --yes is needed.
+
+      EXAMPLES
+        dnsctl cache clear
+        dnsctl cache clear --yes --store redis://cache.example
+      """)
+
+  @OptionGroup(title: "Store options")
+  var options: StoreOptions
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
+    guard yes || context.isInputTerminal else {
+      throw StoreFailure(.usage, "There is nobody to ask whether everything is to be forgotten: add --yes.")
+    }
+    let count = try await store.visit(0) { $0 += $1.count }
+    let answers = count == 1 ? "1 answer" : "\(count) answers"
+    if !yes {
+      // The question is no output: whoever reads that sees what was done.
+      try? context.errors.write("Forget \(answers) of \(store.description)? [y/N] ")
+      guard try await isConfirmed(context.input) else {
+        context.complain("nothing was forgotten.")
+        return .noAnswer
+      }
+    }
+    try await store.call { store throws(DirectDNSError) in try await store.removeAll() }
+    try context.print("\(answers) forgotten\n")
+    return .answered
+  }
+
+  private func isConfirmed(_ input: any InputSource) async throws(StoreFailure) -> Bool {
+    let bytes: [UInt8]
+    do throws(StreamError) { bytes = try await input.read() } catch {
+      throw StoreFailure(.streams, "standard input cannot be read: \(error.reason).")
+    }
+    let word = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }.lowercased()
+    return word == "y" || word == "yes"
+  }
+}

@@ -1,0 +1,32 @@
+internal import ArgumentParser
+
+/// `dnsctl cache`: what a store holds, for people and scripts.
+struct CacheCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cache",
+    abstract: "Look into a store of answers, and change what is in it.",
+    discussion: """
+      The store is the one that --store names, else that of the environment (DIRECTDNS_STORE) or of the configuration file, else the file in the cache folder. A store in memory ends with its process: there is nothing to look into.
+
+      Freshness is what a lookup would make of an answer now: fresh; due (within its lifetime, and refreshed by the next lookup); grace (expired a moment ago, and used at once); stale (used when no fresh answer can be had in time); gone. It goes by the cache's times in the configuration file.
+
+      A store counts no hits: a lookup that finds its answer in the process's cache tells nobody, which is why it takes no longer. Metrics have the hits of a process.
+
+      What is forgotten here stays in the caches of processes that run until it is due there.
+
+      EXIT STATUS
+          0  it was done
+          1  a name is not stored or is no valid name, a line cannot be imported,
+             or the question was declined
+         64  the command line is wrong
+         74  the store, a file or standard input could not be read or written
+         78  the configuration is wrong
+        130  interrupted
+        141  the reader of standard output has gone
+      refresh has those of dnsctl resolve, and 74 where an answer was not stored.
+      """,
+    subcommands: [
+      CacheListCommand.self, CacheShowCommand.self, CacheRefreshCommand.self, CacheForgetCommand.self,
+      CacheClearCommand.self, CacheExportCommand.self, CacheImportCommand.self, CacheStatsCommand.self,
+    ])
+}

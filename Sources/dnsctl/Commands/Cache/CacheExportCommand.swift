@@ -1,0 +1,51 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// `dnsctl cache export`: stored answers as lines of JSON.
+struct CacheExportCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write stored answers as lines of JSON.",
+    discussion: """
+      The first line says what it is, each further one is an answer:
+        {"format":"directdns-answers","version":1}
+        {"host", "type", "addresses", "negative", "canonicalName", "provider",
+         "asked", "expires", "gone"}
+      type is A or AAAA, negative is nameNotFound or noAddress where there are no addresses, and instants are milliseconds since 1970. What does not apply is null. Answers that are gone are left out.
+
+      A file that is there stays as it is until the new one is whole.
+
+      EXAMPLES
+        dnsctl cache export answers.jsonl
+        dnsctl cache export | ssh other dnsctl cache import
+      """)
+
+  @OptionGroup(title: "Store options")
+  var options: StoreOptions
+
+  @Argument(help: ArgumentHelp("The file; - is standard output.", valueName: "file"))
+  var file = Pipeline.inputMark
+
+  func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
+    guard file != Pipeline.inputMark else {
+      try await write(store) { text throws(StreamError) in try context.output.write(text) }
+      return .answered
+    }
+    let target: ExportTarget
+    do throws(StreamError) { target = try ExportTarget(path: file) } catch { throw StoreFailure(error, to: file) }
+    try await write(store) { text throws(StreamError) in try target.write(text) }
+    do throws(StreamError) { try target.finish() } catch { throw StoreFailure(error, to: file) }
+    return .answered
+  }
+
+  private func write(
+    _ store: OpenStore, _ sink: @Sendable (String) throws(StreamError) -> Void
+  ) async throws(StoreFailure) {
+    let place = file == Pipeline.inputMark ? "standard output" : file
+    do throws(StreamError) { try sink(AnswerFile.head) } catch { throw StoreFailure(error, to: place) }
+    _ = try await store.visit(()) { _, rows throws(StoreFailure) in
+      let lines = rows.filter { $0.freshness != .gone }.map { JSONLine($0.answer).text }.joined()
+      do throws(StreamError) { try sink(lines) } catch { throw StoreFailure(error, to: place) }
+    }
+  }
+}

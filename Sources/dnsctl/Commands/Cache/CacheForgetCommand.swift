@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// `dnsctl cache forget`: what is stored about names is removed.
+struct CacheForgetCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget",
+    abstract: "Forget what is stored about names.",
+    discussion: """
+      Each name that was stored is written with the types that were forgotten.
+
+      EXAMPLES
+        dnsctl cache forget www.example.com
+        dnsctl cache list --format short '*.old.example' | dnsctl cache forget -
+      """)
+
+  @OptionGroup(title: "Store options")
+  var options: StoreOptions
+
+  @Argument(help: ArgumentHelp("A name; - reads names from standard input, one a line.", valueName: "host"))
+  var hosts: [String]
+
+  /// What came of one name.
+  private enum Outcome: Sendable {
+    case forgotten(HostName, [AddressQuestion])
+    case failed(String, DirectDNSError)
+    case storeFailed(StoreFailure)
+  }
+
+  func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
+    var writer = OutcomeWriter(context) { (outcome: Outcome) in Self.render(outcome) }
+    do throws(PipelineError) {
+      try await OrderedPipeline(input: context.input) { await Self.forget($0.text, in: store) }.run(hosts) {
+        outcomes throws(StreamError) in
+        try writer.write(outcomes)
+      }
+    } catch {
+      return error.status(in: context)
+    }
+    return writer.status
+  }
+
+  private static func forget(_ text: String, in store: OpenStore) async -> Outcome {
+    let host: HostName
+    do throws(DirectDNSError) { host = try HostName(text) } catch { return .failed(text, error) }
+    do throws(StoreFailure) {
+      let questions = try await store.rows(host).map(\.answer.question)
+      if !questions.isEmpty {
+        try await store.call { store throws(DirectDNSError) in try await store.remove(questions) }
+      }
+      return .forgotten(host, questions)
+    } catch {
+      return .storeFailed(error)
+    }
+  }
+
+  private static func render(_ outcome: Outcome) -> (RenderedOutcome, ExitStatus) {
+    switch outcome {
+    case .forgotten(let host, let questions) where questions.isEmpty:
+      return (RenderedOutcome(errors: "dnsctl: \(host) is not stored.\n"), .noAnswer)
+    case .forgotten(let host, let questions):
+      return (
+        RenderedOutcome(output: "\(host)  \(questions.map { "\($0.type)" }.joined(separator: ", "))\n"), .answered
+      )
+    case .failed(let text, let error): return (RenderedOutcome(errors: ErrorText.lines(text, error)), .noAnswer)
+    case .storeFailed(let failure):
+      return (RenderedOutcome(errors: "dnsctl: \(failure.message ?? "")\n"), failure.status)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// `dnsctl cache import`: lines that an export wrote become stored answers.
+struct CacheImportCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Store the answers of an export.",
+    discussion: """
+      Every line is checked before the first answer is stored: where one is wrong, all of those are named and nothing is stored. Blank lines do not count.
+
+      An answer that is stored already stays where it was asked for at the same time or later. What is gone is left out. All of it is held in memory meanwhile.
+
+      EXAMPLES
+        dnsctl cache import answers.jsonl
+        dnsctl cache import --store redis://cache.example < answers.jsonl
+      """)
+
+  static let makesFile = true
+
+  @OptionGroup(title: "Store options")
+  var options: StoreOptions
+
+  @Argument(help: ArgumentHelp("The file; - is standard input.", valueName: "file"))
+  var file = Pipeline.inputMark
+
+  func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
+    let place = file == Pipeline.inputMark ? "standard input" : file.printable
+    let answers = try AnswerImport.answers(try await bytes(in: context), place)
+    let usable = answers.filter { $0.gone > store.now }
+    var stored = 0
+    for start in stride(from: 0, to: usable.count, by: AnswerImport.batch) {
+      let batch = Array(usable[start..<min(start + AnswerImport.batch, usable.count)])
+      try await store.call { store throws(DirectDNSError) in
+        let newer = AnswerImport.newer(batch, than: try await store.read(batch.map(\.question)))
+        if !newer.isEmpty { try await store.write(newer) }
+        stored += newer.count
+      }
+    }
+    let kept = usable.count - stored
+    try context.print("\(stored) stored, \(kept) kept as newer or the same, \(answers.count - usable.count) gone\n")
+    return .answered
+  }
+
+  private func bytes(in context: CommandContext) async throws(StoreFailure) -> [UInt8] {
+    do throws(StreamError) {
+      guard file == Pipeline.inputMark else {
+        guard let bytes = try context.readFile(file) else {
+          throw .failed("there is no such file")
+        }
+        return bytes
+      }
+      var all: [UInt8] = []
+      while true {
+        let part = try await context.input.read()
+        if part.isEmpty { return all }
+        all += part
+      }
+    } catch {
+      let place = file == Pipeline.inputMark ? "standard input" : file.printable
+      throw StoreFailure(.streams, "\(place) cannot be read: \(error.reason).")
+    }
+  }
+}

@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// `dnsctl cache list`: stored answers, one a line.
+struct CacheListCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List stored answers.",
+    discussion: """
+      Each answer is a line: a name has one for each family that was asked for. TTL is what is left of its lifetime, with a minus once it has expired; SOURCE is the provider that said it.
+
+      With json, lines come as they are read unless --sort is given; a server may show an answer twice that changes meanwhile. short is names alone, each once.
+
+      EXAMPLES
+        dnsctl cache list
+        dnsctl cache list '*.example.com' --freshness stale --sort age
+        dnsctl cache list --freshness gone --format short | dnsctl cache forget -
+      """)
+
+  @OptionGroup(title: "Store options")
+  var options: StoreOptions
+
+  @Option(help: "The families to list.")
+  var family = FamilyOption.any
+
+  @Option(help: "The freshness to list; several may be given. (default: any)")
+  var freshness: [FreshnessOption] = []
+
+  @Option(help: "What to sort by. (default: name, or with json the store's own order)")
+  var sort: StoredOrder?
+
+  @Flag(help: "Sort the other way round.")
+  var reverse = false
+
+  @Option(help: "How answers are written.")
+  var format = OutputFormat.text
+
+  @Argument(
+    help: ArgumentHelp(
+      "Names to list: a glob if there is a * or ?, any part of a name otherwise. (default: all)", valueName: "pattern"))
+  var patterns: [String] = []
+
+  func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
+    let filter = try filter()
+    guard format != .json || sort != nil || reverse else {
+      _ = try await store.visit(()) { _, rows throws(StoreFailure) in
+        try context.print(rows.filter(filter).map(\.json.text).joined())
+      }
+      return .answered
+    }
+    let found = try await store.visit([StoredRow]()) { $0 += $1.filter(filter) }
+    try context.print(render((sort ?? .name).sorted(found, isReversed: reverse), TextStyle(isOn: context.usesColour)))
+    return .answered
+  }
+
+  private func filter() throws(StoreFailure) -> @Sendable (StoredRow) -> Bool {
+    var read: [NamePattern] = []
+    do throws(SettingsError) { for text in patterns { read.append(try NamePattern(text)) } } catch {
+      throw StoreFailure(error)
+    }
+    return { [families = family.families, wanted = Set(freshness), patterns = read] row in
+      let question = row.answer.question
+      return families.contains(question.family) && (wanted.isEmpty || wanted.contains(row.freshness))
+        && (patterns.isEmpty || patterns.contains { $0.matches(question.host) })
+    }
+  }
+
+  private func render(_ rows: [StoredRow], _ style: TextStyle) -> String {
+    switch format {
+    case .json: return rows.map(\.json.text).joined()
+    case .short:
+      var seen: Set<HostName> = []
+      return rows.map(\.answer.question.host).filter { seen.insert($0).inserted }.map { "\($0)\n" }.joined()
+    case .text:
+      guard !rows.isEmpty else { return "" }
+      var table = ColumnTable()
+      table.add(
+        ["NAME", "TYPE", "TTL", "FRESHNESS", "AGE", "SOURCE", "ADDRESSES"].map { .init($0, shown: style.dim($0)) })
+      for row in rows {
+        let host = row.answer.question.host.text
+        table.add([
+          .init(host, shown: style.bold(host)), .init("\(row.answer.question.type)"), .init(row.timeLeft),
+          .init(row.freshness.rawValue, shown: style.freshness(row)), .init(row.standing.age.rough),
+          .init(row.answer.provider.printable), .init(row.content),
+        ])
+      }
+      return table.text
+    }
+  }
+}

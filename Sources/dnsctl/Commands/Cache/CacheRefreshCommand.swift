@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import DirectDNSConfiguration
+
+/// `dnsctl cache refresh`: names are looked up whatever is stored, and stored.
+struct CacheRefreshCommand: ContextCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "refresh",
+    abstract: "Ask for names now, and store what is said.",
+    discussion: """
+      The providers are asked about both families, however fresh what is stored may be. Where they fail, what is stored stays. What the system's DNS says is shown and not stored.
+
+      EXAMPLES
+        dnsctl cache refresh www.example.com
+        dnsctl cache list --freshness stale --format short | dnsctl cache refresh -
+
+      EXIT STATUS
+      That of dnsctl resolve, and 74 if an answer could not be stored.
+      """)
+
+  @OptionGroup(title: "Upstream options")
+  var upstream: UpstreamOptions
+
+  @Option(help: "How answers are written.")
+  var format = OutputFormat.text
+
+  @Flag(help: "Show on standard error what happens: each query, its address, status and time.")
+  var trace = false
+
+  @Argument(help: ArgumentHelp("A name; - reads names from standard input, one a line.", valueName: "host"))
+  var hosts: [String]
+
+  func run(in context: CommandContext) async -> ExitStatus {
+    do throws(SettingsError) {
+      var settings = try upstream.settings(in: context)
+      settings.resolver.keepAlive = []
+      if trace { settings.resolver.observer = Trace(context).note }
+      let store = try OpenStore(settings, in: context, makesFile: true)
+      let (families, lookup) = (settings.resolver.families, settings.lookup)
+      let lookups = NameLookups(hosts: hosts, format: format)
+      return try await context.withResolver(settings, storing: RenewingStore(base: store.store)) { resolver in
+        await lookups.run(in: context) { host throws(DirectDNSError) in
+          await Self.ask(resolver, host, families)
+          return try await resolver.resolve(host, options: lookup)
+        }
+      }
+    } catch {
+      return error.status(in: context, of: "cache refresh")
+    }
+  }
+
+  /// Asks about each family by itself: a lookup of both does not wait for the one that comes last.
+  private static func ask(_ resolver: Resolver, _ host: String, _ families: AddressFamilies) async {
+    await withTaskGroup { group in
+      for family in families.members {
+        // Why there is no answer is said by the lookup of both, which finds it in the resolver's memory.
+        group.addTask { _ = try? await resolver.resolve(host, options: LookupOptions(families: .init(family))) }
+      }
+    }
+  }
+}

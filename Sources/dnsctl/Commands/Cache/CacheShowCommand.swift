@@ -1,0 +1,74 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// `dnsctl cache show`: everything that is stored about names.
+struct CacheShowCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show everything that is stored about names.",
+    discussion: """
+      asked is when the provider was asked, which is what the lifetime counts from; gone is from when on nobody uses the answer any more, not even as an expired one.
+
+      EXAMPLES
+        dnsctl cache show www.example.com
+        dnsctl cache show --format json www.example.com
+      """)
+
+  @OptionGroup(title: "Store options")
+  var options: StoreOptions
+
+  @Option(help: "How answers are written.")
+  var format = ShownFormat.text
+
+  @Argument(help: ArgumentHelp("A name.", valueName: "host"))
+  var hosts: [String]
+
+  func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
+    var status = ExitStatus.answered
+    let style = TextStyle(isOn: context.usesColour)
+    for text in hosts {
+      guard let host = context.storedName(text) else {
+        status = status.joined(.noAnswer)
+        continue
+      }
+      let rows = try await store.rows(host)
+      if rows.isEmpty {
+        context.complain("\(host) is not stored.")
+        status = status.joined(.noAnswer)
+      }
+      for row in rows { try context.print(format == .json ? row.json.text : Self.block(row, store.now, style)) }
+    }
+    return status
+  }
+
+  private static func block(_ row: StoredRow, _ now: WallInstant, _ style: TextStyle) -> String {
+    let answer = row.answer
+    var table = ColumnTable()
+    func add(_ name: String, _ value: String, shown: String? = nil) {
+      table.add([.init("  \(name)", shown: "  \(style.dim(name))"), .init(value, shown: shown)])
+    }
+    add("addresses", row.content)
+    if let alias = answer.canonicalName { add("alias of", alias.text) }
+    add("freshness", row.freshness.rawValue, shown: style.freshness(row))
+    add("source", answer.provider.printable)
+    for (name, instant) in [("asked", answer.asked), ("expires", answer.expires), ("gone", answer.gone)] {
+      let distance = instant - now
+      add(name, "\(instant.text) (\(distance < .zero ? "\((.zero - distance).rough) ago" : "in \(distance.rough)"))")
+    }
+    return "\(style.bold(answer.question.description))\n\(table.text)"
+  }
+}
+
+/// `text` or `json`, for what has no short form.
+enum ShownFormat: String, ExpressibleByArgument, CaseIterable, Sendable { case text, json }
+
+extension CommandContext {
+  /// A name as it is stored; nothing, and a complaint, if there can be none.
+  func storedName(_ text: String) -> HostName? {
+    do throws(DirectDNSError) { return try HostName(text) } catch {
+      // Whoever closed standard error does not want to know.
+      try? errors.write(ErrorText.lines(text, error))
+      return nil
+    }
+  }
+}

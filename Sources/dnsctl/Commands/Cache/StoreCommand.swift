@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import DirectDNSConfiguration
+
+/// A command that looks into a store.
+protocol StoreCommand: ContextCommand {
+  var options: StoreOptions { get }
+
+  /// Whether a file that is not there is made.
+  static var makesFile: Bool { get }
+
+  func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus
+}
+
+extension StoreCommand {
+  static var makesFile: Bool { false }
+
+  func run(in context: CommandContext) async -> ExitStatus {
+    do throws(StoreFailure) {
+      return try await run(options.open(in: context, makesFile: Self.makesFile), in: context)
+    } catch {
+      guard let message = error.message else { return error.status }
+      let hint = error.status == .usage ? " See dnsctl cache \(Self.configuration.commandName ?? "") --help." : ""
+      context.complain(message + hint)
+      return error.status
+    }
+  }
+}
+
+extension StoreOptions {
+  fileprivate func open(in context: CommandContext, makesFile: Bool) throws(StoreFailure) -> OpenStore {
+    do throws(SettingsError) {
+      let settings = try context.settings(file: configurationPath, SettingsOverrides(store: text))
+      return try OpenStore(settings, in: context, makesFile: makesFile)
+    } catch { throw StoreFailure(error) }
+  }
+}
+
+extension CommandContext {
+  /// Writes to standard output.
+  func print(_ text: String) throws(StoreFailure) {
+    guard !text.isEmpty else { return }
+    do throws(StreamError) { try output.write(text) } catch { throw StoreFailure(error) }
+  }
+}

@@ -1,0 +1,92 @@
+internal import DirectDNS
+internal import DirectDNSConfiguration
+internal import Synchronization
+
+/// A store that a command looks into, and what it takes to judge what is in it.
+struct OpenStore: Sendable {
+  let store: any AnswerStore
+  /// The file that it is in; nothing if it is in none.
+  let path: String?
+  /// What the configuration says of how long answers are used.
+  let policy: CachePolicy
+  let now: WallInstant
+
+  /// Opens the store that the settings name, or else the file in the cache folder.
+  ///
+  /// - Parameters:
+  ///   - settings: what options, environment and configuration file come to.
+  ///   - context: the command's world.
+  ///   - makesFile: whether a file that is not there is made. Otherwise one that was named is an error, and the one in the
+  ///     cache folder counts as empty: looking makes nothing.
+  /// - Throws: that there is no such store to look into.
+  init(_ settings: DirectSettings, in context: CommandContext, makesFile: Bool) throws(SettingsError) {
+    let setting = settings.store ?? StoreSetting(place: .file(nil), origin: "--store")
+    guard let opened = try context.openStore(setting) else {
+      throw SettingsError(
+        setting.fault(
+          "A store in memory ends with its process, so there is nothing to look into. Name a file or a server."))
+    }
+    path = try setting.path(context.environment)
+    policy = settings.resolver.cache
+    now = context.clock.wallNow
+    guard !makesFile, let path, fileLength(path) == nil else {
+      store = opened
+      return
+    }
+    guard setting.place == .file(nil) else {
+      throw SettingsError(.streams, "There is no store at \(path.printable). Check the path.")
+    }
+    store = MemoryAnswerStore()
+  }
+
+  func row(_ answer: StoredAnswer) -> StoredRow {
+    StoredRow(answer: answer, standing: answer.standing(at: now, policy: policy))
+  }
+
+  // MARK: Calls
+
+  /// What is known about a name, IPv4 first.
+  func rows(_ host: HostName) async throws(StoreFailure) -> [StoredRow] {
+    do throws(DirectDNSError) {
+      let answers = try await store.read(IPAddress.Family.allCases.map { AddressQuestion(host, $0) })
+      return answers.sorted { $0.question < $1.question }.map(row)
+    } catch { throw StoreFailure(error) }
+  }
+
+  /// Shows every answer, a page at a time.
+  ///
+  /// - Returns: `value`, changed by every page.
+  func visit<Value: Sendable>(
+    _ value: Value, _ body: @Sendable (inout Value, [StoredRow]) throws(StoreFailure) -> Void
+  ) async throws(StoreFailure) -> Value {
+    let state = Mutex<Result<Value, StoreFailure>>(.success(value))
+    do throws(DirectDNSError) {
+      try await store.visit { page in
+        let rows = page.map(row)
+        return state.withLock { state in
+          guard case .success(var value) = state else { return false }
+          do throws(StoreFailure) {
+            try body(&value, rows)
+            state = .success(value)
+            return true
+          } catch {
+            state = .failure(error)
+            return false
+          }
+        }
+      }
+    } catch { throw StoreFailure(error) }
+    return try state.withLock { $0 }.get()
+  }
+
+  func call(_ body: (any AnswerStore) async throws(DirectDNSError) -> Void) async throws(StoreFailure) {
+    do throws(DirectDNSError) { try await body(store) } catch { throw StoreFailure(error) }
+  }
+}
+
+extension AddressQuestion: Comparable {
+  /// By name, IPv4 first.
+  static func < (left: Self, right: Self) -> Bool {
+    (left.host, left.family == .ipv4 ? 0 : 1) < (right.host, right.family == .ipv4 ? 0 : 1)
+  }
+}

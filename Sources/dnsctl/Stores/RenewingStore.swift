@@ -1,0 +1,22 @@
+internal import DirectDNS
+
+/// A store that is written and never read: whoever looks a name up with it asks the providers.
+///
+/// What is stored stays until there is something to put in its place.
+struct RenewingStore: AnswerStore {
+  let base: any AnswerStore
+
+  var name: String { base.name }
+
+  func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] { [] }
+
+  func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) { try await base.write(answers) }
+
+  func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) { try await base.remove(questions) }
+
+  func removeAll() async throws(DirectDNSError) { try await base.removeAll() }
+
+  func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
+    try await base.visit(visit)
+  }
+}

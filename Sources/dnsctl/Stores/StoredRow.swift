@@ -1,0 +1,51 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// A stored answer and where it stands in its life, as it is shown.
+struct StoredRow: Sendable {
+  let answer: StoredAnswer
+  let standing: StoredAnswer.Standing
+
+  /// `fresh`, `due`, `grace`, `stale` or `gone`.
+  var freshness: FreshnessOption { FreshnessOption(standing.freshness) }
+
+  /// The addresses, or the kind of negative answer as DNS calls it.
+  var content: String {
+    switch answer.content {
+    case .addresses(let addresses): addresses.map(\.description).joined(separator: ", ")
+    case .negative(.nameNotFound): "nxdomain"
+    case .negative(.noAddress): "nodata"
+    }
+  }
+
+  /// What is left of its lifetime, with a minus once it has expired.
+  var timeLeft: String {
+    standing.timeLeft < .zero ? "-\((.zero - standing.timeLeft).rough)" : standing.timeLeft.rough
+  }
+
+  /// One object: what ``AnswerFile`` has of an answer, and where it stands.
+  var json: JSONLine {
+    var line = JSONLine(answer)
+    line.add("ttl", "\(standing.timeLeft.components.seconds)")
+    line.add("age", "\(standing.age.components.seconds)")
+    line.add("freshness", "\"\(freshness.rawValue)\"")
+    return line
+  }
+}
+
+/// Where an answer stands, or that nobody can use it any more.
+enum FreshnessOption: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case fresh, due, grace, stale, gone
+
+  init(_ freshness: Resolution.Freshness?) {
+    self = freshness.flatMap { FreshnessOption(rawValue: $0.rawValue) } ?? .gone
+  }
+
+  var freshness: Resolution.Freshness? { Resolution.Freshness(rawValue: rawValue) }
+}
+
+extension TextStyle {
+  func freshness(_ row: StoredRow) -> String {
+    row.standing.freshness.map { freshness($0, $0.rawValue) } ?? dim("gone")
+  }
+}

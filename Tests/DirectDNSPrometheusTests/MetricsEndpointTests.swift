@@ -1,0 +1,133 @@
+import CoreMetrics
+import DirectDNS
+import HTTPTypes
+import Logging
+import ServiceLifecycle
+import Testing
+
+@testable import DirectDNSPrometheus
+
+@Suite(.timeLimit(.minutes(1)))
+struct MetricsEndpointTests {
+  private let registry = PrometheusRegistry()
+
+  private func start(
+    _ change: (inout MetricsEndpointConfiguration) -> Void = { _ in }
+  ) throws -> (endpoint: MetricsEndpoint, url: String, port: UInt16) {
+    var configuration = MetricsEndpointConfiguration(port: 0)
+    change(&configuration)
+    let endpoint = try MetricsEndpoint(registry, configuration)
+    try endpoint.start()
+    let url = try #require(endpoint.url)
+    return (endpoint, url, try WebURL(url).effectivePort)
+  }
+
+  @Test(.enabled(if: Tool.curl != nil, "needs curl"))
+  func `curl gets the metrics, on IPv4 and on IPv6`() throws {
+    Counter(label: "cats_total", factory: registry).increment()
+    for address in [IPAddress.ipv4(0x7f00_0001), .ipv6(high: 0, low: 1)] {
+      guard let (endpoint, url, _) = try? start({ $0.address = address }) else {
+        // A machine may be without IPv6.
+        #expect(address.family == .ipv6)
+        continue
+      }
+      let (status, said) = try Tool.run(try #require(Tool.curl), ["-sSi", "--noproxy", "*", url])
+      #expect(status == 0 && said.hasPrefix("HTTP/1.1 200 OK\r\n") && said.contains("\ncats_total 1\n"), "\(said)")
+      endpoint.stop()
+    }
+  }
+
+  @Test func `our own client gets them too`() async throws {
+    let (endpoint, url, _) = try start()
+    var configuration = DirectClientConfiguration()
+    configuration.policy = .any
+    let client = try DirectClient(configuration, resolver: Resolver(ResolverConfiguration(providers: [])))
+    for _ in 0..<3 {
+      let response = try await client.execute(.init(method: .get, url: WebURL(url)))
+      #expect(try await response.body.collect(upTo: 100_000) == Array(registry.text().utf8))
+    }
+    await client.shutDown()
+    endpoint.stop()
+  }
+
+  @Test func `a request may come in pieces, and what is no request is refused`() throws {
+    let (endpoint, _, port) = try start()
+    let whole = "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    let client = try Client(port)
+    for byte in whole.utf8 { client.send([byte]) }
+    #expect(client.rest().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    let other = try Client(port)
+    other.send(Array("EHLO localhost\r\n\r\n".utf8))
+    #expect(other.rest().hasPrefix("HTTP/1.1 400 "))
+    let large = try Client(port)
+    large.send([UInt8](repeating: UInt8(ascii: "x"), count: 100_000))
+    #expect(large.rest().hasPrefix("HTTP/1.1 431 "))
+    endpoint.stop()
+  }
+
+  @Test func `a client that is slow is cut off, and keeps its place from others no longer`() throws {
+    let (endpoint, _, port) = try start {
+      $0.timeout = .milliseconds(50)
+      $0.connectionLimit = 1
+    }
+    let slow = try Client(port)
+    slow.send(Array("GET /metrics".utf8))
+    let next = try Client(port)
+    next.send(Array("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+    #expect(next.rest().hasPrefix("HTTP/1.1 200 "))
+    #expect(slow.rest() == "")
+    endpoint.stop()
+  }
+
+  @Test func `one that has stopped listens no more and can start again, and a port that is taken is told`() throws {
+    let (endpoint, url, port) = try start()
+    #expect(throws: DirectDNSError.self) { try start { $0.port = port } }
+    try endpoint.start()
+    #expect(endpoint.url == url)
+    endpoint.stop()
+    endpoint.stop()
+    #expect(endpoint.url == nil)
+    try endpoint.start()
+    #expect(endpoint.url != nil)
+    endpoint.stop()
+  }
+
+  @Test func `an address that others reach has to be allowed`() throws {
+    let configuration = MetricsEndpointConfiguration(address: .ipv4(0), port: 0)
+    let error = try #require(throws: DirectDNSError.self) { try MetricsEndpoint(registry, configuration) }
+    #expect(error.code == .invalidConfiguration && error.message.contains("allowsRemoteClients"))
+    let (endpoint, _, port) = try start {
+      $0.address = .ipv4(0)
+      $0.allowsRemoteClients = true
+    }
+    let client = try Client(port)
+    client.send(Array("GET /metrics HTTP/1.1\r\nHost: machine.example:9464\r\n\r\n".utf8))
+    #expect(client.rest().hasPrefix("HTTP/1.1 200 "))
+    endpoint.stop()
+  }
+
+  @Test(arguments: [(0, Duration.seconds(1)), (-1, .seconds(1)), (1, .zero)])
+  func `limits must be positive`(_ limit: Int, _ timeout: Duration) {
+    let configuration = MetricsEndpointConfiguration(connectionLimit: limit, timeout: timeout)
+    #expect(throws: DirectDNSError.self) { try MetricsEndpoint(registry, configuration) }
+  }
+
+  @Test func `as a service it serves until its group shuts down`() async throws {
+    let endpoint = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: 0))
+    let services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+      .init(service: endpoint),
+      .init(service: Ender(endpoint: endpoint), successTerminationBehavior: .gracefullyShutdownGroup),
+    ]
+    try await ServiceGroup(configuration: .init(services: services, logger: Logger(label: "test"))).run()
+    #expect(endpoint.url == nil)
+  }
+
+  /// Ends its group once the endpoint listens.
+  private struct Ender: Service {
+    let endpoint: MetricsEndpoint
+
+    func run() async throws {
+      while endpoint.url == nil { await Task.yield() }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import Testing
+import Tracing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct LookupSpanTests {
+  private let tracer = RecordingTracer()
+
+  @Test func `a lookup that waits has a span, and one that does not has none`() async throws {
+    let laboratory = try withTracer(tracer) { try Laboratory() }
+    try await laboratory.learn("192.0.2.1", "192.0.2.2")
+    _ = try await laboratory.resolver.resolve(Laboratory.host)
+    _ = laboratory.resolver.cached(Laboratory.host)
+    let spans = tracer.spans.withLock { $0 }
+    let span = try #require(spans.first)
+    #expect(spans.count == 1 && span.operationName == "lookup" && span.kind == .internal && span.hasEnded)
+    #expect(span.attributes.text("dns.question.name") == "www.example.net")
+    #expect(span.attributes.text("directdns.source") == "one" && span.attributes.text("directdns.freshness") == "fresh")
+    #expect(span.attributes.get("dns.answers") == ["192.0.2.1", "192.0.2.2"].toSpanAttribute())
+    #expect(span.attributes.text("error.type") == nil)
+  }
+
+  @Test func `a lookup that fails ends its span with the error's label`() async throws {
+    let laboratory = try withTracer(tracer) { try Laboratory() }
+    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 30)) }
+    _ = await laboratory.failure()
+    let span = try #require(tracer.spans.withLock { $0.first })
+    #expect(span.hasEnded && span.attributes.text("error.type") == "nameNotFound")
+  }
+
+  @Test func `without a tracer there is none`() { #expect(LookupSpan.tracer == nil) }
+}

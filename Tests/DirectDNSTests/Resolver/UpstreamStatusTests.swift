@@ -1,0 +1,28 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+struct UpstreamStatusTests {
+  @Test func `a provider that was not asked has no times`() throws {
+    let laboratory = try Laboratory("one", "two")
+    let status = laboratory.resolver.upstreamStatus
+    #expect(status.map(\.provider) == ["one", "two"])
+    #expect(status.allSatisfy { $0.queries == 0 && $0.failures == 0 && $0.median == nil && !$0.isBreakerOpen })
+  }
+
+  @Test func `queries, failures, percentiles and the breaker are told`() {
+    var health = EndpointHealth()
+    for number in 1...10 { health.answered(in: .milliseconds(number)) }
+    for number in 1...3 {
+      let lookup = EndpointHealth.Lookup(host: Laboratory.host, end: ResolverInstant(nanoseconds: Int64(number)))
+      health.failed(.transport, of: lookup, in: .seconds(3), at: .init(nanoseconds: 0))
+    }
+    var status = UpstreamStatus(ScriptedProvider("one"), health)
+    #expect(status.queries == 13 && status.failures == 3 && status.isBreakerOpen)
+    #expect(status.median == .milliseconds(6) && status.percentile95 == .milliseconds(10))
+    health.networkDidChange()
+    status = UpstreamStatus(ScriptedProvider("one"), health)
+    #expect(status.queries == 13 && status.failures == 3 && !status.isBreakerOpen && status.median == nil)
+  }
+}

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct WarmupChannelTests {
+  private func event(_ number: Int) -> WarmupEvent {
+    .rejected(WarmupRejection(place: WarmupPlace(source: "f", line: number), text: "", reason: ""))
+  }
+
+  private func line(_ event: WarmupEvent) -> Int? {
+    if case .rejected(let rejection) = event { rejection.place?.line } else { nil }
+  }
+
+  @Test func `events come in their order, none is lost, and the sequence ends with the warm-up`() async {
+    let channel = WarmupChannel()
+    let events = channel.events()
+    let sender = Task {
+      for number in 0..<2000 { await channel.send(event(number)) }
+      channel.end()
+    }
+    var lines: [Int] = []
+    for await event in events { if let line = line(event) { lines.append(line) } }
+    await sender.value
+    #expect(lines == Array(0..<2000))
+  }
+
+  @Test func `a slow reader holds the sender back`() async {
+    let channel = WarmupChannel()
+    let events = channel.events()
+    for number in 0..<WarmupChannel.room - 1 { await channel.send(event(number)) }
+    let sent = Watched(0)
+    let sender = Task.immediate {
+      for number in 0..<3 {
+        await channel.send(event(number))
+        sent.change { $0 += 1 }
+      }
+    }
+    #expect(sent.value == 0)
+    var iterator = events.makeAsyncIterator()
+    for _ in 0..<WarmupChannel.room / 2 { _ = await iterator.next() }
+    await sender.value
+    #expect(sent.value == 3)
+  }
+
+  @Test func `who lets go of the sequence holds nobody back`() async {
+    let channel = WarmupChannel()
+    _ = channel.events()
+    for number in 0..<WarmupChannel.room * 2 { await channel.send(event(number)) }
+  }
+
+  @Test func `a warm-up that is to end is not held back`() async {
+    let channel = WarmupChannel()
+    let events = channel.events()
+    channel.release()
+    for number in 0..<WarmupChannel.room * 2 { await channel.send(event(number)) }
+    channel.end()
+    var count = 0
+    for await _ in events { count += 1 }
+    #expect(count == WarmupChannel.room * 2)
+  }
+
+  @Test func `a reader that is cancelled is let go`() async {
+    let channel = WarmupChannel()
+    let events = channel.events()
+    let reader = Task.immediate { for await _ in events {} }
+    reader.cancel()
+    await reader.value
+    for number in 0..<WarmupChannel.room * 2 { await channel.send(event(number)) }
+  }
+}

@@ -1,0 +1,149 @@
+import Testing
+
+@testable import DirectDNS
+
+struct WarmupQueueTests {
+  private func queue(width: Int = 2, rate: Double? = nil, _ names: String...) -> WarmupQueue {
+    var queue = WarmupQueue(
+      pace: WarmupPace(rate: rate), width: WarmupWidth(concurrency: width, limits: [], queries: 1))
+    for name in names { _ = queue.offer(Sample.name(name)) }
+    return queue
+  }
+
+  /// The step as text: a name, an instant in seconds, `wait` or `done`.
+  private func step(_ queue: inout WarmupQueue, at seconds: Double = 0) -> String {
+    switch queue.next(at: Sample.at(seconds)) {
+    case .look(let task): "\(task.host)"
+    case .wait(let instant?): "\(Double(instant.nanoseconds) / 1e9)"
+    case .wait(nil): "wait"
+    case .done: "done"
+    }
+  }
+
+  private func offer(_ name: String, to queue: inout WarmupQueue) -> Bool { queue.offer(Sample.name(name)) }
+
+  private func task(_ name: String, failures: Int = 1) -> WarmupQueue.Task {
+    WarmupQueue.Task(host: Sample.name(name), failures: failures)
+  }
+
+  @Test func `a name counts once`() {
+    var queue = queue()
+    #expect(offer("a.example", to: &queue))
+    #expect(!offer("A.Example.", to: &queue))
+    #expect(offer("bücher.example", to: &queue))
+    #expect(!offer("xn--bcher-kva.example", to: &queue))
+    _ = queue.next(at: Sample.at(0))
+    #expect(!offer("a.example", to: &queue))
+  }
+
+  @Test func `names begin in their order, so many at a time, and it is done when all of them are`() {
+    var queue = queue("a.example", "b.example", "c.example")
+    #expect(step(&queue) == "a.example")
+    #expect(step(&queue) == "b.example")
+    #expect(step(&queue) == "wait")
+    queue.ended(isAnswer: true)
+    #expect(step(&queue) == "c.example")
+    queue.ended(isAnswer: true)
+    #expect(step(&queue) == "wait")
+    queue.close()
+    #expect(step(&queue) == "wait")
+    queue.ended(isAnswer: false)
+    #expect(step(&queue) == "done")
+  }
+
+  @Test func `an empty list is done as soon as it is closed`() {
+    var queue = queue()
+    #expect(step(&queue) == "wait")
+    queue.close()
+    #expect(step(&queue) == "done")
+  }
+
+  @Test func `a name whose turn has not come waits for it`() {
+    var queue = queue(rate: 2, "a.example", "b.example")
+    #expect(step(&queue) == "a.example")
+    #expect(step(&queue) == "0.5")
+    #expect(step(&queue, at: 0.5) == "b.example")
+  }
+
+  @Test func `a name is tried again when its time has come, before new ones`() {
+    var queue = queue("a.example", "b.example")
+    #expect(step(&queue) == "a.example")
+    queue.again(task("a.example"), at: Sample.at(1))
+    #expect(queue.running == 0)
+    #expect(step(&queue, at: 0.5) == "b.example")
+    queue.ended(isAnswer: true)
+    queue.close()
+    #expect(step(&queue, at: 0.5) == "1.0")
+    _ = queue.offer(Sample.name("c.example"))
+    #expect(step(&queue, at: 1) == "a.example")
+    #expect(step(&queue, at: 1) == "c.example")
+  }
+
+  @Test func `the tries that failed come along`() {
+    var queue = queue()
+    _ = queue.offer(Sample.name("a.example"))
+    _ = queue.next(at: Sample.at(0))
+    queue.again(task("a.example", failures: 2), at: Sample.at(1))
+    guard case .look(let task) = queue.next(at: Sample.at(1)) else {
+      Issue.record("nothing was to be looked up")
+      return
+    }
+    #expect(task.failures == 2)
+  }
+
+  @Test func `when all providers said 429 nothing begins before they may be asked, and then half as many`() {
+    var queue = queue(width: 4, "a.example", "b.example", "c.example", "d.example", "e.example")
+    for _ in 0..<4 { _ = step(&queue) }
+    queue.pause(until: Sample.at(10))
+    // The other three were sent before they knew.
+    for _ in 0..<3 { queue.pause(until: Sample.at(10)) }
+    for name in ["a.example", "b.example", "c.example", "d.example"] { queue.again(task(name), at: Sample.at(1)) }
+    #expect(step(&queue, at: 1) == "10.0")
+    #expect(step(&queue, at: 10) == "a.example")
+    #expect(step(&queue, at: 10) == "b.example")
+    #expect(step(&queue, at: 10) == "wait")
+    queue.pause(until: Sample.at(12))
+    queue.ended(isAnswer: false)
+    queue.ended(isAnswer: false)
+    #expect(step(&queue, at: 11) == "12.0")
+    #expect(step(&queue, at: 12) == "c.example")
+    #expect(step(&queue, at: 12) == "wait")
+  }
+
+  @Test func `a source is held back while many names wait, and goes on at half of it`() {
+    var queue = queue(width: 2000)
+    for index in 0..<WarmupQueue.room {
+      #expect(!queue.isFull)
+      _ = queue.offer(Sample.name("h\(index).example"))
+    }
+    #expect(queue.isFull && !queue.hasRoom)
+    for _ in 0..<WarmupQueue.room / 2 { _ = queue.next(at: Sample.at(0)) }
+    #expect(!queue.isFull && queue.hasRoom)
+  }
+
+  @Test func `while many wait for another try no new name makes them more`() {
+    var queue = queue(width: 2000)
+    for index in 0..<WarmupQueue.room {
+      _ = queue.offer(Sample.name("h\(index).example"))
+      _ = queue.next(at: Sample.at(0))
+      queue.again(task("h\(index).example"), at: Sample.at(5))
+    }
+    _ = queue.offer(Sample.name("new.example"))
+    #expect(step(&queue, at: 1) == "5.0")
+    #expect(step(&queue, at: 5) == "h0.example")
+    #expect(step(&queue, at: 1) == "new.example")
+  }
+
+  @Test func `what is stopped begins nothing more, and says what was left`() {
+    var queue = queue("a.example", "b.example", "c.example")
+    _ = queue.next(at: Sample.at(0))
+    queue.again(task("a.example"), at: Sample.at(1))
+    _ = queue.next(at: Sample.at(0))
+    let rest = queue.stop()
+    #expect(rest.new.map(\.text) == ["c.example"])
+    #expect(rest.again.map(\.host.text) == ["a.example"])
+    #expect(step(&queue, at: 9) == "wait")
+    queue.ended(isAnswer: true)
+    #expect(step(&queue, at: 9) == "done")
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@testable import DirectDNS
+
+struct WarmupReportTests {
+  private func report(_ change: (inout WarmupReport) -> Void = { _ in }) -> WarmupReport {
+    var report = WarmupReport(minimum: .share(0.5))
+    report.names = 4
+    report.resolved = 4
+    report.needed = 2
+    report.isMinimumReached = true
+    report.isListComplete = true
+    report.end = .finished
+    change(&report)
+    return report
+  }
+
+  @Test func `a list whose every name has an answer of its time is complete, negative ones included`() {
+    #expect(report().standing == .complete)
+    #expect(report { ($0.resolved, $0.negative) = (3, 1) }.standing == .complete)
+  }
+
+  @Test func `with the minimum reached and anything missing it is degraded`() {
+    #expect(report { $0.expired = 1 }.standing == .degraded)
+    #expect(report { ($0.resolved, $0.failed) = (3, 1) }.standing == .degraded)
+    #expect(report { ($0.resolved, $0.unfinished, $0.end) = (3, 1, .deadline) }.standing == .degraded)
+    #expect(report { $0.end = .stopped }.standing == .degraded)
+  }
+
+  @Test func `below the minimum it is missed`() {
+    #expect(report { $0.isMinimumReached = false }.standing == .missed)
+  }
+
+  @Test func `it says in one line what there is`() {
+    #expect(report().summary == "4 of 4 names have an address, 4 resolved")
+    let mixed = report {
+      ($0.names, $0.resolved, $0.fromStore, $0.fromCache, $0.expired) = (9, 1, 2, 1, 2)
+      ($0.negative, $0.failed, $0.unfinished) = (1, 2, 2)
+    }
+    #expect(
+      mixed.summary
+        == "4 of 9 names have an address, 1 resolved, 2 from the store, 1 from the cache, 2 of these expired, 1 negative, 2 failed, 2 unfinished"
+    )
+  }
+
+  @Test func `it is coded and decoded without loss, and equal reports are equal text`() throws {
+    let original = report {
+      $0.durationMs = Duration.nanoseconds(12_345_678).inMilliseconds
+      $0.slowest = [.init(host: Sample.name("a.example"), durationMs: 1.234)]
+      $0.queries = [.init(provider: "alidns", queries: 8, failed: 1)]
+      $0.failures = [.init(host: Sample.name("b.example"), code: "timedOut", message: "late")]
+      $0.rejected = [.init(place: WarmupPlace(source: "f", line: 3), text: "\"x y\"", reason: "a blank")]
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    let text = try encoder.encode(original)
+    let copy = try JSONDecoder().decode(WarmupReport.self, from: text)
+    #expect(copy == original)
+    #expect(try encoder.encode(copy) == text)
+    #expect(original.durationMs == 12.345)
+  }
+}

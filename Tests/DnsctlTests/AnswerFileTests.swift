@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+@testable import dnsctl
+
+@Suite struct `An export` {
+  private static let now = WallInstant(milliseconds: 1_700_000_000_000)
+  private static let head = #"{"format":"directdns-answers","version":1}"#
+
+  private static func line(
+    host: String = "www.example.com", address: String = "192.0.2.1", age: Int = 0, type: String = "A"
+  ) -> String {
+    let asked = now.milliseconds - Int64(age) * 1000
+    return
+      #"{"host":"\#(host)","type":"\#(type)","addresses":["\#(address)"],"negative":null,"canonicalName":null,"provider":"alidns","asked":\#(asked),"expires":\#(asked + 100_000),"gone":\#(asked + 86_500_000)}"#
+  }
+
+  private func importing(_ lines: String..., into store: MemoryAnswerStore = MemoryAnswerStore()) async
+    -> World.Outcome
+  {
+    var world = World()
+    world.store = store
+    world.input = ScriptedInput([lines.joined(separator: "\n")])
+    return await world.run(["cache", "import", "--store", "redis://cache.example"])
+  }
+
+  @Test func `is imported as it was, whatever kind of answer it is`() async throws {
+    let store = MemoryAnswerStore()
+    let answers = AnswerStoreContract.samples.map { answer in
+      var answer = answer
+      (answer.asked, answer.expires) = (Self.now - .milliseconds(1234), Self.now + .seconds(5))
+      answer.gone = Self.now + .seconds(500)
+      return answer
+    }
+    store.write(answers)
+    var world = World()
+    world.store = store
+    let exported = await world.run(["cache", "export", "--store", "redis://cache.example"])
+    #expect(exported.status == 0)
+    let copy = MemoryAnswerStore()
+    let outcome = await importing(exported.output, into: copy)
+    #expect(outcome.output == "\(answers.count) stored, 0 kept as newer or the same, 0 gone\n", "\(outcome.errors)")
+    #expect(Set(copy.read(answers.map(\.question))) == Set(answers))
+  }
+
+  @Test func `goes into a file, which stays as it is until the new one is whole`() async throws {
+    let folder = try TestFolder()
+    let store = MemoryAnswerStore()
+    #expect(
+      await importing(Self.head, Self.line(), Self.line(host: "old.example", age: 100_000), into: store).status == 0)
+    var world = World()
+    world.store = store
+    let path = folder.path + "/answers.jsonl"
+    let outcome = await world.run(["cache", "export", path, "--store", "redis://cache.example"])
+    #expect(outcome == World.Outcome(status: 0, output: "", errors: ""))
+    let text = Self.head + "\n" + Self.line() + "\n"
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    _ = await World().run(["cache", "export", path, "--store", "/dev/null/answers.sqlite"])
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    let elsewhere = await world.run(["cache", "export", "/dev/null/x", "--store", "redis://cache.example"])
+    #expect(elsewhere.status == 74)
+    #expect(elsewhere.errors == "dnsctl: /dev/null/x cannot be written: Not a directory.\n")
+  }
+
+  @Test func `never takes the place of what was asked for later`() async throws {
+    let store = MemoryAnswerStore()
+    #expect(await importing(Self.head, Self.line(address: "192.0.2.1", age: 50), into: store).status == 0)
+    let older = await importing(Self.head, Self.line(address: "192.0.2.2", age: 60), into: store)
+    #expect(older.output == "0 stored, 1 kept as newer or the same, 0 gone\n")
+    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
+    #expect(store.read([question]).first?.content == .addresses([.ipv4(0xc000_0201)]))
+    let newer = await importing(Self.head, Self.line(address: "192.0.2.3", age: 40), into: store)
+    #expect(newer.output == "1 stored, 0 kept as newer or the same, 0 gone\n")
+    #expect(store.read([question]).first?.content == .addresses([.ipv4(0xc000_0203)]))
+  }
+
+  @Test func `may name a question more than once, and leaves out what is gone`() async throws {
+    let store = MemoryAnswerStore()
+    let outcome = await importing(
+      "\u{20}", Self.head, "", Self.line(address: "192.0.2.2", age: 10),
+      Self.line(address: "192.0.2.1", age: 20) + "\r",
+      Self.line(host: "gone.example", age: 100_000), into: store)
+    #expect(outcome.output == "1 stored, 0 kept as newer or the same, 1 gone\n")
+    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
+    #expect(store.read([question]).first?.content == .addresses([.ipv4(0xc000_0202)]))
+  }
+
+  @Test(arguments: [
+    (#""host":"www.example.com""#, #""host":"a b""#, #"host is "a b". Give a host name"#),
+    (#""host":"www.example.com","#, "", "host is missing. Give a host name."),
+    (#""type":"A""#, #""type":"MX""#, #"type is "MX". Give one of "A", "AAAA"."#),
+    (#""type":"A""#, #""type":"AAAA""#, #"addresses[0] is "192.0.2.1". Give addresses of the type"#),
+    (#"["192.0.2.1"]"#, #"["192.0.2"]"#, #"addresses[0] is "192.0.2". Give an IP address"#),
+    (#"["192.0.2.1"]"#, "[]", "addresses is a list. Give 1 to 64 addresses."),
+    (#"["192.0.2.1"]"#, "null", "addresses is missing. Give a list of addresses, or negative."),
+    (
+      #""negative":null"#, #""negative":"noAddress""#,
+      #"negative is "noAddress". An answer has addresses or is negative"#
+    ),
+    (#""provider":"alidns""#, #""provider":"""#, "Give the name of who said it."),
+    (#""asked":1700000000000"#, #""asked":1.5"#, "asked is 1.5. Give milliseconds since 1970."),
+    (#""asked":1700000000000"#, #""asked":1e300"#, "Give milliseconds since 1970."),
+    (#""asked":1700000000000"#, #""asked":1800000000000"#, "asked, expires and gone are not in this order."),
+    (#""provider""#, #""porvider""#, "porvider is no key that is known here."), ("{", "[", "the line is no JSON"),
+  ])
+  func `with a line that is wrong stores nothing and names the line`(part: String, wrong: String, error: String) async {
+    let store = MemoryAnswerStore()
+    let outcome = await importing(
+      Self.head, Self.line(host: "a.example"), Self.line().replacing(part, with: wrong, maxReplacements: 1), into: store
+    )
+    #expect(outcome.status == 1)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasPrefix("dnsctl: standard input:3: "), "\(outcome.errors)")
+    #expect(outcome.errors.contains(error), "\(outcome.errors)")
+    #expect(outcome.errors.hasSuffix("dnsctl: nothing was stored.\n"))
+    #expect(store.read([AddressQuestion(HostName(canonical: "a.example"), .ipv4)]).isEmpty)
+  }
+
+  @Test func `with many wrong lines names the first ones and counts the rest`() async {
+    let outcome = await importing(([Self.head] + (0..<15).map { "\($0)" }).joined(separator: "\n"))
+    #expect(outcome.errors.contains("standard input:11: ") && !outcome.errors.contains("standard input:12: "))
+    #expect(outcome.errors.contains("dnsctl: and 5 more lines are wrong\n"))
+  }
+
+  @Test(arguments: [
+    ("", "is empty"), (#"{"format":"directdns-answers","version":2}"#, "This dnsctl reads version 1."),
+    (#"{"version":1}"#, "The first line of an export is"), ("www.example.com\n192.0.2.1", "the line is no JSON"),
+  ])
+  func `begins with what it is`(text: String, error: String) async {
+    let outcome = await importing(text)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains(error), "\(outcome.errors)")
+    #expect(!outcome.errors.contains(":2:"))
+  }
+
+  @Test func `that is not there, or cannot be read, is an error`() async throws {
+    let folder = try TestFolder()
+    let store = ["--store", folder.path + "/a.db"]
+    let missing = await World().run(["cache", "import", "/missing.jsonl"] + store)
+    #expect(
+      missing
+        == .init(status: 74, output: "", errors: "dnsctl: /missing.jsonl cannot be read: there is no such file.\n"))
+    var world = World()
+    world.input = ScriptedInput([], end: .failed("Is a directory"))
+    #expect(await world.run(["cache", "import"] + store).status == 74)
+  }
+}
+
+@Suite struct `A pattern of names` {
+  @Test(arguments: [
+    ("example", "www.example.com", true), ("*.example.com", "www.example.com", true),
+    ("*.example.com", "example.com", false), ("w?w.*", "www.example.com", true), ("*", "a", true), ("", "a.b", true),
+    ("*a*b*c", "xaxbxcxc", true), ("*a*b*c", "xaxbxcx", false), ("WWW.*", "www.example.com", true),
+    ("www", "ww.w.example", false), ("?", "ab", false), ("bücher", "xn--bcher-kva.example", true),
+    ("*.bücher.example", "www.xn--bcher-kva.example", true), ("a*", "ba.example", false),
+  ])
+  func `means a glob, or a part of a name`(pattern: String, name: String, isMatch: Bool) throws {
+    #expect(try NamePattern(pattern).matches(HostName(name)) == isMatch)
+  }
+
+  @Test func `that can be no name is a slip of the command line`() async {
+    let folder = try? TestFolder()
+    let outcome = await World(environment: ["XDG_CACHE_HOME": folder?.path ?? ""]).run(["cache", "list", "b\u{fc}*"])
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.hasSuffix("See dnsctl cache list --help.\n"), "\(outcome.errors)")
+  }
+}
+
+@Suite struct `An instant of the wall clock` {
+  @Test(
+    arguments: [
+      (0, "1970-01-01T00:00:00Z"), (1_700_000_000_999, "2023-11-14T22:13:20Z"), (-1, "1969-12-31T23:59:59Z"),
+      (951_782_400_000, "2000-02-29T00:00:00Z"), (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+      (4_107_542_399_000, "2100-02-28T23:59:59Z"), (-62_167_219_200_000, "0000-01-01T00:00:00Z"),
+    ] as [(Int64, String)])
+  func `is written as RFC 3339 has it`(milliseconds: Int64, text: String) {
+    #expect(WallInstant(milliseconds: milliseconds).text == text)
+  }
+}
