@@ -145,6 +145,16 @@ let package = Package(
       name: "Send",
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")], path: "Examples/Send",
       swiftSettings: house),
+    .executableTarget(
+      name: "Pipeline",
+      dependencies: [
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      path: "Examples/Pipeline", swiftSettings: house),
     .testTarget(
       name: "PipelineTests",
       dependencies: [
@@ -209,7 +219,7 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "DirectDNS", "DirectDNSFoundation", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember",
+        "DirectDNS", "DirectDNSFoundation", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember", "Pipeline",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),
@@ -219,6 +229,7 @@ let package = Package(
         "dnsctl", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
         "DirectDNSTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),

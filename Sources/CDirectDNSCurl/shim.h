@@ -87,6 +87,15 @@ static inline CURLcode directdns_getinfo_string(CURL *easy, CURLINFO info, const
 static inline CURLcode directdns_getinfo_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
   return curl_easy_getinfo(easy, info, value);
 }
+static inline const curl_version_info_data *_Nullable directdns_curl_version(void) {
+  return curl_version_info(CURLVERSION_NOW);
+}
+/// The server's own certificate as lines of `Name:value`, or NULL; valid until the handle is used again.
+static inline const struct curl_slist *_Nullable directdns_leaf_certificate(CURL *easy) {
+  struct curl_certinfo *info = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &info) != CURLE_OK || !info || info->num_of_certs < 1) return NULL;
+  return info->certinfo[0];
+}
 static inline CURLcode directdns_setopt_offset(CURL *easy, CURLoption option, curl_off_t value) {
   return curl_easy_setopt(easy, option, value);
 }

@@ -66,6 +66,13 @@ extension CommandContext {
     return (path, bytes)
   }
 
+  /// The configuration file that counts; nothing if there is none.
+  func configurationPath(_ option: String?) -> String? {
+    if let asked = option ?? environment[EnvironmentSettings.prefix + "CONFIG"] { return asked }
+    guard let path = defaultConfigurationPath, (try? readFile(path)) != nil else { return nil }
+    return path
+  }
+
   private var defaultConfigurationPath: String? {
     // The base directory specification wants absolute paths and ignores others.
     if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {

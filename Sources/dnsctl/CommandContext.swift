@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import DirectDNS
 internal import DirectDNSConfiguration
 internal import Logging
@@ -33,6 +34,15 @@ struct CommandContext: Sendable {
   /// A file's bytes; nothing if there is no such file.
   var readFile: @Sendable (String) throws(StreamError) -> [UInt8]?
   var makeResolver: ResolverFactory
+  /// Has everything that is made from now on tell its metrics to a factory.
+  var collectMetrics: @Sendable (any MetricsFactory) -> Void
+  /// Waits until the process is interrupted or terminated, and says what to end with; nothing if it is not waited for
+  /// any more.
+  var interruption: @Sendable () async -> ExitStatus?
+  /// The C libraries, the network's routes and the system's DNS, for a check of them.
+  var packages: @Sendable () -> SystemPackages
+  var hasRoute: @Sendable (IPAddress.Family) -> Bool
+  var systemSource: @Sendable (_ servers: String?) -> any SystemSource
   /// The store that a setting stands for; nothing where answers are not remembered.
   var openStore: @Sendable (StoreSetting) throws(SettingsError) -> (any AnswerStore)?
 
@@ -57,7 +67,16 @@ struct CommandContext: Sendable {
       makeResolver: { configuration, servers throws(DirectDNSError) in
         try Resolver(configuration, system: SystemDNS(servers: servers))
       },
-      openStore: { setting throws(SettingsError) in try setting.store(environment) })
+      collectMetrics: { MetricsSystem.bootstrap($0) },
+      interruption: { await CommandSignals.interruption() },
+      packages: { SystemPackages() },
+      hasRoute: { SystemPackages.hasRoute(for: $0) },
+      systemSource: { SystemDNS(servers: $0) },
+      openStore: { setting throws(SettingsError) in
+        let store = try setting.store(environment)
+        ProcessStore.keep(store)
+        return store
+      })
   }
 
   /// Says on standard error what went wrong.

@@ -7,7 +7,10 @@ struct Dnsctl: AsyncParsableCommand {
     commandName: "dnsctl",
     abstract: "Resolves host names over HTTP, and sends requests straight to addresses.",
     version: "0.1.0",
-    subcommands: [ResolveCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self, CacheCommand.self])
+    subcommands: [
+      ResolveCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self, CacheCommand.self,
+      WatchCommand.self, CheckCommand.self,
+    ])
 
   static func main() async { await main(ShortOptions.separated(Array(CommandLine.arguments.dropFirst()))) }
 }

@@ -162,6 +162,20 @@ import Testing
     #expect(outcome.output.contains(#""age":49000,"freshness":"stale","source":"store""#))
   }
 
+  @Test func `has the refresh behind a stored answer stored before it ends`() async throws {
+    let store = MemoryAnswerStore()
+    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
+    let asked = WallInstant(milliseconds: 1_700_000_000_000) - .seconds(80)
+    store.write([
+      StoredAnswer(
+        question, .addresses([.ipv4(0xc000_0201)]), provider: "other", asked: asked, expires: asked + .seconds(100),
+        gone: asked + .seconds(86_500))
+    ])
+    let outcome = await resolve("www.example.com", zone: zone, in: store)
+    #expect(outcome.output == "www.example.com  192.0.2.1        ttl 20 s  due  store  0.0 ms\n")
+    #expect(store.read([question]).first?.content == .addresses([.ipv4(0xc000_020a)]))
+  }
+
   @Test func `also leaves what it learned when it ends with an error`() async throws {
     let store = MemoryAnswerStore()
     var world = World(zone: zone)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreMetrics
 import HTTPTypes
 
 @testable import DirectDNS
@@ -22,6 +23,12 @@ struct World: Sendable {
   let output = RecordingSink()
   let errors = RecordingSink()
   let clock = StillClock()
+  var terminalSize = TerminalSize()
+  /// What a signal ends the command with, once it has shown something.
+  var interruption: ExitStatus?
+  var hasRoutes: Set<IPAddress.Family> = [.ipv4]
+  /// Where a command has its metrics collected.
+  let registries = Locked<[any MetricsFactory]>([])
 
   /// What a run came to.
   struct Outcome: Sendable, Equatable {
@@ -36,7 +43,7 @@ struct World: Sendable {
     return CommandContext(
       input: input, output: output, errors: errors, environment: environment, clock: clock,
       isInputTerminal: isInputTerminal, isOutputTerminal: isTerminal, isErrorsTerminal: isErrorsTerminal,
-      terminalSize: { TerminalSize() },
+      terminalSize: { [terminalSize] in terminalSize },
       pause: { [pauses] duration in pauses.withLock { $0.append(duration) } },
       readFile: { [files] path throws(StreamError) in
         if path.hasPrefix("/unreadable/") { throw .failed("Permission denied") }
@@ -45,6 +52,20 @@ struct World: Sendable {
       makeResolver: { [transport, clock] configuration, _ throws(DirectDNSError) in
         try Resolver(configuration, transport: transport, clock: clock, system: system)
       },
+      collectMetrics: { [registries] registry in registries.withLock { $0.append(registry) } },
+      interruption: { [interruption, output, clock] in
+        while interruption != nil, output.text.isEmpty { await Task.yield() }
+        guard interruption == nil else { return interruption }
+        try? await clock.sleep(until: clock.now)
+        return nil
+      },
+      packages: {
+        var packages = SystemPackages()
+        (packages.curl, packages.tls, packages.http2) = ("8.5.0", "OpenSSL/3.0.17", "1.52.0")
+        (packages.cares, packages.idn, packages.psl) = ("1.18.1", "2.3.3", "0.21.2")
+        return packages
+      },
+      hasRoute: { [hasRoutes] in hasRoutes.contains($0) }, systemSource: { _ in system },
       openStore: { [store, environment] setting throws(SettingsError) in
         if let store { return store }
         return try setting.store(environment)

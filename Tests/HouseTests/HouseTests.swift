@@ -33,7 +33,9 @@ struct HouseTests {
     "Sources/DirectDNS/Client/RequestTimeouts.swift": "DirectClientConfigurationTests",
     // An exchange's parts need a server and a loop: the client's tests drive them.
     "Sources/DirectDNS/Curl/CurlJob.swift": "CurlLoopTests",
+    "Sources/DirectDNS/Curl/CurlProbe.swift": "ProviderProbeTests",
     "Sources/DirectDNS/Curl/CurlQueries.swift": "CurlThreadTests",
+    "Sources/DirectDNS/Curl/CurlVersion.swift": "SystemPackagesTests",
     "Sources/DirectDNS/Curl/Exchanges/CurlAttempt.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/Exchanges/CurlAttempt+Callbacks.swift": "RequestBodyTests, ResponseBodyTests",
     "Sources/DirectDNS/Curl/Exchanges/CurlAttempt+Options.swift": "ClientConnectionsTests",
@@ -65,8 +67,13 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+Parts.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
+<<<<<<< HEAD
     "Sources/DirectDNS/Resolver/ResolverSettings.swift": "Resolver+UpdatingTests",
     "Sources/DirectDNS/Resolver/MetricSource.swift": "MetricDescriptionTests",
+=======
+    "Sources/DirectDNS/Resolver/MetricDescription.swift": "MetricTableTests, which need the client too",
+    "Sources/DirectDNS/Resolver/MetricSource.swift": "ResolverMetricsTests, ClientTelemetryTests",
+>>>>>>> d8bd0424226690d23c9f1a735680606481838722
     "Sources/DirectDNS/Warmup/WarmupJob+Ending.swift": "WarmupJobTests",
     "Sources/DirectDNS/Warmup/WarmupJob+Looking.swift": "WarmupJobTests",
     "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",

@@ -14,6 +14,9 @@ struct CaresLookup: Sendable {
     var canonicalName: String?
   }
 
+  /// c-ares's version.
+  static var version: String { unsafe ares_version(nil).map { unsafe String(cString: $0) } ?? "" }
+
   var host: HostName
   /// Nothing asks for both families.
   var family: IPAddress.Family?

@@ -9,6 +9,9 @@ enum PublicSuffix {
   // A pointer cannot be shared between threads, its bits can; what lies there never changes and is never freed.
   private static let list = unsafe UInt(bitPattern: psl_latest(nil))
 
+  /// libpsl's version.
+  static var version: String { unsafe String(cString: psl_get_version()) }
+
   /// Whether a name is a public suffix; one that no rule names is, when it has one label.
   static func contains(_ name: HostName) -> Bool {
     unsafe psl_is_public_suffix(OpaquePointer(bitPattern: list), name.text) == 1

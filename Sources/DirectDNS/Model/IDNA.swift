@@ -6,6 +6,9 @@ internal import CDirectDNSIDN
 /// real hosts have (`r3---sn-x.googlevideo.com`, `a-.example`), which UTS #46 with `CheckHyphens=false` permits. What
 /// it refuses is refused.
 enum IDNA {
+  /// libidn2's version.
+  static var version: String { unsafe idn2_check_version(nil).map { unsafe String(cString: $0) } ?? "" }
+
   /// Whether a label begins with `xn--`, in either case: it claims to be the ASCII form of another.
   private static func isALabel(_ label: Span<UInt8>) -> Bool {
     label.count >= 4 && label[0] | 0x20 == UInt8(ascii: "x") && label[1] | 0x20 == UInt8(ascii: "n")

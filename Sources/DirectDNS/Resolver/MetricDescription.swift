@@ -35,6 +35,7 @@ public struct MetricDescription: Sendable, Hashable {
     queries, queryTime, openBreakers, hedges, rateLimitWaits,
     storeReads, storeFailures, storeDrops, leases,
     requests, requestTime, connections, failedConnections, repetitions, policyRefusals,
+    warmedNames, expiredWarmups, warmupTime, warmupReadiness,
   ]
 
   static let lookups = Self(
@@ -82,6 +83,14 @@ public struct MetricDescription: Sendable, Hashable {
     "directdns_request_repetitions_total", .counter, ["reason"], "Requests that were sent once more.")
   static let policyRefusals = Self(
     "directdns_policy_refusals_total", .counter, ["reason"], "Requests that a policy refused.")
+
+  static let warmedNames = Self(
+    "directdns_warmup_names_total", .counter, ["outcome"], "Names of warm-ups, by what came of them.")
+  static let expiredWarmups = Self(
+    "directdns_warmup_expired_total", .counter, "Names of warm-ups for which an expired answer serves.")
+  static let warmupTime = Self("directdns_warmup_duration_seconds", .timer, "How long warm-ups took.")
+  static let warmupReadiness = Self(
+    "directdns_warmup_ready", .gauge, "1 after a complete warm-up, 0.5 after one that is good enough, 0 after all others.")
 
   private init(_ name: String, _ kind: Kind, _ meaning: String) { self.init(name, kind, [], meaning) }
 }

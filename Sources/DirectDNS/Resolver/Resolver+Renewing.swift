@@ -34,14 +34,14 @@ extension Resolver {
       let flights = startRefresh(host, wanted, route, deadlines, at: now)
       guard !flights.isEmpty else { break }
       wasAsked = true
-      let isHurried = !isPatient && settle(host, wanted, .preferred, at: now)?.resolution != nil
+      let isHurried = !isPatient && settle(host, wanted, .allowed, at: now)?.resolution != nil
       let wait = FlightWait(AddressFamilies(flights.map(\.0)), waitsForAll: true, clock: clock)
       let result = await wait.run(flights, until: isHurried ? now + configuration.cache.patience : nil)
       guard !result.isCancelled else { throw cancelled(host) }
       outcomes = result.outcomes
       guard outcomes.values.contains(where: \.isRestored) else { break }
     }
-    let settled = settle(host, wanted, .preferred, at: clock.now)
+    let settled = settle(host, wanted, .allowed, at: clock.now)
     // What is not kept, as with TTL 0, stands in the outcomes alone.
     if let resolution = settled?.resolution ?? answer(outcomes) {
       return Renewal(resolution: resolution, wasAsked: wasAsked)

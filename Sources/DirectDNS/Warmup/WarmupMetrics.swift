@@ -11,11 +11,11 @@ struct WarmupMetrics: Sendable {
   init(factory: any MetricsFactory = MetricsSystem.factory) {
     names = Dictionary(
       uniqueKeysWithValues: WarmupOutcome.Kind.allCases.map {
-        ($0, Counter(label: "directdns_warmup_names", dimensions: [("outcome", $0.rawValue)], factory: factory))
+        ($0, Counter(label: MetricDescription.warmedNames.name, dimensions: [("outcome", $0.rawValue)], factory: factory))
       })
-    expired = Counter(label: "directdns_warmup_expired", dimensions: [], factory: factory)
-    duration = Timer(label: "directdns_warmup_duration", dimensions: [], factory: factory)
-    ready = Gauge(label: "directdns_warmup_ready", dimensions: [], factory: factory)
+    expired = Counter(label: MetricDescription.expiredWarmups.name, dimensions: [], factory: factory)
+    duration = Timer(label: MetricDescription.warmupTime.name, dimensions: [], factory: factory)
+    ready = Gauge(label: MetricDescription.warmupReadiness.name, dimensions: [], factory: factory)
   }
 
   /// A name is done.

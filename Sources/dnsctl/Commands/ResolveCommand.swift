@@ -16,6 +16,7 @@ struct ResolveCommand: ContextCommand {
         dnsctl resolve --provider doh+https://dns.example/dns-query \\
             --bootstrap dns.example=192.0.2.53 www.example.com
         dnsctl resolve --format json - < names.txt
+        dnsctl resolve --store sqlite www.example.com
 
       EXIT STATUS
           0  every name was answered

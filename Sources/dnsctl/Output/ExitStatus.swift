@@ -24,6 +24,8 @@ enum ExitStatus: Int32, Sendable, Hashable {
   case interrupted = 130
   /// Our reader has gone: 128 + 13, what grep and cat end with there.
   case closedPipe = 141
+  /// SIGTERM: 128 + 15.
+  case terminated = 143
 
   /// What one name's error means for the process.
   init(_ error: DirectDNSError) {

@@ -172,6 +172,28 @@ enum CommandSignals {
     }
   }
 
+  /// Waits for SIGINT or SIGTERM, which end the process no more by themselves; a second one does.
+  static func interruption() async -> ExitStatus? {
+    let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
+    var sources: [any DispatchSourceSignal] = []
+    for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated)] {
+      let previous = signal(number, SIG_IGN)
+      // Whoever started us deaf to it meant it.
+      guard unsafe unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else { continue }
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      source.setEventHandler { continuation.yield(status) }
+      source.resume()
+      sources.append(source)
+    }
+    let first = await signals.first { _ in true }
+    for source in sources { source.cancel() }
+    signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+    signal(SIGTERM, SIG_DFL)
+    return first
+  }
+
+  private static let queue = DispatchQueue(label: "dnsctl.signals")
+
   /// Ends the process.
   ///
   /// Everything is written by now; `exit` would run the destructors of libraries whose threads are

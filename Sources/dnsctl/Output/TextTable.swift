@@ -57,6 +57,9 @@ struct TextStyle: Sendable {
 
   func bold(_ text: String) -> String { wrap(text, "1") }
   func dim(_ text: String) -> String { wrap(text, "2") }
+  func good(_ text: String) -> String { wrap(text, "32") }
+  func warning(_ text: String) -> String { wrap(text, "33") }
+  func failure(_ text: String) -> String { wrap(text, "31") }
 
   /// Green for what is within its lifetime, yellow for what has expired.
   func freshness(_ freshness: Resolution.Freshness, _ text: String) -> String {
@@ -64,6 +67,6 @@ struct TextStyle: Sendable {
   }
 
   private func wrap(_ text: String, _ code: String) -> String {
-    isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+    isOn && !text.isEmpty ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
   }
 }

@@ -63,6 +63,7 @@ struct MetricTableTests {
       try await useResolver()
       try await useStore()
       try await useClient()
+      useWarmup()
     }
     let rows = Dictionary(uniqueKeysWithValues: try Self.rows().map { ($0.name, $0) })
     for series in metrics.series where series.name.hasPrefix("directdns_") {
@@ -122,6 +123,13 @@ struct MetricTableTests {
     report.note(.dropped(1))
     report.read(isHit: true)
     for turn in [StoreReport.Turn.taken, .awaited, .late, .unavailable] { report.turn(turn) }
+  }
+
+  private func useWarmup() {
+    let metrics = WarmupMetrics()
+    let error = DirectDNSError(.nameNotFound, "")
+    metrics.note(WarmupOutcome(host: Laboratory.host, result: .failure(error), tries: 1, duration: .zero))
+    metrics.ended(WarmupReport(minimum: .all), isReady: true)
   }
 
   private func useClient() async throws {

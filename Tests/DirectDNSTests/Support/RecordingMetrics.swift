@@ -36,7 +36,7 @@ final class RecordingMetrics: MetricsFactory {
     handler(.gauge, label, dimensions)
   }
   func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
-    handler(.timer, label, dimensions)
+    handler(aggregate ? .timer : .gauge, label, dimensions)
   }
   func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     handler(.timer, label, dimensions)

@@ -16,10 +16,10 @@ struct WarmupMetricsTests {
     report.unfinished = 4
     report.durationMs = 1500
     metrics.ended(report, isReady: true)
-    #expect(factory["directdns_warmup_names{outcome=negative}"] == 1)
-    #expect(factory["directdns_warmup_names{outcome=failed}"] == 2)
-    #expect(factory["directdns_warmup_names{outcome=unfinished}"] == 4)
-    #expect(factory["directdns_warmup_duration"] == 1_500_000_000)
+    #expect(factory["directdns_warmup_names_total{outcome=negative}"] == 1)
+    #expect(factory["directdns_warmup_names_total{outcome=failed}"] == 2)
+    #expect(factory["directdns_warmup_names_total{outcome=unfinished}"] == 4)
+    #expect(factory["directdns_warmup_duration_seconds"] == 1_500_000_000)
     #expect(factory["directdns_warmup_ready"] == 0.5)
     metrics.ended(report, isReady: false)
     #expect(factory["directdns_warmup_ready"] == 0)

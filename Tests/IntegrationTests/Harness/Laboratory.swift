@@ -64,6 +64,17 @@ enum Laboratory {
     return copy
   }
 
+  /// A program that the package manager builds beside the tests.
+  static func product(_ name: String) -> URL {
+    #if os(Linux)
+      let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    #else
+      let tests = Bundle(for: Member.self).bundlePath
+    #endif
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: name)
+  }
+
+
   /// Starts a process that hears signals.
   ///
   /// The threads of Swift's pool block every signal, and a child inherits that from the thread that starts it:

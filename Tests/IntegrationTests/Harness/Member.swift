@@ -6,12 +6,7 @@ final class Member {
   private let output = Pipe()
 
   init(_ arguments: String...) throws {
-    #if os(Linux)
-      let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    #else
-      let tests = Bundle(for: Member.self).bundlePath
-    #endif
-    process.executableURL = URL(filePath: tests).deletingLastPathComponent().appending(path: "StoreMember")
+    process.executableURL = Laboratory.product("StoreMember")
     process.arguments = arguments
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output

@@ -37,6 +37,7 @@ struct NginxSite: WebServer {
           ssl_certificate_key \(site.key(of: host).path);
           root \(site.root(of: host).path);
           \(host.name == LabSite.api ? "keepalive_requests \(Self.requestsPerConnection);" : "")
+          location = /hook { return 204; }
           location = /moved { return 302 /name; }
           location = /cookies {
             add_header Set-Cookie "a=1; Path=/";

@@ -1,0 +1,64 @@
+import CoreMetrics
+import DirectDNS
+import DirectDNSConfiguration
+import DirectDNSPrometheus
+import DirectDNSSQLite
+import Foundation
+import Logging
+import ServiceLifecycle
+
+/// A webhook sender to begin a pipeline from: deliveries come in as lines of JSON, results go out as such.
+///
+///     Pipeline CONFIG HOSTS STORE [METRICS-PORT] <deliveries.jsonl >results.jsonl
+///
+/// It warms up before it sends, sends while DNS is dead, goes by its configuration file as that changes, and on SIGTERM
+/// ends what it has begun. Everything that is not about webhooks is in this file.
+@main
+struct Pipeline {
+  static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst()
+    guard let configuration = arguments.first, arguments.count >= 3 else {
+      FileHandle.standardError.write(Data("usage: Pipeline CONFIG HOSTS STORE [METRICS-PORT]\n".utf8))
+      exit(64)
+    }
+    let (hosts, store) = (arguments[2], arguments[3])
+    let port = arguments.count > 3 ? UInt16(arguments[4]) : nil
+
+    // Logs and metrics come first: what is made afterwards finds them there.
+    LoggingSystem.bootstrap(StreamLogHandler.standardError)
+    let registry = PrometheusRegistry()
+    MetricsSystem.bootstrap(registry)
+    let endpoint = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: port ?? 0))
+
+    // Providers, pins, policy and the switch are the file's, now and whenever it changes; the store is ours.
+    let live = try LiveConfiguration(path: configuration)
+    let resolver = try live.makeResolver {
+      $0.store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: store))
+    }
+    let client = try live.makeClient(resolver: resolver) {
+      $0.timeouts.whole = .seconds(30)
+      $0.redirects = nil  // A webhook's receiver has no business sending its payload elsewhere.
+    }
+
+    // All names before the first request. With every provider dead it begins with what is stored, and says so.
+    var plan = WarmupPlan(file: hosts)
+    plan.deadline = .seconds(20)
+    plan.minimum = .share(0.95)
+    plan.keepAlive = .all
+    let warmup = try WarmupJob(plan, resolver: resolver)
+    let sender = Sender(client: client, warmup: warmup, deliveries: .standardInput())
+
+    // In the order of starting; they end in reverse, the sender first. When it is done, all are.
+    let logger = Logger(label: "pipeline")
+    try await ServiceGroup(
+      configuration: ServiceGroupConfiguration(
+        services: [
+          .init(service: live), .init(service: endpoint), .init(service: warmup), .init(service: client),
+          .init(service: sender, successTerminationBehavior: .gracefullyShutdownGroup),
+        ],
+        gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    ).run()
+    let flushed = await resolver.shutDown(flushingWithin: Resolver.flushLimit)
+    if flushed.unwritten > 0 { logger.warning("\(flushed.unwritten) answers were not stored") }
+  }
+}

@@ -1,0 +1,113 @@
+import DirectDNS
+import Foundation
+import HTTPTypes
+import Logging
+import ServiceLifecycle
+
+/// A webhook on its way: `{"id": "7", "url": "https://…", "body": "…"}`.
+struct Delivery: Codable, Sendable {
+  var id: String
+  var url: String
+  var body: String
+}
+
+/// What became of it: a status, or why there is none.
+struct Outcome: Codable, Sendable {
+  var id: String
+  var tries: Int
+  var status: Int?
+  var address: String?
+  var error: String?
+}
+
+/// Sends deliveries, so many at a time, and tries again what may succeed later.
+struct Sender: Service {
+  let client: DirectClient
+  let warmup: WarmupJob
+  let deliveries: AsyncStream<Delivery>
+  var width = 64
+  var tries = 5
+  private let logger = Logger(label: "pipeline.sender")
+
+  init(client: DirectClient, warmup: WarmupJob, deliveries: AsyncStream<Delivery>) {
+    self.client = client
+    self.warmup = warmup
+    self.deliveries = deliveries
+  }
+
+  func run() async throws {
+    let report = try await warmup.ready
+    logger.info("\(report.standing.rawValue): \(report.summary)")
+    await withTaskGroup(of: Outcome.self) { group in
+      var running = 0
+      // From the signal on nothing is begun, and what was begun is ended.
+      for await delivery in deliveries.cancelOnGracefulShutdown() {
+        if running == width, let outcome = await group.next() { write(outcome) } else { running += 1 }
+        group.addTask { await send(delivery) }
+      }
+      for await outcome in group { write(outcome) }
+    }
+  }
+
+  private func send(_ delivery: Delivery) async -> Outcome {
+    var outcome = Outcome(id: delivery.id, tries: 0)
+    while true {
+      outcome.tries += 1
+      let mayLater = await attempt(delivery, &outcome)
+      guard mayLater, outcome.tries < tries else { return outcome }
+      // 0.1, 0.2, 0.4 s and so on, spread so that those who failed together do not come back together.
+      let pause = Duration.milliseconds(100 << (outcome.tries - 1)) * Double.random(in: 0.5...1.5)
+      try? await Task.sleep(for: pause)
+    }
+  }
+
+  /// Sends it once; whether it may succeed later if it did not now.
+  private func attempt(_ delivery: Delivery, _ outcome: inout Outcome) async -> Bool {
+    do throws(DirectDNSError) {
+      var request = HTTPRequest(method: .post, url: try WebURL(delivery.url))
+      request.headerFields[.contentType] = "application/json"
+      // The receiver knows a delivery by its id: sent twice, it counts once.
+      if let name = HTTPField.Name("Webhook-Id") { request.headerFields[name] = delivery.id }
+      let response = try await client.execute(
+        request, body: .text(delivery.body), options: RequestOptions(isSafeToRepeat: true))
+      response.body.discard()
+      (outcome.status, outcome.error) = (response.status.code, nil)
+      outcome.address = response.connection.remoteAddress?.description
+      return response.status.kind == .serverError || response.status == .tooManyRequests
+    } catch {
+      (outcome.status, outcome.error) = (nil, error.description)
+      return ![.invalidURL, .invalidName, .addressForbidden, .tlsFailed].contains(error.code)
+    }
+  }
+
+  private func write(_ outcome: Outcome) {
+    guard let line = try? JSONEncoder().encode(outcome) else { return }
+    FileHandle.standardOutput.write(line + Data("\n".utf8))
+  }
+}
+
+extension AsyncStream<Delivery> {
+  /// The lines of standard input. A pipe's writer waits while deliveries do.
+  static func standardInput() -> AsyncStream {
+    let room = DispatchSemaphore(value: 256)
+    let (lines, feed) = makeStream()
+    Thread.detachNewThread {
+      while let line = readLine() {
+        guard let delivery = try? JSONDecoder().decode(Delivery.self, from: Data(line.utf8)) else {
+          Logger(label: "pipeline.input").error("no delivery: \(line)")
+          continue
+        }
+        room.wait()
+        feed.yield(delivery)
+      }
+      feed.finish()
+    }
+    return AsyncStream(unfolding: {
+      for await delivery in lines {
+        room.signal()
+        return delivery
+      }
+      return nil
+    })
+  }
+}

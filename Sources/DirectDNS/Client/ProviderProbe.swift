@@ -1,0 +1,164 @@
+internal import HTTPTypes
+
+/// Asks one provider at one of its addresses, on a connection of its own, and tells all that was seen of it.
+///
+/// It goes past caches, health and rates, and is as strict about certificates as everything else: of one that is refused
+/// the reason is told, and nothing is sent.
+public struct ProviderProbe: Sendable {
+  private static let pool = BlockingPool("probe", width: 16)
+  private let trust: CurlTrust
+  private let clock: any ResolverClock
+
+  /// Creates a probe.
+  ///
+  /// - Parameters:
+  ///   - trust: whose certificates are trusted; by default the system's.
+  ///   - clock: where the time comes from, for signatures and for the comparison with the server's.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` when a private CA's file cannot be used.
+  public init(trust: TrustStore = TrustStore(), clock: any ResolverClock = SystemClock()) throws(DirectDNSError) {
+    self.trust = try trust.resolved()
+    self.clock = clock
+  }
+
+  /// Asks.
+  ///
+  /// - Parameters:
+  ///   - provider: whom.
+  ///   - address: where.
+  ///   - question: what.
+  ///   - timeout: for how long at most; 3 s as in a lookup.
+  /// - Returns: what was seen, be it a failure.
+  public func ask(
+    _ provider: any Provider, at address: IPAddress, _ question: AddressQuestion, timeout: Duration = .seconds(3)
+  ) async -> ProbeReport {
+    let message = provider.request(for: question, at: clock.wallNow.milliseconds / 1000)
+    let url = provider.url
+    let lane = CurlLane(
+      origin: url.originText, addresses: Self.addresses(url, address), usesTLS: url.scheme.isSecure, trust: trust,
+      width: 1)
+    let request = CurlRequest(
+      lane: lane, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
+      body: message.body, timeout: max(1, timeout.wholeMilliseconds), bodyLimit: HTTPEndpoint.bodyLimit,
+      wantedFields: Self.wanted.map(\.rawName))
+    let outcome = await Self.pool.run { CurlProbe.run(request) }
+    return ProbeReport(provider, at: address, question, outcome, seenAt: clock.wallNow)
+  }
+
+  private static let wanted: [HTTPField.Name] = [.contentType, .age, .cacheControl, .retryAfter, .date]
+
+  /// `HOST:PORT:ADDRESS`, unless the host is an address.
+  private static func addresses(_ url: WebURL, _ address: IPAddress) -> String? {
+    guard case .name(let name) = url.host else { return nil }
+    return "\(name):\(url.effectivePort):" + (address.family == .ipv6 ? "[\(address)]" : "\(address)")
+  }
+}
+
+/// What was seen of a provider at one address.
+public struct ProbeReport: Sendable {
+  /// What its certificate says; it was trusted.
+  public struct Certificate: Sendable, Hashable {
+    /// Whom it names, in the TLS library's words.
+    public var subject: String
+    /// Who signed it, in the TLS library's words.
+    public var issuer: String
+    /// When it ends; nothing if that could not be read.
+    public var expires: WallInstant?
+  }
+
+  /// The provider's name.
+  public var provider: String
+  /// Scheme, host and port.
+  public var origin: String
+  /// The address that was asked.
+  public var address: IPAddress
+  /// The answer, or why there is none.
+  public var result: Result<Answer, DirectDNSError>
+  /// The HTTP status, where there was one.
+  public var status: Int?
+  /// `1.1` or `2`, where there was a response.
+  public var httpVersion: String?
+  /// The time until the connection stood; nothing if it never did.
+  public var connect: Duration?
+  /// The time of the TLS handshake; nothing without one.
+  public var handshake: Duration?
+  /// The time of all of it.
+  public var total: Duration
+  /// TLS version and cipher, such as `TLSv1.3 / TLS_AES_256_GCM_SHA384`.
+  public var cipher: String?
+  /// The server's certificate; nothing without TLS, or when it was refused.
+  public var certificate: Certificate?
+  /// By how much the server's clock is ahead of this machine's, by its `Date` field, to about a second; negative if it is
+  /// behind, nothing if it does not say.
+  public var clockSkew: Duration?
+
+  init(
+    _ provider: any Provider, at address: IPAddress, _ question: AddressQuestion, _ outcome: CurlProbe.Outcome,
+    seenAt now: WallInstant
+  ) {
+    self.provider = provider.name
+    origin = provider.url.originText
+    self.address = address
+    connect = outcome.connect.map { .microseconds($0) }
+    handshake = outcome.tls.map { .microseconds($0 - (outcome.connect ?? 0)) }
+    total = .microseconds(outcome.total)
+    cipher = outcome.cipher
+    switch outcome.result {
+    case .failure(let error): result = .failure(Self.error(error, provider, address))
+    case .success(let response):
+      status = response.status
+      httpVersion = response.httpVersion == 2 ? "2" : "1.1"
+      certificate = Certificate(lines: outcome.certificate)
+      let reply = HTTPReply(response)
+      clockSkew = Self.skew(reply.fields[.date], seenAt: now)
+      do throws(ProviderFailure) {
+        result = .success(try provider.answer(from: reply, to: question))
+      } catch {
+        result = .failure(DirectDNSError(.upstreamFailed, "\(provider.name) at \(address): \(error.reason)"))
+      }
+    }
+  }
+
+  private static func error(_ error: CurlError, _ provider: any Provider, _ address: IPAddress) -> DirectDNSError {
+    let code: DirectDNSError.Code =
+      switch error {
+      case .connect: .connectFailed
+      case .tls: .tlsFailed
+      case .timedOut: .timedOut
+      case .connectionLost: .connectionLost
+      default: .upstreamFailed
+      }
+    return DirectDNSError(code, "\(provider.name) at \(address): \(error.text)")
+  }
+
+  /// The field has whole seconds, so half of one is what it is off by on average.
+  private static func skew(_ date: String?, seenAt now: WallInstant) -> Duration? {
+    guard let date, let time = CookieTime(cookieDate: date) else { return nil }
+    return WallInstant(milliseconds: time.secondsSince1970 * 1000 + 500) - now
+  }
+}
+
+extension ProbeReport.Certificate {
+  /// What libcurl says of it; nothing if it says nothing.
+  init?(lines: [String]) {
+    func value(_ name: String) -> String? {
+      lines.first { $0.hasPrefix(name + ":") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+    guard let issuer = value("Issuer") else { return nil }
+    self.issuer = issuer
+    subject = value("Subject") ?? ""
+    expires = value("Expire date").flatMap { CookieTime(cookieDate: $0) }.map {
+      WallInstant(milliseconds: $0.secondsSince1970 * 1000)
+    }
+  }
+}
+
+extension HTTPReply {
+  fileprivate init(_ response: CurlResponse) {
+    var fields = HTTPFields()
+    for (name, value) in response.fields {
+      guard let name = HTTPField.Name(name) else { continue }
+      fields.append(HTTPField(name: name, value: value))
+    }
+    self.init(status: .init(code: response.status), fields: fields, body: response.body, address: response.address)
+  }
+}

@@ -1,0 +1,157 @@
+internal import DirectDNS
+internal import DirectDNSConfiguration
+
+/// Looks at all that a resolver with these settings needs, each thing for itself.
+struct Checkup: Sendable {
+  let settings: DirectSettings
+  let store: (any AnswerStore)?
+  let name: HostName
+  let context: CommandContext
+
+  /// Everything, in the order in which it is shown.
+  func run() async throws(SettingsError) -> [Finding] {
+    var findings = Finding.packages(context.packages())
+    findings += routes()
+    let system = await systemDNS()
+    findings.append(system.finding)
+    let reports: [ProbeReport]
+    do throws(DirectDNSError) {
+      let probe = try ProviderProbe(trust: settings.resolver.trust, clock: context.clock)
+      let (wall, now) = (context.clock.wallNow, context.clock.now)
+      let (found, unreachable) = await probes(probe)
+      reports = found
+      let jump = context.clock.wallNow - wall - (context.clock.now - now)
+      findings.append(.clock(reports, jump: jump))
+      findings += reports.map { .probe($0, at: context.clock.wallNow) } + unreachable
+    } catch {
+      throw SettingsError(error)
+    }
+    if !settings.resolver.providers.isEmpty, !reports.contains(where: \.isAnswered) {
+      let rest = system.isAnswering ? "lookups go to the system's DNS alone" : "no name can be looked up"
+      findings.append(.fail("providers", "none answers: \(rest)", "See the lines of the providers."))
+    }
+    findings.append(await storeFinding())
+    return findings
+  }
+
+  // MARK: Network
+
+  private func routes() -> [Finding] {
+    let (has4, has6) = (context.hasRoute(.ipv4), context.hasRoute(.ipv6))
+    return [
+      has4
+        ? .ok("IPv4", "has a route")
+        : has6
+          ? .ok("IPv4", "no route: IPv6 alone")
+          : .fail("IPv4", "no route", "This machine is on no network."),
+      has6
+        ? .ok("IPv6", "has a route")
+        : has4
+          ? .ok("IPv6", "no route: IPv4 comes first") : .fail("IPv6", "no route", "This machine is on no network."),
+    ]
+  }
+
+  private func systemDNS() async -> (finding: Finding, isAnswering: Bool) {
+    guard settings.resolver.usesSystemDNS else { return (.ok("system DNS", "off"), false) }
+    let began = context.clock.now
+    do throws(ProviderFailure) {
+      let answer = try await context.systemSource(settings.systemServers).answer(
+        to: name, family: .ipv4, timeout: .seconds(3))
+      let what =
+        switch answer.content {
+        case .addresses:
+          "\(name) has \(answer.addresses.count == 1 ? "an address" : "\(answer.addresses.count) addresses")"
+        case .negative(.nameNotFound): "\(name) does not exist"
+        case .negative(.noAddress): "\(name) has no address"
+        }
+      return (.ok("system DNS", "\(what), \((context.clock.now - began).readable)"), true)
+    } catch {
+      return (
+        .warn(
+          "system DNS", "\(error.reason)",
+          "There is nothing to fall back on when all providers fail: see /etc/resolv.conf."
+        ), false
+      )
+    }
+  }
+
+  // MARK: Providers
+
+  private func probes(_ probe: ProviderProbe) async -> ([ProbeReport], [Finding]) {
+    await withTaskGroup(of: (Int, [ProbeReport], Finding?).self) { group in
+      for (index, configuration) in settings.resolver.providers.enumerated() {
+        group.addTask {
+          let addresses: [IPAddress]
+          switch await self.addresses(of: configuration) {
+          case .success(let found): addresses = found
+          case .failure(let failure):
+            return (
+              index, [],
+              .fail(
+                configuration.provider.name, "\(configuration.provider.url.host): \(failure.reason)",
+                "Give it an address: --bootstrap \(configuration.provider.url.host)=ADDRESS.")
+            )
+          }
+          let reports = await ask(configuration, at: addresses, by: probe)
+          return (index, reports, nil)
+        }
+      }
+      var all: [(Int, [ProbeReport], Finding?)] = []
+      for await one in group { all.append(one) }
+      all.sort { $0.0 < $1.0 }
+      return (all.flatMap(\.1), all.compactMap(\.2))
+    }
+  }
+
+  /// One after the other, so that a rate of a few a second is kept to.
+  private func ask(
+    _ configuration: ProviderConfiguration, at addresses: [IPAddress], by probe: ProviderProbe
+  ) async -> [ProbeReport] {
+    var reports: [ProbeReport] = []
+    for address in addresses {
+      guard address.family == .ipv4 || address.isLoopback || context.hasRoute(.ipv6) else { continue }
+      reports.append(await probe.ask(configuration.provider, at: address, AddressQuestion(name, .ipv4)))
+    }
+    return reports
+  }
+
+  private func addresses(of configuration: ProviderConfiguration) async -> Result<[IPAddress], ProviderFailure> {
+    switch configuration.provider.url.host {
+    case .address(let address): return .success([address])
+    case .name:
+      guard configuration.bootstrap.isEmpty else { return .success(configuration.bootstrap) }
+      do throws(ProviderFailure) {
+        let host: HostName
+        do throws(DirectDNSError) { host = try HostName(configuration.provider.url.host) } catch {
+          throw ProviderFailure(.transport, error.message)
+        }
+        let answer = try await context.systemSource(settings.systemServers).answer(
+          to: host, family: .ipv4, timeout: .seconds(3))
+        guard !answer.addresses.isEmpty else { throw ProviderFailure(.transport, "the system's DNS knows no address") }
+        return .success(Array(answer.addresses))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  // MARK: Store
+
+  private func storeFinding() async -> Finding {
+    guard let store else { return .ok("store", "memory") }
+    let began = context.clock.now
+    do throws(DirectDNSError) {
+      // A read: it does no harm, and finds out whether the store can be opened, reached and understood.
+      let found = try await store.read([AddressQuestion(name, .ipv4)])
+      let what = found.isEmpty ? "can be read" : "knows \(name)"
+      return .ok("store", "\(store.name) \(what), \((context.clock.now - began).readable)")
+    } catch {
+      return .fail(
+        "store", "\(store.name): \(error.message)", "Lookups go on without it: mend it, or take another by --store.")
+    }
+  }
+}
+
+extension ProbeReport {
+  fileprivate var isAnswered: Bool { if case .success = result { true } else { false } }
+}

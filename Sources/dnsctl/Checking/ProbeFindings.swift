@@ -1,0 +1,106 @@
+internal import DirectDNS
+
+extension Finding {
+  /// What a probe of one provider at one address means: a pure function.
+  static func probe(_ report: ProbeReport, at now: WallInstant) -> Finding {
+    let isNamed = report.provider != "\(report.address)"
+    let subject = isNamed ? "\(report.provider) \(report.address)" : report.origin
+    switch report.result {
+    case .failure(let error):
+      return .fail(subject, reason(error, report), advice(error))
+    case .success:
+      let detail = seen(report, now)
+      guard let expires = report.certificate?.expires, expires - now < .seconds(14 * 86_400) else {
+        return slow(report, subject, detail) ?? .ok(subject, detail)
+      }
+      return .warn(subject, detail, "Its certificate ends soon: tell who runs it, and name another provider.")
+    }
+  }
+
+  /// Beyond this a provider is asked twice as often, since the next one is asked too (hedging).
+  private static let slowTime = Duration.seconds(1)
+
+  private static func slow(_ report: ProbeReport, _ subject: String, _ detail: String) -> Finding? {
+    guard report.total > slowTime else { return nil }
+    return .warn(subject, detail, "It is slow from here: put a nearer provider before it.")
+  }
+
+  private static func reason(_ error: DirectDNSError, _ report: ProbeReport) -> String {
+    let name = "\(report.provider) at \(report.address): "
+    let text = error.message.hasPrefix(name) ? String(error.message.dropFirst(name.count)) : error.message
+    return text + " after \(report.total.readable)"
+  }
+
+  private static func advice(_ error: DirectDNSError) -> String {
+    switch error.code {
+    case .tlsFailed:
+      "If this machine's clock and authorities are right, somebody stands between: name another provider, or add a private authority by --ca."
+    case .connectFailed: "Is the address right, and may this machine send there? Check routes and firewall."
+    case .timedOut: "The address is silent: check the firewall, or name another provider."
+    default: "The server works and does not answer: check its URL and credentials, or name another provider."
+    }
+  }
+
+  private static func seen(_ report: ProbeReport, _ now: WallInstant) -> String {
+    var parts = ["\(report.total.readable)"]
+    if let status = report.status, let version = report.httpVersion { parts.append("HTTP/\(version) \(status)") }
+    if let cipher = report.cipher { parts.append(cipher) }
+    if let certificate = report.certificate {
+      parts.append("by \(organisation(certificate.issuer).printable)")
+      if let expires = certificate.expires { parts.append("ends in \((expires - now).rough)") }
+    }
+    return parts.joined(separator: ", ")
+  }
+
+  /// The organisation of a distinguished name, or all of it.
+  private static func organisation(_ name: String) -> String {
+    let parts = name.split(separator: ",").map { part in
+      part.split(separator: "=", maxSplits: 1).map { $0.trimmingSpaces }
+    }
+    for key in ["O", "CN"] {
+      if let part = parts.first(where: { $0.count == 2 && $0[0] == key }) { return part[1] }
+    }
+    return name
+  }
+
+  // MARK: Clock
+
+  /// What the providers' clocks say about this machine's: a pure function.
+  ///
+  /// The median of them counts: one that is wrong is the provider's trouble.
+  ///
+  /// - Parameters:
+  ///   - reports: what was seen of the providers.
+  ///   - jump: by how much the wall clock left the monotonic one behind meanwhile.
+  static func clock(_ reports: [ProbeReport], jump: Duration) -> Finding {
+    guard jump.size < .seconds(1) else {
+      return .warn(
+        "clock", "was set by \(jump.size.rough) during the check",
+        "Stored answers count as expired after a jump: have the clock slewed, not stepped.")
+    }
+    let skews = reports.compactMap(\.clockSkew).sorted()
+    guard !skews.isEmpty else {
+      return .warn("clock", "no provider told the time", "Check it by hand: signatures and certificates need it.")
+    }
+    let skew = skews[skews.count / 2]
+    let size = skew.size
+    let detail = size < .seconds(2) ? "right to 2 s" : "\(size.rough) \(skew < .zero ? "ahead" : "behind")"
+    if size > .seconds(300) {
+      return .fail("clock", detail, "Certificates and signed requests fail: set the clock (systemd-timesyncd, chrony).")
+    }
+    if size > .seconds(30) {
+      return .warn("clock", detail, "Signed requests may fail: set the clock (systemd-timesyncd, chrony).")
+    }
+    return .ok("clock", detail)
+  }
+}
+
+extension Duration {
+  fileprivate var size: Duration { self < .zero ? .zero - self : self }
+}
+
+extension StringProtocol {
+  fileprivate var trimmingSpaces: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

@@ -1,0 +1,141 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import DirectDNSConfiguration
+internal import DirectDNSPrometheus
+internal import Synchronization
+
+/// `dnsctl watch`: a live table of names and providers.
+struct WatchCommand: ContextCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Watch names and providers: addresses, freshness, hit rate, latency.",
+    discussion: """
+      Looks the names up again and again, as a program that sends to them would, and shows what it gets: from the cache, while it is refreshed behind, and expired answers while nobody answers. The names are those given, and those that the configuration keeps alive. On a terminal the table is drawn in place; elsewhere each interval prints one, or with --format json a line.
+
+      EXAMPLES
+        dnsctl watch www.example.com api.example.com
+        dnsctl watch --metrics 127.0.0.1:9464 --config pipeline.json5
+        dnsctl watch --format json --interval 10 www.example.com >> watch.jsonl
+        dnsctl watch --count 1 www.example.com
+
+      EXIT STATUS
+          0  --count snapshots were shown
+         64  the command line is wrong, or there is nothing to watch
+         74  standard output could not be written, or --metrics could not listen
+         78  the configuration is wrong
+        130  interrupted
+        141  the reader of standard output has gone
+        143  terminated
+      """)
+
+  /// How snapshots are written.
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
+
+  @OptionGroup(title: "Upstream options")
+  var upstream: UpstreamOptions
+
+  @OptionGroup(title: "Metrics")
+  var metrics: MetricsOptions
+
+  @Option(
+    help: ArgumentHelp("Seconds between two looks, decimals allowed.", valueName: "s"),
+    transform: { text in
+      guard let interval = Seconds.timeout(text), interval >= .milliseconds(100) else {
+        throw ValidationError("Give a number of seconds, from 0.1 to 86400.")
+      }
+      return interval
+    })
+  var interval = Duration.seconds(1)
+
+  @Option(help: ArgumentHelp("End after so many snapshots. (default: never)", valueName: "n"))
+  var count: Int?
+
+  @Option(help: "How snapshots are written where standard output is no terminal.")
+  var format = Format.text
+
+  @Argument(help: ArgumentHelp("A name or an address.", valueName: "host"))
+  var hosts: [String] = []
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+  }
+
+  func run(in context: CommandContext) async -> ExitStatus {
+    do throws(SettingsError) {
+      var settings = try upstream.settings(in: context)
+      let names = Self.names(hosts, settings.resolver.keepAlive)
+      guard !names.isEmpty else {
+        throw SettingsError(
+          .usage, "There is nothing to watch: name hosts, or have some kept alive by the configuration.")
+      }
+      let endpoint = try metrics.start(in: context)
+      defer { endpoint?.stop() }
+      let watcher = WatcherBox()
+      settings.resolver.observer = Watcher.hearing { watcher.value }
+      return try await context.withResolver(settings) { resolver throws(SettingsError) in
+        let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
+        watcher.set(made)
+        return await show(made, in: context)
+      }
+    } catch {
+      return error.status(in: context, of: "watch")
+    }
+  }
+
+  /// Each name once, those of the command line first, in the spelling that is looked up.
+  static func names(_ hosts: [String], _ keptAlive: Set<HostName>) -> [String] {
+    var known: Set<String> = []
+    return (hosts.map { (try? HostName($0))?.text ?? $0 } + keptAlive.map(\.text).sorted())
+      .filter { known.insert($0).inserted }
+  }
+
+  private func show(_ watcher: Watcher, in context: CommandContext) async -> ExitStatus {
+    let display = WatchDisplay(context, isJSON: format == .json)
+    display.begin()
+    let status = await withTaskGroup(of: ExitStatus?.self) { group in
+      group.addTask { await context.interruption() }
+      group.addTask { await self.loop(watcher, display, in: context) }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return first ?? .answered
+    }
+    display.end(watcher.snapshot)
+    return status
+  }
+
+  private func loop(_ watcher: Watcher, _ display: WatchDisplay, in context: CommandContext) async -> ExitStatus {
+    var shown = 0
+    while true {
+      await withTaskGroup { group in
+        watcher.look(in: &group)
+        guard display.isLive else { return }
+        // The picture does not wait for those who are asked.
+        group.addTask {
+          try? display.show(watcher.snapshot)
+          await context.pause(interval / 4)
+          try? display.show(watcher.snapshot)
+        }
+      }
+      do throws(StreamError) {
+        try display.show(watcher.snapshot)
+      } catch {
+        return error == .closedPipe ? .closedPipe : .streams
+      }
+      shown += 1
+      if shown == count || Task.isCancelled { return .answered }
+      await context.pause(interval)
+      if Task.isCancelled { return .answered }
+    }
+  }
+}
+
+/// Holds the watcher, which is made after the resolver that tells it what happens.
+private final class WatcherBox: Sendable {
+  private let content = Mutex<Watcher?>(nil)
+
+  var value: Watcher? { content.withLock { $0 } }
+
+  func set(_ watcher: Watcher) { content.withLock { $0 = watcher } }
+}

@@ -1,0 +1,71 @@
+/// A table that fits a terminal's width: what is too long is cut, and columns that find no room are left out.
+struct FittedTable: Sendable {
+  /// A column, its rows aside.
+  struct Column: Sendable {
+    var title: String
+    /// What it may be cut to; a column of its own width cannot be cut.
+    var minimum: Int?
+    var isNumeric = false
+    /// Which columns go first when there is no room: the highest.
+    var rank = 0
+  }
+
+  /// A cell: its text, and how it is coloured once its width is settled.
+  struct Cell: Sendable {
+    var text: String
+    var paint: @Sendable (String) -> String = { $0 }
+  }
+
+  var columns: [Column]
+  var rows: [[Cell]] = []
+
+  private static let gap = 2
+
+  /// The lines, the titles first; none is wider.
+  func lines(width: Int, title: (String) -> String = { $0 }) -> [String] {
+    let (shown, widths) = layout(width)
+    let head = line(columns.map { Cell(text: $0.title, paint: { $0 }) }, shown, widths).map(title)
+    return head + rows.flatMap { line($0, shown, widths) }
+  }
+
+  /// Which columns are shown, and how wide each is.
+  private func layout(_ width: Int) -> (shown: [Int], widths: [Int]) {
+    let ideal = columns.indices.map { index in
+      max(columns[index].title.count, rows.map { $0[index].text.count }.max() ?? 0)
+    }
+    let least = columns.indices.map { min(ideal[$0], columns[$0].minimum ?? ideal[$0]) }
+    var shown = Array(columns.indices)
+    func room(_ widths: [Int]) -> Int { width - shown.reduce(0) { $0 + widths[$1] } - Self.gap * (shown.count - 1) }
+    while shown.count > 1, room(least) < 0, let last = shown.max(by: { columns[$0].rank < columns[$1].rank }) {
+      shown.removeAll { $0 == last }
+    }
+    var widths = least
+    var left = room(least)
+    // What is left goes to the cut columns, from the left.
+    for index in shown where left > 0 {
+      let more = min(left, ideal[index] - widths[index])
+      widths[index] += more
+      left -= more
+    }
+    if let only = shown.first, shown.count == 1 { widths[only] = min(widths[only], max(1, width)) }
+    return (shown, widths)
+  }
+
+  private func line(_ cells: [Cell], _ shown: [Int], _ widths: [Int]) -> [String] {
+    var text = ""
+    for (place, index) in shown.enumerated() {
+      let cut = cells[index].text.cut(to: widths[index])
+      let margin = String(repeating: " ", count: widths[index] - cut.count)
+      if place > 0 { text += String(repeating: " ", count: Self.gap) }
+      let isLast = place == shown.count - 1
+      text +=
+        columns[index].isNumeric ? margin + cells[index].paint(cut) : cells[index].paint(cut) + (isLast ? "" : margin)
+    }
+    return [text]
+  }
+}
+
+extension String {
+  /// The text, or as much of it as has room with a mark that there is more.
+  func cut(to width: Int) -> String { count <= width ? self : width < 1 ? "" : prefix(width - 1) + "…" }
+}

@@ -1,0 +1,26 @@
+internal import DirectDNS
+
+/// What `dnsctl watch` knows at one moment.
+struct WatchSnapshot: Sendable {
+  /// One name.
+  struct Row: Sendable {
+    var host: String
+    /// The newest answer; nothing before the first.
+    var resolution: Resolution?
+    /// How often the name was looked up, and how often the cache had an answer.
+    var lookups = 0
+    var hits = 0
+    /// What went wrong since the last good answer.
+    var lastError: String?
+  }
+
+  var rows: [Row]
+  var upstreams: [UpstreamStatus]
+  /// The time since it began.
+  var elapsed: Duration
+  /// The present by the wall clock.
+  var time: WallInstant
+
+  var lookups: Int { rows.reduce(0) { $0 + $1.lookups } }
+  var hits: Int { rows.reduce(0) { $0 + $1.hits } }
+}
