@@ -67,13 +67,9 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+Parts.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
-<<<<<<< HEAD
     "Sources/DirectDNS/Resolver/ResolverSettings.swift": "Resolver+UpdatingTests",
-    "Sources/DirectDNS/Resolver/MetricSource.swift": "MetricDescriptionTests",
-=======
     "Sources/DirectDNS/Resolver/MetricDescription.swift": "MetricTableTests, which need the client too",
     "Sources/DirectDNS/Resolver/MetricSource.swift": "ResolverMetricsTests, ClientTelemetryTests",
->>>>>>> d8bd0424226690d23c9f1a735680606481838722
     "Sources/DirectDNS/Warmup/WarmupJob+Ending.swift": "WarmupJobTests",
     "Sources/DirectDNS/Warmup/WarmupJob+Looking.swift": "WarmupJobTests",
     "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",
