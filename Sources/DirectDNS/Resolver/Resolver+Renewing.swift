@@ -21,6 +21,7 @@ extension Resolver {
   func renew(_ host: HostName, _ families: AddressFamilies?, isPatient: Bool) async throws(DirectDNSError) -> Renewal {
     let options = LookupOptions(families: families)
     if let found = fresh(host, options) { return Renewal(resolution: found, wasAsked: false) }
+    let configuration = settings.configuration
     let wanted = families ?? configuration.families
     let route = configuration.localZones.route(host)
     if let local = try local(host, route, wanted) { return Renewal(resolution: local, wasAsked: false) }
