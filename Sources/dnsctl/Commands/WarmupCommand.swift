@@ -19,7 +19,7 @@ struct WarmupCommand: ContextCommand {
 
       EXAMPLES
         dnsctl warmup --store sqlite www.example.com api.example.com
-        dnsctl warmup --hosts hosts.txt --store sqlite --min-success 95% --deadline 30
+        dnsctl warmup --hosts hosts.txt --store sqlite --min-success 95%
         dnsctl warmup --hosts - --rate 50 --report report.json < hosts.txt
         dnsctl warmup --hosts hosts.txt --store redis://cache:6379 --keep-alive \\
             --min-success 0 --metrics 127.0.0.1:9464
@@ -164,6 +164,8 @@ struct WarmupCommand: ContextCommand {
     guard report.end != .stopped else { return written.joined(await interruption.value ?? .interrupted) }
     guard report.isMinimumReached else { return written.joined(.minimumMissed) }
     guard keepsAlive, written == .answered else { return written }
+    // A terminal that is closed means it; a supervisor's reload does not.
+    if !context.isErrorsTerminal { CommandSignals.ignoreHangUp() }
     context.complain("keeping \(report.names - report.negative) names fresh until told to end")
     _ = await interruption.value
     return .answered

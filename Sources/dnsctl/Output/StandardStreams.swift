@@ -172,6 +172,9 @@ enum CommandSignals {
     }
   }
 
+  /// A hang-up ends the process no more: to one that goes on it is the wish to read its files again.
+  static func ignoreHangUp() { signal(SIGHUP, SIG_IGN) }
+
   /// Waits for SIGINT or SIGTERM, which end the process no more by themselves; a second one does.
   static func interruption() async -> ExitStatus? {
     let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
