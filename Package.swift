@@ -73,7 +73,16 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: house),
-    .target(name: "DirectDNSConfiguration", dependencies: ["DirectDNS"], swiftSettings: house),
+    .target(
+      name: "DirectDNSConfiguration",
+      dependencies: [
+        "DirectDNS",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: house),
     .target(
       name: "DirectDNSFoundation",
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -176,7 +185,12 @@ let package = Package(
       ],
       swiftSettings: house),
     .testTarget(
-      name: "DirectDNSConfigurationTests", dependencies: ["DirectDNS", "DirectDNSConfiguration", "DirectDNSTesting"],
+      name: "DirectDNSConfigurationTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSTesting",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
       swiftSettings: house),
     .testTarget(
       name: "DirectDNSFoundationTests",

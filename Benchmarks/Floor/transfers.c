@@ -7,7 +7,7 @@
    is, and expects so many bytes. `-S` is the most streams of one connection, `-1` keeps to HTTP/1.1. With `-i`
    so many transfers from another server are under way all the time, which never answers. `-e` watches the sockets
    with epoll instead of polling all of them, and keeps those that wait apart. Transfers of the warm-up are not counted. Prints
-   `rate=PER-SECOND cpu_us=PER-TRANSFER connections=N failed=N`; a failed transfer is an exit status of 1.    */
+   `rate=PER-SECOND ms=ALL cpu_us=PER-TRANSFER connections=N failed=N`; a failed transfer is an exit status of 1.    */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,7 +281,7 @@ int main(int argc, char **argv) {
 
   double wall = now(CLOCK_MONOTONIC) - wall_began, cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began;
   double counted = (double)(total - warm_up);
-  printf("rate=%.0f cpu_us=%.2f connections=%ld failed=%ld\n", counted / wall, cpu / counted * 1e6, connections,
-         failed);
+  printf("rate=%.0f ms=%.3f cpu_us=%.2f connections=%ld failed=%ld\n", counted / wall, wall * 1e3,
+         cpu / counted * 1e6, connections, failed);
   return failed != 0;
 }

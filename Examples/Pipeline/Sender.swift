@@ -70,7 +70,8 @@ struct Sender: Service {
       if let name = HTTPField.Name("Webhook-Id") { request.headerFields[name] = delivery.id }
       let response = try await client.execute(
         request, body: .text(delivery.body), options: RequestOptions(isSafeToRepeat: true))
-      response.body.discard()
+      // Read to its end, so that the connection serves the next delivery.
+      _ = try? await response.body.collect(upTo: 64 * 1024)
       (outcome.status, outcome.error) = (response.status.code, nil)
       outcome.address = response.connection.remoteAddress?.description
       return response.status.kind == .serverError || response.status == .tooManyRequests

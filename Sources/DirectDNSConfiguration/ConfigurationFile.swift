@@ -12,7 +12,7 @@ public import DirectDNS
 public struct ConfigurationFile: Sendable {
   enum Key: String, ConfigurationKey {
     case providers, system, cache, capacity, keepAlive, pins, localZones, timeout, hedging, families, expired,
-      ca, addressPolicy, store
+      ca, addressPolicy, direct, store
   }
 
   enum SystemKey: String, ConfigurationKey { case enabled, servers }
@@ -37,6 +37,7 @@ public struct ConfigurationFile: Sendable {
   var expired: ExpiredUse?
   var authorities: [String] = []
   var addressPolicy = AddressPolicy.publicOnly
+  var direct = DirectSwitch.on
   var store: StoreSetting?
 
   /// What is there without a file: nothing that differs from the defaults.
@@ -96,6 +97,7 @@ public struct ConfigurationFile: Sendable {
       return path.hasPrefix("/") ? path : folder + path
     }
     if let node = object[.addressPolicy] { addressPolicy = try AddressPolicy(node) }
+    if let node = object[.direct] { direct = try DirectSwitch(node) }
     if let node = object[.store] { store = StoreSetting(place: try place(node), origin: "\(name): \(node.path)") }
   }
 
@@ -131,14 +133,7 @@ public struct ConfigurationFile: Sendable {
 
   private mutating func readCache(_ node: ConfigurationNode?) throws(ConfigurationFault) {
     guard let object = try node?.object(CacheKey.self) else { return }
-    let times: [(CacheKey, WritableKeyPath<CachePolicy, Duration>)] = [
-      (.minimumTTL, \.minimumTTL), (.maximumTTL, \.maximumTTL), (.grace, \.grace),
-      (.maximumStale, \.maximumStale),
-      (.patience, \.patience), (.minimumNegativeTTL, \.minimumNegativeTTL),
-      (.maximumNegativeTTL, \.maximumNegativeTTL), (.minimumFailureMemory, \.minimumFailureMemory),
-      (.maximumFailureMemory, \.maximumFailureMemory), (.staleRecheck, \.staleRecheck),
-    ]
-    for (key, property) in times {
+    for (key, property) in CachePolicy.times {
       if let node = object[key] { cache[keyPath: property] = try node.seconds() }
     }
     cache.negativeTTLWithoutSOA = try object[.negativeTTLWithoutSOA]?.seconds()
@@ -207,5 +202,17 @@ enum FamilyWord: String, CaseIterable {
     case .ipv4: .ipv4
     case .ipv6: .ipv6
     }
+  }
+}
+
+extension CachePolicy {
+  /// The policy's times by their keys in the file; one more is there or not.
+  static var times: [(key: ConfigurationFile.CacheKey, property: WritableKeyPath<CachePolicy, Duration>)] {
+    [
+      (.minimumTTL, \.minimumTTL), (.maximumTTL, \.maximumTTL), (.grace, \.grace), (.maximumStale, \.maximumStale),
+      (.patience, \.patience), (.minimumNegativeTTL, \.minimumNegativeTTL),
+      (.maximumNegativeTTL, \.maximumNegativeTTL), (.minimumFailureMemory, \.minimumFailureMemory),
+      (.maximumFailureMemory, \.maximumFailureMemory), (.staleRecheck, \.staleRecheck),
+    ]
   }
 }

@@ -62,6 +62,18 @@ package struct ConfigurationNode: Sendable {
     }
   }
 
+  /// A name that stands for itself and all names below it.
+  ///
+  /// A leading dot is how some tools write that; here it is always meant.
+  func suffix() throws(ConfigurationFault) -> HostName {
+    let text = try text("Give a host name.")
+    do {
+      return try HostName(text.hasPrefix(".") ? String(text.dropFirst()) : text)
+    } catch {
+      throw fault("Give a host name: \(error.message).")
+    }
+  }
+
   package func address() throws(ConfigurationFault) -> IPAddress {
     let expectation = "Give an IP address, such as 192.0.2.1 or 2001:db8::1."
     guard let address = IPAddress.written(try text(expectation)) else { throw fault(expectation) }

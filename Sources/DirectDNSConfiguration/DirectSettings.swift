@@ -10,6 +10,10 @@ public struct DirectSettings: Sendable {
   public var systemServers: String?
   /// Which addresses may be connected to.
   public var addressPolicy: AddressPolicy
+  /// For which names requests go direct.
+  public var direct: DirectSwitch
+  /// The providers as they were asked for, with their credentials.
+  let entries: [ProviderEntry]
   /// Where answers are remembered; nothing if nobody said so, which means memory.
   ///
   /// The resolver's own ``/DirectDNS/ResolverConfiguration/store`` is for the caller to set: opening one takes SQLite or
@@ -37,12 +41,14 @@ public struct DirectSettings: Sendable {
     _ file: ConfigurationFile, environment: EnvironmentSettings, overrides: SettingsOverrides
   ) throws(ConfigurationFault) {
     var providers: [ProviderConfiguration] = []
-    for var entry in Self.entries(file, environment, overrides) {
-      entry.credentials = entry.credentials.overridden(by: environment.credentials(for: entry.text))
+    var entries = Self.entries(file, environment, overrides)
+    for index in entries.indices {
+      entries[index].credentials = entries[index].credentials.overridden(
+        by: environment.credentials(for: entries[index].text))
       do throws(DirectDNSError) {
-        providers.append(try entry.configuration())
+        providers.append(try entries[index].configuration())
       } catch {
-        throw Self.fault(entry, error, fileName: file.name)
+        throw Self.fault(entries[index], error, fileName: file.name)
       }
     }
     try Self.apply(environment.bootstraps, to: &providers, unused: nil)
@@ -63,6 +69,8 @@ public struct DirectSettings: Sendable {
       environment: environment.variables)
     lookup = LookupOptions(expired: overrides.expired ?? environment.expired ?? file.expired ?? .allowed)
     addressPolicy = file.addressPolicy
+    direct = file.direct
+    self.entries = entries
     store =
       try overrides.store.map { text throws(ConfigurationFault) in
         try StoreSetting(text, origin: SettingsOverrides.storeOrigin)

@@ -1,7 +1,7 @@
 internal import DirectDNS
 
 /// One provider as it is asked for: by option, by environment, or in the configuration file.
-struct ProviderEntry: Sendable {
+struct ProviderEntry: Sendable, Hashable {
   enum Key: String, ConfigurationKey {
     case provider, name, bootstrap, rateLimit, credentials, clientSubnet, plainHTTP
   }

@@ -1,3 +1,4 @@
+internal import DirectDNS
 internal import DirectDNSConfiguration
 
 extension CommandContext {
@@ -17,22 +18,52 @@ extension CommandContext {
     }
   }
 
-  /// The file that was asked for, or the default one if it is there.
+  /// The file that was asked for, or the default one if it is there, for as long as the command runs.
+  ///
+  /// What it changes is said on standard error, and why it changes nothing.
+  func liveConfiguration(
+    file path: String?, _ overrides: SettingsOverrides, adjust: @escaping @Sendable (inout DirectSettings) -> Void
+  ) throws(SettingsError) -> LiveConfiguration? {
+    do throws(ConfigurationFault) {
+      let variables = try EnvironmentSettings(environment)
+      guard let (path, _) = try configurationBytes(path, variables) else { return nil }
+      return try LiveConfiguration(
+        path: path, environment: variables, overrides: overrides, clock: clock, adjust: adjust
+      ) { outcome in
+        switch outcome {
+        case .success(let difference):
+          for change in difference.changes { complain("configuration: \(change)") }
+        case .failure(let error): complain("\(error.message) What held before holds still.")
+        }
+      }
+    } catch {
+      throw SettingsError(error)
+    }
+  }
+
   private func configurationFile(
     _ option: String?, _ variables: EnvironmentSettings
   ) throws(ConfigurationFault) -> ConfigurationFile {
+    guard let (path, bytes) = try configurationBytes(option, variables) else { return ConfigurationFile() }
+    return try ConfigurationFile(checking: bytes, name: path)
+  }
+
+  /// The file that was asked for, or the default one if it is there.
+  private func configurationBytes(
+    _ option: String?, _ variables: EnvironmentSettings
+  ) throws(ConfigurationFault) -> (path: String, bytes: [UInt8])? {
     let asked = option ?? variables.configurationPath
-    guard let path = asked ?? defaultConfigurationPath else { return ConfigurationFile() }
+    guard let path = asked ?? defaultConfigurationPath else { return nil }
     let bytes: [UInt8]?
     do throws(StreamError) { bytes = try readFile(path) } catch {
       throw ConfigurationFault("\(path): the configuration file cannot be read: \(error.reason).")
     }
     guard let bytes else {
-      guard asked != nil else { return ConfigurationFile() }
+      guard asked != nil else { return nil }
       let source = option == nil ? "\(EnvironmentSettings.prefix)CONFIG" : "--config"
       throw ConfigurationFault("\(path): there is no such configuration file. Check \(source).")
     }
-    return try ConfigurationFile(checking: bytes, name: path)
+    return (path, bytes)
   }
 
   /// The configuration file that counts; nothing if there is none.

@@ -57,11 +57,26 @@ struct UpstreamOptions: ParsableArguments {
 extension UpstreamOptions {
   /// What these options come to, with environment and configuration file.
   func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
-    try context.settings(
-      file: configurationPath,
-      SettingsOverrides(
-        providers: providers, bootstraps: bootstraps, authorities: authorities, families: family?.families,
-        expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout, store: storeText))
+    try context.settings(file: configurationPath, overrides)
+  }
+
+  /// The configuration file, for a command that runs on: it is kept to while it changes; nothing where there is no file.
+  ///
+  /// - Parameters:
+  ///   - context: where the file, the clock and the environment are.
+  ///   - adjust: what the command sets over it, each time.
+  /// - Returns: the file as a service, whose resolvers and clients are kept to it.
+  /// - Throws: what is wrong with the file, or with the options over it.
+  func liveConfiguration(
+    in context: CommandContext, adjust: @escaping @Sendable (inout DirectSettings) -> Void = { _ in }
+  ) throws(SettingsError) -> LiveConfiguration? {
+    try context.liveConfiguration(file: configurationPath, overrides, adjust: adjust)
+  }
+
+  private var overrides: SettingsOverrides {
+    SettingsOverrides(
+      providers: providers, bootstraps: bootstraps, authorities: authorities, families: family?.families,
+      expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout, store: storeText)
   }
 }
 

@@ -20,6 +20,14 @@ import Testing
     (#"{ addressPolicy: { base: ["a.example"] } }"#, #"is "a.example". Give a network such as 10.0.0.0/8."#),
     (#"{ addressPolicy: { deny: ["::1", "10.1.2.3/8"] } }"#, #"has bits beyond its prefix. Write 10.0.0.0/8"#),
     (#"{ addressPolicy: { nat64: ["2001:db8::/33"] } }"#, #"addressPolicy.nat64[0] is "2001:db8::/33""#),
+    (
+      #"{ direct: ["bank.example"] }"#,
+      #"direct is a list. Give "on", "off", or { off: […] } with the names for which it is off."#
+    ),
+    (#"{ direct: "of" }"#, #"direct is "of". Give "on", "off""#), (#"{ direct: 0 }"#, "direct is 0. Give"),
+    (#"{ direct: {} }"#, "direct.off is missing. Give"), (#"{ direct: { on: ["a"] } }"#, "direct.on is no key"),
+    (#"{ direct: { off: "bank.example" } }"#, #"direct.off is "bank.example". Give a list of names."#),
+    (#"{ direct: { off: ["a b"] } }"#, #"direct.off[0] is "a b". Give a host name"#),
     (#"{ timeuot: 5 }"#, "timeuot is no key that is known here. Known are: providers, system,"),
     (#"{ cache: { grce: 1 } }"#, "cache.grce is no key that is known here. Known are: minimumTTL,"),
     (#"{ providers: [{ provider: "google", url: "x" }] }"#, "providers[0].url is no key"),
@@ -146,6 +154,19 @@ import Testing
     #expect(try file("{ system: null, timeout: null }").usesSystemDNS == nil)
   }
 
+  @Test(arguments: [
+    ("'on'", DirectSwitch.on), ("'off'", .off), ("true", .on), ("false", .off), ("null", .on), ("{ off: [] }", .on),
+  ])
+  func `direct is a word`(text: String, direct: DirectSwitch) throws {
+    #expect(try file("{ direct: \(text) }").direct == direct)
+    #expect(try DirectSettings(file("{ direct: \(text) }")).direct == direct)
+  }
+
+  @Test func `or the names for which it is off, in any spelling`() throws {
+    let direct = try file("{ direct: { off: ['Bank.example', '.pay.example.', 'bücher.example'] } }").direct
+    #expect(direct == .offUnder(try ["bank.example", "pay.example", "xn--bcher-kva.example"].map { try HostName($0) }))
+  }
+
   @Test func `an address policy is a word, or a base with lists`() throws {
     #expect(try file("{ addressPolicy: 'any' }").addressPolicy == .any)
     let policy = try file(
@@ -198,6 +219,7 @@ import Testing
     #expect(example.lookup == standard.lookup)
     #expect(example.systemServers == standard.systemServers)
     #expect(example.addressPolicy == standard.addressPolicy)
+    #expect(example.direct == standard.direct)
     let (left, right) = (example.resolver, standard.resolver)
     #expect(left.usesSystemDNS == right.usesSystemDNS)
     #expect(left.cache == right.cache)

@@ -91,7 +91,9 @@ enum HouseRules {
     "Sources/DirectDNS/Concurrency/Locked.swift",
     "Sources/DirectDNS/Concurrency/ThreadExecutor.swift",
     "Sources/DirectDNS/Cache/AnswerTable.swift",
+    "Sources/DirectDNS/Cache/SourceNames.swift",
     "Sources/DirectDNS/Client/FileReader.swift",
+    "Sources/DirectDNSConfiguration/FileStamp.swift",
     "Sources/DirectDNSSQLite/SQLiteConnection.swift",
     "Sources/DirectDNSSQLite/SQLiteStatement.swift",
     "Sources/DirectDNSSQLite/SQLiteFile.swift",
@@ -125,6 +127,7 @@ enum HouseRules {
     "Sources/DirectDNS/Cares/",
     "Sources/DirectDNS/Concurrency/Locked.swift",
     "Sources/DirectDNS/Cache/AnswerTable.swift",
+    "Sources/DirectDNS/Cache/SourceNames.swift",
   ]
 
   /// `try!`, `fatalError(`, `@unchecked Sendable` and `nonisolated(unsafe)`: in few places, with a comment.

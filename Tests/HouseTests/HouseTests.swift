@@ -22,6 +22,7 @@ struct HouseTests {
   /// Files without a test file of their own, each with the reason.
   static let testedElsewhere: [String: String] = [
     // Parts of one type in a file of their own: the type's tests hold them.
+    "Sources/DirectDNS/Client/ClientSettings.swift": "DirectClient+UpdatingTests",
     "Sources/DirectDNS/Client/CurlExchangeSettings+Configuration.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Client/DirectClient+Sending.swift": "DirectClientTests, DirectClientFailureTests",
     "Sources/DirectDNS/Client/DirectResponse.swift": "DirectClientTests",
@@ -66,6 +67,7 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+Parts.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
+    "Sources/DirectDNS/Resolver/ResolverSettings.swift": "Resolver+UpdatingTests",
     "Sources/DirectDNS/Resolver/MetricDescription.swift": "MetricTableTests, which need the client too",
     "Sources/DirectDNS/Resolver/MetricSource.swift": "ResolverMetricsTests, ClientTelemetryTests",
     "Sources/DirectDNS/Warmup/WarmupJob+Ending.swift": "WarmupJobTests",

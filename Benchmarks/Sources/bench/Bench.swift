@@ -5,5 +5,5 @@ import ArgumentParser
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Measures DirectDNS in process.",
-    subcommands: [CachedBench.self, ColdBench.self, RequestBench.self, URLBench.self])
+    subcommands: [CachedBench.self, ColdBench.self, WarmupBench.self, RequestBench.self, URLBench.self])
 }

@@ -5,27 +5,52 @@ internal import Synchronization
 /// Reading takes no lock; all that writes, and all that a read could not settle, takes one.
 final class AnswerCache: Sendable {
   private struct State {
+    var policy: CachePolicy
     var failures: FailureMemory
     /// Names whose expired answer is not to be refreshed before an instant (RFC 8767).
     var rechecks: [AddressQuestion: ResolverInstant] = [:]
     var evictions = 0
   }
 
-  let policy: CachePolicy
-  let times: CacheTimes
   let capacity: Int
   private let table: AnswerTable
   /// Serialises the table's writers too.
   private let state: Locked<State>
   /// When the network last changed: what was asked before is due.
   private let epoch = Atomic<Int64>(.min)
+  // The policy's times, each an atomic of its own: none of them depends on another.
+  private let grace: Atomic<Int64>
+  private let maximumStale: Atomic<Int64>
+  private let refreshesAhead: Atomic<Bool>
 
   init(policy: CachePolicy, capacity: Int) {
-    self.policy = policy
-    times = CacheTimes(policy)
     self.capacity = max(1, capacity)
     table = AnswerTable(capacity: self.capacity)
-    state = Locked(State(failures: FailureMemory(policy: policy, capacity: self.capacity)))
+    state = Locked(State(policy: policy, failures: FailureMemory(policy: policy, capacity: self.capacity)))
+    let times = CacheTimes(policy)
+    grace = Atomic(times.grace)
+    maximumStale = Atomic(times.maximumStale)
+    refreshesAhead = Atomic(times.refreshesAhead)
+  }
+
+  /// What the policy means for an answer that is there.
+  @inline(__always)
+  private var times: CacheTimes {
+    CacheTimes(
+      grace: grace.load(ordering: .relaxed), maximumStale: maximumStale.load(ordering: .relaxed),
+      refreshesAhead: refreshesAhead.load(ordering: .relaxed))
+  }
+
+  /// Goes on by another policy: answers that are there keep the lifetime that they came with.
+  func update(_ policy: CachePolicy) {
+    state.withLock { state in
+      state.policy = policy
+      state.failures.policy = policy
+    }
+    let times = CacheTimes(policy)
+    grace.store(times.grace, ordering: .relaxed)
+    maximumStale.store(times.maximumStale, ordering: .relaxed)
+    refreshesAhead.store(times.refreshesAhead, ordering: .relaxed)
   }
 
   // MARK: Reading
@@ -69,7 +94,7 @@ final class AnswerCache: Sendable {
   @inline(__always)
   func resolution(
     _ reading: AnswerTable.Reading, _ families: AddressFamilies, _ addresses: AddressList,
-    _ canonicalName: HostName?, _ freshness: Resolution.Freshness, sources: [Resolution.Source],
+    _ canonicalName: HostName?, _ freshness: Resolution.Freshness, sources: SourceNames,
     at now: ResolverInstant
   ) -> Resolution {
     let uses4 = families.contains(AddressFamilies.ipv4)
@@ -86,7 +111,7 @@ final class AnswerCache: Sendable {
   /// What a lookup gets, read under the lock: for a name that could not be read without it, and for all that is not
   /// simply fresh.
   func settle(
-    _ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, sources: [Resolution.Source],
+    _ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, sources: SourceNames,
     at now: ResolverInstant
   ) -> Settled? {
     state.withLock { _ in
@@ -173,8 +198,8 @@ final class AnswerCache: Sendable {
   func store(
     _ answer: Answer, to question: AddressQuestion, source: UInt16, asked: ResolverInstant, now: ResolverInstant
   ) -> Int {
-    let entry = CacheEntry(answer, source: source, policy: policy, asked: asked, now: now)
-    return state.withLock { state in
+    state.withLock { state in
+      let entry = CacheEntry(answer, source: source, policy: state.policy, asked: asked, now: now)
       state.failures.forget(question)
       state.rechecks[question] = nil
       return change(question.host, now: now, &state) { value in
@@ -196,10 +221,11 @@ final class AnswerCache: Sendable {
     state.withLock { state in
       state.failures.note(error, for: question, at: now)
       guard let value = table.value(question.host) else { return }
-      if value[question.family].entry?.isNegative == false, policy.staleRecheck > .zero {
+      let staleRecheck = state.policy.staleRecheck
+      if value[question.family].entry?.isNegative == false, staleRecheck > .zero {
         // A name leaves this table when it is answered, evicted or forgotten; what is over is dropped when it is full.
         if state.rechecks.count >= capacity { state.rechecks = state.rechecks.filter { $0.value > now } }
-        state.rechecks[question] = now + policy.staleRecheck
+        state.rechecks[question] = now + staleRecheck
       }
       if value[question.family] == .neverAsked {
         change(question.host, now: now, &state) { $0[question.family] = .unknown }
@@ -295,6 +321,11 @@ final class AnswerCache: Sendable {
   /// Forgets all failures, and makes every entry due at once: what it says stays, and is refreshed when next used.
   func networkDidChange(now: ResolverInstant) {
     epoch.store(now.nanoseconds, ordering: .relaxed)
+    forgetFailures()
+  }
+
+  /// Forgets all failures: who failed may not be who is asked next.
+  func forgetFailures() {
     state.withLock { state in
       state.failures.forgetAll()
       state.rechecks = [:]

@@ -97,6 +97,13 @@ struct CacheTimes: Sendable, Hashable {
   let maximumStale: Int64
   let refreshesAhead: Bool
 
+  @inline(__always)
+  init(grace: Int64, maximumStale: Int64, refreshesAhead: Bool) {
+    self.grace = grace
+    self.maximumStale = maximumStale
+    self.refreshesAhead = refreshesAhead
+  }
+
   init(_ policy: CachePolicy) {
     grace = policy.grace.wholeNanoseconds
     maximumStale = policy.maximumStale.wholeNanoseconds

@@ -6,7 +6,8 @@ struct FailureMemory: Sendable {
     var until: ResolverInstant
   }
 
-  private let policy: CachePolicy
+  /// For how long failures are remembered from now on.
+  var policy: CachePolicy
   private let capacity: Int
   private var failures: [AddressQuestion: Failure] = [:]
 

@@ -16,7 +16,7 @@ final class StoreLink: Sendable {
   }
 
   private let fleet: (any FleetAnswerStore)?
-  private let policy: CachePolicy
+  private let policy: Locked<CachePolicy>
   private let clock: any ResolverClock
   private let reader: StoreReader
   private let writer: StoreWriter
@@ -33,12 +33,15 @@ final class StoreLink: Sendable {
     report: @escaping @Sendable (StoreEvent) -> Void
   ) {
     fleet = store as? any FleetAnswerStore
-    self.policy = policy
+    self.policy = Locked(policy)
     self.clock = clock
     reader = StoreReader(store, clock: clock, limit: limit, report: report)
     writer = StoreWriter(store, clock: clock, report: report)
     time = Locked(WallTime(wall: clock.wallNow, now: clock.now))
   }
+
+  /// Goes on by another policy.
+  func update(_ policy: CachePolicy) { self.policy.withLock { $0 = policy } }
 
   /// Whether members take turns.
   var hasLeases: Bool { fleet != nil }
@@ -62,7 +65,7 @@ final class StoreLink: Sendable {
     return .found(
       CacheEntry(
         content: answer.content, canonicalName: answer.canonicalName, source: source,
-        life: lookAtClocks().life(of: answer, policy)))
+        life: lookAtClocks().life(of: answer, policy.withLock(\.self))))
   }
 
   /// Has an answer written, or forgotten where it is not to be kept, and then ends the lease that it was asked under.
@@ -75,7 +78,7 @@ final class StoreLink: Sendable {
         StoredAnswer(
           question, entry.content, canonicalName: entry.canonicalName, provider: provider,
           asked: time.stamp(ResolverInstant(nanoseconds: entry.life.askedAt)), expires: expires,
-          gone: entry.isNegative ? expires : expires + policy.maximumStale))
+          gone: entry.isNegative ? expires : expires + policy.withLock(\.maximumStale)))
     } else {
       change = .forget
     }

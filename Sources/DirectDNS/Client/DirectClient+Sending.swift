@@ -31,7 +31,7 @@ extension DirectClient {
     let length = try BodyLength.check(request, body)
     var target = try await target(of: request, url, call, watch)
     let place = RequestPlace(
-      origin: Origin(url), timeouts: call.timeouts, policy: configuration.policy,
+      origin: Origin(url), timeouts: call.timeouts, policy: call.settings.configuration.policy,
       isRepeatable: isRepeatable(request.method, body, call.options))
     var history = RepeatRule.History()
     while true {
@@ -95,8 +95,9 @@ extension DirectClient {
   nonisolated(nonsending) private func target(
     of request: HTTPRequest, _ url: WebURL, _ call: Call, _ watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> RequestTarget {
+    let rewriter = call.settings.rewriter
     try rewriter.policy.check(url.host)
-    let proxy = proxies.proxy(for: url)
+    let proxy = call.settings.proxies.proxy(for: url)
     let began = SystemClock().now
     var resolution: Resolution?
     var addresses: [IPAddress] = []
@@ -132,24 +133,35 @@ extension DirectClient {
   ) async throws(DirectDNSError) -> Resolution {
     let name = try HostName(host)
     var options = lookup(call)
-    let found = try await resolver.resolve(name, options: options)
+    let found = try await look(up: name, options, call)
     call.options.observer?(.resolved(name, found))
-    let families = options.families ?? resolver.configuration.families
+    let policy = call.settings.configuration.policy
+    let families = options.families ?? resolver.families
     let missing = found.addresses.reduce(families) { $0.subtracting(AddressFamilies($1.family)) }
     guard !missing.isEmpty,
-      found.addresses.allSatisfy({ rewriter.policy.objection(to: $0, host: host) != nil })
+      found.addresses.allSatisfy({ policy.objection(to: $0, host: host) != nil })
     else { return found }
     options.families = missing
-    guard let other = try? await resolver.resolve(name, options: options) else { return found }
+    guard let other = try? await look(up: name, options, call) else { return found }
     call.options.observer?(.resolved(name, other))
     return other
   }
 
+  /// A name's addresses: as the resolver knows them, or the ordinary way where direct connect is switched off.
+  nonisolated(nonsending) private func look(
+    up name: HostName, _ options: LookupOptions, _ call: Call
+  ) async throws(DirectDNSError) -> Resolution {
+    guard call.settings.configuration.direct.isOn(for: name) else {
+      return try await resolver.resolveOrdinarily(name, options: options)
+    }
+    return try await resolver.resolve(name, options: options)
+  }
+
   /// What the look-up wants, within what is left of the request's time.
   private func lookup(_ call: Call) -> LookupOptions {
-    var options = call.options.lookup ?? configuration.lookup
+    var options = call.options.lookup ?? call.settings.configuration.lookup
     let left = Duration.milliseconds(max(1, call.deadline - CurlTime.now))
-    if left < options.timeout ?? resolver.configuration.timeout { options.timeout = left }
+    if left < options.timeout ?? resolver.settings.configuration.timeout { options.timeout = left }
     return options
   }
 
@@ -159,7 +171,7 @@ extension DirectClient {
   {
     guard let proxy else { return nil }
     guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, addresses: nil) }
-    let found = try await resolver.resolve(HostName(proxy.host), options: lookup(call))
+    let found = try await look(up: HostName(proxy.host), lookup(call), call)
     let addresses = found.addresses.map { $0.family == .ipv6 ? "[\($0)]" : $0.description }.joined(separator: ",")
     return CurlProxy(url: proxy.href, addresses: "\(name):\(proxy.effectivePort):\(addresses)")
   }
@@ -172,6 +184,7 @@ extension DirectClient {
     _ method: HTTPRequest.Method, _ target: RequestTarget, _ body: RequestBody, length: Int64?, _ call: Call,
     _ place: RequestPlace, _ spans: ConnectSpans?
   ) -> CurlOrder {
+    let configuration = call.settings.configuration
     let cookie = configuration.cookies?.cookieHeader(for: target.original, hostField: target.fields[.hostField])
     let lines = FieldLines(method, target.fields, body, cookie: cookie, configuration)
     let version = call.options.httpVersion ?? configuration.httpVersion

@@ -1,12 +1,6 @@
 public import HTTPTypes
 internal import Logging
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// An HTTP client that finds its own addresses: requests go out while DNS is dead, and never where they must not.
 ///
 /// Each request's host is resolved by a ``Resolver``, every address is judged by the ``AddressPolicy``, and connections
@@ -16,12 +10,9 @@ internal import Logging
 /// A client is safe for concurrent use and keeps its connections: make one and share it. One that is dropped ends its
 /// transfers, its connections and its threads.
 public final class DirectClient: Sendable {
-  /// How it behaves.
-  public let configuration: DirectClientConfiguration
   /// What it resolves names by.
   public let resolver: Resolver
-  let rewriter: RequestRewriter
-  let proxies: ProxyRule
+  let current: Locked<ClientSettings>
   let loops: [CurlLoop<CurlExchanges>]
   let inFlight = InFlight()
   let telemetry: ClientTelemetry
@@ -44,13 +35,10 @@ public final class DirectClient: Sendable {
   init(
     _ configuration: DirectClientConfiguration, resolver: Resolver?, telemetry: ClientTelemetry
   ) throws(DirectDNSError) {
-    try configuration.validate()
+    current = Locked(try ClientSettings(configuration))
     self.telemetry = telemetry
-    self.configuration = configuration
     ownsResolver = resolver == nil
     if let resolver { self.resolver = resolver } else { self.resolver = try Resolver() }
-    rewriter = RequestRewriter(form: .pinned, policy: configuration.policy)
-    proxies = try ProxyRule(configuration.proxy, environment: ProcessInfo.processInfo.environment)
     let settings = try CurlExchangeSettings(configuration)
     loops = (0..<configuration.threads).map { _ in CurlLoop(settings) }
   }
@@ -74,20 +62,24 @@ public final class DirectClient: Sendable {
     guard inFlight.enter() else { throw DirectDNSError(.shutDown, "the client was shut down") }
     defer { inFlight.leave() }
     if let timeouts = options.timeouts { try timeouts.validate() }
-    return try await follow(request, body, Call(options, configuration))
+    return try await follow(request, body, Call(options, settings))
   }
 
   /// What holds for all hops of a request.
   struct Call: Sendable {
     let options: RequestOptions
+    /// What holds for the hop; renewed for each.
+    var settings: ClientSettings
     let timeouts: RequestTimeouts
     let redirects: RedirectConfiguration?
     let began = SystemClock().now
     /// By the loops' time.
     let deadline: Int64
 
-    init(_ options: RequestOptions, _ configuration: DirectClientConfiguration) {
+    init(_ options: RequestOptions, _ settings: ClientSettings) {
       self.options = options
+      self.settings = settings
+      let configuration = settings.configuration
       timeouts = options.timeouts ?? configuration.timeouts
       redirects =
         switch options.redirects {
@@ -100,14 +92,15 @@ public final class DirectClient: Sendable {
   }
 
   nonisolated(nonsending) private func follow(
-    _ first: HTTPRequest, _ firstBody: RequestBody, _ call: Call
+    _ first: HTTPRequest, _ firstBody: RequestBody, _ firstCall: Call
   ) async throws(DirectDNSError) -> DirectResponse {
+    var call = firstCall
     var request = first
     var body = firstBody
     var hops: [DirectResponse.Hop] = []
     while true {
       let response = try await send(request, body, call, hop: hops.count)
-      if let cookies = configuration.cookies {
+      if let cookies = call.settings.configuration.cookies {
         cookies.store(
           setCookie: response.headerFields[values: .setCookie], for: response.url,
           hostField: request.headerFields[.hostField])
@@ -121,6 +114,7 @@ public final class DirectClient: Sendable {
       call.options.observer?(.redirected(status: response.status.code, to: next.url))
       request = next.request
       if !next.keepsBody { body = .none }
+      call.settings = settings
     }
   }
 

@@ -9,6 +9,10 @@ public struct DirectClientConfiguration: Sendable {
   ///
   /// Judged for every address of an answer, for the address that is really dialled, and for each redirect anew.
   public var policy: AddressPolicy
+  /// For which names requests go direct; on by default.
+  ///
+  /// Where it is off the system's DNS alone says where a request goes, and ``policy`` still says where it may go.
+  public var direct: DirectSwitch
   /// Whose certificates are trusted; the system's by default.
   ///
   /// Certificates are always checked, against the name.
@@ -71,6 +75,7 @@ public struct DirectClientConfiguration: Sendable {
   /// Creates the default configuration.
   public init() {
     policy = .publicOnly
+    direct = .on
     trust = TrustStore()
     identity = nil
     minimumTLS = .v12

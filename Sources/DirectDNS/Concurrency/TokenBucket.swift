@@ -18,7 +18,7 @@ public struct RateLimit: Hashable, Sendable, Codable {
 
 /// A token bucket: a pure function of its state and `now`.
 struct TokenBucket: Hashable, Sendable {
-  let limit: RateLimit
+  private(set) var limit: RateLimit
   private var tokens: Double
   private var updated: ResolverInstant
 
@@ -26,6 +26,13 @@ struct TokenBucket: Hashable, Sendable {
     self.limit = limit
     tokens = limit.burst
     updated = now
+  }
+
+  /// Goes on with another limit: what is there stays, as far as the new burst allows.
+  mutating func change(to limit: RateLimit, at now: ResolverInstant) {
+    tokens = min(available(at: now), limit.burst)
+    updated = max(updated, now)
+    self.limit = limit
   }
 
   private func available(at now: ResolverInstant) -> Double {

@@ -6,10 +6,11 @@ internal import HTTPTypes
 /// addresses.
 public final class CurlTransport: HTTPTransport {
   private let loop = CurlLoop<CurlQueries>()
-  private let trust: CurlTrust
-  private let lanes = Locked(Lanes())
+  private let lanes: Locked<Lanes>
 
   private struct Lanes {
+    /// libcurl shares no connection between requests that trust others.
+    var trust: CurlTrust
     /// How often the network changed: connections of one network are never used on the next.
     var network = 0
     // A handful of endpoints: comparing them is cheaper than hashing their URLs.
@@ -30,7 +31,15 @@ public final class CurlTransport: HTTPTransport {
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` when a private CA's file cannot be
   ///   used.
   public init(trust: TrustStore = TrustStore()) throws(DirectDNSError) {
-    self.trust = try trust.resolved()
+    lanes = Locked(Lanes(trust: try trust.resolved()))
+  }
+
+  /// Trusts others from the next request on; those under way stay where they are.
+  func update(_ trust: CurlTrust) {
+    lanes.withLock { lanes in
+      lanes.trust = trust
+      lanes.known = []
+    }
   }
 
   /// Sends a request over the endpoint's connection; at most fifty are in flight per endpoint, the others wait
@@ -79,8 +88,8 @@ public final class CurlTransport: HTTPTransport {
   private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
     try lanes.withLock { lanes throws(HTTPTransportError) in
       if let known = lanes.known.first(where: { $0.endpoint == endpoint }) { return known }
-      let route = Route(
-        endpoint: endpoint, lane: try newLane(endpoint, network: lanes.network), prefix: endpoint.url.originText + "/")
+      let lane = try newLane(endpoint, lanes.trust, network: lanes.network)
+      let route = Route(endpoint: endpoint, lane: lane, prefix: endpoint.url.originText + "/")
       // An endpoint whose addresses were looked up anew takes the place of what it was.
       lanes.known.removeAll { $0.endpoint.url == endpoint.url }
       lanes.known.append(route)
@@ -88,7 +97,9 @@ public final class CurlTransport: HTTPTransport {
     }
   }
 
-  private func newLane(_ endpoint: HTTPEndpoint, network: Int) throws(HTTPTransportError) -> CurlLane {
+  private func newLane(
+    _ endpoint: HTTPEndpoint, _ trust: CurlTrust, network: Int
+  ) throws(HTTPTransportError) -> CurlLane {
     let url = endpoint.url
     var addresses = endpoint.addresses
     switch url.host {

@@ -5,15 +5,18 @@ final class Bootstrap: Sendable {
     var until: ResolverInstant
   }
 
-  private let system: (any SystemSource)?
+  private let system: Locked<(any SystemSource)?>
   private let clock: any ResolverClock
   private let known = Locked<[HostName: Known]>([:])
   private let flights = SingleFlight<HostName, Result<[IPAddress], ProviderFailure>>()
 
   init(system: (any SystemSource)?, clock: any ResolverClock) {
-    self.system = system
+    self.system = Locked(system)
     self.clock = clock
   }
+
+  /// Goes on with another system's DNS, or without one; addresses that are known stay.
+  func update(system: (any SystemSource)?) { self.system.withLock { $0 = system } }
 
   /// The endpoint of a provider with the addresses to reach it at.
   func endpoint(
@@ -37,7 +40,7 @@ final class Bootstrap: Sendable {
   private func addresses(of host: HostName, timeout: Duration) async throws(ProviderFailure) -> [IPAddress] {
     let now = clock.now
     if let addresses = known.withLock({ $0[host].flatMap { $0.until > now ? $0.addresses : nil } }) { return addresses }
-    guard let system else {
+    guard let system = system.withLock(\.self) else {
       throw ProviderFailure(.transport, "no address is known for \(host), and the system's DNS is off: use --bootstrap")
     }
     let flight = flights.flight(host) { [known, clock] in

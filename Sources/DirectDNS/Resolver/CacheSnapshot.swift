@@ -57,7 +57,7 @@ extension Resolver {
   ///
   /// - Returns: the names in their order; empty when none is known.
   public func names(of address: IPAddress) -> [HostName] {
-    let pinned = configuration.localZones.pins.filter { $0.value.contains(address) }.map(\.key)
+    let pinned = settings.configuration.localZones.pins.filter { $0.value.contains(address) }.map(\.key)
     let cached = cache.all().compactMap { name, value -> HostName? in
       guard case .addresses(let addresses)? = value[address.family].entry?.content else { return nil }
       return addresses.contains(address) ? name : nil

@@ -1,8 +1,10 @@
 /// Refreshes a set of names before they expire, without being asked for.
 final class KeepAlive: Sendable {
+  let names: Set<HostName>
   private let task: Task<Void, Never>
 
   init(_ resolver: Resolver, _ names: Set<HostName>) {
+    self.names = names
     let clock = resolver.clock
     // One small task a name: a name whose refresh takes long keeps no other waiting.
     task = Task { [weak resolver] in
@@ -30,7 +32,8 @@ extension Resolver {
   fileprivate func keepAliveInstant(_ name: HostName, failures: Int) -> ResolverInstant {
     let entries = [cache.value(name)?.ipv4.entry, cache.value(name)?.ipv6.entry].compactMap(\.self)
     return KeepAliveSchedule.next(
-      entries.map(\.life), failures: failures, jitter: .random(in: -1...1), policy: configuration.cache, now: clock.now)
+      entries.map(\.life), failures: failures, jitter: .random(in: -1...1), policy: settings.configuration.cache,
+      now: clock.now)
   }
 
   /// Asks for a name's addresses although the cache may have them; says whether there is an answer that is kept.

@@ -20,8 +20,10 @@ struct QueryTally: Sendable, Hashable {
 
 extension Resolver {
   /// Every query so far by its source's name, in the order of asking; the system's DNS last.
-  var tallies: [(source: String, tally: QueryTally)] {
-    zip(configuration.providers, upstreams.tallies).map { ($0.provider.name, $1) }
-      + [("system", systemTally.withLock { $0 })]
+  ///
+  /// An endpoint keeps its number while the configuration changes; the system's DNS has none.
+  var tallies: [(source: String, endpoint: Int?, tally: QueryTally)] {
+    upstreams.endpoints.map { ($0.configuration.provider.name, $0.number, $0.tally) }
+      + [("system", nil, systemTally.withLock { $0 })]
   }
 }

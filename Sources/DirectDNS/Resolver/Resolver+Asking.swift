@@ -3,6 +3,7 @@ internal import Logging
 /// Lookups that have to ask: what is waited for, and what serves when nobody answers.
 extension Resolver {
   func lookUp(_ host: HostName, _ options: LookupOptions) async throws(DirectDNSError) -> Resolution {
+    let configuration = settings.configuration
     let wanted = options.families ?? configuration.families
     let route = configuration.localZones.route(host)
     if let local = try local(host, route, wanted) { return local }
@@ -55,10 +56,11 @@ extension Resolver {
 
   /// Starts the refresh of what is not fresh, and waits for nothing.
   func refreshBehind(_ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, at now: ResolverInstant) {
-    let started = startRefresh(host, wanted, route, LookupDeadlines(timeout: configuration.timeout, from: now), at: now)
+    let started = startRefresh(
+      host, wanted, route, LookupDeadlines(timeout: settings.configuration.timeout, from: now), at: now)
     guard !started.isEmpty else { return }
     metrics.refreshed(.behind)
-    configuration.observer?(.refresh(host))
+    settings.configuration.observer?(.refresh(host))
   }
 
   func startRefresh(
@@ -83,7 +85,7 @@ extension Resolver {
     let now = clock.now
     let flights = startRefresh(host, wanted, route, deadlines, at: now)
     let wait = FlightWait(AddressFamilies(flights.map(\.0)), preferred: prefersIPv6 ? .ipv6 : .ipv4, clock: clock)
-    let result = await wait.run(flights, until: min(now + configuration.cache.patience, deadlines.whole))
+    let result = await wait.run(flights, until: min(now + settings.configuration.cache.patience, deadlines.whole))
     guard !result.isCancelled else { throw cancelled(host) }
     if let answer = answer(result.outcomes) { return answer }
     // The table knows best what is left: a negative answer has replaced the stale one by now.
@@ -103,8 +105,10 @@ extension Resolver {
   /// Asks for a kept-alive name's families, fresh or not.
   func refreshAhead(_ host: HostName) -> [Flight<FlightOutcome>] {
     guard !hasEnded else { return [] }
+    let settings = self.settings
+    let configuration = settings.configuration
     let route = configuration.localZones.route(host)
-    guard route == .providers || route == .system && system != nil else { return [] }
+    guard route == .providers || route == .system && settings.system != nil else { return [] }
     let deadlines = LookupDeadlines(timeout: configuration.timeout, from: clock.now)
     metrics.refreshed(.ahead)
     return configuration.families.members.map { flight(AddressQuestion(host, $0), route, deadlines) }
@@ -122,7 +126,7 @@ extension Resolver {
     let now = clock.now
     var flights: [(IPAddress.Family, Flight<FlightOutcome>)] = []
     // A flight that others began may have more time than this caller has; one of its own ends by itself.
-    var isHurried = options.timeout.map { $0 < configuration.timeout } ?? false
+    var isHurried = options.timeout.map { $0 < settings.configuration.timeout } ?? false
     for family in wanted.members where outcomes[family] == nil {
       let question = AddressQuestion(host, family)
       switch cache.remembered(question, at: now) {
@@ -201,6 +205,7 @@ extension Resolver {
   ) -> Flight<FlightOutcome> {
     if route == .system { return systemFlight(question, deadlines) }
     return flights.flight(question) { [self] in
+      defer { forget(question.host, unlessRoutedTo: [.providers]) }
       var lease: StoreLink.Lease?
       if let store {
         switch await storeTurn(store, question, deadlines) {
@@ -210,7 +215,7 @@ extension Resolver {
       }
       do throws(Upstreams.Failed) {
         let answered = try await upstreams.answer(question, deadlines)
-        let source = UInt16(answered.provider + Self.firstProvider)
+        let source = sources.code(ofProvider: answered.provider) ?? SourceNames.system
         tellStore(answered, question, source: source, lease: lease)
         return kept(answered.answer, question, source, asked: answered.asked)
       } catch {
@@ -228,9 +233,11 @@ extension Resolver {
 
   private func systemFlight(_ question: AddressQuestion, _ deadlines: LookupDeadlines) -> Flight<FlightOutcome> {
     systemFlights.flight(question) { [self] in
+      let settings = self.settings
+      defer { forget(question.host, unlessRoutedTo: [.providers, .system]) }
       let asked = clock.now
       if let error = systemFailures.withLock({ $0.error(for: question, at: asked) }) { return .failed(error) }
-      guard let system else { return .failed(DirectDNSError(.refused, "The system's DNS is off.")) }
+      guard let system = settings.system else { return .failed(DirectDNSError(.refused, "The system's DNS is off.")) }
       var outcome: Result<Answer, ProviderFailure>
       do throws(ProviderFailure) {
         var answer = try await system.answer(
@@ -246,7 +253,7 @@ extension Resolver {
       case .success(let answer):
         systemFailures.withLock { $0.forget(question) }
         // A provider's answer is never overwritten by the system's.
-        guard cache.hasProviderEntry(question) else { return kept(answer, question, Self.systemSource, asked: asked) }
+        guard cache.hasProviderEntry(question) else { return kept(answer, question, SourceNames.system, asked: asked) }
         return .answered(answer, .system, CacheLife(askedAt: asked.nanoseconds, expireAt: asked.nanoseconds))
       case .failure(let failure):
         let error = DirectDNSError(
@@ -254,7 +261,7 @@ extension Resolver {
           attempts: [.init(provider: "system", reason: failure.reason)])
         systemFailures.withLock { $0.note(error, for: question, at: clock.now) }
         // Nobody else is asked about such a name: the failure is a refresh's that failed, as a provider's is of others.
-        if configuration.localZones.route(question.host) == .system {
+        if settings.configuration.localZones.route(question.host) == .system {
           cache.remember(error, for: question, now: clock.now)
         }
         return .failed(error)
@@ -265,9 +272,9 @@ extension Resolver {
   /// The system's answers live a minute at most, in seconds: they are a makeshift.
   static let systemLifetimeLimit: UInt32 = 60
 
-  private func observe(_ question: AddressQuestion, _ outcome: Result<Answer, ProviderFailure>, duration: Duration) {
+  func observe(_ question: AddressQuestion, _ outcome: Result<Answer, ProviderFailure>, duration: Duration) {
     upstreams.report.askedSystem(outcome, duration)
-    guard let observer = configuration.observer else { return }
+    guard let observer = settings.configuration.observer else { return }
     let isAnswer = if case .success = outcome { true } else { false }
     observer(
       .attempt(
@@ -282,7 +289,7 @@ extension Resolver {
   ) -> FlightOutcome {
     let now = clock.now
     noteKept(evicted: cache.store(answer, to: question, source: source, asked: asked, now: now))
-    let entry = CacheEntry(answer, source: source, policy: configuration.cache, asked: asked, now: now)
+    let entry = CacheEntry(answer, source: source, policy: settings.configuration.cache, asked: asked, now: now)
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
     return .answered(answer, sources[Int(source)], life)
   }
@@ -293,7 +300,7 @@ extension Resolver {
     guard count > 0 else { return }
     metrics.evicted(count)
     cacheLogger.debug("the cache is full: names had to go", metadata: ["evicted": "\(count)"])
-    configuration.observer?(.evicted(count))
+    settings.configuration.observer?(.evicted(count))
   }
 
   // MARK: What callers get

@@ -50,15 +50,15 @@ extension Resolver {
   @inline(never)
   func cachedSlowly(spelled text: String, _ options: LookupOptions) -> Resolution? {
     guard let host = try? Self.host(text) else { return nil }
-    if case .address(let address) = host { return try? literal(address, options.families ?? configuration.families) }
+    if case .address(let address) = host { return try? literal(address, options.families ?? families) }
     guard let name = try? HostName(host) else { return nil }
     return cachedSlowly(name, options)
   }
 
   @inline(never)
   func cachedSlowly(_ host: HostName, _ options: LookupOptions) -> Resolution? {
-    let wanted = options.families ?? configuration.families
-    let route = configuration.localZones.route(host)
+    let wanted = options.families ?? families
+    let route = settings.configuration.localZones.route(host)
     if let local = try? local(host, route, wanted) { return local }
     guard route == .providers || route == .system else { return nil }
     let now = clock.now
@@ -86,7 +86,7 @@ extension Resolver {
 
   func note(_ freshness: Resolution.Freshness, _ host: HostName) {
     if freshness == .stale { logger.debug("a stale answer serves", metadata: ["host": "\(host)"]) }
-    configuration.observer?(.hit(host, freshness))
+    settings.configuration.observer?(.hit(host, freshness))
   }
 
   /// An address is its own answer.

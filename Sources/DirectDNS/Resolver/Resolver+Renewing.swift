@@ -21,6 +21,7 @@ extension Resolver {
   func renew(_ host: HostName, _ families: AddressFamilies?, isPatient: Bool) async throws(DirectDNSError) -> Renewal {
     let options = LookupOptions(families: families)
     if let found = fresh(host, options) { return Renewal(resolution: found, wasAsked: false) }
+    let configuration = settings.configuration
     let wanted = families ?? configuration.families
     let route = configuration.localZones.route(host)
     if let local = try local(host, route, wanted) { return Renewal(resolution: local, wasAsked: false) }
@@ -33,14 +34,14 @@ extension Resolver {
       let flights = startRefresh(host, wanted, route, deadlines, at: now)
       guard !flights.isEmpty else { break }
       wasAsked = true
-      let isHurried = !isPatient && settle(host, wanted, .preferred, at: now)?.resolution != nil
+      let isHurried = !isPatient && settle(host, wanted, .allowed, at: now)?.resolution != nil
       let wait = FlightWait(AddressFamilies(flights.map(\.0)), waitsForAll: true, clock: clock)
       let result = await wait.run(flights, until: isHurried ? now + configuration.cache.patience : nil)
       guard !result.isCancelled else { throw cancelled(host) }
       outcomes = result.outcomes
       guard outcomes.values.contains(where: \.isRestored) else { break }
     }
-    let settled = settle(host, wanted, .preferred, at: clock.now)
+    let settled = settle(host, wanted, .allowed, at: clock.now)
     // What is not kept, as with TTL 0, stands in the outcomes alone.
     if let resolution = settled?.resolution ?? answer(outcomes) {
       return Renewal(resolution: resolution, wasAsked: wasAsked)

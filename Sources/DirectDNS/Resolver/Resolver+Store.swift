@@ -8,9 +8,6 @@ public struct StoreFlush: Sendable {
 
 /// The store beyond the process: looked at before the providers are asked, told afterwards.
 extension Resolver {
-  /// The source code of the store in the cache.
-  static let storeSource: UInt16 = 1
-
   /// What the store makes of a flight.
   enum StoreTurn: Sendable {
     /// The flight is over.
@@ -29,7 +26,7 @@ extension Resolver {
     case .nothing: break
     }
     guard store.hasLeases else { return .ask(nil) }
-    let wait = LeaseWait(from: clock.now, patience: configuration.cache.patience, deadlines: deadlines)
+    let wait = LeaseWait(from: clock.now, patience: settings.configuration.cache.patience, deadlines: deadlines)
     while true {
       // It ends by itself a second after its holder would have.
       let duration = deadlines.whole - clock.now + .seconds(1)
@@ -60,7 +57,7 @@ extension Resolver {
   ///   providers are to be asked.
   private func restored(_ store: StoreLink, _ question: AddressQuestion) async -> StoreReading<FlightOutcome> {
     let stored: CacheEntry
-    switch await store.read(question, source: Self.storeSource) {
+    switch await store.read(question, source: SourceNames.store) {
     case .found(let entry): stored = entry
     case .nothing:
       storeReport?.read(isHit: false)
@@ -89,9 +86,8 @@ extension Resolver {
   ) {
     guard let store else { return }
     let entry = CacheEntry(
-      answered.answer, source: source, policy: configuration.cache, asked: answered.asked, now: clock.now)
-    let provider = configuration.providers[answered.provider].provider.name
-    store.write(entry, to: question, provider: provider, lease: lease)
+      answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: clock.now)
+    store.write(entry, to: question, provider: answered.provider, lease: lease)
   }
 
   // MARK: Ending

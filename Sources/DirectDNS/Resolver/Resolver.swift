@@ -8,29 +8,34 @@ internal import Tracing
 /// One resolver per process is enough; it is safe for concurrent use. A cached lookup costs some tens of
 /// nanoseconds and neither waits nor allocates.
 public final class Resolver: Sendable {
-  let configuration: ResolverConfiguration
   let clock: any ResolverClock
   let cache: AnswerCache
   let ranking = AddressRanking()
   let upstreams: Upstreams
-  let system: (any SystemSource)?
   let metrics = ResolverMetrics()
   let tracer = LookupSpan.tracer
   let flights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFlights = SingleFlight<AddressQuestion, FlightOutcome>()
+  let ordinaryFlights = SingleFlight<AddressQuestion, FlightOutcome>()
   let systemFailures: Locked<FailureMemory>
   let systemTally = Locked(QueryTally())
   let store: StoreLink?
   let storeReport: StoreReport?
-  let sources: [Resolution.Source]
-  /// Copies of what every cached lookup needs, so that it touches nothing else.
-  let families: AddressFamilies
+  let sources = SourceNames()
+  let current: Locked<ResolverSettings>
+  // Copies of what every cached lookup needs, so that it touches nothing else.
+  let wantedFamilies: Atomic<UInt8>
   let usesSystemClock: Bool
   let isWatched: Bool
   let logger = Logger(label: "directdns.resolver")
   let cacheLogger = Logger(label: "directdns.cache")
   let systemLogger = Logger(label: "directdns.system")
   private let transport: any HTTPTransport
+  /// The transport, where it is the resolver's own.
+  let ownTransport: CurlTransport?
+  let bootstrap: Bootstrap
+  /// Held by the one who changes the settings.
+  let updating = Locked(())
   private let keepAlive = Locked<KeepAlive?>(nil)
   private let isShutDown = Atomic<Bool>(false)
   /// Whether IPv6 has a route: 0 is unknown, 1 no, 2 yes.
@@ -49,15 +54,15 @@ public final class Resolver: Sendable {
     clock: any ResolverClock = SystemClock(), system: any SystemSource = SystemDNS()
   ) throws(DirectDNSError) {
     try configuration.validate()
-    self.configuration = configuration
+    try Self.number(configuration.providers, in: sources)
     self.clock = clock
-    families = configuration.families
+    let settings = ResolverSettings(configuration, system: system)
+    current = Locked(settings)
+    wantedFamilies = Atomic(configuration.families.rawValue)
     usesSystemClock = clock is SystemClock
     isWatched = metrics.isCollected
-    self.system = configuration.usesSystemDNS ? system : nil
     cache = AnswerCache(policy: configuration.cache, capacity: configuration.capacity)
     systemFailures = Locked(FailureMemory(policy: configuration.cache, capacity: configuration.capacity))
-    sources = [.system, .store] + configuration.providers.map { .provider($0.provider.name) }
     let storeReport = configuration.store.map { StoreReport(name: $0.name, observer: configuration.observer) }
     self.storeReport = storeReport
     store = configuration.store.map { store in
@@ -66,22 +71,21 @@ public final class Resolver: Sendable {
       }
     }
     if let transport {
+      ownTransport = nil
       self.transport = transport
     } else {
-      self.transport = try CurlTransport(trust: configuration.trust)
+      let own = try CurlTransport(trust: configuration.trust)
+      ownTransport = own
+      self.transport = own
     }
+    bootstrap = Bootstrap(system: settings.system, clock: clock)
     upstreams = Upstreams(
-      configuration, transport: self.transport, clock: clock,
-      bootstrap: Bootstrap(system: self.system, clock: clock),
+      configuration, transport: self.transport, clock: clock, bootstrap: bootstrap,
       report: UpstreamReport(observer: configuration.observer))
     if !configuration.keepAlive.isEmpty { keepAlive(configuration.keepAlive) }
   }
 
   deinit { keepAlive.withLock { $0?.stop() } }
-
-  /// The source code of the system's DNS in the cache, and of the first provider.
-  static let systemSource: UInt16 = 0
-  static let firstProvider = 2
 
   // MARK: Looking up
 
@@ -104,7 +108,7 @@ public final class Resolver: Sendable {
     -> Resolution
   {
     switch host {
-    case .address(let address): try literal(address, options.families ?? configuration.families)
+    case .address(let address): try literal(address, options.families ?? families)
     case .name: try await resolve(HostName(host), options: options)
     }
   }
@@ -168,12 +172,17 @@ public final class Resolver: Sendable {
   }
 
   /// Sets the names that are refreshed at 75 % of their lifetime without being asked for, in place of those before.
-  public func keepAlive(_ names: Set<HostName>) {
-    cache.keepAlive(names, now: clock.now)
-    let next = names.isEmpty ? nil : KeepAlive(self, names)
+  public func keepAlive(_ names: Set<HostName>) { keepAlive { $0 = names } }
+
+  /// Changes the set of names that are refreshed without being asked for.
+  func keepAlive(_ change: (inout Set<HostName>) -> Void) {
     keepAlive.withLock { current in
+      var names = current?.names ?? []
+      change(&names)
+      guard names != current?.names ?? [] else { return }
+      cache.keepAlive(names, now: clock.now)
       current?.stop()
-      current = next
+      current = names.isEmpty ? nil : KeepAlive(self, names)
     }
   }
 

@@ -11,12 +11,18 @@ public struct RequestRewriter: Hashable, Sendable {
   public var policy: AddressPolicy
   /// Names that are left alone, with all names below them; none by default.
   public var bypass: [HostName]
+  /// For which names requests are rewritten at all; on by default.
+  public var direct: DirectSwitch
 
   /// Creates a rewriter.
-  public init(form: DirectRequest.Form = .literal, policy: AddressPolicy = .publicOnly, bypass: [HostName] = []) {
+  public init(
+    form: DirectRequest.Form = .literal, policy: AddressPolicy = .publicOnly, bypass: [HostName] = [],
+    direct: DirectSwitch = .on
+  ) {
     self.form = form
     self.policy = policy
     self.bypass = bypass
+    self.direct = direct
   }
 
   /// Rewrites a request.
@@ -65,6 +71,7 @@ public struct RequestRewriter: Hashable, Sendable {
       if bypass.contains(where: name.hasSuffix) {
         return .bypassed(request.withoutOriginalUrl, reason: .bypassList)
       }
+      guard direct.isOn(for: name) else { return .bypassed(request.withoutOriginalUrl, reason: .directOff) }
       if throughProxy { return .bypassed(request.withoutOriginalUrl, reason: .proxy) }
       let answer = Array(answer)
       guard !answer.isEmpty else { return .bypassed(request.withoutOriginalUrl, reason: .noAddress) }

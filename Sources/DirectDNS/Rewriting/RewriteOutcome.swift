@@ -19,6 +19,8 @@ public enum RewriteOutcome: Sendable {
     case otherScheme
     /// The name is on the list of those that are left alone.
     case bypassList
+    /// The ``DirectSwitch`` is off for the name.
+    case directOff
     /// The request goes through a proxy, which connecting by address would break.
     case proxy
     /// No address of the name is known.
@@ -31,6 +33,7 @@ public enum RewriteOutcome: Sendable {
       case .alreadyRewritten: "the request was rewritten before"
       case .otherScheme: "only requests of http, https, ws and wss are rewritten"
       case .bypassList: "the name is on the list of those that are left alone"
+      case .directOff: "direct connect is switched off for the name"
       case .proxy: "the request goes through a proxy, which needs the name"
       case .noAddress: "no address of the name is known"
       }

@@ -4,7 +4,8 @@ internal import Logging
 extension WarmupJob {
   func report(_ state: State, _ end: WarmupReport.End, at now: ResolverInstant) -> WarmupReport {
     let queries =
-      state.begun == nil ? [] : zip(resolver.tallies, state.queriesBefore).map { ($0.source, $0.tally - $1.tally) }
+      state.begun == nil
+      ? [] : resolver.tallies.map { ($0.source, $0.tally - (state.queriesBefore[$0.endpoint] ?? QueryTally())) }
     return state.tally.report(end, duration: now - (state.begun ?? now), queries: queries)
   }
 

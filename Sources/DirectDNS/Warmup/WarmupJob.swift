@@ -19,7 +19,7 @@ public final class WarmupJob: Sendable {
     var queue: WarmupQueue
     var tally: WarmupTally
     var begun: ResolverInstant?
-    var queriesBefore: [(source: String, tally: QueryTally)] = []
+    var queriesBefore: [Int?: QueryTally] = [:]
     var end: WarmupReport.End?
     var failure: DirectDNSError?
     /// The timer that is set already.
@@ -126,7 +126,7 @@ public final class WarmupJob: Sendable {
       guard state.begun == nil else { return false }
       state.begun = now
       state.starts = feed
-      state.queriesBefore = resolver.tallies
+      state.queriesBefore = Dictionary(resolver.tallies.map { ($0.endpoint, $0.tally) }) { $1 }
       return true
     }
     guard isFirst else { return try await gate.wait() }

@@ -19,10 +19,11 @@ public class DirectURLProtocol: URLProtocol {
   // Touched where Foundation calls a protocol: on Linux its queue, elsewhere the loading thread.
   private var load: Load?
 
-  /// Takes every request of http and https.
+  /// Takes every request of http and https, except to names for which the client's ``DirectSwitch`` is off: those go
+  /// the session's own way, where no ``AddressPolicy`` holds.
   public override class func canInit(with request: URLRequest) -> Bool {
-    let scheme = request.url?.scheme?.lowercased()
-    return scheme == "http" || scheme == "https"
+    guard let url = request.url, let scheme = url.scheme?.lowercased() else { return false }
+    return (scheme == "http" || scheme == "https") && route.takes(url)
   }
 
   /// A request as it is.

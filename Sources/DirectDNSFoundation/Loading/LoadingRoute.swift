@@ -42,6 +42,15 @@ struct LoadingRoute: Sendable {
     self.streamsToDelegate = streamsToDelegate
   }
 
+  /// Whether requests to a URL are the client's.
+  func takes(_ url: URL) -> Bool {
+    guard case .success(let client) = client else { return true }
+    let direct = client.configuration.direct
+    // What is no URL that could be sent is taken, and refused with the reason.
+    guard direct != .on, let url = try? WebURL(url.absoluteString) else { return true }
+    return direct.isOn(for: url.host)
+  }
+
   /// What plain ``DirectURLProtocol`` goes by: Foundation's defaults and a client of its own.
   static let standard = LoadingRoute(
     Result { () throws(DirectDNSError) in try DirectClient() }, .default, streamsToDelegate: false)

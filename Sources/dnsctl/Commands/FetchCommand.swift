@@ -128,6 +128,7 @@ struct FetchCommand: ContextCommand {
     }
     var configuration = DirectClientConfiguration()
     configuration.policy = policy.policy(over: settings.addressPolicy)
+    configuration.direct = settings.direct
     configuration.trust = settings.resolver.trust
     configuration.trust.privateAuthorities += connection.authorities
     configuration.identity = connection.identity

@@ -69,7 +69,8 @@ struct RewriteCommand: ContextCommand {
       let settings = try settings(in: context)
       return try await context.withResolver(settings) { resolver in
         let lookup = RequestLookup(
-          rewriter: RequestRewriter(form: form.form, policy: policy.policy(over: settings.addressPolicy)),
+          rewriter: RequestRewriter(
+            form: form.form, policy: policy.policy(over: settings.addressPolicy), direct: settings.direct),
           resolver: resolver, options: settings.lookup)
         return await run(lookup, in: context)
       }

@@ -23,6 +23,24 @@ struct DirectURLProtocolTests {
     await origin.stop()
   }
 
+  @Test func `where direct connect is off the session goes its own way`() async throws {
+    let origin = try await FakeOrigin.start()
+    let direct = try DirectSession()
+    var configuration = direct.client.configuration
+    configuration.direct = .offUnder([try HostName("localhost")])
+    try direct.client.update(configuration)
+    #expect(try await direct.text(origin.url("/", host: "shop.test")).response.statusCode == 200)
+    let request = try DirectSession.request(origin.url("/a", host: "localhost"))
+    let (data, response) = try await direct.session.data(for: request)
+    #expect(!(response is DirectURLResponse))
+    #expect(String(decoding: data, as: UTF8.self).contains("Host: localhost:\(origin.port)\r\n"))
+    configuration.direct = .on
+    try direct.client.update(configuration)
+    #expect(try await direct.session.data(for: request).1 is DirectURLResponse)
+    await direct.end()
+    await origin.stop()
+  }
+
   @Test func `over TLS the name is verified`() async throws {
     let authority = try TestCertificateAuthority()
     let origin = try await FakeOrigin.start(

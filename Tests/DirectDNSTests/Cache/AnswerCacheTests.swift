@@ -6,7 +6,11 @@ struct AnswerCacheTests {
   private let host = Sample.name("www.example.net")
   private var question: AddressQuestion { AddressQuestion(host, .ipv4) }
   private let error = DirectDNSError(.upstreamFailed, "no")
-  private static let sources: [Resolution.Source] = [.system, .store, .provider("one"), .provider("two")]
+  private static let sources = {
+    let sources = SourceNames()
+    for name in ["one", "two"] { _ = sources.code(ofProvider: name) }
+    return sources
+  }()
 
   private func cache(_ capacity: Int = 100, _ policy: CachePolicy = CachePolicy()) -> AnswerCache {
     AnswerCache(policy: policy, capacity: capacity)

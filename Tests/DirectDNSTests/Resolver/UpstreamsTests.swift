@@ -55,7 +55,7 @@ struct UpstreamsTests {
   }
 
   /// The place of the provider that answered.
-  private func provider(_ outcome: Outcome) -> Int? { try? outcome.get().provider }
+  private func provider(_ outcome: Outcome) -> Int? { try? outcome.get().endpoint }
 
   private func failed(_ outcome: Outcome) -> Upstreams.Failed? {
     if case .failure(let failed) = outcome { failed } else { nil }
@@ -495,7 +495,7 @@ struct UpstreamsTests {
     #expect(transport.count == 2)
     clock.advance(by: .seconds(1))
     let answered = try await lookup.value.get()
-    #expect(answered.provider == 1)
+    #expect(answered.endpoint == 1)
     #expect(answered.asked == Sample.at(1))
   }
 

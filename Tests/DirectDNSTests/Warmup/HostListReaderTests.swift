@@ -54,6 +54,7 @@ struct HostListReaderTests {
   }
 
   @Test func `a long comment is a comment`() {
-    #expect(hosts("a.example # " + String(repeating: "x", count: 5000) + "\nb.example\n") == ["a.example", "b.example"])
+    #expect(
+      hosts("a.example # " + String(repeating: "x", count: 5000) + "\nb.example\n") == ["a.example", "b.example"])
   }
 }

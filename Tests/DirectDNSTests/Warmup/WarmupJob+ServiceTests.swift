@@ -62,7 +62,8 @@ struct WarmupJobServiceTests {
     try await running.value
   }
 
-  @Test func `where the plan wants that, a missed minimum ends the group, and the pipeline never begins`() async throws {
+  @Test func `where the plan wants that, a missed minimum ends the group, and the pipeline never begins`() async throws
+  {
     let laboratory = try Laboratory { $0.usesSystemDNS = false }
     let warmup = try job(laboratory) { $0.shortfall = .fails }
     let pipeline = Pipeline(warmup: warmup)

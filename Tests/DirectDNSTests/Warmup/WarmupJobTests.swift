@@ -77,11 +77,11 @@ struct WarmupJobTests {
         $0 += 1
         return $0
       }
-      return number <= 20_000 ? "h\(number).example" : nil
+      return number <= 3000 ? "h\(number).example" : nil
     }
     let job = try WarmupJob(plan([]) { $0.sources = [.sequence(names)] }, resolver: laboratory.resolver)
     let report = try await job.warmUp()
-    #expect(report.negative == 20_000)
+    #expect(report.negative == 3000)
     #expect(report.failures.count == WarmupReport.listLimit)
     #expect(laboratory.resolver.cacheStatistics.names <= 100)
   }
@@ -183,7 +183,8 @@ struct WarmupJobTests {
     #expect(report.resolved == 5 && report.durationMs == 1000)
   }
 
-  @Test func `with one provider of a low rate names wait for their turn, and none fails by its deadline`() async throws {
+  @Test func `with one provider of a low rate names wait for their turn, and none fails by its deadline`() async throws
+  {
     let laboratory = try Laboratory {
       $0.families = .any
       $0.providers[0].rateLimit = RateLimit(perSecond: 20)
@@ -194,20 +195,23 @@ struct WarmupJobTests {
     let running = Task { try await job.warmUp() }
     // 400 queries, of which 20 go out at once, and then one every 50 ms; steps that never end just there.
     let step = Duration.microseconds(47_300)
-    var sent = 20
-    for number in 1... where sent < 400 {
+    var (sent, steps) = (20, 0)
+    while sent < 400 {
       await laboratory.transport.waitForSent(sent)
       #expect(laboratory.transport.count == sent)
-      await laboratory.clock.waitForSleepers(min(20, 400 - sent))
+      // Of ten names under way one may have half of its answer.
+      await laboratory.clock.waitForSleepers(min(19, 400 - sent))
       laboratory.clock.advance(by: step)
-      sent = min(400, 20 + Int(step * number / .milliseconds(50)))
+      steps += 1
+      sent = min(400, 20 + Int(step * steps / .milliseconds(50)))
     }
     let report = try await running.value
     #expect(report.resolved == 200 && report.failed == 0)
     #expect((18_900...19_100).contains(report.durationMs))
   }
 
-  @Test func `a provider that says 429 is left alone until its Retry-After is over, and no name is lost`() async throws {
+  @Test func `a provider that says 429 is left alone until its Retry-After is over, and no name is lost`() async throws
+  {
     let laboratory = try Laboratory { $0.usesSystemDNS = false }
     // A server that takes five queries in any second.
     let taken = Locked<[Int64: Int]>([:])
@@ -294,7 +298,7 @@ struct WarmupJobTests {
     let job = try WarmupJob(plan, resolver: laboratory.resolver)
     let running = Task { try await job.warmUp() }
     await laboratory.transport.waitForSent(4)
-    await laboratory.clock.waitForSleepers(4)
+    await laboratory.clock.waitForSleepers(3)
     laboratory.clock.advance(by: .milliseconds(500))
     let report = try await running.value
     #expect(report.end == .deadline && report.wasCutShort && report.durationMs == 500)

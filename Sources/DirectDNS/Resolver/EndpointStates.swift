@@ -1,0 +1,164 @@
+/// One endpoint as it stands: a value.
+struct EndpointState: Sendable {
+  /// Stays while the endpoint is configured, and is never given to another.
+  let number: Int
+  private(set) var configuration: ProviderConfiguration
+  fileprivate(set) var health = EndpointHealth()
+  /// What became of its queries so far.
+  fileprivate(set) var tally = QueryTally()
+  fileprivate var bucket: TokenBucket?
+
+  fileprivate init(_ number: Int, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
+    self.number = number
+    self.configuration = configuration
+    bucket = configuration.rateLimit.map { TokenBucket($0, now: now) }
+  }
+
+  /// Whether a provider of another configuration is this endpoint: who it is and where it is count, and neither its
+  /// credentials nor its path.
+  fileprivate func isEndpoint(of other: ProviderConfiguration) -> Bool {
+    let (mine, theirs) = (configuration.provider, other.provider)
+    return mine.name == theirs.name && Origin(mine.url) == Origin(theirs.url)
+  }
+
+  fileprivate mutating func update(_ configuration: ProviderConfiguration, at now: ResolverInstant) {
+    self.configuration = configuration
+    guard let limit = configuration.rateLimit else {
+      bucket = nil
+      return
+    }
+    if bucket == nil { bucket = TokenBucket(limit, now: now) } else { bucket?.change(to: limit, at: now) }
+  }
+
+  fileprivate func isBlocked(at now: ResolverInstant) -> Bool { health.blockedUntil.map { $0 > now } ?? false }
+
+  fileprivate func isReady(at now: ResolverInstant) -> Bool {
+    !isBlocked(at: now) && (bucket.map { $0.ready(at: now) <= now } ?? true)
+  }
+
+  fileprivate mutating func take(at now: ResolverInstant) -> Bool {
+    guard !isBlocked(at: now) else { return false }
+    return bucket?.take(at: now) ?? true
+  }
+
+  /// The next token of an endpoint that has said nothing against being asked, and when it may be used.
+  fileprivate mutating func reserve(at now: ResolverInstant) -> ResolverInstant? {
+    guard !isBlocked(at: now) else { return nil }
+    return bucket?.reserve(at: now)
+  }
+
+  fileprivate func ready(at now: ResolverInstant) -> ResolverInstant {
+    max(health.blockedUntil ?? now, bucket?.ready(at: now) ?? now)
+  }
+}
+
+/// All endpoints as they stand, in the order of asking: a value, moved on by what happens and `now` alone.
+struct EndpointStates: Sendable {
+  /// Who may be asked now.
+  enum Next: Sendable {
+    case taken(EndpointState)
+    /// The endpoint of that number, from then on: that turn is reserved for it.
+    case turn(Int, at: ResolverInstant)
+    /// Nobody before that: it said 429, and reserves nothing.
+    case blocked(until: ResolverInstant)
+    /// Nobody in time: their rates are used up.
+    case late(names: [String])
+    /// Nobody: there is none any more.
+    case none
+  }
+
+  private(set) var endpoints: [EndpointState] = []
+  private var nextNumber = 0
+  private(set) var hedges = false
+  private var budget = HedgeBudget()
+
+  init(_ configuration: ResolverConfiguration, at now: ResolverInstant) { update(configuration, at: now) }
+
+  /// Goes on with other providers: those that stay keep what is known of them.
+  mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
+    var known = endpoints
+    endpoints = configuration.providers.map { provider in
+      guard let place = known.firstIndex(where: { $0.isEndpoint(of: provider) }) else {
+        defer { nextNumber += 1 }
+        return EndpointState(nextNumber, provider, at: now)
+      }
+      var endpoint = known.remove(at: place)
+      endpoint.update(provider, at: now)
+      return endpoint
+    }
+    hedges = configuration.hedges && endpoints.count > 1
+  }
+
+  /// The numbers of the endpoints, in the order in which a lookup asks them.
+  func order(at now: ResolverInstant) -> [Int] {
+    UpstreamOrder.order(endpoints.map(\.health), at: now).map { endpoints[$0].number }
+  }
+
+  /// Takes the first of those endpoints that may be asked now, or the next turn of the one that may be asked soonest.
+  ///
+  /// An empty bucket is no failure: the next one is asked instead.
+  mutating func next(among numbers: [Int], before deadline: ResolverInstant, at now: ResolverInstant) -> Next {
+    let places = places(of: numbers)
+    for place in places where endpoints[place].take(at: now) {
+      budget.queried(at: now)
+      return .taken(endpoints[place])
+    }
+    guard let soonest = places.min(by: { endpoints[$0].ready(at: now) < endpoints[$1].ready(at: now) }) else {
+      return .none
+    }
+    let ready = endpoints[soonest].ready(at: now)
+    guard ready < deadline else { return .late(names: places.map { endpoints[$0].configuration.provider.name }) }
+    guard let instant = endpoints[soonest].reserve(at: now) else { return .blocked(until: ready) }
+    return .turn(endpoints[soonest].number, at: instant)
+  }
+
+  /// The turn that was reserved has come; nothing if the endpoint has said 429 or gone meanwhile.
+  mutating func begin(_ number: Int, at now: ResolverInstant) -> EndpointState? {
+    guard let place = place(of: number), !endpoints[place].isBlocked(at: now) else { return nil }
+    budget.queried(at: now)
+    return endpoints[place]
+  }
+
+  /// A turn that was reserved is not needed.
+  mutating func giveBack(_ number: Int) {
+    if let place = place(of: number) { endpoints[place].bucket?.giveBack() }
+  }
+
+  /// Takes one of those endpoints for a second query beside the first, where the budget has room for it.
+  mutating func takeHedge(among numbers: [Int], at now: ResolverInstant) -> EndpointState? {
+    // Only where there is somebody to ask: a hedge's right is not spent on nothing.
+    guard let place = places(of: numbers).first(where: { endpoints[$0].isReady(at: now) }), budget.take(at: now),
+      endpoints[place].take(at: now)
+    else { return nil }
+    return endpoints[place]
+  }
+
+  /// An endpoint is asked.
+  mutating func asked(_ number: Int, at now: ResolverInstant) {
+    if let place = place(of: number) { endpoints[place].health.asked(at: now) }
+  }
+
+  /// A query has ended; what is known of the endpoint's health by now, or nothing if the endpoint has gone.
+  @discardableResult
+  mutating func ended(
+    _ number: Int, _ result: Result<Answer, ProviderFailure>, of lookup: EndpointHealth.Lookup, in time: Duration,
+    at now: ResolverInstant
+  ) -> EndpointHealth? {
+    guard let place = place(of: number) else { return nil }
+    switch result {
+    case .success: endpoints[place].health.answered(in: time)
+    case .failure(let failure): endpoints[place].health.failed(failure.kind, of: lookup, in: time, at: now)
+    }
+    endpoints[place].tally.note(result)
+    return endpoints[place].health
+  }
+
+  /// Forgets what the last network taught.
+  mutating func networkDidChange() {
+    for place in endpoints.indices { endpoints[place].health.networkDidChange() }
+  }
+
+  private func place(of number: Int) -> Int? { endpoints.firstIndex { $0.number == number } }
+
+  private func places(of numbers: [Int]) -> [Int] { numbers.compactMap(place) }
+}

@@ -1,0 +1,104 @@
+internal import Logging
+internal import Synchronization
+
+/// Going on by another configuration, without losing what is known.
+extension Resolver {
+  /// How it behaves at the moment.
+  public var configuration: ResolverConfiguration { settings.configuration }
+
+  /// What holds at the moment.
+  var settings: ResolverSettings { current.withLock(\.self) }
+
+  /// The system's DNS; nothing where it is off.
+  var system: (any SystemSource)? { settings.system }
+
+  /// The families that a lookup asks for unless its caller says otherwise.
+  @inline(__always)
+  var families: AddressFamilies { AddressFamilies(rawValue: wantedFamilies.load(ordering: .relaxed)) }
+
+  /// Goes on by another configuration, from the next lookup on.
+  ///
+  /// The cache stays, and so do lookups under way; of providers whose name and origin stay, the health and what is left
+  /// of their rate stay. Answers that are known keep the lifetime that they came with, except those of names that are
+  /// now looked up elsewhere, such as a name that was pinned: they are forgotten. Names to be kept alive that were set
+  /// by ``keepAlive(_:)`` stay, unless the configuration had them and has them no longer.
+  ///
+  /// What a resolver is built around stays as it was made: `capacity`, `store`, `storeTimeout` and `observer` of the
+  /// new configuration are ignored; and so is `trust` where the transport is the caller's own. The files of `trust` are
+  /// read when it changes. Over its life a resolver takes providers of at most 254 different names.
+  ///
+  /// A cached lookup costs what it did before. The call itself waits for nothing and may look through the cache once.
+  ///
+  /// - Parameters:
+  ///   - configuration: how it behaves from now on; make it from ``configuration`` to change a part.
+  ///   - system: the system's DNS from now on; nil leaves it as it is.
+  /// - Throws: `invalidConfiguration` that names the value that is wrong; nothing has changed then.
+  public func update(
+    _ configuration: ResolverConfiguration, system: (any SystemSource)? = nil
+  ) throws(DirectDNSError) {
+    try updating.withLock { _ throws(DirectDNSError) in
+      // All that can fail comes before the first change.
+      try configuration.validate()
+      let old = settings
+      let isTrustNew = ownTransport != nil && configuration.trust != old.configuration.trust
+      let trust = try isTrustNew ? configuration.trust.resolved() : nil
+      try Self.number(configuration.providers, in: sources)
+
+      var configuration = configuration
+      configuration.capacity = old.configuration.capacity
+      configuration.store = old.configuration.store
+      configuration.storeTimeout = old.configuration.storeTimeout
+      configuration.observer = old.configuration.observer
+      if let trust { ownTransport?.update(trust) }
+      apply(ResolverSettings(configuration, system: system ?? old.systemSource), inPlaceOf: old)
+    }
+    logger.info("configuration updated")
+  }
+
+  private func apply(_ new: ResolverSettings, inPlaceOf old: ResolverSettings) {
+    let (configuration, before) = (new.configuration, old.configuration)
+    current.withLock { $0 = new }
+    wantedFamilies.store(configuration.families.rawValue, ordering: .relaxed)
+    if configuration.cache != before.cache {
+      cache.update(configuration.cache)
+      systemFailures.withLock { $0.policy = configuration.cache }
+      store?.update(configuration.cache)
+    }
+    bootstrap.update(system: new.system)
+    upstreams.update(configuration)
+    // Whoever failed may be gone, and nobody waits for a pause to end that was made for another's sake.
+    cache.forgetFailures()
+    systemFailures.withLock { $0.forgetAll() }
+    if configuration.localZones != before.localZones {
+      forgetMoved(from: before.localZones, to: configuration.localZones)
+    }
+    let (added, removed) = (
+      configuration.keepAlive.subtracting(before.keepAlive), before.keepAlive.subtracting(configuration.keepAlive)
+    )
+    if !added.isEmpty || !removed.isEmpty { keepAlive { $0 = $0.subtracting(removed).union(added) } }
+  }
+
+  /// Gives each provider's name a code in the cache.
+  static func number(_ providers: [ProviderConfiguration], in sources: SourceNames) throws(DirectDNSError) {
+    for provider in providers where sources.code(ofProvider: provider.provider.name) == nil {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "Provider \(provider.provider.name): a resolver takes providers of at most \(SourceNames.providerLimit) different names over its life. Use a name that it knows, or make another resolver."
+      )
+    }
+  }
+
+  // MARK: Names that are looked up elsewhere now
+
+  private func forgetMoved(from old: LocalZones, to new: LocalZones) {
+    for (name, value) in cache.all() where value.ipv4 != .neverAsked || value.ipv6 != .neverAsked {
+      if old.route(name) != new.route(name) { cache.forget(name, now: clock.now) }
+    }
+  }
+
+  /// Forgets what a flight has just learned, if its name is looked up elsewhere by now: an update that came while it
+  /// flew had nothing to forget yet.
+  func forget(_ host: HostName, unlessRoutedTo routes: [NameRoute]) {
+    if !routes.contains(settings.configuration.localZones.route(host)) { cache.forget(host, now: clock.now) }
+  }
+}

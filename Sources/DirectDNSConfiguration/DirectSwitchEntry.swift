@@ -1,0 +1,25 @@
+internal import DirectDNS
+
+/// The switch of the configuration file that turns direct connect off.
+extension DirectSwitch {
+  enum Key: String, ConfigurationKey { case off }
+
+  /// `"on"`, `"off"`, or an object that says for which names it is off.
+  ///
+  /// A bare list is refused: nobody could tell from it whether direct connect is on or off for the names.
+  init(_ node: ConfigurationNode) throws(ConfigurationFault) {
+    let expectation = "Give \"on\", \"off\", or { off: […] } with the names for which it is off."
+    switch node.value {
+    case .text("on"), .bool(true): self = .on
+    case .text("off"), .bool(false): self = .off
+    case .object:
+      let object = try node.object(Key.self, expectation)
+      guard let names = object[.off] else { throw object.missing(.off, expectation) }
+      let suffixes = try names.list("Give a list of names.").map { node throws(ConfigurationFault) in
+        try node.suffix()
+      }
+      self = suffixes.isEmpty ? .on : .offUnder(suffixes)
+    default: throw node.fault(expectation)
+    }
+  }
+}

@@ -1,0 +1,248 @@
+internal import CoreMetrics
+public import DirectDNS
+internal import Logging
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A configuration file that holds while a process runs: resolvers and clients are kept to it, and go on by another state
+/// of it without losing what they know.
+///
+/// Run it as a service: it reads the file again when it has changed or when the process gets SIGHUP. A file that cannot
+/// be used changes nothing; the log says what is wrong with it, and every change that was made.
+///
+/// ```swift
+/// let live = try LiveConfiguration(path: "/etc/pipeline/directdns.json5")
+/// let resolver = try live.makeResolver()
+/// let client = try live.makeClient(resolver: resolver)
+/// try await ServiceGroup(services: [live, client, pipeline], logger: logger).run()
+/// ```
+public final class LiveConfiguration: Sendable {
+  /// Makes settings of a file's bytes.
+  typealias Reading = @Sendable ([UInt8], _ name: String) throws(ConfigurationFault) -> DirectSettings
+
+  private struct State {
+    var settings: DirectSettings
+    /// What the file was when it was last read, for better or worse.
+    var stamp: FileStamp?
+    var resolvers: [Resolver] = []
+    var clients: [DirectClient] = []
+  }
+
+  /// How often the file is looked at.
+  let interval: Duration
+  let clock: any ResolverClock
+  private let source: any ConfigurationSource
+  private let reading: Reading
+  private let observer: @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void
+  private let logger: Logger
+  private let state: Locked<State>
+
+  /// Reads a file for the first time.
+  ///
+  /// - Parameters:
+  ///   - path: the file. Relative paths in it go from its folder.
+  ///   - environment: variables that go before the file, as ``DirectSettings`` has it; by default the process's own.
+  ///   - interval: how often the file is looked at; by default each second. It costs one system call.
+  ///   - adjust: changes what the file says, each time before it is applied, for what the program knows better.
+  ///   - observer: is told of every further reading: what it changed, or why it changed nothing.
+  /// - Throws: `invalidConfiguration` if the file cannot be used.
+  public convenience init(
+    path: String, environment: [String: String]? = nil, interval: Duration = .seconds(1),
+    adjust: @escaping @Sendable (inout DirectSettings) -> Void = { _ in },
+    observer: @escaping @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void = { _ in }
+  ) throws(DirectDNSError) {
+    let variables = environment ?? ProcessInfo.processInfo.environment
+    do throws(ConfigurationFault) {
+      let environment = try EnvironmentSettings(variables)
+      try self.init(
+        ConfigurationPath(name: path), interval: interval, clock: SystemClock(),
+        logger: Logger(label: "directdns.configuration"), observer: observer
+      ) { bytes, name throws(ConfigurationFault) in
+        var settings = try DirectSettings(
+          ConfigurationFile(checking: bytes, name: name), environment: environment, overrides: SettingsOverrides())
+        adjust(&settings)
+        return settings
+      }
+    } catch {
+      throw error.error
+    }
+  }
+
+  /// The same with a command line's options over file and environment.
+  package convenience init(
+    path: String, environment: EnvironmentSettings, overrides: SettingsOverrides, clock: any ResolverClock,
+    adjust: @escaping @Sendable (inout DirectSettings) -> Void,
+    observer: @escaping @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void
+  ) throws(ConfigurationFault) {
+    try self.init(
+      ConfigurationPath(name: path), interval: .seconds(1), clock: clock,
+      logger: Logger(label: "directdns.configuration"), observer: observer
+    ) { bytes, name throws(ConfigurationFault) in
+      var settings = try DirectSettings(
+        ConfigurationFile(checking: bytes, name: name), environment: environment, overrides: overrides)
+      adjust(&settings)
+      return settings
+    }
+  }
+
+  init(
+    _ source: any ConfigurationSource, interval: Duration, clock: any ResolverClock, logger: Logger,
+    observer: @escaping @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void = { _ in },
+    reading: @escaping Reading
+  ) throws(ConfigurationFault) {
+    self.source = source
+    self.interval = interval
+    self.clock = clock
+    self.logger = logger
+    self.observer = observer
+    self.reading = reading
+    // The stamp first: what is written in between is then seen as another state.
+    let stamp = source.stamp()
+    state = Locked(State(settings: try reading(source.read(), source.name), stamp: stamp))
+  }
+
+  /// What holds at the moment.
+  public var settings: DirectSettings { state.withLock(\.settings) }
+
+  // MARK: Those who are kept to it
+
+  /// Keeps a resolver to the file from now on; what the file may say is the file's to say.
+  ///
+  /// - Throws: `invalidConfiguration` if the resolver cannot go by the file.
+  public func keep(_ resolver: Resolver) throws(DirectDNSError) {
+    try state.withLock { state throws(DirectDNSError) in
+      try state.settings.apply(to: resolver)
+      state.resolvers.append(resolver)
+    }
+  }
+
+  /// Keeps a client to the file from now on: its address policy, the switch of direct connect, and what look-ups want.
+  ///
+  /// Its resolver is kept by ``keep(_:)-(Resolver)``.
+  ///
+  /// - Throws: `invalidConfiguration` if the client cannot go by the file.
+  public func keep(_ client: DirectClient) throws(DirectDNSError) {
+    try state.withLock { state throws(DirectDNSError) in
+      try state.settings.apply(to: client)
+      state.clients.append(client)
+    }
+  }
+
+  /// Makes a resolver that is kept to the file.
+  ///
+  /// - Parameter adjust: changes what no file says, such as the store.
+  public func makeResolver(
+    _ adjust: (inout ResolverConfiguration) -> Void = { _ in }
+  ) throws(DirectDNSError) -> Resolver {
+    let settings = settings
+    var configuration = settings.resolver
+    adjust(&configuration)
+    let resolver = try Resolver(configuration, system: SystemDNS(servers: settings.systemServers))
+    try keep(resolver)
+    return resolver
+  }
+
+  /// Makes a client that is kept to the file.
+  ///
+  /// - Parameters:
+  ///   - resolver: what it resolves names by.
+  ///   - adjust: changes what no file says, such as the cookie jar.
+  public func makeClient(
+    resolver: Resolver, _ adjust: (inout DirectClientConfiguration) -> Void = { _ in }
+  ) throws(DirectDNSError) -> DirectClient {
+    let settings = settings
+    var configuration = DirectClientConfiguration()
+    configuration.trust = settings.resolver.trust
+    settings.apply(to: &configuration)
+    adjust(&configuration)
+    let client = try DirectClient(configuration, resolver: resolver)
+    try keep(client)
+    return client
+  }
+
+  // MARK: Reading it again
+
+  /// Reads the file again, whether or not it has changed.
+  ///
+  /// - Returns: what changed.
+  /// - Throws: why the file cannot be used; what held before holds still.
+  @discardableResult
+  public func reload() throws(DirectDNSError) -> SettingsDifference {
+    let outcome = state.withLock { read(&$0) }
+    report(outcome)
+    return try outcome.get()
+  }
+
+  /// Reads the file again if it is not what it was.
+  func reloadIfChanged() {
+    let outcome = state.withLock { state -> Result<SettingsDifference, DirectDNSError>? in
+      source.stamp() == state.stamp ? nil : read(&state)
+    }
+    if let outcome { report(outcome) }
+  }
+
+  /// Takes on what the file says: all of it, or none.
+  private func read(_ state: inout State) -> Result<SettingsDifference, DirectDNSError> {
+    state.stamp = source.stamp()
+    let settings: DirectSettings
+    do throws(ConfigurationFault) { settings = try reading(source.read(), source.name) } catch {
+      return .failure(error.error)
+    }
+    let difference = SettingsDifference(from: state.settings, to: settings)
+    guard !difference.isEmpty else { return .success(difference) }
+    do throws(DirectDNSError) {
+      for resolver in state.resolvers { try settings.apply(to: resolver) }
+      for client in state.clients { try settings.apply(to: client) }
+    } catch {
+      // What held before is good for all of them: they held to it.
+      for resolver in state.resolvers { try? state.settings.apply(to: resolver) }
+      for client in state.clients { try? state.settings.apply(to: client) }
+      return .failure(DirectDNSError(error.code, "\(source.name): \(error.message)"))
+    }
+    state.settings = settings
+    return .success(difference)
+  }
+
+  private func report(_ outcome: Result<SettingsDifference, DirectDNSError>) {
+    let label: String
+    switch outcome {
+    case .success(let difference):
+      label = difference.isEmpty ? "unchanged" : "applied"
+      if difference.isEmpty {
+        logger.info("configuration read: nothing has changed", metadata: ["file": "\(source.name)"])
+      }
+      for change in difference.changes {
+        logger.notice("configuration changed", metadata: ["file": "\(source.name)", "change": "\(change)"])
+      }
+    case .failure(let error):
+      label = "refused"
+      logger.error(
+        "the configuration file cannot be used: what held before holds still", metadata: ["reason": "\(error.message)"])
+    }
+    Counter(label: "directdns_configuration_reloads", dimensions: [("outcome", label)]).increment()
+    observer(outcome)
+  }
+}
+
+extension DirectSettings {
+  /// Sets what these settings say about a client's requests.
+  public func apply(to configuration: inout DirectClientConfiguration) {
+    configuration.policy = addressPolicy
+    configuration.direct = direct
+    configuration.lookup.expired = lookup.expired
+  }
+
+  fileprivate func apply(to resolver: Resolver) throws(DirectDNSError) {
+    try resolver.update(self.resolver, system: SystemDNS(servers: systemServers))
+  }
+
+  fileprivate func apply(to client: DirectClient) throws(DirectDNSError) {
+    var configuration = client.configuration
+    apply(to: &configuration)
+    try client.update(configuration)
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import DirectDNSConfiguration
+
+@Suite struct `A file's stamp` {
+  private let folder = TestFolder()
+
+  @Test func `is the same while nothing happens, and nothing where there is no file`() throws {
+    try folder.write("{}", to: "a")
+    #expect(FileStamp(of: folder / "a") == FileStamp(of: folder / "a"))
+    #expect(FileStamp(of: folder / "b") == nil)
+  }
+
+  @Test func `is another after a write in place, a file moved into place, and a swapped link`() throws {
+    try folder.write("{}", to: "a")
+    var last = FileStamp(of: folder / "a")
+    func expectAnother() {
+      let now = FileStamp(of: folder / "a")
+      #expect(now != nil && now != last)
+      last = now
+    }
+    try folder.write("{  }", to: "a")
+    expectAnother()
+    // An editor's way: the same length, and perhaps the same moment.
+    try folder.write("{  }", to: "a.new")
+    try folder.move("a.new", onto: "a")
+    expectAnother()
+    // A ConfigMap's way: a link to a link to a folder.
+    try folder.write("{  }", to: "1/a")
+    try folder.write("{  }", to: "2/a")
+    try folder.link("..data", to: "1")
+    try folder.link("a", to: "..data/a")
+    expectAnother()
+    try folder.link("..data", to: "2")
+    expectAnother()
+  }
+}
+
+/// A folder of a test's own, in the ways in which configuration files change.
+final class TestFolder: Sendable {
+  let path: String
+
+  init() {
+    path = FileManager.default.temporaryDirectory.appending(path: "directdns-\(UUID().uuidString)").path
+    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  static func / (folder: TestFolder, name: String) -> String { "\(folder.path)/\(name)" }
+
+  /// Writes into the file that is there.
+  func write(_ text: String, to name: String) throws {
+    let file = self / name
+    try FileManager.default.createDirectory(
+      atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(filePath: file))
+  }
+
+  /// Moves a file in the place of another, in one step.
+  func move(_ name: String, onto other: String) throws {
+    guard unsafe rename(self / name, self / other) == 0 else { throw CocoaError(.fileWriteUnknown) }
+  }
+
+  /// Makes a link, in one step where there is one of that name.
+  func link(_ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: self / "link.new", withDestinationPath: target)
+    try move("link.new", onto: name)
+  }
+
+  func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: self / name) }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSConfiguration
+@testable import DirectDNSTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct LiveConfigurationTests {
+  private let folder = TestFolder()
+  private let clock = ManualClock()
+  private let log = RecordingLog()
+  private var path: String { folder / "c.json5" }
+
+  private func live(
+    _ text: String, observer: @escaping @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void = { _ in }
+  ) throws -> LiveConfiguration {
+    try folder.write(text, to: "c.json5")
+    return try LiveConfiguration(
+      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger, observer: observer
+    ) { bytes, name throws(ConfigurationFault) in
+      try DirectSettings(
+        ConfigurationFile(checking: bytes, name: name), environment: EnvironmentSettings([:]),
+        overrides: SettingsOverrides())
+    }
+  }
+
+  private func change(_ text: String) throws {
+    try folder.write(text, to: "new")
+    try folder.move("new", onto: "c.json5")
+  }
+
+  // MARK: Reading
+
+  @Test func `a change is taken on by all that are kept to the file, and logged`() throws {
+    let live = try live("{ timeout: 2, direct: 'on' }")
+    let resolver = try live.makeResolver { $0.capacity = 77 }
+    let client = try live.makeClient(resolver: resolver) { $0.userAgent = "mine" }
+    #expect(resolver.configuration.timeout == .seconds(2) && client.configuration.direct == .on)
+    try change(
+      """
+      { timeout: 3, direct: { off: ["bank.example"] }, addressPolicy: "any", expired: "refused",
+        providers: ["quad9"], pins: { "www.example.com": ["192.0.2.1"] }, capacity: 5 }
+      """)
+    live.reloadIfChanged()
+    #expect(resolver.configuration.timeout == .seconds(3) && resolver.configuration.capacity == 77)
+    #expect(resolver.configuration.providers.map(\.provider.name) == ["quad9"])
+    #expect(resolver.cached("www.example.com")?.source == .pin)
+    #expect(client.configuration.direct == .offUnder([try HostName("bank.example")]))
+    #expect(client.configuration.policy == .any && client.configuration.lookup.expired == .refused)
+    #expect(client.configuration.userAgent == "mine" && client.configuration.redirects != nil)
+    #expect(live.settings.direct == client.configuration.direct)
+    for line in [
+      "notice configuration changed change=direct: on → off for bank.example file=\(path)",
+      "notice configuration changed change=providers: +quad9 -alidns -google -cloudflare file=\(path)",
+      "notice configuration changed change=pins: +www.example.com 192.0.2.1 file=\(path)",
+      "change=timeout: 2.0 seconds → 3.0 seconds",
+    ] { #expect(log.text.contains(line)) }
+    resolver.shutDown()
+  }
+
+  @Test(arguments: [
+    ("{ timeout: ", "line 1, column"), ("{ timeuot: 3 }", "timeuot is no key"),
+    ("{ providers: [], system: false, timeout: 3 }", "nobody could be asked"),
+    ("{ ca: ['/there/is/none.pem'], timeout: 3 }", "/there/is/none.pem"), ("{ direct: ['a'] }", "direct is a list"),
+    ("", "line 1, column 1"),
+  ])
+  func `a file that cannot be used changes nothing, and the log says once what is wrong`(
+    text: String, reason: String
+  ) throws {
+    let live = try live("{ timeout: 2 }")
+    let resolver = try live.makeResolver()
+    let client = try live.makeClient(resolver: resolver)
+    try change(text)
+    for _ in 0..<3 { live.reloadIfChanged() }
+    #expect(resolver.configuration.timeout == .seconds(2) && live.settings.resolver.timeout == .seconds(2))
+    #expect(client.configuration.direct == .on)
+    let errors = log.lines.withLock { $0.filter { $0.hasPrefix("error") } }
+    #expect(errors.count == 1)
+    #expect(errors.first?.contains(reason) == true && errors.first?.contains(path) == true)
+    let error = #expect(throws: DirectDNSError.self) { try live.reload() }
+    #expect(error?.code == .invalidConfiguration)
+    try change("{ timeout: 4 }")
+    live.reloadIfChanged()
+    #expect(resolver.configuration.timeout == .seconds(4))
+    resolver.shutDown()
+  }
+
+  @Test func `a file that is gone changes nothing, and one that comes back is read`() throws {
+    let live = try live("{ timeout: 2 }")
+    try folder.remove("c.json5")
+    live.reloadIfChanged()
+    live.reloadIfChanged()
+    #expect(live.settings.resolver.timeout == .seconds(2))
+    #expect(log.lines.withLock { $0.count { $0.contains("there is no such file") } } == 1)
+    try folder.write("{ timeout: 3 }", to: "c.json5")
+    live.reloadIfChanged()
+    #expect(live.settings.resolver.timeout == .seconds(3))
+  }
+
+  @Test func `where one cannot go by the file, none does`() throws {
+    let live = try live("{ timeout: 2 }")
+    let pinned = try live.makeResolver()
+    // A resolver that has used up its names of providers refuses a new one.
+    let full = try live.makeResolver()
+    for number in 0..<SourceNames.providerLimit { _ = full.sources.code(ofProvider: "n\(number)") }
+    try change("{ timeout: 3, providers: ['quad9'] }")
+    let error = #expect(throws: DirectDNSError.self) { try live.reload() }
+    #expect(error?.message.contains("quad9") == true)
+    #expect(pinned.configuration.timeout == .seconds(2) && full.configuration.timeout == .seconds(2))
+    #expect(pinned.configuration.providers.map(\.provider.name) == ["alidns", "google", "cloudflare"])
+    #expect(live.settings.resolver.timeout == .seconds(2))
+    for resolver in [pinned, full] { resolver.shutDown() }
+  }
+
+  @Test func `nothing of it is a secret's way into the log`() throws {
+    let secret = "deadbeef5ec2e7"
+    let live = try live("{}")
+    for text in [
+      "{ providers: [{ provider: 'alidns', credentials: { account: '1', keyID: 'k', secret: '\(secret)' } }] }",
+      "{ providers: [{ provider: 'alidns', credentials: { account: '1', keyID: 'k', secret: '\(secret)0' } }] }",
+      "{ providers: [{ provider: 'alidns', credentials: { secert: '\(secret)' } }] }",
+      "{ providers: [{ provider: 'alidns', credentials: { secret: '\(secret)' } }] }",
+      "{ providers: ['json+https://192.0.2.1/r?key=\(secret)'] }", "{ providers: [{ secret: '\(secret) }] }",
+    ] {
+      try change(text)
+      live.reloadIfChanged()
+    }
+    #expect(log.text.contains("credentials changed"))
+    #expect(log.lines.withLock(\.count) >= 6)
+    #expect(!log.text.contains(secret))
+  }
+
+  @Test func `a file that cannot be used at the beginning is an error`() throws {
+    let error = #expect(throws: DirectDNSError.self) { try LiveConfiguration(path: path, environment: [:]) }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(error?.message == "\(path): the configuration file cannot be read: there is no such file.")
+    try folder.write("{ direct: 'of' }", to: "c.json5")
+    #expect(throws: DirectDNSError.self) { try LiveConfiguration(path: path, environment: [:]) }
+  }
+
+  @Test func `the environment goes before the file, and the program before both`() throws {
+    try folder.write("{ timeout: 2, expired: 'refused', hedging: true }", to: "c.json5")
+    let live = try LiveConfiguration(path: path, environment: ["DIRECTDNS_TIMEOUT": "9"]) {
+      $0.resolver.hedges = false
+    }
+    #expect(live.settings.resolver.timeout == .seconds(9) && live.settings.lookup.expired == .refused)
+    #expect(!live.settings.resolver.hedges)
+    try change("{ timeout: 3, expired: 'preferred' }")
+    #expect(try live.reload().changes == ["expired: refused → preferred"])
+    #expect(live.settings.resolver.timeout == .seconds(9) && !live.settings.resolver.hedges)
+  }
+
+  // MARK: Watching
+
+  @Test func `the file is looked at each second, and a link that is swapped is seen`() async throws {
+    let outcomes = Watched<[String]>([])
+    try folder.write("{ timeout: 2 }", to: "1/c.json5")
+    try folder.write("{ timeout: 3 }", to: "2/c.json5")
+    try folder.link("..data", to: "1")
+    try folder.link("linked", to: "..data/c.json5")
+    let live = try LiveConfiguration(
+      ConfigurationPath(name: folder / "linked"), interval: .seconds(1), clock: clock, logger: log.logger,
+      observer: { outcome in outcomes.change { $0.append((try? outcome.get().description) ?? "refused") } }
+    ) { bytes, name throws(ConfigurationFault) in
+      try DirectSettings(
+        ConfigurationFile(checking: bytes, name: name), environment: EnvironmentSettings([:]),
+        overrides: SettingsOverrides())
+    }
+    let running = Task { try await live.run() }
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    await clock.waitForSleepers()
+    #expect(outcomes.value.isEmpty)
+    try folder.link("..data", to: "2")
+    clock.advance(by: .milliseconds(500))
+    #expect(outcomes.value.isEmpty)
+    clock.advance(by: .milliseconds(500))
+    await outcomes.wait { $0.count == 1 }
+    #expect(outcomes.value == ["timeout: 2.0 seconds → 3.0 seconds"])
+    #expect(live.settings.resolver.timeout == .seconds(3))
+    running.cancel()
+    _ = await running.result
+  }
+
+  @Test func `SIGHUP has the file read at once, and ends no process`() async {
+    await #expect(processExitsWith: .success) { try await Self.hangUp() }
+  }
+
+  /// In a process of its own: a signal is the whole process's.
+  private static func hangUp() async throws {
+    let folder = TestFolder()
+    let path = folder / "c.json5"
+    try folder.write("{ direct: 'on' }", to: "c.json5")
+    let (outcomes, continuation) = AsyncStream.makeStream(of: String.self)
+    let (ready, readiness) = AsyncStream.makeStream(of: Void.self)
+    // Its time stands still: only the signal can be the reason.
+    let live = try LiveConfiguration(
+      path: path, environment: EnvironmentSettings([:]), overrides: SettingsOverrides(), clock: ManualClock(),
+      adjust: { _ in }, observer: { continuation.yield((try? $0.get().description) ?? "refused") })
+    let running = Task { try await live.run { readiness.yield() } }
+    for await _ in ready { break }
+    var seen: [String] = []
+    var steps = ["{ direct: 'off' }", "{ direct: ", "{ direct: 'on' }"].makeIterator()
+    func step() throws {
+      guard let text = steps.next() else { return }
+      try folder.write(text, to: "c.json5")
+      kill(getpid(), SIGHUP)
+    }
+    try step()
+    for await outcome in outcomes {
+      seen.append(outcome)
+      if seen.count == 3 { break }
+      try step()
+    }
+    precondition(seen == ["direct: on → off", "refused", "direct: off → on"], "\(seen)")
+    running.cancel()
+    _ = await running.result
+  }
+}

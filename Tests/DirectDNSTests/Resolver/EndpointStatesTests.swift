@@ -1,0 +1,86 @@
+import Testing
+
+@testable import DirectDNS
+
+/// What stays of endpoints when the configuration changes.
+struct EndpointStatesTests {
+  private static func configuration(_ providers: String..., limit: RateLimit? = nil) -> ResolverConfiguration {
+    var configuration = Laboratory.configuration(providers)
+    for index in configuration.providers.indices { configuration.providers[index].rateLimit = limit }
+    return configuration
+  }
+
+  private static func opened(_ states: inout EndpointStates, _ number: Int, at seconds: Double) {
+    for failure in 0..<EndpointHealth.failureLimit {
+      let lookup = EndpointHealth.Lookup(host: Sample.name("n\(failure).example"), end: Sample.at(seconds))
+      states.ended(
+        number, .failure(ProviderFailure(.transport, "no")), of: lookup, in: .zero, at: Sample.at(seconds))
+    }
+  }
+
+  private static func take(_ states: inout EndpointStates, _ numbers: [Int], at seconds: Double) -> String? {
+    guard case .taken(let endpoint) = states.next(among: numbers, before: Sample.at(seconds), at: Sample.at(seconds)) else { return nil }
+    return endpoint.configuration.provider.name
+  }
+
+  @Test func `an endpoint that stays keeps its number and its open breaker, wherever it stands now`() {
+    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
+    Self.opened(&states, 0, at: 1)
+    #expect(states.order(at: Sample.at(2)) == [1, 0])
+    states.update(Self.configuration("three", "one"), at: Sample.at(2))
+    #expect(states.order(at: Sample.at(2)) == [2, 0])
+    #expect(Self.take(&states, [0], at: 2) == "one")
+    // One that went and came back is another.
+    states.update(Self.configuration("two"), at: Sample.at(3))
+    #expect(states.order(at: Sample.at(3)) == [3])
+  }
+
+  @Test func `an endpoint of another origin is another, whatever its name is`() throws {
+    var states = EndpointStates(Self.configuration("one"), at: Sample.at(0))
+    Self.opened(&states, 0, at: 1)
+    var configuration = Self.configuration("one")
+    configuration.providers[0].provider = JSONProvider(name: "one", url: Sample.url("https://one.example:8443/"))
+    states.update(configuration, at: Sample.at(2))
+    #expect(states.order(at: Sample.at(2)) == [1])
+    configuration.providers[0].provider = JSONProvider(name: "one", url: Sample.url("https://one.example:8443/?key=2"))
+    states.update(configuration, at: Sample.at(2))
+    #expect(states.order(at: Sample.at(2)) == [1])
+  }
+
+  @Test func `what is left of a rate stays, as far as the new one allows`() {
+    let slow = RateLimit(perSecond: 1, burst: 4)
+    var states = EndpointStates(Self.configuration("one", limit: slow), at: Sample.at(0))
+    for _ in 0..<3 { #expect(Self.take(&states, [0], at: 0) == "one") }
+    states.update(Self.configuration("one", limit: slow), at: Sample.at(0))
+    #expect(Self.take(&states, [0], at: 0) == "one")
+    #expect(Self.take(&states, [0], at: 0) == nil)
+    states.update(Self.configuration("one", limit: RateLimit(perSecond: 100, burst: 100)), at: Sample.at(0))
+    #expect(Self.take(&states, [0], at: 0) == nil)
+    #expect(Self.take(&states, [0], at: 0.01) == "one")
+    states.update(Self.configuration("one"), at: Sample.at(0.01))
+    for _ in 0..<1000 { #expect(Self.take(&states, [0], at: 0.01) == "one") }
+    states.update(Self.configuration("one", limit: slow), at: Sample.at(0.02))
+    for _ in 0..<4 { #expect(Self.take(&states, [0], at: 0.02) == "one") }
+    #expect(Self.take(&states, [0], at: 0.02) == nil)
+  }
+
+  @Test func `an endpoint that has gone is asked no more, and what becomes of its query is nobody's`() {
+    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
+    states.update(Self.configuration("two"), at: Sample.at(1))
+    #expect(Self.take(&states, [0, 1], at: 1) == "two")
+    let lookup = EndpointHealth.Lookup(host: Laboratory.host, end: Sample.at(5))
+    #expect(states.ended(0, .success(.addresses("192.0.2.1")), of: lookup, in: .zero, at: Sample.at(1)) == nil)
+    #expect(states.begin(0, at: Sample.at(1)) == nil)
+    guard case .none = states.next(among: [0], before: Sample.at(9), at: Sample.at(1)) else {
+      Issue.record("somebody was left")
+      return
+    }
+  }
+
+  @Test func `one endpoint alone is not hedged`() {
+    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
+    #expect(states.hedges)
+    states.update(Self.configuration("one"), at: Sample.at(0))
+    #expect(!states.hedges)
+  }
+}

@@ -1,0 +1,260 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+/// A resolver that goes on by another configuration.
+@Suite(.timeLimit(.minutes(1)))
+struct ResolverUpdatingTests {
+  private static let host = Laboratory.host
+
+  private func update(_ laboratory: Laboratory, _ change: (inout ResolverConfiguration) -> Void) throws {
+    var configuration = laboratory.resolver.configuration
+    change(&configuration)
+    try laboratory.resolver.update(configuration)
+  }
+
+  private func providers(_ names: String...) -> [ProviderConfiguration] { Laboratory.configuration(names).providers }
+
+  // MARK: What stays
+
+  @Test func `the cache stays, and answers say where they came from although that provider has gone`() async throws {
+    let laboratory = try Laboratory("one", "two")
+    try await laboratory.learn()
+    try update(laboratory) { $0.providers = providers("three", "two") }
+    let kept = try #require(laboratory.resolver.cached(Self.host))
+    #expect(kept.source == .provider("one") && kept.freshness == .fresh)
+    try await laboratory.learn(host: Sample.name("new.example"))
+    #expect(laboratory.resolver.cached(Sample.name("new.example"))?.source == .provider("three"))
+    #expect(laboratory.resolver.snapshot().map(\.source) == [.provider("three"), .provider("one")])
+    #expect(laboratory.transport.asked == ["one", "three"])
+  }
+
+  @Test func `a lookup under way goes on, and its answer is kept`() async throws {
+    let laboratory = try Laboratory("one")
+    laboratory.transport.reply { _ in .answer(.addresses("192.0.2.7"), after: .seconds(1)) }
+    let lookup = laboratory.begin()
+    await laboratory.clock.waitForSleepers()
+    try update(laboratory) { $0.providers = providers("two") }
+    laboratory.clock.advance(by: .seconds(1))
+    #expect(try await lookup.value.get().texts == ["192.0.2.7"])
+    #expect(laboratory.resolver.cached(Self.host)?.source == .provider("one"))
+  }
+
+  @Test func `the breaker of a provider that stays is open still`() async throws {
+    let laboratory = try Laboratory("one", "two") { $0.hedges = false }
+    laboratory.transport.reply { $0.provider == "one" ? .down : .answer(.addresses("192.0.2.1")) }
+    for number in 0..<4 { _ = await laboratory.outcome(Sample.name("n\(number).example")) }
+    #expect(laboratory.transport.asked.last == "two")
+    try update(laboratory) { $0.providers = providers("one", "three") }
+    _ = await laboratory.outcome(Sample.name("later.example"))
+    #expect(laboratory.transport.asked.last == "three")
+  }
+
+  @Test func `what the resolver is built around stays as it was made`() throws {
+    let laboratory = try Laboratory { $0.capacity = 7 }
+    try update(laboratory) {
+      $0.capacity = 1
+      $0.storeTimeout = .seconds(9)
+      $0.observer = nil
+      $0.store = MemoryAnswerStore()
+      $0.timeout = .seconds(2)
+    }
+    let configuration = laboratory.resolver.configuration
+    #expect(configuration.capacity == 7 && configuration.storeTimeout == .milliseconds(50))
+    #expect(configuration.observer != nil && configuration.store == nil)
+    #expect(configuration.timeout == .seconds(2))
+  }
+
+  // MARK: What changes
+
+  @Test func `providers and families are those of the next lookup`() async throws {
+    let laboratory = try Laboratory("one")
+    try update(laboratory) {
+      $0.providers = providers("two")
+      $0.families = .ipv6
+    }
+    laboratory.transport.answer { _ in .answer(.addresses("2001:db8::1")) }
+    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["2001:db8::1"])
+    #expect(laboratory.transport.sent.map(\.question) == [AddressQuestion(Self.host, .ipv6)])
+    #expect(laboratory.resolver.cached(Self.host)?.texts == ["2001:db8::1"])
+    #expect(laboratory.resolver.cached(Self.host, options: LookupOptions(families: .ipv4)) == nil)
+  }
+
+  @Test func `the policy of the cache holds for the use of answers that are there, and the lifetime of new ones`()
+    async throws
+  {
+    let laboratory = try Laboratory()
+    try await laboratory.learn(ttl: 100)
+    laboratory.clock.advance(by: .seconds(80))
+    try update(laboratory) {
+      $0.cache.refreshesAhead = false
+      $0.cache.maximumTTL = .seconds(20)
+      $0.cache.grace = .zero
+      $0.cache.maximumStale = .seconds(5)
+    }
+    #expect(laboratory.resolver.cached(Self.host)?.freshness == .fresh)
+    laboratory.clock.advance(by: .seconds(21))
+    laboratory.transport.reply { _ in .silence }
+    #expect(laboratory.resolver.cached(Self.host)?.freshness == .stale)
+    laboratory.clock.advance(by: .seconds(6))
+    #expect(laboratory.resolver.cached(Self.host) == nil)
+    laboratory.clock.advance(by: .seconds(60))
+    await laboratory.settle()
+    let other = Sample.name("other.example")
+    try await laboratory.learn(ttl: 100, host: other)
+    #expect(laboratory.resolver.cached(other)?.timeToLive == .seconds(20))
+  }
+
+  @Test func `failures are forgotten, so that a new provider is asked at once`() async throws {
+    let laboratory = try Laboratory("one") { $0.usesSystemDNS = false }
+    #expect(await laboratory.failure()?.code == .upstreamFailed)
+    #expect(await laboratory.failure()?.code == .upstreamFailed)
+    #expect(laboratory.transport.count == 1)
+    laboratory.transport.reply { $0.provider == "two" ? .answer(.addresses("192.0.2.2")) : .down }
+    try update(laboratory) { $0.providers = providers("two") }
+    #expect(await laboratory.outcome().resolution?.texts == ["192.0.2.2"])
+  }
+
+  @Test func `the system's DNS is asked or not, and can be another`() async throws {
+    let laboratory = try Laboratory { $0.usesSystemDNS = false }
+    #expect(await laboratory.failure() != nil)
+    #expect(laboratory.system.count == 0)
+    let other = ScriptedSystem(clock: laboratory.clock)
+    other.answer { _ in .answer(.addresses("192.0.2.8")) }
+    var configuration = laboratory.resolver.configuration
+    configuration.usesSystemDNS = true
+    try laboratory.resolver.update(configuration, system: other)
+    #expect(await laboratory.outcome().resolution?.texts == ["192.0.2.8"])
+    #expect(laboratory.system.count == 0)
+  }
+
+  // MARK: Names that are looked up elsewhere
+
+  @Test func `a pin holds at once, over an answer that is there, and no longer than it stands there`() async throws {
+    let laboratory = try Laboratory()
+    try await laboratory.learn("192.0.2.1", ttl: 3600)
+    try await laboratory.learn("192.0.2.1", ttl: 3600, host: Sample.name("other.example"))
+    try update(laboratory) { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.99")] }
+    #expect(laboratory.resolver.cached(Self.host)?.source == .pin)
+    #expect(laboratory.resolver.cached("WWW.example.net.")?.texts == ["192.0.2.99"])
+    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.99"])
+    #expect(laboratory.resolver.cached("other.example")?.source == .provider("one"))
+    try update(laboratory) { $0.localZones.pins = [:] }
+    #expect(laboratory.resolver.cached(Self.host) == nil)
+    await laboratory.settle()
+    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.1"])
+  }
+
+  @Test func `an answer that was asked for before the pin came does not cover it`() async throws {
+    let laboratory = try Laboratory()
+    laboratory.transport.reply { _ in .answer(.addresses("192.0.2.7", ttl: 3600), after: .seconds(1)) }
+    let lookup = laboratory.begin()
+    await laboratory.clock.waitForSleepers()
+    try update(laboratory) { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.99")] }
+    laboratory.clock.advance(by: .seconds(1))
+    _ = await lookup.value
+    await laboratory.settle()
+    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.99"])
+  }
+
+  @Test func `a name that became local is asked of the system's DNS alone`() async throws {
+    let laboratory = try Laboratory()
+    let name = Sample.name("intra.corp.example")
+    try await laboratory.learn("192.0.2.1", ttl: 3600, host: name)
+    try update(laboratory) { $0.localZones.suffixes = [Sample.name("corp.example")] }
+    laboratory.system.answer { _ in .answer(.addresses("10.0.0.1")) }
+    #expect(try await laboratory.resolver.resolve(name).texts == ["10.0.0.1"])
+    #expect(laboratory.transport.count == 1)
+  }
+
+  // MARK: Names that are kept alive
+
+  @Test func `names come to be kept alive and cease to be, and those set by hand stay`() async throws {
+    let laboratory = try Laboratory { $0.keepAlive = [Sample.name("old.example")] }
+    laboratory.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 3600)) }
+    await laboratory.transport.waitForSent(1)
+    laboratory.resolver.keepAlive { $0.insert(Sample.name("mine.example")) }
+    try update(laboratory) { $0.keepAlive = [Sample.name("new.example")] }
+    await laboratory.transport.waitForSent(3)
+    for text in ["mine.example", "new.example"] { await laboratory.settle(Sample.name(text)) }
+    let kept = Set(laboratory.resolver.snapshot().filter(\.isKeptAlive).map(\.host.text))
+    #expect(kept == ["mine.example", "new.example"])
+    laboratory.resolver.shutDown()
+  }
+
+  // MARK: What is wrong
+
+  @Test func `a configuration that cannot be used changes nothing`() async throws {
+    let laboratory = try Laboratory()
+    try await laboratory.learn(ttl: 3600)
+    for change: (inout ResolverConfiguration) -> Void in [
+      { $0.timeout = .zero }, { $0.families = [] }, { $0.cache.minimumTTL = .seconds(99_999) },
+      {
+        $0.providers = []
+        $0.usesSystemDNS = false
+      },
+    ] {
+      let error = #expect(throws: DirectDNSError.self) {
+        try update(laboratory) {
+          $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.99")]
+          change(&$0)
+        }
+      }
+      #expect(error?.code == .invalidConfiguration)
+    }
+    #expect(laboratory.resolver.cached(Self.host)?.source == .provider("one"))
+    #expect(laboratory.resolver.configuration.timeout == .seconds(5))
+  }
+
+  @Test func `a resolver of its own transport trusts others from the next request on, if their files are there`() throws
+  {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let resolver = try Resolver()
+    var configuration = resolver.configuration
+    configuration.trust.privateAuthorities = ["/there/is/none.pem"]
+    configuration.timeout = .seconds(1)
+    let error = #expect(throws: DirectDNSError.self) { try resolver.update(configuration) }
+    #expect(error?.message.contains("/there/is/none.pem") == true)
+    #expect(resolver.configuration.timeout == .seconds(5))
+    configuration.trust.privateAuthorities = [file.path]
+    try resolver.update(configuration)
+    #expect(resolver.configuration.timeout == .seconds(1))
+    resolver.shutDown()
+  }
+
+  @Test func `names of providers are counted over a resolver's life`() throws {
+    let laboratory = try Laboratory()
+    for number in 1..<SourceNames.providerLimit {
+      try update(laboratory) { $0.providers = providers("n\(number)") }
+    }
+    let error = #expect(throws: DirectDNSError.self) {
+      try update(laboratory) { $0.providers = providers("last") }
+    }
+    #expect(error?.code == .invalidConfiguration && error?.message.contains("254") == true)
+    try update(laboratory) { $0.providers = providers("one", "n5") }
+  }
+
+  @Test func `lookups and updates at the same time see one configuration or the other`() async throws {
+    let laboratory = try Laboratory("one", "two")
+    try await laboratory.learn(ttl: 3600)
+    let pinned = Sample.addresses("192.0.2.99")
+    await withDiscardingTaskGroup { group in
+      for number in 0..<4 {
+        group.addTask {
+          for round in 0..<200 {
+            if number == 0 {
+              try? update(laboratory) {
+                $0.providers = round % 2 == 0 ? providers("two", "three") : providers("one")
+                $0.localZones.pins = round % 3 == 0 ? [Self.host: pinned] : [:]
+              }
+            } else if let texts = try? await laboratory.resolver.resolve(Self.host).texts {
+              #expect(texts == ["192.0.2.1"] || texts == ["192.0.2.99"])
+            }
+          }
+        }
+      }
+    }
+  }
+}
