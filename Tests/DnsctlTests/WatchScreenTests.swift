@@ -40,13 +40,14 @@ struct WatchScreenTests {
         dnsctl watch · 3 names · 75 s · hit rate 73 % (11 of 15)
 
         NAME             STATE    TTL  ADDRESSES     SOURCE   HITS  LAST ERROR
-        www.example.com  fresh   42 s  192.0.2.1 +1  google  11/12  
-        new.example.com  …                                     0/0  
+        www.example.com  fresh   42 s  192.0.2.1 +1  google  11/12
+        new.example.com  …                                     0/0
         bad.example.com  failed                                0/3  bad.example.com does not exist.
 
         PROVIDER  QUERIES  FAILED   MEDIAN      P95  BREAKER
         google         20       3  11.0 ms  20.0 ms  closed
         alidns         20       3  11.0 ms  20.0 ms  open
+
 
         """)
   }
