@@ -9,11 +9,11 @@ struct QueryTally: Sendable, Hashable {
     if case .failure(let failure) = result, failure.kind != .cancelled { failed += 1 }
   }
 
-  /// What was added since.
+  /// What was added since; providers that took others' places have counted anew.
   static func - (now: QueryTally, then: QueryTally) -> QueryTally {
     var rest = QueryTally()
-    rest.queries = now.queries - then.queries
-    rest.failed = now.failed - then.failed
+    rest.queries = max(0, now.queries - then.queries)
+    rest.failed = max(0, now.failed - then.failed)
     return rest
   }
 }

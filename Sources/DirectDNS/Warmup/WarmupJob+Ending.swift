@@ -18,11 +18,10 @@ extension WarmupJob {
       defer { state.channels = [] }
       return (report, state.failure, state.channels, state.keptAlive)
     }
-    let configured = resolver.configuration.keepAlive
     switch plan.keepAlive {
     case .none: break
-    case .all: resolver.keepAlive(configured.union(keptAlive))
-    case .names(let names): resolver.keepAlive(configured.union(names))
+    case .all: resolver.keepAlive { $0.formUnion(keptAlive) }
+    case .names(let names): resolver.keepAlive { $0.formUnion(names) }
     }
     for channel in channels { channel.end() }
     let isReady = failure == nil && (report.isMinimumReached || plan.shortfall == .isAccepted)

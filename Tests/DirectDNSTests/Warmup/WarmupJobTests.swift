@@ -175,6 +175,7 @@ struct WarmupJobTests {
     let job = try WarmupJob(plan(names(5)) { $0.rate = 4 }, resolver: laboratory.resolver)
     let running = Task { try await job.warmUp() }
     for sent in 1...4 {
+      await laboratory.transport.waitForSent(sent)
       await laboratory.clock.waitForSleepers()
       #expect(laboratory.transport.count == sent)
       laboratory.clock.advance(by: .milliseconds(250))
@@ -199,8 +200,8 @@ struct WarmupJobTests {
     while sent < 400 {
       await laboratory.transport.waitForSent(sent)
       #expect(laboratory.transport.count == sent)
-      // Of ten names under way one may have half of its answer.
-      await laboratory.clock.waitForSleepers(min(19, 400 - sent))
+      // Ten names are under way, each of which may have half of its answer.
+      await laboratory.clock.waitForSleepers(min(10, (400 - sent + 1) / 2))
       laboratory.clock.advance(by: step)
       steps += 1
       sent = min(400, 20 + Int(step * steps / .milliseconds(50)))
