@@ -16,10 +16,10 @@ struct OriginAnswer: Sendable {
       try await write(try await response())
     } catch let fault as OriginFault {
       fail(fault)
-    } catch  where channel.isActive {
-      fail(.close)
+    } catch where error is ChannelError || error is any NIOHTTP2Error {
+      // The client has left, or this stream of it: the streams beside it go on.
     } catch {
-      // The client has left this stream; those beside it go on.
+      fail(.close)
     }
   }
 
