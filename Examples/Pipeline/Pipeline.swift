@@ -6,6 +6,7 @@ import DirectDNSSQLite
 import Foundation
 import Logging
 import ServiceLifecycle
+import UnixSignals
 
 /// A webhook sender to begin a pipeline from: deliveries come in as lines of JSON, results go out as such.
 ///

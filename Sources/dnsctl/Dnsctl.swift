@@ -8,8 +8,8 @@ struct Dnsctl: AsyncParsableCommand {
     abstract: "Resolves host names over HTTP, and sends requests straight to addresses.",
     version: "0.1.0",
     subcommands: [
-      ResolveCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self, CacheCommand.self,
-      WatchCommand.self, CheckCommand.self,
+      ResolveCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self, WarmupCommand.self,
+      CacheCommand.self, WatchCommand.self, CheckCommand.self,
     ])
 
   static func main() async { await main(ShortOptions.separated(Array(CommandLine.arguments.dropFirst()))) }

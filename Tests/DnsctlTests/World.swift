@@ -53,8 +53,8 @@ struct World: Sendable {
         try Resolver(configuration, transport: transport, clock: clock, system: system)
       },
       collectMetrics: { [registries] registry in registries.withLock { $0.append(registry) } },
-      interruption: { [interruption, output, clock] in
-        while interruption != nil, output.text.isEmpty { await Task.yield() }
+      interruption: { [interruption, output, errors, clock] in
+        while interruption != nil, output.text.isEmpty, errors.text.isEmpty { await Task.yield() }
         guard interruption == nil else { return interruption }
         try? await clock.sleep(until: clock.now)
         return nil

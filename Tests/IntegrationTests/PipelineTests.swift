@@ -92,7 +92,7 @@ struct PipelineTests {
       try pipeline.send(["http://127.0.0.1:\(slow.port)/"])
       await gate.waitForArrivals()
       let end = Task { try await pipeline.terminate() }
-      try await pipeline.waitForLog("SIGTERM")
+      try await pipeline.waitForLog("nothing more is begun")
       gate.open()
       #expect(try await end.value == 0)
       #expect(try await pipeline.outcomes(1).map(\.status) == [200])

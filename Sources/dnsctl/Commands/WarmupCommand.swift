@@ -1,0 +1,223 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import DirectDNSConfiguration
+internal import DirectDNSPrometheus
+
+/// `dnsctl warmup`: many names are looked up before anyone needs them.
+struct WarmupCommand: ContextCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "warmup",
+    abstract: "Look up many names ahead of need, into a store that others start from.",
+    discussion: """
+      A file of names has one host a line; blank lines and what follows a # are left out. A name counts once, however it is spelled. What is no name is reported as FILE:LINE and stops nothing. Without --store what is learned ends with the process, which then tells no more than whether the names can be resolved.
+
+      Names that the store has fresh cost no query. A provider's request rate always holds, and one that answers 429 is left alone for as long as it asks for. A name that failed is tried again twice, after 1 s and 2 s.
+
+      The summary stands on standard output, progress and failures on standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
+
+      With --keep-alive the process goes on, and refreshes the names ahead of their end until it is interrupted or terminated. Below --min-success it does not begin to.
+
+      EXAMPLES
+        dnsctl warmup --store sqlite www.example.com api.example.com
+        dnsctl warmup --hosts hosts.txt --store sqlite --min-success 95% --deadline 30
+        dnsctl warmup --hosts - --rate 50 --report report.json < hosts.txt
+        dnsctl warmup --hosts hosts.txt --store redis://cache:6379 --keep-alive \\
+            --min-success 0 --metrics 127.0.0.1:9464
+
+      EXIT STATUS
+          0  as many names as --min-success wants have an address; with
+             --keep-alive, also after being interrupted or terminated
+          5  fewer have
+         64  the command line is wrong
+         74  a file or standard input could not be read, the report or standard
+             output not written, or the store did not take what was learned
+         78  the configuration is wrong
+        130  interrupted before the end
+        141  the reader of standard output has gone
+        143  terminated before the end
+
+      The environment counts as for dnsctl resolve.
+      """)
+
+  /// How the summary is written.
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
+
+  @OptionGroup(title: "Upstream options")
+  var upstream: UpstreamOptions
+
+  @OptionGroup(title: "Metrics")
+  var metrics: MetricsOptions
+
+  @Option(
+    name: .customLong("hosts"),
+    help: ArgumentHelp("A file of names, one a line; - is standard input. May be given again.", valueName: "file"),
+    completion: .file())
+  var files: [String] = []
+
+  @Option(help: ArgumentHelp("The most names under way at a time.", valueName: "n"))
+  var concurrency = 64
+
+  @Option(
+    help: ArgumentHelp("The most names that begin in a second. (default: as fast as providers let it)", valueName: "n"),
+    transform: { text in
+      guard let rate = Double(text), rate > 0, rate <= 1_000_000 else {
+        throw ValidationError("Give a number of names a second, more than 0.")
+      }
+      return rate
+    })
+  var rate: Double?
+
+  @Option(
+    help: ArgumentHelp("Seconds after which it ends, decimals allowed. (default: none)", valueName: "s"),
+    transform: { text in
+      guard let deadline = Seconds.timeout(text) else {
+        throw ValidationError("Give a number of seconds, more than 0 and at most 86400.")
+      }
+      return deadline
+    })
+  var deadline: Duration?
+
+  @Option(
+    name: .customLong("min-success"),
+    help: ArgumentHelp(
+      "How many names must have an address, be it an expired one: a count or a percentage. (default: 100%)",
+      valueName: "n|n%"),
+    transform: { text in
+      guard let minimum = WarmupMinimum(text) else {
+        throw ValidationError("\"\(text.printable)\" is neither a count nor a percentage. Write 40 or 95%.")
+      }
+      return minimum
+    })
+  var minimum: WarmupMinimum = .all
+
+  @Flag(name: .customLong("keep-alive"), help: "Go on, and refresh the names until the process is told to end.")
+  var keepsAlive = false
+
+  @Option(
+    name: .customLong("report"),
+    help: ArgumentHelp(
+      "Write the report there as JSON; - is standard output, and the summary then stands on standard error.",
+      valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var reportPath: String?
+
+  @Option(help: "How the summary is written; json is the report in one line.")
+  var format = Format.text
+
+  @Argument(help: ArgumentHelp("A name; - reads names from standard input.", valueName: "host"))
+  var hosts: [String] = []
+
+  func validate() throws {
+    if concurrency < 1 { throw ValidationError("--concurrency must be 1 or more.") }
+  }
+
+  func run(in context: CommandContext) async -> ExitStatus {
+    do throws(SettingsError) {
+      let lists = try HostLists(files: files, hosts: hosts, in: context)
+      var settings = try upstream.settings(in: context)
+      if keepsAlive {
+        // Names that are kept alive must not push each other out.
+        settings.resolver.capacity = max(settings.resolver.capacity, Self.keptNames)
+      } else {
+        settings.resolver.keepAlive = []
+      }
+      let endpoint = try metrics.start(in: context)
+      defer { endpoint?.stop() }
+      let warm: (Resolver) async throws(SettingsError) -> ExitStatus = { resolver throws(SettingsError) in
+        try await self.warm(resolver, lists, in: context)
+      }
+      guard let setting = settings.store, let store = try context.openStore(setting) else {
+        return try await context.withResolver(settings, warm)
+      }
+      return try await context.withResolver(settings, storing: store, warm)
+    } catch {
+      return error.status(in: context, of: "warmup")
+    }
+  }
+
+  /// Room for as many names as anyone keeps alive; it is taken as names come.
+  private static let keptNames = 1_000_000
+
+  private func plan(_ lists: HostLists) -> WarmupPlan {
+    var plan = WarmupPlan(lists.sources)
+    plan.concurrency = concurrency
+    plan.rate = rate
+    plan.deadline = deadline
+    plan.minimum = minimum
+    plan.keepAlive = keepsAlive ? .all : .none
+    return plan
+  }
+
+  private func warm(
+    _ resolver: Resolver, _ lists: HostLists, in context: CommandContext
+  ) async throws(SettingsError) -> ExitStatus {
+    let job: WarmupJob
+    do throws(DirectDNSError) { job = try WarmupJob(plan(lists), resolver: resolver) } catch {
+      throw SettingsError(error)
+    }
+    let interruption = Task { await context.interruption() }
+    defer { interruption.cancel() }
+    let report = try await run(job, expecting: lists.expected, until: interruption, in: context)
+    let written = try write(report, in: context)
+    guard report.end != .stopped else { return written.joined(await interruption.value ?? .interrupted) }
+    guard report.isMinimumReached else { return written.joined(.minimumMissed) }
+    guard keepsAlive, written == .answered else { return written }
+    context.complain("keeping \(report.names - report.negative) names fresh until told to end")
+    _ = await interruption.value
+    return .answered
+  }
+
+  /// Runs the job, and shows how far it is and what is no name.
+  private func run(
+    _ job: WarmupJob, expecting expected: Int?, until interruption: Task<ExitStatus?, Never>,
+    in context: CommandContext
+  ) async throws(SettingsError) -> WarmupReport {
+    let display = WarmupDisplay(job, expecting: expected, context)
+    let events = job.events()
+    let telling = Task {
+      for await case .rejected(let rejection) in events { display.say(rejection.description.printable) }
+    }
+    let showing = Task { await display.run() }
+    let stopping = Task { if await interruption.value != nil { job.stop() } }
+    defer {
+      showing.cancel()
+      stopping.cancel()
+    }
+    let result: Result<WarmupReport, DirectDNSError>
+    do throws(DirectDNSError) { result = .success(try await job.warmUp()) } catch { result = .failure(error) }
+    await telling.value
+    showing.cancel()
+    await showing.value
+    display.end()
+    do throws(DirectDNSError) { return try result.get() } catch {
+      throw SettingsError(.streams, error.message)
+    }
+  }
+
+  // MARK: What is written
+
+  private func write(_ report: WarmupReport, in context: CommandContext) throws(SettingsError) -> ExitStatus {
+    let summary = WarmupSummary(report, usesColour: context.usesColour)
+    for line in summary.failures { context.complain(line.printable) }
+    let isReportOnOutput = reportPath == Pipeline.inputMark
+    if let reportPath, !isReportOnOutput {
+      do throws(StreamError) {
+        let target = try ExportTarget(path: reportPath)
+        try target.write(summary.json(isPretty: true))
+        try target.finish()
+      } catch {
+        throw SettingsError(.streams, "\(reportPath.printable): the report cannot be written: \(error.reason).")
+      }
+    }
+    let text = format == .json ? summary.json(isPretty: false) : summary.text
+    if isReportOnOutput { try? context.errors.write(format == .text ? text : "") }
+    do throws(StreamError) {
+      try context.output.write(isReportOnOutput ? summary.json(isPretty: true) : text)
+    } catch {
+      return PipelineError.output(error).status(in: context)
+    }
+    return .answered
+  }
+}

@@ -1,0 +1,75 @@
+internal import DirectDNS
+internal import Synchronization
+
+/// The names of `dnsctl warmup`: arguments, files, standard input.
+struct HostLists {
+  let sources: [WarmupSource]
+  /// How many names there are at most; nothing where standard input is one of the lists.
+  let expected: Int?
+
+  /// Reads the files; standard input is read while names are looked up.
+  ///
+  /// - Parameters:
+  ///   - files: paths, and ``Pipeline/inputMark`` for standard input.
+  ///   - hosts: names, and the same mark.
+  ///   - context: where files and standard input come from.
+  /// - Throws: that there is no name, or that a file cannot be read.
+  init(files: [String], hosts: [String], in context: CommandContext) throws(SettingsError) {
+    var sources: [WarmupSource] = []
+    var expected: Int? = 0
+    let marks = (files + hosts).count { $0 == Pipeline.inputMark }
+    guard marks <= 1 else { throw SettingsError(.usage, "Standard input can be read once: give one \"-\".") }
+    guard !files.isEmpty || !hosts.isEmpty else {
+      throw SettingsError(.usage, "There is nothing to warm: name hosts, or a file of them by --hosts.")
+    }
+    for path in files where path != Pipeline.inputMark {
+      let bytes: [UInt8]?
+      do throws(StreamError) { bytes = try context.readFile(path) } catch {
+        throw SettingsError(.streams, "\(path.printable): the names cannot be read: \(error.reason).")
+      }
+      guard let bytes else {
+        throw SettingsError(.streams, "\(path.printable): there is no such file of names. Check --hosts.")
+      }
+      sources.append(.lines(Self.pieces(bytes), name: path.printable))
+      expected? += Self.lines(bytes)
+    }
+    let named = hosts.filter { $0 != Pipeline.inputMark }
+    if !named.isEmpty { sources.append(.names(named)) }
+    expected? += named.count
+    if marks > 0 {
+      expected = nil
+      let input = context.input
+      let pieces = AsyncThrowingStream<[UInt8], any Error> {
+        do throws(StreamError) {
+          let bytes = try await input.read()
+          return bytes.isEmpty ? nil : bytes
+        } catch {
+          throw DirectDNSError(.fileUnusable, "standard input cannot be read: \(error.reason).")
+        }
+      }
+      sources.append(.lines(pieces, name: Pipeline.inputMark))
+    }
+    self.sources = sources
+    self.expected = expected
+  }
+
+  /// Bytes in pieces, so that no more names than soon can be looked up are made of them.
+  private static func pieces(_ bytes: [UInt8]) -> AsyncStream<[UInt8]> {
+    let place = Mutex(0)
+    return AsyncStream {
+      place.withLock { place -> [UInt8]? in
+        guard place < bytes.count else { return nil }
+        defer { place += 16_384 }
+        return Array(bytes[place..<min(place + 16_384, bytes.count)])
+      }
+    }
+  }
+
+  /// Lines that hold something: as many names as there can be.
+  private static func lines(_ bytes: [UInt8]) -> Int {
+    bytes.split(separator: UInt8(ascii: "\n")).count { line in
+      guard let first = line.first(where: { $0 > UInt8(ascii: " ") }) else { return false }
+      return first != UInt8(ascii: "#")
+    }
+  }
+}

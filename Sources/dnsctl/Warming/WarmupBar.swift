@@ -1,0 +1,53 @@
+internal import DirectDNS
+
+/// How far a warm-up is, as a line: a pure function of its report and `now`.
+struct WarmupBar: Sendable {
+  /// The names that are expected, duplicates included; nothing while nobody knows, as with standard input.
+  let expected: Int?
+  private var rate: TransferRate
+
+  init(expecting expected: Int?, now: ResolverInstant) {
+    self.expected = expected
+    rate = TransferRate(now: now)
+  }
+
+  /// Notes how far it is.
+  mutating func note(_ report: WarmupReport, now: ResolverInstant) { rate.note(Int64(report.done), now: now) }
+
+  /// The line for a terminal, no wider than `width` columns.
+  func line(_ report: WarmupReport, now: ResolverInstant, width: Int) -> String {
+    let figures = figures(report, now: now)
+    guard let total = total(report), total > 0 else { return String(figures.prefix(max(0, width))) }
+    let share = min(100, report.done * 100 / total)
+    let percent = String(repeating: " ", count: share < 10 ? 2 : share < 100 ? 1 : 0) + "\(share)%  "
+    // Brackets, and two blanks behind them; a bar of less says nothing. Figures change their width, and the bar does not.
+    let room = min(30, width - percent.count - max(figures.count, Self.figuresWidth) - 4)
+    guard room >= 5 else { return String((percent + figures).prefix(max(0, width))) }
+    let filled = room * share / 100
+    return
+      "\(percent)[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: room - filled))]  \(figures)"
+  }
+
+  /// What most figures fit in: `99999 of 99999 names  9999/s  99 failed  0:00 left`.
+  private static let figuresWidth = 49
+
+  /// `1234 of 5000 names  120/s  3 failed  0:31 left`.
+  func figures(_ report: WarmupReport, now: ResolverInstant) -> String {
+    let speed = rate.current(Int64(report.done), now: now)
+    let total = total(report)
+    var parts = [total.map { "\(report.done) of \($0) names" } ?? "\(report.done) names", "\(speed)/s"]
+    if report.negative + report.failed > 0 { parts.append("\(report.negative + report.failed) failed") }
+    if let total, speed > 0, total > report.done {
+      let left = (Int64(total - report.done) + speed - 1) / speed
+      parts.append("\(ProgressBar.clock(.seconds(left))) left")
+    }
+    return parts.joined(separator: "  ")
+  }
+
+  /// What is known of the whole: all of it once the list has been read, else what there are lines for.
+  private func total(_ report: WarmupReport) -> Int? {
+    if report.isListComplete { return report.names }
+    let others = report.duplicates + report.rejected.count + report.rejectedLeftOut
+    return expected.map { max($0 - others, report.names) }
+  }
+}

@@ -1,0 +1,68 @@
+internal import DirectDNS
+internal import Synchronization
+
+/// Shows on standard error how far a warm-up is: on a terminal a bar that is drawn over, elsewhere a line now and then.
+final class WarmupDisplay: Sendable {
+  private struct State {
+    var bar: WarmupBar
+    var isDrawn = false
+  }
+
+  private let job: WarmupJob
+  private let context: CommandContext
+  private let state: Mutex<State>
+
+  /// Without a terminal a line stands for so much time.
+  static let pause = Duration.seconds(10)
+
+  init(_ job: WarmupJob, expecting expected: Int?, _ context: CommandContext) {
+    self.job = job
+    self.context = context
+    state = Mutex(State(bar: WarmupBar(expecting: expected, now: context.clock.now)))
+  }
+
+  /// Shows it again and again, until the task is cancelled.
+  func run() async {
+    let interval = context.isErrorsTerminal ? Duration.milliseconds(250) : .seconds(1)
+    var next = context.clock.now + Self.pause
+    while (try? await context.clock.sleep(until: context.clock.now + interval)) != nil {
+      let now = context.clock.now
+      let report = job.report
+      if context.isErrorsTerminal {
+        draw(report, now)
+      } else {
+        state.withLock { $0.bar.note(report, now: now) }
+        guard now >= next else { continue }
+        next = now + Self.pause
+        context.complain(state.withLock { $0.bar.figures(report, now: now) })
+      }
+    }
+  }
+
+  /// Says something; the bar stands below it.
+  func say(_ message: String) {
+    state.withLock { state in
+      clear(&state)
+      context.complain(message)
+    }
+  }
+
+  /// Takes the bar away.
+  func end() { state.withLock { clear(&$0) } }
+
+  private func draw(_ report: WarmupReport, _ now: ResolverInstant) {
+    let width = context.terminalSize().columns - 1
+    state.withLock { state in
+      state.bar.note(report, now: now)
+      state.isDrawn = true
+      // Whoever closed standard error does not want to know.
+      try? context.errors.write("\r\u{1b}[K" + state.bar.line(report, now: now, width: width))
+    }
+  }
+
+  private func clear(_ state: inout State) {
+    guard state.isDrawn else { return }
+    state.isDrawn = false
+    try? context.errors.write("\r\u{1b}[K")
+  }
+}

@@ -1,0 +1,114 @@
+internal import DirectDNS
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// What a warm-up came to, for people and for programs.
+struct WarmupSummary {
+  let report: WarmupReport
+  let style: TextStyle
+
+  init(_ report: WarmupReport, usesColour: Bool) {
+    self.report = report
+    style = TextStyle(isOn: usesColour)
+  }
+
+  /// So many failures are listed where the minimum was reached: the others are no emergency.
+  static let fewFailures = 20
+
+  /// The table, and below it what it means.
+  var text: String {
+    var table = ColumnTable()
+    func add(_ title: String, _ count: Int, _ note: String = "", always: Bool = false) {
+      guard always || count > 0 else { return }
+      table.add([.init(title), .init("\(count)", shown: style.bold("\(count)")), .init(note)])
+    }
+    let rejected = report.rejected.count + report.rejectedLeftOut
+    let notes = [
+      report.duplicates > 0 ? "\(report.duplicates) more were the same" : nil,
+      rejected > 0 ? "\(rejected) more \(rejected == 1 ? "was" : "were") no names" : nil,
+      report.isListComplete ? nil : "not all were read",
+    ]
+    add("names", report.names, notes.compactMap(\.self).joined(separator: ", "), always: true)
+    add("resolved", report.resolved, always: true)
+    add("from the store", report.fromStore)
+    add("from the cache", report.fromCache)
+    add("expired", report.expired, "of these: nobody could be asked")
+    add("negative", report.negative, reasons { $0 == "nameNotFound" || $0 == "noAddress" })
+    add("failed", report.failed, reasons { $0 != "nameNotFound" && $0 != "noAddress" })
+    add("unfinished", report.unfinished)
+    let queries = report.queries.map {
+      "\($0.provider.printable) \($0.queries)\($0.failed > 0 ? " (\($0.failed) failed)" : "")"
+    }
+    add("queries", report.queries.reduce(0) { $0 + $1.queries }, queries.joined(separator: ", "))
+    let slowest = report.slowest.prefix(3).map { "\($0.host) \(Duration.milliseconds($0.durationMs).readable)" }
+    if !slowest.isEmpty { table.add([.init("slowest"), .init(""), .init(slowest.joined(separator: ", "))]) }
+    return table.text.split(separator: "\n").map { $0.trimmingSpaces + "\n" }.joined() + verdict + "\n"
+  }
+
+  private var verdict: String {
+    let took = "in \(Duration.milliseconds(report.durationMs).readable)"
+    let wanted = report.isListComplete ? "\(report.needed) (\(report.minimum))" : "\(report.minimum)"
+    let enough =
+      "\(report.answered) of \(report.names) have an address, \(wanted) \(report.isMinimumReached ? "are enough" : "were wanted")"
+    let end =
+      switch report.end {
+      case .deadline: ", the deadline came first"
+      case .stopped: ", stopped early"
+      case .running, .finished: ""
+      }
+    return "\(style.standing(report.standing)): \(enough)\(end), \(took)"
+  }
+
+  private func reasons(_ isWanted: (String) -> Bool) -> String {
+    report.reasons.filter { isWanted($0.code) }.map { "\($0.code) \($0.names)" }.joined(separator: ", ")
+  }
+
+  /// The names without an address, one a line, each with its reason; all that the report has if there are too many.
+  var failures: [String] {
+    let limit = report.isMinimumReached ? Self.fewFailures : WarmupReport.listLimit
+    // Most messages begin with the name.
+    let lines = report.failures.prefix(limit).map { failure in
+      failure.message.hasPrefix("\(failure.host) ") ? failure.message : "\(failure.host): \(failure.message)"
+    }
+    let more = report.failures.count + report.failuresLeftOut - lines.count
+    return lines + (more > 0 ? ["and \(more) more names without an address"] : [])
+  }
+
+  /// The report as JSON, in one line or in many.
+  func json(isPretty: Bool) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting =
+      isPretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [.sortedKeys, .withoutEscapingSlashes]
+    // Every number of a report is finite, and every text UTF-8.
+    let bytes = (try? encoder.encode(report)) ?? Data()
+    return String(decoding: bytes, as: UTF8.self) + "\n"
+  }
+}
+
+extension TextStyle {
+  /// Green, yellow or red.
+  func standing(_ standing: WarmupReport.Standing) -> String {
+    switch standing {
+    case .complete: good("complete")
+    case .degraded: warning("degraded")
+    case .missed: failure("missed")
+    }
+  }
+}
+
+extension Duration {
+  fileprivate static func milliseconds(_ count: Double) -> Duration { .nanoseconds(Int64(count * 1_000_000)) }
+}
+
+extension Substring {
+  /// Without the blanks that an empty last column leaves.
+  fileprivate var trimmingSpaces: String {
+    var text = self
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}
