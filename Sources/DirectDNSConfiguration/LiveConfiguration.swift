@@ -1,4 +1,3 @@
-internal import CoreMetrics
 public import DirectDNS
 internal import Logging
 
@@ -223,7 +222,7 @@ public final class LiveConfiguration: Sendable {
       logger.error(
         "the configuration file cannot be used: what held before holds still", metadata: ["reason": "\(error.message)"])
     }
-    Counter(label: "directdns_configuration_reloads", dimensions: [("outcome", label)]).increment()
+    MetricSource().count(.configurationReads, label)
     observer(outcome)
   }
 }

@@ -11,7 +11,10 @@ struct WarmupMetrics: Sendable {
   init(factory: any MetricsFactory = MetricsSystem.factory) {
     names = Dictionary(
       uniqueKeysWithValues: WarmupOutcome.Kind.allCases.map {
-        ($0, Counter(label: MetricDescription.warmedNames.name, dimensions: [("outcome", $0.rawValue)], factory: factory))
+        (
+          $0,
+          Counter(label: MetricDescription.warmedNames.name, dimensions: [("outcome", $0.rawValue)], factory: factory)
+        )
       })
     expired = Counter(label: MetricDescription.expiredWarmups.name, dimensions: [], factory: factory)
     duration = Timer(label: MetricDescription.warmupTime.name, dimensions: [], factory: factory)
