@@ -88,7 +88,9 @@ struct Sender: Service {
 }
 
 extension AsyncStream<Delivery> {
-  /// The lines of standard input. A pipe's writer waits while deliveries do.
+  /// The lines of standard input.
+  ///
+  /// A pipe's writer waits while deliveries do.
   static func standardInput() -> AsyncStream {
     let room = DispatchSemaphore(value: 256)
     let (lines, feed) = makeStream()

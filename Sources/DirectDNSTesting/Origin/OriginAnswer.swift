@@ -16,10 +16,9 @@ struct OriginAnswer: Sendable {
       try await write(try await response())
     } catch let fault as OriginFault {
       fail(fault)
-    } catch where error is ChannelError || error is any NIOHTTP2Error {
-      // The client has left, or this stream of it: the streams beside it go on.
     } catch {
-      fail(.close)
+      // A client that has left, or a stream of it, is no fault: the streams beside it go on.
+      if !(error is ChannelError || error is any NIOHTTP2Error) { fail(.close) }
     }
   }
 
