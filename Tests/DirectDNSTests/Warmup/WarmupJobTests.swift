@@ -406,10 +406,11 @@ struct WarmupJobTests {
       (WarmupPlan.KeepAlive.none, ["own.example"]), (.all, ["h0.example", "h1.example", "own.example"]),
       (.names([Sample.name("h1.example")]), ["h1.example", "own.example"]),
     ] {
-      let laboratory = try Laboratory { $0.keepAlive = [Sample.name("own.example")] }
+      let laboratory = try Laboratory()
       laboratory.transport.answer {
         $0.host.text == "none.example" ? .answer(.negative(.nameNotFound)) : Self.good($0)
       }
+      laboratory.resolver.keepAlive([Sample.name("own.example")])
       let job = try WarmupJob(
         plan(["h0.example", "h1.example", "none.example"]) { $0.keepAlive = keepAlive }, resolver: laboratory.resolver)
       _ = try await job.warmUp()
