@@ -9,7 +9,7 @@ extension LiveConfiguration: Service {
   /// While it runs SIGHUP does not end the process.
   public func run() async throws { try await run {} }
 
-  /// - Parameter listens: is called as soon as SIGHUP no longer ends the process.
+  /// The same, for who has to know from when on SIGHUP no longer ends the process.
   func run(listens: () -> Void) async throws {
     let signals = await UnixSignalsSequence(trapping: .sighup)
     listens()

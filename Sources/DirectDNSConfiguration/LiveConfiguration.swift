@@ -134,6 +134,8 @@ public final class LiveConfiguration: Sendable {
   /// Makes a resolver that is kept to the file.
   ///
   /// - Parameter adjust: changes what no file says, such as the store.
+  /// - Returns: the resolver, which ends with `shutDown()`.
+  /// - Throws: `invalidConfiguration` if there can be no such resolver.
   public func makeResolver(
     _ adjust: (inout ResolverConfiguration) -> Void = { _ in }
   ) throws(DirectDNSError) -> Resolver {
@@ -150,6 +152,8 @@ public final class LiveConfiguration: Sendable {
   /// - Parameters:
   ///   - resolver: what it resolves names by.
   ///   - adjust: changes what no file says, such as the cookie jar.
+  /// - Returns: the client.
+  /// - Throws: `invalidConfiguration` if there can be no such client.
   public func makeClient(
     resolver: Resolver, _ adjust: (inout DirectClientConfiguration) -> Void = { _ in }
   ) throws(DirectDNSError) -> DirectClient {

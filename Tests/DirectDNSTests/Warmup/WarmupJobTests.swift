@@ -410,6 +410,9 @@ struct WarmupJobTests {
       laboratory.transport.answer {
         $0.host.text == "none.example" ? .answer(.negative(.nameNotFound)) : Self.good($0)
       }
+      // The first refresh may have come before there was an answer; then it is tried again after a second.
+      await laboratory.clock.waitForSleepers()
+      laboratory.clock.advance(by: .seconds(1))
       let job = try WarmupJob(
         plan(["h0.example", "h1.example", "none.example"]) { $0.keepAlive = keepAlive }, resolver: laboratory.resolver)
       _ = try await job.warmUp()
