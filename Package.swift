@@ -220,7 +220,8 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "DirectDNS", "DirectDNSFoundation", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember", "Pipeline",
+        "DirectDNS", "DirectDNSFoundation", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember",
+        "Pipeline",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),

@@ -38,14 +38,14 @@ struct Sender: Service {
   func run() async throws {
     let report = try await warmup.ready
     logger.info("\(report.standing.rawValue): \(report.summary)")
-    await withTaskGroup(of: Outcome.self) { group in
+    await withTaskGroup(of: Void.self) { group in
       var running = 0
       // From the signal on nothing is begun, and what was begun is ended.
       for await delivery in deliveries.cancelOnGracefulShutdown() {
-        if running == width, let outcome = await group.next() { write(outcome) } else { running += 1 }
-        group.addTask { await send(delivery) }
+        if running == width { await group.next() } else { running += 1 }
+        group.addTask { write(await send(delivery)) }
       }
-      for await outcome in group { write(outcome) }
+      logger.info("nothing more is begun; what is under way is ended")
     }
   }
 
@@ -88,7 +88,9 @@ struct Sender: Service {
 }
 
 extension AsyncStream<Delivery> {
-  /// The lines of standard input. A pipe's writer waits while deliveries do.
+  /// The lines of standard input.
+  ///
+  /// A pipe's writer waits while deliveries do.
   static func standardInput() -> AsyncStream {
     let room = DispatchSemaphore(value: 256)
     let (lines, feed) = makeStream()

@@ -7,9 +7,14 @@ extension LiveConfiguration: Service {
   /// down.
   ///
   /// While it runs SIGHUP does not end the process.
+  ///
+  /// - Throws: nothing, though services may.
   public func run() async throws { try await run {} }
 
+  /// The same, and tells when it has begun.
+  ///
   /// - Parameter listens: is called as soon as SIGHUP no longer ends the process.
+  /// - Throws: nothing, though services may.
   func run(listens: () -> Void) async throws {
     let signals = await UnixSignalsSequence(trapping: .sighup)
     listens()

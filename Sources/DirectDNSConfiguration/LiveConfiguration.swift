@@ -1,4 +1,3 @@
-internal import CoreMetrics
 public import DirectDNS
 internal import Logging
 
@@ -135,6 +134,8 @@ public final class LiveConfiguration: Sendable {
   /// Makes a resolver that is kept to the file.
   ///
   /// - Parameter adjust: changes what no file says, such as the store.
+  /// - Returns: the resolver, which goes on by each further state of the file.
+  /// - Throws: `invalidConfiguration` if there can be no such resolver.
   public func makeResolver(
     _ adjust: (inout ResolverConfiguration) -> Void = { _ in }
   ) throws(DirectDNSError) -> Resolver {
@@ -151,6 +152,8 @@ public final class LiveConfiguration: Sendable {
   /// - Parameters:
   ///   - resolver: what it resolves names by.
   ///   - adjust: changes what no file says, such as the cookie jar.
+  /// - Returns: the client, which goes on by each further state of the file.
+  /// - Throws: `invalidConfiguration` if there can be no such client.
   public func makeClient(
     resolver: Resolver, _ adjust: (inout DirectClientConfiguration) -> Void = { _ in }
   ) throws(DirectDNSError) -> DirectClient {
@@ -223,7 +226,7 @@ public final class LiveConfiguration: Sendable {
       logger.error(
         "the configuration file cannot be used: what held before holds still", metadata: ["reason": "\(error.message)"])
     }
-    Counter(label: "directdns_configuration_reloads", dimensions: [("outcome", label)]).increment()
+    MetricSource().count(.configurationReads, label)
     observer(outcome)
   }
 }

@@ -13,7 +13,7 @@ public struct MetricsEndpointConfiguration: Sendable {
   /// There is no TLS and no password: metrics tell the names of providers and how much is sent. Then a `Host` field of
   /// any name is served too.
   public var allowsRemoteClients: Bool
-  /// The connections that are served at a time; more wait. Default 16.
+  /// The connections that are served at a time, 16 by default; more wait.
   public var connectionLimit: Int
   /// For how long a client may take over its request and over reading the reply; default 5 s.
   public var timeout: Duration

@@ -4,7 +4,9 @@ public struct PrometheusConfiguration: Sendable {
   public var timeBuckets: [Double]
   /// The upper ends of the buckets of aggregating recorders, in the recorder's own unit; see ``defaultValueBuckets``.
   public var valueBuckets: [Double]
-  /// The most series that are kept, a histogram counted once; default 2 000. What comes on top is counted, and lost.
+  /// The most series that are kept, a histogram counted once; default 2 000.
+  ///
+  /// What comes on top is counted, and lost.
   public var seriesLimit: Int
   /// What metrics mean, by name; what DirectDNS's own mean is known without.
   public var help: [String: String]

@@ -70,6 +70,7 @@ struct ScrapeReply: Sendable, Hashable {
   /// The reply as it goes out.
   ///
   /// - Parameter metrics: the metrics, where they are asked for.
+  /// - Returns: its octets.
   func bytes(_ metrics: @autoclosure () -> String) -> [UInt8] {
     let body = Array((hasMetrics ? metrics() : reason + "\n").utf8)
     var head = "HTTP/1.1 \(status) \(Self.phrases[status] ?? "")\r\n"

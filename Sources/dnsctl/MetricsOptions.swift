@@ -28,6 +28,7 @@ struct MetricsOptions: ParsableArguments {
   ///
   /// - Parameter context: where it is said.
   /// - Returns: the endpoint, which the caller stops; nothing if it was not asked for.
+  /// - Throws: that it cannot listen there.
   func start(in context: CommandContext) throws(SettingsError) -> MetricsEndpoint? {
     guard let place else {
       guard !allowsRemoteClients else {

@@ -16,15 +16,15 @@ struct FittedTableTests {
   }
 
   @Test(arguments: [
-    (80, ["NAME              N  ERROR", "www.example.com   7  <it is out of order>", "b                12  <>"]),
-    (30, ["NAME              N  ERROR", "www.example.com   7  <it is ou…>", "b                12  <>"]),
-    (26, ["NAME              N  ERROR", "www.example.com   7  <it i…>", "b                12  <>"]),
-    (20, ["NAME        N  ERROR", "www.exam…   7  <it i…>", "b          12  <>"]),
+    (80, ["NAME              N  ERROR", "www.example.com   7  <it is out of order>", "b                12"]),
+    (30, ["NAME              N  ERROR", "www.example.com   7  <it is ou…>", "b                12"]),
+    (26, ["NAME              N  ERROR", "www.example.com   7  <it i…>", "b                12"]),
+    (20, ["NAME        N  ERROR", "www.exam…   7  <it i…>", "b          12"]),
     (14, ["NAME         N", "www.examp…   7", "b           12"]),
     (8, ["NAME", "www.exa…", "b"]), (3, ["NA…", "ww…", "b"]), (1, ["…", "…", "b"]),
   ])
   func `a narrow window cuts, then leaves out columns, from the right`(_ width: Int, _ lines: [String]) {
-    let painted = table.lines(width: width).map { $0.replacing("<>", with: "<>") }
+    let painted = table.lines(width: width)
     #expect(painted == lines)
     for line in painted { #expect(line.filter { $0 != "<" && $0 != ">" }.count <= width) }
   }

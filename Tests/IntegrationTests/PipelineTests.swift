@@ -4,7 +4,8 @@ import Testing
 
 /// The example that users begin from, as a process of its own: against nginx, with providers that die.
 @Suite(
-  "The webhook pipeline", .enabled(if: WebKind.missing.isEmpty, "not every server is installed"), .timeLimit(.minutes(2)))
+  "The webhook pipeline", .enabled(if: WebKind.missing.isEmpty, "not every server is installed"),
+  .timeLimit(.minutes(2)))
 struct PipelineTests {
   private static let names = [LabSite.www, LabSite.api]
 
@@ -25,7 +26,7 @@ struct PipelineTests {
       """
   }
 
-  @Test func `it sends while every provider is dead, goes by its file as that changes, and starts again from its store`()
+  @Test func `it sends while every provider is dead, goes by its file, and starts again from its store`()
     async throws
   {
     try await NginxSite.running { server async throws in
@@ -92,7 +93,7 @@ struct PipelineTests {
       try pipeline.send(["http://127.0.0.1:\(slow.port)/"])
       await gate.waitForArrivals()
       let end = Task { try await pipeline.terminate() }
-      try await pipeline.waitForLog("SIGTERM")
+      try await pipeline.waitForLog("nothing more is begun")
       gate.open()
       #expect(try await end.value == 0)
       #expect(try await pipeline.outcomes(1).map(\.status) == [200])
@@ -126,7 +127,8 @@ private final class PipelineProcess: Sendable {
     try Data().write(to: output)
     try Data().write(to: errors)
     process.executableURL = Laboratory.product("Pipeline")
-    process.arguments = ["directdns.json5", "hosts", "answers.sqlite"].map { folder.appending(path: $0).path } + ["\(port)"]
+    let files = ["directdns.json5", "hosts", "answers.sqlite"].map { folder.appending(path: $0).path }
+    process.arguments = files + ["\(port)"]
     process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
     process.standardInput = input
     process.standardOutput = try FileHandle(forWritingTo: output)

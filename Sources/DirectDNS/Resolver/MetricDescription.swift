@@ -36,6 +36,7 @@ public struct MetricDescription: Sendable, Hashable {
     storeReads, storeFailures, storeDrops, leases,
     requests, requestTime, connections, failedConnections, repetitions, policyRefusals,
     warmedNames, expiredWarmups, warmupTime, warmupReadiness,
+    configurationReads,
   ]
 
   static let lookups = Self(
@@ -90,7 +91,11 @@ public struct MetricDescription: Sendable, Hashable {
     "directdns_warmup_expired_total", .counter, "Names of warm-ups for which an expired answer serves.")
   static let warmupTime = Self("directdns_warmup_duration_seconds", .timer, "How long warm-ups took.")
   static let warmupReadiness = Self(
-    "directdns_warmup_ready", .gauge, "1 after a complete warm-up, 0.5 after one that is good enough, 0 after all others.")
+    "directdns_warmup_ready", .gauge,
+    "1 after a complete warm-up, 0.5 after one that is good enough, 0 after all others.")
+
+  package static let configurationReads = Self(
+    "directdns_configuration_reads_total", .counter, ["outcome"], "Times that a live configuration's file was read.")
 
   private init(_ name: String, _ kind: Kind, _ meaning: String) { self.init(name, kind, [], meaning) }
 }

@@ -16,10 +16,9 @@ struct OriginAnswer: Sendable {
       try await write(try await response())
     } catch let fault as OriginFault {
       fail(fault)
-    } catch  where channel.isActive {
-      fail(.close)
     } catch {
-      // The client has left this stream; those beside it go on.
+      // A client that has left, or a stream of it, is no fault: the streams beside it go on.
+      if !(error is ChannelError || error is any NIOHTTP2Error) { fail(.close) }
     }
   }
 

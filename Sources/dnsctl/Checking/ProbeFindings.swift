@@ -72,6 +72,7 @@ extension Finding {
   /// - Parameters:
   ///   - reports: what was seen of the providers.
   ///   - jump: by how much the wall clock left the monotonic one behind meanwhile.
+  /// - Returns: what they say.
   static func clock(_ reports: [ProbeReport], jump: Duration) -> Finding {
     guard jump.size < .seconds(1) else {
       return .warn(

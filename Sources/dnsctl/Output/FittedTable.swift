@@ -24,8 +24,8 @@ struct FittedTable: Sendable {
   /// The lines, the titles first; none is wider.
   func lines(width: Int, title: (String) -> String = { $0 }) -> [String] {
     let (shown, widths) = layout(width)
-    let head = line(columns.map { Cell(text: $0.title, paint: { $0 }) }, shown, widths).map(title)
-    return head + rows.flatMap { line($0, shown, widths) }
+    let head = title(line(columns.map { Cell(text: $0.title) }, shown, widths))
+    return [head] + rows.map { line($0, shown, widths) }
   }
 
   /// Which columns are shown, and how wide each is.
@@ -51,7 +51,7 @@ struct FittedTable: Sendable {
     return (shown, widths)
   }
 
-  private func line(_ cells: [Cell], _ shown: [Int], _ widths: [Int]) -> [String] {
+  private func line(_ cells: [Cell], _ shown: [Int], _ widths: [Int]) -> String {
     var text = ""
     for (place, index) in shown.enumerated() {
       let cut = cells[index].text.cut(to: widths[index])
@@ -61,7 +61,8 @@ struct FittedTable: Sendable {
       text +=
         columns[index].isNumeric ? margin + cells[index].paint(cut) : cells[index].paint(cut) + (isLast ? "" : margin)
     }
-    return [text]
+    while text.last == " " { text.removeLast() }
+    return text
   }
 }
 

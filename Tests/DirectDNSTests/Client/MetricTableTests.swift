@@ -84,8 +84,8 @@ struct MetricTableTests {
   private func useResolver() async throws {
     let laboratory = try Laboratory("one", "two") {
       $0.capacity = 1
-      $0.providers[0].rateLimit = RateLimit(perSecond: 1)
-      $0.providers[1].rateLimit = RateLimit(perSecond: 1)
+      $0.providers[0].rateLimit = RateLimit(perSecond: 1, burst: 1)
+      $0.providers[1].rateLimit = RateLimit(perSecond: 1, burst: 1)
     }
     for name in ["a.example", "b.example"] { try await laboratory.learn(host: Sample.name(name)) }
     // Both rates are used up.
@@ -94,16 +94,17 @@ struct MetricTableTests {
     laboratory.clock.advance(by: .seconds(1))
     _ = await waiting.value
 
-    let hedging = try Laboratory("one", "two") { $0.keepAlive = [] }
+    let hedging = try Laboratory("one", "two")
     try await hedging.learn()
-    hedging.resolver.keepAlive([Laboratory.host])
     hedging.transport.reply { sent in
       .answer(.addresses("192.0.2.1", ttl: 60), after: sent.provider == "one" ? .seconds(2) : .zero)
     }
     let slow = hedging.begin(Sample.name("slow.example"))
-    await hedging.clock.waitForSleepers(1)
+    // The reply, and the time after which another one is asked.
+    await hedging.clock.waitForSleepers(2)
     hedging.clock.advance(by: .milliseconds(200))
     _ = await slow.value
+    hedging.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 60)) }
     hedging.clock.advance(by: .seconds(90))
     _ = await hedging.outcome()
     _ = hedging.resolver.refreshAhead(Laboratory.host)
@@ -130,6 +131,8 @@ struct MetricTableTests {
     let error = DirectDNSError(.nameNotFound, "")
     metrics.note(WarmupOutcome(host: Laboratory.host, result: .failure(error), tries: 1, duration: .zero))
     metrics.ended(WarmupReport(minimum: .all), isReady: true)
+    // By DirectDNSConfiguration, whose tests look at what it counts.
+    MetricSource().count(.configurationReads, "applied")
   }
 
   private func useClient() async throws {

@@ -19,7 +19,8 @@ struct EndpointStatesTests {
   }
 
   private static func take(_ states: inout EndpointStates, _ numbers: [Int], at seconds: Double) -> String? {
-    guard case .taken(let endpoint) = states.next(among: numbers, before: Sample.at(seconds), at: Sample.at(seconds)) else { return nil }
+    guard case .taken(let endpoint) = states.next(among: numbers, before: Sample.at(seconds), at: Sample.at(seconds))
+    else { return nil }
     return endpoint.configuration.provider.name
   }
 

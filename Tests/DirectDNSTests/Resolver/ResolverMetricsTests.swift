@@ -18,8 +18,8 @@ struct ResolverMetricsTests {
 
   @Test func `a lookup is counted once, by what the cache had and by what came of it`() async throws {
     let laboratory = try withMetricsFactory(metrics) { try Laboratory() }
-    #expect(laboratory.resolver.cached(Laboratory.host) == nil)
-    await laboratory.settle()
+    #expect(laboratory.resolver.cached(Sample.name("other.example")) == nil)
+    await laboratory.settle(Sample.name("other.example"))
     try await laboratory.learn(ttl: 100)
     for _ in 0..<3 { _ = try await laboratory.resolver.resolve(Laboratory.host) }
     laboratory.clock.advance(by: .seconds(80))

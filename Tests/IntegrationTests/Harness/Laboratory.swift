@@ -74,7 +74,6 @@ enum Laboratory {
     return URL(filePath: tests).deletingLastPathComponent().appending(path: name)
   }
 
-
   /// Starts a process that hears signals.
   ///
   /// The threads of Swift's pool block every signal, and a child inherits that from the thread that starts it:
