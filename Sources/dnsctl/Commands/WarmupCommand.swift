@@ -15,7 +15,7 @@ struct WarmupCommand: ContextCommand {
 
       The summary stands on standard output, progress and failures on standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
 
-      With --keep-alive the process goes on, and refreshes the names ahead of their end until it is interrupted or terminated. Below --min-success it does not begin to.
+      With --keep-alive the process goes on, and refreshes the names ahead of their end until it is interrupted or terminated. Below --min-success it does not begin to. Away from a terminal it goes by its configuration file as that changes, and at SIGHUP.
 
       EXAMPLES
         dnsctl warmup --store sqlite www.example.com api.example.com
@@ -164,11 +164,24 @@ struct WarmupCommand: ContextCommand {
     guard report.end != .stopped else { return written.joined(await interruption.value ?? .interrupted) }
     guard report.isMinimumReached else { return written.joined(.minimumMissed) }
     guard keepsAlive, written == .answered else { return written }
-    // A terminal that is closed means it; a supervisor's reload does not.
-    if !context.isErrorsTerminal { CommandSignals.ignoreHangUp() }
+    let following = try follow(resolver, in: context)
+    defer { following?.cancel() }
     context.complain("keeping \(report.names - report.negative) names fresh until told to end")
     _ = await interruption.value
     return .answered
+  }
+
+  /// Keeps the resolver to the configuration file, as that changes and at SIGHUP.
+  ///
+  /// Not at a terminal: one that is closed means its SIGHUP, which a supervisor's reload does not.
+  private func follow(
+    _ resolver: Resolver, in context: CommandContext
+  ) throws(SettingsError) -> Task<Void, any Error>? {
+    guard !context.isErrorsTerminal else { return nil }
+    CommandSignals.ignoreHangUp()
+    guard let live = try upstream.liveConfiguration(in: context) else { return nil }
+    do throws(DirectDNSError) { try live.keep(resolver) } catch { throw SettingsError(error) }
+    return Task { try await live.run() }
   }
 
   /// Runs the job, and shows how far it is and what is no name.
