@@ -23,9 +23,10 @@ recipes: ## Check the recipes of Config/: units by systemd, the rest by running 
 	@swift build --product dnsctl
 	@Scripts/recipes "$$(swift build --show-bin-path)/dnsctl"
 
-test: ## Build and run every test, the real name servers included
+test: ## Build and run every test, the real name servers included, then those of dnsctl as a release build
 	@Scripts/prerequisites servers
 	@Scripts/test
+	@Scripts/test --release --filter '^(DnsctlTests|IntegrationTests)'
 
 bench: ## Measure against C floors and peers; ONLY=cached runs the rows that begin so
 	@Scripts/prerequisites bench
@@ -48,4 +49,4 @@ install: ## Install dnsctl and its completions under PREFIX=/usr/local (DESTDIR 
 	@Scripts/install '$(PREFIX)' '$(DESTDIR)'
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-tsan .build-asan Benchmarks/.build Examples/AsyncHTTPClient/.build
+	rm -rf .build .build-release .build-tsan .build-asan Benchmarks/.build Examples/AsyncHTTPClient/.build

@@ -1,0 +1,95 @@
+import DirectDNS
+import DirectDNSTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Every verb of `dnsctl`, as a process, many times: what goes wrong now and then, or in an optimised build alone.
+@Suite("dnsctl as users run it", .timeLimit(.minutes(3)))
+struct ProgramTests {
+  /// How many times each command runs.
+  static let runs = 20
+
+  static let host = "www.example.test"
+
+  /// One command, what it must end with, and a text that it must have written.
+  struct Command: CustomTestStringConvertible, Sendable {
+    var arguments: [String]
+    var input = ""
+    var status: Int32 = 0
+    var says: String
+    /// Whether it is told of the provider.
+    var asks = true
+
+    var testDescription: String { arguments.joined(separator: " ") }
+  }
+
+  private static let commands = [
+    Command(arguments: ["--version"], says: "0.", asks: false),
+    Command(arguments: ["--help"], says: "SUBCOMMANDS", asks: false),
+    Command(arguments: ["--generate-completion-script", "bash"], says: "complete", asks: false),
+    Command(arguments: ["resolve", host, "127.0.0.1"], says: "127.0.0.1"),
+    Command(arguments: ["resolve", "--format", "json", "-"], input: "\(host)\n", says: #""addresses":["127.0.0.1"]"#),
+    Command(arguments: ["resolve", "--trace", "none.example.test"], status: 1, says: "does not exist"),
+    Command(arguments: ["resolve", "--store", "new.sqlite", host], says: "127.0.0.1"),
+    Command(arguments: ["rewrite", "--allow", "127.0.0.0/8", "http://\(host)/"], says: "http://127.0.0.1/"),
+    Command(
+      arguments: ["rewrite", "--allow", "127.0.0.0/8", "-"], input: #"{"url":"http://www.example.test/a"}"#,
+      says: "http:"),
+    Command(
+      arguments: ["restore"],
+      input: #"{"originalUrl":"http://www.example.test/","address":"192.0.2.1","status":302,"#
+        + #""headers":[["Location","http://192.0.2.1/next"]]}"#, says: "www.example.test", asks: false),
+    Command(arguments: ["fetch", "--allow", "127.0.0.0/8", "http://\(host):PORT/hello"], says: "hello"),
+    Command(arguments: ["fetch", "--allow", "127.0.0.0/8", "-v", "http://\(host):PORT/moved"], says: "hello"),
+    Command(
+      arguments: ["fetch", "--allow", "127.0.0.0/8", "-o", "body", "-c", "jar", "http://\(host):PORT/hello"],
+      says: ""),
+    Command(
+      arguments: ["fetch", "-Z"] + ["a", "b", "c"].map { "http://\(host):PORT/\($0)" } + ["--allow", "127.0.0.0/8"],
+      says: "hello"),
+    Command(arguments: ["fetch", "http://\(host):PORT/"], status: 3, says: "127.0.0.0/8"),
+    Command(arguments: ["warmup", "--store", "warm.sqlite", host, "api.example.test"], says: "2 of 2"),
+    Command(arguments: ["check", "--name", host], says: "All is well."),
+    Command(arguments: ["check", "--name", host, "--format", "json"], says: #""grade":"ok""#),
+    Command(arguments: ["watch", "--count", "1", host], says: host),
+    Command(arguments: ["cache", "refresh", "--store", "kept.sqlite", host], says: "127.0.0.1"),
+    Command(arguments: ["cache", "list", "--store", "kept.sqlite"], says: host, asks: false),
+    Command(arguments: ["cache", "show", "--store", "kept.sqlite", host], says: "127.0.0.1", asks: false),
+    Command(arguments: ["cache", "stats", "--store", "kept.sqlite"], says: "1", asks: false),
+    Command(arguments: ["cache", "export", "--store", "kept.sqlite"], says: host, asks: false),
+    Command(arguments: ["cache", "export", "--store", "kept.sqlite", "export.jsonl"], says: "", asks: false),
+    Command(arguments: ["cache", "import", "--store", "other.sqlite", "export.jsonl"], says: "", asks: false),
+    Command(
+      arguments: ["cache", "forget", "--store", "other.sqlite", "none.example.test"], status: 1,
+      says: "none.example.test", asks: false),
+    Command(arguments: ["cache", "clear", "--store", "new.sqlite", "--yes"], says: "", asks: false),
+    Command(arguments: ["resolve"], status: 64, says: "Usage", asks: false),
+  ]
+
+  @Test func `every verb does its work, each time`() async throws {
+    var records = RecordTable()
+    for name in [Self.host, "api.example.test"] { records.add(name, "127.0.0.1", ttl: 300) }
+    let provider = try await FakeProvider.start(records: records)
+    let origin = try await FakeOrigin.start { request in
+      guard request.path == "/moved" else { return OriginResponse(body: "hello\n") }
+      return OriginResponse(.found, fields: [.location: "/hello"])
+    }
+    let program = try Program()
+    let upstream = ["--provider", "json+\(provider.url("/resolve"))", "--no-system"]
+    for command in Self.commands {
+      let arguments = command.arguments.map { $0.replacing("PORT", with: "\(origin.port)") }
+      for run in 1...Self.runs {
+        let outcome = try await program.run(
+          command.asks ? [arguments[0]] + arguments.dropFirst() + upstream : arguments, input: command.input)
+        let isRight =
+          outcome.status == command.status && (command.says.isEmpty || outcome.description.contains(command.says))
+        #expect(isRight, "\(command.testDescription), run \(run): \(outcome)")
+        // Nineteen more of the same would say no more.
+        guard isRight else { break }
+      }
+    }
+    await provider.stop()
+    await origin.stop()
+  }
+}
