@@ -48,6 +48,20 @@ struct CheckCommandTests {
     await server.stop()
   }
 
+  @Test func `a provider over TLS can be checked again and again`() async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let server = try await provider(.init(identity: try authority.issue(names: ["dns.test"]), clock: StillClock()))
+    for _ in 0..<20 {
+      let outcome = await world().run([
+        "check", "--provider", url(server, host: "dns.test"), "--bootstrap", "dns.test=127.0.0.1", "--ca", file.path,
+      ])
+      #expect(outcome.status == 0, "\(outcome.output)")
+    }
+    #expect(server.requests.count == 20)
+    await server.stop()
+  }
+
   @Test func `a dead provider fails, the others are asked all the same`() async throws {
     let (server, dead) = (try await provider(.init(clock: StillClock())), try await provider())
     await dead.stop()

@@ -16,14 +16,19 @@ internal import CDirectDNSCurl
   /// Where libcurl writes what went wrong, in words.
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
+  /// Told of the end of each connection that this handle opened: those that it made by itself end with it.
+  private let sockets: CurlSockets
   private var bodyLimit = 0
   private(set) var body: [UInt8] = []
-  private(set) var isOverLimit = false
+  private var isOverLimit = false
+  /// What libcurl said of the TLS session, where ``followTLS()`` asked for it: `SSL connection using TLSv1.3 / …`.
+  private(set) var sessionLine: String?
 
   /// Creates a handle with all that stays the same within a lane; nothing if libcurl has no memory for it.
   init?(_ lane: CurlLane, sockets: CurlSockets) {
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle
+    self.sockets = sockets
     addresses = CurlList(lane.addresses.map { [$0] } ?? [])
     connectTo = CurlList(lane.connectTo.map { [$0] } ?? [])
 
@@ -54,22 +59,53 @@ internal import CDirectDNSCurl
       }
     }
     unsafe directdns_setopt_write(handle) { bytes, size, count, context in
-      guard let context = unsafe context else { return 0 }
-      // The loop's table keeps the object alive for as long as the transfer runs.
-      return unsafe Unmanaged<CurlEasy>.fromOpaque(context).takeUnretainedValue()
-        .receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      unsafe CurlEasy.object(context)?.receive(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
     }
-    unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, Unmanaged.passUnretained(self).toOpaque())
-    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
+    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, context)
   }
 
   deinit {
-    unsafe curl_easy_cleanup(handle)
+    // A handle that performed by itself closes its connections now: nobody is there any more for what they say last.
+    unsafe directdns_setopt_long(handle, CURLOPT_VERBOSE, 0)
+    withExtendedLifetime(sockets) { unsafe curl_easy_cleanup(handle) }
     unsafe errorText.deallocate()
   }
 
+  private static func object(_ context: UnsafeMutableRawPointer?) -> CurlEasy? {
+    // The loop's table keeps the object alive for as long as the transfer runs, or ``perform()`` does.
+    unsafe context.map { unsafe Unmanaged<CurlEasy>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Has libcurl tell of the TLS session.
+  func followTLS() {
+    unsafe directdns_setopt_trace(
+      handle,
+      { _, type, text, size, context in
+        if type == CURLINFO_TEXT {
+          unsafe CurlEasy.object(context)?.told(UnsafeRawBufferPointer(start: text, count: size))
+        }
+        return 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func told(_ text: UnsafeRawBufferPointer) {
+    if unsafe text.starts(with: Self.sessionMark) { sessionLine = unsafe String(decoding: text, as: UTF8.self) }
+  }
+
+  private static let sessionMark = Array("SSL connection using ".utf8)
+
+  /// Sends the request that was prepared and waits for the response, without a loop.
+  func perform() -> CURLcode { withExtendedLifetime(self) { unsafe curl_easy_perform(handle) } }
+
+  /// Why the last transfer failed.
+  func failure(_ code: CURLcode) -> CurlError {
+    isOverLimit ? .bodyTooLarge : CurlError(code, detail: failureText)
+  }
+
   /// Why the last transfer failed, in libcurl's words.
-  var failureText: String { unsafe String(cString: errorText) }
+  private var failureText: String { unsafe String(cString: errorText) }
 
   /// The object behind a handle that libcurl gave back.
   static func object(of handle: UnsafeMutableRawPointer) -> CurlEasy? {
@@ -92,6 +128,7 @@ internal import CDirectDNSCurl
   func prepare(_ request: CurlRequest) {
     body = []
     isOverLimit = false
+    sessionLine = nil
     unsafe errorText[0] = 0
     bodyLimit = request.bodyLimit
     unsafe request.url.withCString { unsafe _ = directdns_setopt_string(handle, CURLOPT_URL, $0) }

@@ -12,6 +12,8 @@ internal import CDirectDNSCurl
   var sharesConnections = false
   /// Connections that are open or being opened, as far as the driver counts them.
   var connectionCount = 0
+  /// Told of the end of each connection, the last of which come with that of the handle: it must live as long.
+  var sockets: CurlSockets?
 
   /// - Returns: nothing if libcurl has no memory for it.
   init?(index: UInt8, events: CurlEvents) {
@@ -33,8 +35,9 @@ internal import CDirectDNSCurl
 
   /// Ends its connections and the handle; nothing is asked of it afterwards.
   ///
-  /// Not left to `deinit`: a connection outlives the transfer that opened it, and tells the driver's sockets of its end.
-  func close() { unsafe _ = curl_multi_cleanup(handle) }
+  /// Not left to `deinit`: a connection outlives the transfer that opened it, and libcurl tells both this object and
+  /// ``sockets`` of its end.
+  func close() { withExtendedLifetime((self, sockets)) { unsafe _ = curl_multi_cleanup(handle) } }
 
   private static func object(_ context: UnsafeMutableRawPointer?) -> CurlMulti? {
     unsafe context.map { unsafe Unmanaged<CurlMulti>.fromOpaque($0).takeUnretainedValue() }

@@ -33,6 +33,7 @@ final class CurlQueries: CurlDriver {
     self.multi = multi
     multis = [multi]
     sockets = CurlSockets(events: multi.events)
+    multi.sockets = sockets
     multi.sharesConnections = true
     // Above a server's stream limit libcurl opens further connections: never more than these.
     multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, 8)
@@ -131,7 +132,7 @@ final class CurlQueries: CurlDriver {
       unsafe multi.remove(handle)
       send(job, by: easy)
     } else {
-      end(easy, .failure(easy.isOverLimit ? .bodyTooLarge : CurlError(code, detail: easy.failureText)))
+      end(easy, .failure(easy.failure(code)))
     }
   }
 

@@ -16,7 +16,8 @@ internal import CDirectDNSCurl
 
   /// Makes a handle tell of the sockets that its transfers open, and of their end.
   ///
-  /// A connection outlives its handle: this object must outlive the multi handle.
+  /// A connection outlives its handle, so whoever ends the connections keeps this object until then: ``CurlMulti``, and
+  /// ``CurlEasy`` for those of a handle that performs by itself.
   func watch(_ handle: UnsafeMutableRawPointer) {
     unsafe directdns_setopt_sockets(
       handle,

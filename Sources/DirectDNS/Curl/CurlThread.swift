@@ -32,7 +32,8 @@ struct CurlThread<Driver: CurlDriver>: ~Copyable {
       isQuiet = wait(until: driver.multis.reduce(due) { min($0, $1.due) }, isQuiet: isQuiet)
     }
     driver.stop()
-    for multi in driver.multis { multi.close() }
+    // The connections end with the handles, and each tells the driver's objects of its end.
+    withExtendedLifetime(driver) { for multi in driver.multis { multi.close() } }
   }
 
   private func actOnTimers() {

@@ -1,3 +1,5 @@
+import CDirectDNSCurl
+import DirectDNSTesting
 import Testing
 
 @testable import DirectDNS
@@ -20,10 +22,38 @@ struct CurlEasyTests {
     easy.prepare(
       CurlRequest(
         lane: lane, url: "http://127.0.0.1:1/", fields: ["accept: x"], body: [1], timeout: 1, bodyLimit: 1,
+       
         wantedFields: ["Age"]))
     let response = easy.response(["Age"])
     #expect(response.status == 0 && response.body == [] && response.fields.isEmpty && response.address == "")
-    #expect(!easy.isOverLimit)
+  }
+
+  @Test func `a handle keeps alive whom it tells of the end of its connections`() throws {
+    weak var told: CurlSockets?
+    var easy: CurlEasy?
+    do {
+      let sockets = CurlSockets()
+      told = sockets
+      easy = CurlEasy(lane, sockets: sockets)
+    }
+    #expect(easy != nil && told != nil)
+    easy = nil
+    #expect(told == nil)
+  }
+
+  @Test func `handles that performed by themselves go with their connections`() async throws {
+    let server = try await FakeProvider.start(records: ProviderFixture.records)
+    let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
+    for _ in 0..<20 {
+      let sockets = CurlSockets()
+      var easy = CurlEasy(request.lane, sockets: sockets)
+      easy?.prepare(request)
+      easy?.followTLS()
+      #expect(easy?.perform() == CURLE_OK && easy?.response([]).status == 200 && sockets.open.count == 1)
+      easy = nil
+      #expect(sockets.open == [])
+    }
+    await server.stop()
   }
 
   @Test func `a thousand handles come and go`() {

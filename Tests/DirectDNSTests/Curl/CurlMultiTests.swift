@@ -50,6 +50,26 @@ struct CurlMultiTests {
     await server.stop()
   }
 
+  @Test func `it keeps alive whom its connections tell of their end, until they have`() async throws {
+    let server = try await FakeProvider.start(records: ProviderFixture.records)
+    weak var told: CurlSockets?
+    do {
+      let sockets = CurlSockets(events: events)
+      told = sockets
+      multi.sockets = sockets
+      let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
+      let easy = try #require(CurlEasy(request.lane, sockets: sockets))
+      easy.prepare(request)
+      unsafe multi.add(easy.handle)
+      #expect(firstEnd() == CURLE_OK)
+      unsafe multi.remove(easy.handle)
+    }
+    #expect(told?.open.count == 1)
+    multi.close()
+    #expect(told?.open.count == 0)
+    await server.stop()
+  }
+
   @Test func `a transfer that nobody tells of goes on when all are looked at`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(events: events)

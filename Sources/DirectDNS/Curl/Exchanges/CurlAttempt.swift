@@ -27,6 +27,8 @@ internal import CDirectDNSCurl
   var connectTo = CurlList([])
   var resolve = CurlList([])
   var bodyOffset = 0
+  /// The handle keeps it beyond a reset.
+  private var share: CurlShare?
 
   /// Where libcurl writes what went wrong, in words.
   let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -40,7 +42,7 @@ internal import CDirectDNSCurl
   }
 
   deinit {
-    unsafe curl_easy_cleanup(handle)
+    withExtendedLifetime(share) { unsafe curl_easy_cleanup(handle) }
     unsafe errorText.deallocate()
   }
 
@@ -74,6 +76,7 @@ internal import CDirectDNSCurl
     isHeldBack = false
     isEnding = false
     bodyOffset = 0
+    self.share = share
     unsafe errorText[0] = 0
     let order = exchange.order
     setTransfer(order, settings, share)

@@ -74,6 +74,7 @@ final class CurlExchanges: CurlDriver {
     multi.set(CURLMOPT_MAX_TOTAL_CONNECTIONS, settings.connectionLimit + Self.raceRoom)
     multi.set(CURLMOPT_MAXCONNECTS, settings.connectionLimit)
     multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, settings.streamLimit)
+    multi.sockets = sockets
   }
 
   /// Connections beyond the limit, for attempts that race.
@@ -100,7 +101,6 @@ final class CurlExchanges: CurlDriver {
       exchange.stage = .done
       exchange.deliver(end: .failure(CurlFailure(.shutDown)))
     }
-    // No handle may outlive what it shares with the others.
     losers = []
     idleAttempts = []
     sockets.closing = nil
