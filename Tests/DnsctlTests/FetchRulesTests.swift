@@ -1,3 +1,4 @@
+import DirectDNSTesting
 import ArgumentParser
 import HTTPTypes
 import Testing
@@ -190,5 +191,17 @@ import Testing
         "\r\u{1b}[J" + lines, "\u{1b}[2A\r\u{1b}[J" + lines, "\u{1b}[2A\r\u{1b}[Jdnsctl: said\n" + lines,
         "\u{1b}[2A\r\u{1b}[Ja  0 B  0 B/s  in 0:00\nb  0 B  0 B/s\n", "\u{1b}[1A\r\u{1b}[Jdnsctl: failed\n",
       ])
+  }
+
+  // MARK: What a peer may make grow, and what stays with it
+
+  @Test func `trailers without end are cut off, and the file is none`() async throws {
+    let trailers = String(repeating: "X-More: and more\r\n", count: 20_000)
+    let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\(trailers)\r\n"
+    try await FetchWorld.with(handler: { _ in throw OriginFault.text(text) }) { world in
+      let outcome = await world.fetch(["-o", world.path("file"), world.url()])
+      #expect(outcome.status == 2 && world.read("file") == nil && world.origin.requests.count == 1)
+      #expect(outcome.errors.contains("header fields and trailers of more than 262144 bytes"), "\(outcome.errors)")
+    }
   }
 }

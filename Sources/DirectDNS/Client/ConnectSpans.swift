@@ -58,6 +58,7 @@ extension CurlError {
     case .tls: DirectDNSError.Code.tlsFailed.description
     case .timedOut: DirectDNSError.Code.timedOut.description
     case .bodyTooLarge: DirectDNSError.Code.bodyTooLarge.description
+    case .fieldsTooLarge: DirectDNSError.Code.fieldsTooLarge.description
     case .connectionLost: DirectDNSError.Code.connectionLost.description
     case .invalidRequest: DirectDNSError.Code.invalidRequest.description
     case .cancelled: DirectDNSError.Code.cancelled.description

@@ -39,7 +39,7 @@ public struct ProviderProbe: Sendable {
     let request = CurlRequest(
       lane: lane, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
       body: message.body, timeout: max(1, timeout.wholeMilliseconds), bodyLimit: HTTPEndpoint.bodyLimit,
-      wantedFields: Self.wanted.map(\.rawName))
+      fieldLimit: HTTPEndpoint.fieldLimit, wantedFields: Self.wanted.map(\.rawName))
     let outcome = await Self.pool.run { CurlProbe.run(request) }
     return ProbeReport(provider, at: address, question, outcome, seenAt: clock.wallNow)
   }

@@ -41,7 +41,13 @@ struct RequestPlace: Sendable {
     case .connectionLost(let reason): (.connectionLost, lost(failure, reason, inBody))
     case .invalidRequest(let reason):
       (.invalidRequest, "the request to \(origin) cannot be sent: \(reason)")
-    case .bodyTooLarge: (.bodyTooLarge, "the response of \(origin) is larger than allowed")
+    case .bodyTooLarge:
+      (.bodyTooLarge, "the response of \(origin) decodes to more than can be kept: ask for it without compression")
+    case .fieldsTooLarge:
+      (
+        .fieldsTooLarge,
+        "\(origin) sent header fields and trailers of more than \(CurlExchange.fieldLimit) bytes: no more are read"
+      )
     case .cancelled: (.cancelled, "the request to \(origin) was cancelled")
     case .shutDown: (.shutDown, "the client was shut down")
     }
@@ -77,6 +83,7 @@ extension CurlError {
     case .tls(let reason): "TLS: \(reason)"
     case .timedOut: "timed out"
     case .bodyTooLarge: "too large"
+    case .fieldsTooLarge: "too many header fields and trailers"
     case .connectionLost(let reason): reason
     case .invalidRequest(let reason): reason
     case .cancelled: "cancelled"

@@ -21,6 +21,7 @@ internal import CDirectDNSCurl
   private var bodyLimit = 0
   private(set) var body: [UInt8] = []
   private var isOverLimit = false
+  private var fieldAllowance = CurlFieldAllowance(0)
   /// What libcurl said of the TLS session, where ``followTLS()`` asked for it: `SSL connection using TLSv1.3 / …`.
   private(set) var sessionLine: String?
 
@@ -63,6 +64,11 @@ internal import CDirectDNSCurl
     }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
+    unsafe directdns_setopt_header(
+      handle,
+      { _, size, count, context in
+        unsafe CurlEasy.object(context)?.fieldAllowance.take(size * count) == true ? size * count : 0
+      }, context)
     unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, context)
   }
 
@@ -101,7 +107,10 @@ internal import CDirectDNSCurl
 
   /// Why the last transfer failed.
   func failure(_ code: CURLcode) -> CurlError {
-    isOverLimit ? .bodyTooLarge : CurlError(code, detail: failureText)
+    if isOverLimit { return .bodyTooLarge }
+    // libcurl has room for so much of one line, and calls it memory.
+    let isLongLine = code == CURLE_OUT_OF_MEMORY && fieldAllowance.isUsed && body.isEmpty
+    return fieldAllowance.isExceeded || isLongLine ? .fieldsTooLarge : CurlError(code, detail: failureText)
   }
 
   /// Why the last transfer failed, in libcurl's words.
@@ -131,6 +140,7 @@ internal import CDirectDNSCurl
     sessionLine = nil
     unsafe errorText[0] = 0
     bodyLimit = request.bodyLimit
+    fieldAllowance = CurlFieldAllowance(request.fieldLimit)
     unsafe request.url.withCString { unsafe _ = directdns_setopt_string(handle, CURLOPT_URL, $0) }
     if fieldStrings != request.fields {
       fieldStrings = request.fields

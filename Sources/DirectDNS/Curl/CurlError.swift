@@ -8,6 +8,8 @@ enum CurlError: Error, Hashable, Sendable {
   case tls(String)
   case timedOut
   case bodyTooLarge
+  /// More header fields and trailers than are read.
+  case fieldsTooLarge
   case invalidRequest(String)
   case connectionLost(String)
   case cancelled

@@ -49,6 +49,8 @@ struct CurlRequest: Sendable {
   var timeout: Int64
   /// The largest body that is read, in bytes.
   var bodyLimit: Int
+  /// The most that is read of header fields and trailers together, in bytes; see ``CurlFieldAllowance``.
+  var fieldLimit: Int
   /// The response's header fields that the caller wants to see.
   var wantedFields: [String]
 }

@@ -55,7 +55,7 @@ public final class CurlTransport: HTTPTransport {
     let request = CurlRequest(
       lane: route.lane, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
       body: message.body, timeout: timeout.wholeMilliseconds, bodyLimit: HTTPEndpoint.bodyLimit,
-      wantedFields: Self.wantedNames)
+      fieldLimit: HTTPEndpoint.fieldLimit, wantedFields: Self.wantedNames)
     let response: CurlResponse
     do {
       response = try await loop.perform(request)
@@ -135,6 +135,7 @@ extension HTTPTransportError {
       case .tls(let reason): .tls(reason)
       case .timedOut: .timedOut
       case .bodyTooLarge: .bodyTooLarge
+      case .fieldsTooLarge: .fieldsTooLarge
       case .connectionLost(let reason): .connectionLost(reason)
       case .invalidRequest(let reason): .invalidRequest(reason)
       case .cancelled: .cancelled

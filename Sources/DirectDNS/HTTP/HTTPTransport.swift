@@ -65,6 +65,8 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
   case timedOut
   /// The body was larger than ``HTTPEndpoint/bodyLimit``.
   case bodyTooLarge
+  /// Header fields and trailers were larger than ``HTTPEndpoint/fieldLimit``.
+  case fieldsTooLarge
   /// The connection ended in mid-reply.
   case connectionLost(String)
   /// The request could not be sent as it is.
@@ -81,6 +83,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
     case .tls(let reason): "TLS: \(reason)"
     case .timedOut: "timed out"
     case .bodyTooLarge: "a body of more than \(HTTPEndpoint.bodyLimit) bytes"
+    case .fieldsTooLarge: "header fields and trailers of more than \(HTTPEndpoint.fieldLimit) bytes"
     case .connectionLost(let reason): "connection lost: \(reason)"
     case .invalidRequest(let reason): "the request cannot be sent: \(reason)"
     case .cancelled: "cancelled"
@@ -93,6 +96,9 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
 public struct HTTPEndpoint: Hashable, Sendable {
   /// The largest body that is read: 64 KiB, the size of the largest DNS message.
   public static let bodyLimit = 65_536
+  /// The most that is read of header fields and trailers together: 64 KiB, each line counted with 32 bytes more than it
+  /// has.
+  public static let fieldLimit = 65_536
 
   /// The endpoint's URL; its scheme, host and port are the origin.
   public var url: WebURL

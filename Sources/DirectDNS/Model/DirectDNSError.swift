@@ -42,6 +42,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let bodyFailed = Code("bodyFailed")
     /// A response's body is larger than the caller allows.
     public static let bodyTooLarge = Code("bodyTooLarge")
+    /// A response's header fields and trailers are larger than what is read of them.
+    public static let fieldsTooLarge = Code("fieldsTooLarge")
     /// A server redirected more often than the limit allows.
     public static let tooManyRedirects = Code("tooManyRedirects")
     /// A server redirected to where no request may follow: no URL of http or https, or one that the rules forbid.

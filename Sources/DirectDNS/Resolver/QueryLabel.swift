@@ -34,6 +34,7 @@ struct QueryLabel: Sendable, Hashable {
     case (.transport, .tls?): "tlsFailed"
     case (.transport, .connectionLost?): "connectionLost"
     case (.transport, .bodyTooLarge?): "bodyTooLarge"
+    case (.transport, .fieldsTooLarge?): "fieldsTooLarge"
     case (.transport, .invalidRequest?), (.transport, .cancelled?), (.transport, .shutDown?): "failed"
     case (.transport, nil):
       switch status?.kind {

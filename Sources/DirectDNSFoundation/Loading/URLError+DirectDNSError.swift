@@ -36,7 +36,7 @@ extension URLError {
     case .tlsFailed: tlsCode(error.message)
     case .connectionLost: .networkConnectionLost
     case .bodyFailed, .bodyNotReplayable: .requestBodyStreamExhausted
-    case .bodyTooLarge: .dataLengthExceedsMaximum
+    case .bodyTooLarge, .fieldsTooLarge: .dataLengthExceedsMaximum
     case .tooManyRedirects: .httpTooManyRedirects
     case .redirectRefused: .redirectToNonExistentLocation
     case .cancelled: .cancelled

@@ -15,6 +15,7 @@ struct URLErrorTests {
     (.addressForbidden, .cannotConnectToHost), (.connectionLost, .networkConnectionLost),
     (.tooManyRedirects, .httpTooManyRedirects), (.redirectRefused, .redirectToNonExistentLocation),
     (.bodyNotReplayable, .requestBodyStreamExhausted), (.bodyTooLarge, .dataLengthExceedsMaximum),
+    (.fieldsTooLarge, .dataLengthExceedsMaximum),
     (.cancelled, .cancelled), (.shutDown, .unknown),
   ]
 

@@ -133,6 +133,56 @@ struct BrokenOriginTests {
     }
   }
 
+  // MARK: More than a response should say
+
+  /// Responses that are as they should be, but for the size of one part.
+  private static func talk(_ part: String, _ line: String, count: Int) -> String {
+    let lines = String(repeating: line + "\r\n", count: count)
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+    let body = "\r\n4\r\nbody\r\n0\r\n"
+    return switch part {
+    case "trailers": head + body + lines + "\r\n"
+    case "head": head + lines + body + "\r\n"
+    case "interim heads":
+      String(repeating: "HTTP/1.1 103 Early Hints\r\n\(line)\r\n\r\n", count: count) + head + body + "\r\n"
+    default: part
+    }
+  }
+
+  @Test(
+    arguments: ["trailers", "head", "interim heads"],
+    [("a: b", 10_000), ("X-Long: " + String(repeating: "v", count: 1_000), 300)])
+  func `heads and trailers beyond 256 KiB end the transfer, once`(_ part: String, _ lines: (String, Int)) async throws {
+    let text = Self.talk(part, lines.0, count: lines.1)
+    try await staged(handler: { _ in throw OriginFault.text(text) }) { world in
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await world.client.execute(world.request()).body.text()
+      }
+      #expect(
+        error?.code == .fieldsTooLarge && error?.message.contains("262144") == true, "\(String(describing: error))")
+      #expect(world.origin.requests.count == 1)
+    }
+  }
+
+  @Test(arguments: ["trailers", "head", "interim heads"])
+  func `heads and trailers within 256 KiB are read`(_ part: String) async throws {
+    let text = Self.talk(part, "a: b", count: 1_500)
+    try await staged(handler: { _ in throw OriginFault.text(text) }) { world in
+      let response = try await world.client.execute(world.request())
+      #expect(try await response.body.text() == "body" && response.status == .ok)
+      let count = response.headerFields.count + response.body.trailerFields.count
+      #expect(count >= (part == "interim heads" ? 1 : 1_501))
+    }
+  }
+
+  @Test func `a line of a head that is longer than libcurl takes is what it is called`() async throws {
+    let text = "HTTP/1.1 200 OK\r\nX: " + String(repeating: "v", count: 200_000) + "\r\n\r\n"
+    try await staged(handler: { _ in throw OriginFault.text(text) }) { world in
+      let error = await #expect(throws: DirectDNSError.self) { try await world.client.execute(world.request()) }
+      #expect(error?.code == .fieldsTooLarge && world.origin.requests.count == 1, "\(String(describing: error))")
+    }
+  }
+
   // MARK: Connections that were kept
 
   // libcurl 7.88 takes a connection that was reset while it idled for a living one: a POST may then fail unsent.

@@ -47,13 +47,13 @@ struct ConnectSpansTests {
 
   @Test func `an error's label has no dynamic part`() {
     let errors: [CurlError] = [
-      .connect("a"), .tls("b"), .timedOut, .bodyTooLarge, .connectionLost("c"), .invalidRequest("d"), .cancelled,
-      .shutDown,
+      .connect("a"), .tls("b"), .timedOut, .bodyTooLarge, .fieldsTooLarge, .connectionLost("c"), .invalidRequest("d"),
+      .cancelled, .shutDown,
     ]
     #expect(
       errors.map(\.label) == [
-        "connectFailed", "tlsFailed", "timedOut", "bodyTooLarge", "connectionLost", "invalidRequest", "cancelled",
-        "shutDown",
+        "connectFailed", "tlsFailed", "timedOut", "bodyTooLarge", "fieldsTooLarge", "connectionLost", "invalidRequest",
+        "cancelled", "shutDown",
       ])
   }
 }

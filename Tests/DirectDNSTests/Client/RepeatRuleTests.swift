@@ -21,6 +21,7 @@ struct RepeatRuleTests {
 
   @Test(arguments: [
     CurlError.timedOut, .cancelled, .shutDown, .tls("x"), .connect("x"), .invalidRequest("x"), .bodyTooLarge,
+    .fieldsTooLarge,
   ])
   func `no other failure is`(_ reason: CurlError) {
     #expect(!allows(CurlFailure(reason, mayHaveArrived: true)))

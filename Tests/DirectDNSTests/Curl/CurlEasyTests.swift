@@ -22,7 +22,7 @@ struct CurlEasyTests {
     easy.prepare(
       CurlRequest(
         lane: lane, url: "http://127.0.0.1:1/", fields: ["accept: x"], body: [1], timeout: 1, bodyLimit: 1,
-       
+        fieldLimit: 1,
         wantedFields: ["Age"]))
     let response = easy.response(["Age"])
     #expect(response.status == 0 && response.body == [] && response.fields.isEmpty && response.address == "")

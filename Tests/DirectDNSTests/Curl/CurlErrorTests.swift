@@ -10,6 +10,7 @@ struct CurlErrorTests {
     case .tls: "tls"
     case .timedOut: "timedOut"
     case .bodyTooLarge: "bodyTooLarge"
+    case .fieldsTooLarge: "fieldsTooLarge"
     case .invalidRequest: "invalidRequest"
     case .connectionLost: "connectionLost"
     case .cancelled: "cancelled"

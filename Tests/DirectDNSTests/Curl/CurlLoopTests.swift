@@ -68,7 +68,7 @@ extension CurlRequest {
   /// A plain GET in a lane of that name.
   static func sample(_ url: String, timeout: Int64 = 20_000, lane: CurlLane = .sample()) -> CurlRequest {
     CurlRequest(
-      lane: lane, url: url, fields: [], body: nil, timeout: timeout, bodyLimit: 65_536,
+      lane: lane, url: url, fields: [], body: nil, timeout: timeout, bodyLimit: 65_536, fieldLimit: 65_536,
       wantedFields: ["content-type"])
   }
 }

@@ -375,6 +375,27 @@ struct CurlTransportTests {
     #expect(try await fixture.send().status.code == 200)
   }
 
+  @Test(arguments: ["trailers", "head"], [("a: b", 2_000), ("X-Long: " + String(repeating: "v", count: 1_000), 70)])
+  func `header fields and trailers have 64 KiB at most`(_ part: String, _ lines: (String, Int)) async throws {
+    let more = String(repeating: lines.0 + "\r\n", count: lines.1)
+    let (head, trailers) = part == "head" ? (more, "") : ("", more)
+    let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\(head)\r\n2\r\n{}\r\n0\r\n\(trailers)\r\n"
+    let server = try await FakeOrigin.start { request in
+      if request.path == "/short" { return OriginResponse(body: "{}") }
+      throw OriginFault.text(text)
+    }
+    let transport = try CurlTransport()
+    let fixture = HTTPEndpoint(url: try WebURL(server.url("/")))
+    let error = await #expect(throws: HTTPTransportError.self) {
+      try await transport.send(HTTPMessage(url: server.url("/long")), to: fixture, timeout: .seconds(20))
+    }
+    #expect(error == .fieldsTooLarge && server.requests.count == 1)
+    let reply = try await transport.send(HTTPMessage(url: server.url("/short")), to: fixture, timeout: .seconds(20))
+    #expect(reply.status == .ok)
+    transport.shutDown()
+    await server.stop()
+  }
+
   @Test func `an empty body is a reply, and 204 too`() async throws {
     try await ProviderFixture.secure { fixture async throws in
       fixture.server.misbehave(.emptyBody, times: 1)

@@ -13,7 +13,8 @@ struct ProviderTests {
   @Test(arguments: [
     (HTTPTransportError.connect("x"), ProviderFailure.Kind.transport), (.tls("x"), .transport),
     (.timedOut, .transport),
-    (.bodyTooLarge, .transport), (.connectionLost("x"), .transport), (.invalidRequest("x"), .transport),
+    (.fieldsTooLarge, .transport), (.bodyTooLarge, .transport), (.connectionLost("x"), .transport),
+    (.invalidRequest("x"), .transport),
     (.cancelled, .cancelled), (.shutDown, .cancelled),
   ])
   func `a transport's error counts against the endpoint, unless the caller left`(

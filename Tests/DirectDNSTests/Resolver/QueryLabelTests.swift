@@ -29,6 +29,7 @@ struct QueryLabelTests {
     Case(kind: .transport, error: .tls("a reason"), label: "tlsFailed"),
     Case(kind: .transport, error: .connectionLost("a reason"), label: "connectionLost"),
     Case(kind: .transport, error: .bodyTooLarge, label: "bodyTooLarge"),
+    Case(kind: .transport, error: .fieldsTooLarge, label: "fieldsTooLarge"),
     Case(kind: .transport, error: .invalidRequest("a reason"), label: "failed"),
     Case(kind: .transport, status: .ok, label: "malformed"),
     Case(kind: .transport, status: .badGateway, label: "httpStatus"),

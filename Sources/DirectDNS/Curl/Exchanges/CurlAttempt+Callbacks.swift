@@ -88,8 +88,7 @@ extension CurlAttempt {
   }
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {
-    unsafe events.receivedLine(bytes, self)
-    return bytes.count
+    unsafe events.receivedLine(bytes, self) ? bytes.count : 0
   }
 
   private func received(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -139,7 +138,8 @@ protocol CurlAttemptEvents: AnyObject {
   func dialled(_ socket: curl_socket_t, _ attempt: CurlAttempt)
   /// A connection stands: whether the request may be sent on it.
   func mayPass(_ attempt: CurlAttempt) -> Bool
-  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt)
+  /// A line of a head or of trailers: whether it was taken; otherwise libcurl ends the transfer.
+  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) -> Bool
   /// How many bytes were taken; others make libcurl wait or end.
   func received(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) -> Int
   func sent(_ count: Int, _ attempt: CurlAttempt)

@@ -46,8 +46,17 @@ internal import CDirectDNSCurl
     unsafe errorText.deallocate()
   }
 
-  /// Why the transfer failed, in libcurl's words.
-  var failureText: String { unsafe String(cString: errorText) }
+  /// Why the transfer failed.
+  func failure(_ code: CURLcode) -> CurlError {
+    if let exchange, exchange.winner === self {
+      // libcurl has room for so much of one line, and calls it memory.
+      let isLongLine = code == CURLE_OUT_OF_MEMORY && exchange.fieldAllowance.isUsed && !exchange.isHeadComplete
+      if exchange.fieldAllowance.isExceeded || isLongLine { return .fieldsTooLarge }
+      // It keeps what one piece decodes to while the reader is behind, 64 MB of it (DYN_PAUSE_BUFFER in its dynbuf.h).
+      if code == CURLE_OUT_OF_MEMORY, exchange.isHeadComplete, exchange.order.decompresses { return .bodyTooLarge }
+    }
+    return unsafe CurlError(code, detail: String(cString: errorText))
+  }
 
   /// The object behind a handle that libcurl gave back.
   static func object(of handle: UnsafeMutableRawPointer) -> CurlAttempt? {

@@ -7,6 +7,9 @@ internal import Synchronization
 @safe final class CurlExchange: @unchecked Sendable {
   enum Stage { case new, waiting, running, done }
 
+  /// The most that is read of a response's heads and trailers together, in bytes; see ``CurlFieldAllowance``.
+  static let fieldLimit = 256 * 1024
+
   let order: CurlOrder
   /// Called once, when it has ended; set before it is started.
   var onEnd: (@Sendable () -> Void)?
@@ -44,6 +47,7 @@ internal import Synchronization
   /// The lines of the head as they came, and those behind the body.
   var headBytes: [UInt8] = []
   var trailerBytes: [UInt8] = []
+  var fieldAllowance = CurlFieldAllowance(CurlExchange.fieldLimit)
   var isHeadComplete = false
   var hasDeliveredHead = false
   var incoming: [UInt8] = []

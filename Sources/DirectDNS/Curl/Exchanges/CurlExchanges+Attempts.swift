@@ -155,7 +155,7 @@ extension CurlExchanges: CurlAttemptEvents {
 
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
     guard let attempt = unsafe CurlAttempt.object(of: handle), let exchange = attempt.exchange else { return }
-    let reason = CurlError(code, detail: attempt.failureText)
+    let reason = attempt.failure(code)
     if code != CURLE_OK { attempt.isClean = false }
     if exchange.winner === attempt {
       if exchange.isTurnedAway, let lane = exchange.lane, canStartOver(exchange) {

@@ -2,8 +2,15 @@ internal import CDirectDNSCurl
 
 /// What comes in and goes out once an exchange has its connection.
 extension CurlExchanges {
-  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) {
-    guard let exchange = attempt.exchange, exchange.winner === attempt else { return }
+  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) -> Bool {
+    guard let exchange = attempt.exchange, exchange.winner === attempt else { return true }
+    // Before it is kept: libcurl keeps one of its own, which ends with the transfer.
+    guard exchange.fieldAllowance.take(bytes.count) else { return false }
+    unsafe keep(bytes, exchange)
+    return true
+  }
+
+  private func keep(_ bytes: UnsafeRawBufferPointer, _ exchange: CurlExchange) {
     exchange.movedAt = now
     let isBlank = bytes.count <= 2
     if exchange.isHeadComplete {
