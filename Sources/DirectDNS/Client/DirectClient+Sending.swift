@@ -190,7 +190,8 @@ extension DirectClient {
     let version = call.options.httpVersion ?? configuration.httpVersion
     let route = CurlRoute(
       origin: target.url.originText, usesTLS: target.url.scheme.isSecure,
-      version: body.trailerFields.isEmpty ? version.curlVersion : .http1, proxy: target.proxy)
+      version: body.trailerFields.isEmpty ? version.curlVersion : .http1, proxy: target.proxy,
+      showsIdentity: call.showsIdentity && configuration.identity != nil)
     var observer: (@Sendable (CurlEvent) -> Void)?
     if let told = call.options.observer {
       var request = HTTPRequest(method: method, url: target.url)

@@ -72,6 +72,8 @@ public final class DirectClient: Sendable {
     var settings: ClientSettings
     let timeouts: RequestTimeouts
     let redirects: RedirectConfiguration?
+    /// Whether the hop goes to the origin that the caller named, with no other one before it.
+    var showsIdentity: Bool
     let began = SystemClock().now
     /// By the loops' time.
     let deadline: Int64
@@ -81,6 +83,7 @@ public final class DirectClient: Sendable {
       self.settings = settings
       let configuration = settings.configuration
       timeouts = options.timeouts ?? configuration.timeouts
+      showsIdentity = options.showsIdentity
       redirects =
         switch options.redirects {
         case .asConfigured: configuration.redirects
@@ -114,6 +117,7 @@ public final class DirectClient: Sendable {
       call.options.observer?(.redirected(status: response.status.code, to: next.url))
       request = next.request
       if !next.keepsBody { body = .none }
+      if next.crossesOrigin { call.showsIdentity = false }
       call.settings = settings
     }
   }

@@ -18,6 +18,9 @@ public struct DirectClientConfiguration: Sendable {
   /// Certificates are always checked, against the name.
   public var trust: TrustStore
   /// The certificate that the client shows to servers that ask for one; none by default.
+  ///
+  /// It stays with the origin that a request names: where a redirect leads to another one it is not shown, nor on the
+  /// way back. Proxies never see it.
   public var identity: ClientIdentity?
   /// The oldest version of TLS that is spoken; ``TLSVersion/v12`` by default.
   public var minimumTLS: TLSVersion

@@ -26,6 +26,11 @@ public struct RequestOptions: Sendable {
   /// Default: false. GET, HEAD, OPTIONS, TRACE, PUT and DELETE may anyway (RFC 9110 §9.2.2), if their body can be sent
   /// again.
   public var isSafeToRepeat: Bool
+  /// Whether the client's certificate (``DirectClientConfiguration/identity``) is shown to a server that asks for one.
+  ///
+  /// Default: true; redirects take it to no other origin. Set it to false for the hops behind another origin where you
+  /// follow redirects yourself.
+  public var showsIdentity: Bool
   /// What the look-up wants; nil for the client's.
   public var lookup: LookupOptions?
   /// Is told how the transfer goes, some ten times a second and at its end, on the thread that carries it: return soon.
@@ -36,7 +41,7 @@ public struct RequestOptions: Sendable {
   /// Creates options.
   public init(
     timeouts: RequestTimeouts? = nil, redirects: Redirects = .asConfigured, httpVersion: HTTPVersionChoice? = nil,
-    decompresses: Bool? = nil, isSafeToRepeat: Bool = false, lookup: LookupOptions? = nil,
+    decompresses: Bool? = nil, isSafeToRepeat: Bool = false, showsIdentity: Bool = true, lookup: LookupOptions? = nil,
     progress: (@Sendable (TransferProgress) -> Void)? = nil, observer: (@Sendable (RequestEvent) -> Void)? = nil
   ) {
     self.timeouts = timeouts
@@ -44,6 +49,7 @@ public struct RequestOptions: Sendable {
     self.httpVersion = httpVersion
     self.decompresses = decompresses
     self.isSafeToRepeat = isSafeToRepeat
+    self.showsIdentity = showsIdentity
     self.lookup = lookup
     self.progress = progress
     self.observer = observer

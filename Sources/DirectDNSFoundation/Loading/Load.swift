@@ -61,8 +61,9 @@ final class Load: Sendable {
     while true {
       var head = outgoing.head
       head.headerFields = cookies.fields(head.headerFields, for: try WebURL(head))
-      let response = try await client.execute(
-        head, body: outgoing.body, options: options(client, left: deadline - .now))
+      var options = options(client, left: deadline - .now)
+      options.showsIdentity = outgoing.showsIdentity
+      let response = try await client.execute(head, body: outgoing.body, options: options)
       cookies.store(response, hostField: head.headerFields[.hostField])
       let redirect = try redirect(after: response, to: outgoing, hops: history.count, client.configuration.redirects)
       let url = history.isEmpty ? request.url : URL(string: response.url.href)

@@ -15,6 +15,8 @@ struct OutgoingRequest: Sendable {
   private(set) var head: HTTPRequest
   private(set) var body: RequestBody
   private(set) var bodyKind: Redirect.Body
+  /// Whether the client's certificate may be shown: a credential, which stays with its origin.
+  private(set) var showsIdentity = true
 
   init(_ request: URLRequest, _ route: LoadingRoute, _ cookies: SessionCookies, userAgent: String?)
     throws(DirectDNSError)
@@ -46,6 +48,7 @@ struct OutgoingRequest: Sendable {
   /// Becomes the request after a redirect.
   mutating func follow(_ redirect: Redirect) {
     head = redirect.request
+    if redirect.crossesOrigin { showsIdentity = false }
     if !redirect.keepsBody {
       body = .none
       bodyKind = .none

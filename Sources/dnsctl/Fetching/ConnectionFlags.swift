@@ -13,7 +13,7 @@ struct ConnectionFlags: ParsableArguments {
   @Option(
     name: [.customShort("E"), .customLong("cert")],
     help: ArgumentHelp(
-      "A client certificate (PEM), and its key's password; a colon in the file's name is written \\:.",
+      "A client certificate (PEM), and its key's password, shown to the URL's own origin alone; a colon in the file's name is written \\:.",
       valueName: "file[:password]"),
     completion: .file(extensions: ["pem"]))
   var certificate: String?

@@ -54,6 +54,29 @@ struct DirectURLProtocolTests {
     await origin.stop()
   }
 
+  @Test func `a client's certificate is not shown to another origin that a redirect leads to`() async throws {
+    let authority = try TestCertificateAuthority()
+    let configuration = FakeOriginConfiguration(
+      identity: try authority.issue(names: ["shop.test"]), clientAuthority: authority.certificate)
+    let second = try await FakeOrigin.start(configuration: configuration)
+    let away = second.url("/", host: "shop.test")
+    let first = try await FakeOrigin.start(configuration: configuration) { request in
+      request.path == "/away" ? OriginResponse(.found, fields: [.location: away]) : OriginResponse()
+    }
+    let identity = try authority.issueClient(name: "pipeline")
+    let pem = FileManager.default.temporaryDirectory.appending(path: "client-\(UUID().uuidString).pem")
+    defer { try? FileManager.default.removeItem(at: pem) }
+    try Data((identity.certificates.joined(separator: "\n") + "\n" + identity.privateKey).utf8).write(to: pem)
+    let file = try authority.makeFile()
+    let direct = try DirectSession(authority: file.path) { $0.identity = ClientIdentity(certificate: pem.path) }
+    #expect(try await direct.text(first.url("/", host: "shop.test")).response.statusCode == 200)
+    _ = try await direct.error(DirectSession.request(first.url("/away", host: "shop.test")))
+    #expect(first.requests.count == 2 && second.requests.isEmpty)
+    await direct.end()
+    await first.stop()
+    await second.stop()
+  }
+
   @Test(arguments: [1, 300_000]) func `a body arrives as it is, from bytes and from a stream`(_ size: Int) async throws
   {
     let origin = try await FakeOrigin.start()

@@ -1,5 +1,4 @@
 import DirectDNSTesting
-import Foundation
 import HTTPTypes
 import Testing
 
@@ -164,24 +163,6 @@ struct ClientConnectionsTests {
     #expect(try await usual.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).status == .ok)
     await strict.shutDown()
     await usual.shutDown()
-    await origin.stop()
-  }
-
-  @Test func `a server that wants a certificate of the client's gets it`() async throws {
-    let origin = try await secure { $0.clientAuthority = authority.certificate }
-    let identity = try authority.issueClient(name: "pipeline")
-    let pem = FileManager.default.temporaryDirectory.appending(path: "client-\(UUID().uuidString).pem")
-    defer { try? FileManager.default.removeItem(at: pem) }
-    try Data((identity.certificates.joined(separator: "\n") + "\n" + identity.privateKey).utf8).write(to: pem)
-    let without = try client()
-    await #expect(throws: DirectDNSError.self) {
-      try await without.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text()
-    }
-    let with = try client { $0.identity = ClientIdentity(certificate: pem.path) }
-    #expect(try await with.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).status == .ok)
-    #expect(origin.connections.last?.clientCertificate != nil)
-    await without.shutDown()
-    await with.shutDown()
     await origin.stop()
   }
 

@@ -45,22 +45,36 @@ extension CurlAttempt {
       connectTo = CurlList(["::\(target):\(order.port)"])
       unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head)
     }
-    if order.route.usesTLS || order.route.proxy != nil { setTrust(settings) }
+    if order.route.usesTLS { setTrust(settings, Self.originTrust) }
+    if order.route.proxy != nil { setTrust(settings, Self.proxyTrust) }
+    if order.route.usesTLS, order.route.showsIdentity { setIdentity(settings) }
   }
 
-  private func setTrust(_ settings: CurlExchangeSettings) {
-    set(CURLOPT_CAPATH, settings.trust.folder)
+  /// Where libcurl is told whom to trust.
+  private typealias TrustOptions = (folder: CURLoption, blob: CURLoption, file: CURLoption, version: CURLoption)
+
+  private static let originTrust: TrustOptions = (
+    CURLOPT_CAPATH, CURLOPT_CAINFO_BLOB, CURLOPT_CAINFO, CURLOPT_SSLVERSION
+  )
+  private static let proxyTrust: TrustOptions = (
+    CURLOPT_PROXY_CAPATH, CURLOPT_PROXY_CAINFO_BLOB, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_SSLVERSION
+  )
+
+  private func setTrust(_ settings: CurlExchangeSettings, _ options: TrustOptions) {
+    set(options.folder, settings.trust.folder)
     if let blob = settings.trust.blob {
       unsafe blob.withUnsafeBytes { bytes in
         guard let base = bytes.baseAddress else { return }
-        unsafe directdns_setopt_blob(handle, CURLOPT_CAINFO_BLOB, base, bytes.count)
+        unsafe directdns_setopt_blob(handle, options.blob, base, bytes.count)
       }
     } else {
-      set(CURLOPT_CAINFO, settings.trust.file)
+      set(options.file, settings.trust.file)
     }
-    set(
-      CURLOPT_SSLVERSION,
-      Int(settings.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2))
+    set(options.version, Int(settings.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2))
+  }
+
+  /// For the origin alone: a proxy has an option of its own (CURLOPT_PROXY_SSLCERT).
+  private func setIdentity(_ settings: CurlExchangeSettings) {
     guard let certificate = settings.certificate else { return }
     set(CURLOPT_SSLCERT, certificate)
     set(CURLOPT_SSLKEY, settings.key ?? certificate)

@@ -16,6 +16,10 @@ struct CurlRoute: Hashable, Sendable {
   let version: Version
   /// The proxy's URL, where the exchange goes through one.
   let proxy: CurlProxy?
+  /// Whether the server is shown the client's certificate if it asks for one.
+  ///
+  /// A connection on which it was shown speaks for the client: who must not show it gets another one.
+  let showsIdentity: Bool
 }
 
 /// A proxy, and the addresses that stand for its host.

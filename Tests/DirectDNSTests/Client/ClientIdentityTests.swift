@@ -1,0 +1,149 @@
+import DirectDNSTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+/// The certificate that a client shows: to whom, and to whom not.
+@Suite(.timeLimit(.minutes(1)))
+struct ClientIdentityTests {
+  private let authority: TestCertificateAuthority
+  private let file: CAFile
+
+  init() throws {
+    authority = try TestCertificateAuthority()
+    file = try authority.makeFile()
+  }
+
+  private func client(_ change: (inout DirectClientConfiguration) -> Void = { _ in }) throws -> DirectClient {
+    try ClientFixture.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
+      $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+      change(&$0)
+    }
+  }
+
+  /// A file with a certificate that the servers' authority has issued to a client.
+  private func withClientCertificate(_ body: (ClientIdentity) async throws -> Void) async throws {
+    let identity = try authority.issueClient(name: "pipeline")
+    let pem = FileManager.default.temporaryDirectory.appending(path: "client-\(UUID().uuidString).pem")
+    defer { try? FileManager.default.removeItem(at: pem) }
+    try Data((identity.certificates.joined(separator: "\n") + "\n" + identity.privateKey).utf8).write(to: pem)
+    try await body(ClientIdentity(certificate: pem.path))
+  }
+
+  /// A server that wants a certificate of the client's, and sends `/away` to a URL.
+  private func demanding(_ away: @escaping @Sendable () -> String = { "/" }) async throws -> FakeOrigin {
+    let configuration = FakeOriginConfiguration(
+      identity: try authority.issue(names: ["shop.test", "other.test"]), clientAuthority: authority.certificate)
+    return try await FakeOrigin.start(configuration: configuration) { request in
+      request.path == "/away" ? OriginResponse(.found, fields: [.location: away()]) : OriginResponse(body: "here")
+    }
+  }
+
+  @Test func `a server that wants a certificate of the client's gets it`() async throws {
+    try await withClientCertificate { identity in
+      let origin = try await demanding()
+      let (without, with) = (try client(), try client { $0.identity = identity })
+      await #expect(throws: DirectDNSError.self) {
+        try await without.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text()
+      }
+      #expect(try await with.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).status == .ok)
+      #expect(origin.connections.last?.clientCertificate != nil)
+      await without.shutDown()
+      await with.shutDown()
+      await origin.stop()
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a client's certificate is not shown to another origin that a redirect leads to`(_ isSameServer: Bool)
+    async throws
+  {
+    try await withClientCertificate { identity in
+      let target = Locked("")
+      let (first, second) = (try await demanding { target.withLock(\.self) }, try await demanding())
+      // Another name of the server that has seen the certificate, or another port of the name.
+      let away = isSameServer ? first.url("/", host: "other.test") : second.url("/", host: "shop.test")
+      target.withLock { $0 = away }
+      let client = try client { $0.identity = identity }
+      await #expect(throws: DirectDNSError.self) {
+        try await client.execute(ClientFixture.get(first.url("/away", host: "shop.test"))).body.text()
+      }
+      #expect(first.requests.map(\.path) == ["/away"] && second.requests.isEmpty)
+      // Who asks for the place itself shows it there, and no session of the other kind is taken up.
+      #expect(try await client.execute(ClientFixture.get(away)).body.text() == "here")
+      await client.shutDown()
+      await first.stop()
+      await second.stop()
+    }
+  }
+
+  @Test func `a client's certificate is not shown on the way back, nor is a connection used that has seen it`()
+    async throws
+  {
+    try await withClientCertificate { identity in
+      let back = Locked("")
+      let between = try await FakeOrigin.start { _ in
+        OriginResponse(.found, fields: [.location: back.withLock(\.self)])
+      }
+      let away = between.url("/", host: "other.test")
+      let origin = try await demanding { away }
+      back.withLock { $0 = origin.url("/", host: "shop.test") }
+      let client = try client { $0.identity = identity }
+      // Keeps a connection on which the certificate was shown.
+      let first = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+      #expect(try await first.body.text() == "here")
+      await #expect(throws: DirectDNSError.self) {
+        try await client.execute(ClientFixture.get(origin.url("/away", host: "shop.test"))).body.text()
+      }
+      #expect(origin.requests.map(\.path) == ["/", "/away"] && between.requests.count == 1)
+      await client.shutDown()
+      await between.stop()
+      await origin.stop()
+    }
+  }
+
+  @Test func `a client's certificate stays within its origin, where redirects take it along`() async throws {
+    try await withClientCertificate { identity in
+      let origin = try await demanding()
+      let client = try client { $0.identity = identity }
+      let response = try await client.execute(ClientFixture.get(origin.url("/away", host: "shop.test")))
+      #expect(try await response.body.text() == "here" && response.hops.count == 1)
+      #expect(origin.connectionCount == 1)
+      var options = RequestOptions()
+      options.showsIdentity = false
+      await #expect(throws: DirectDNSError.self) {
+        try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")), options: options).body.text()
+      }
+      await client.shutDown()
+      await origin.stop()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `an https proxy is trusted as everybody else is, and never sees the client's certificate`(_ isDemanding: Bool)
+    async throws
+  {
+    try await withClientCertificate { identity in
+      let proxy = try await FakeOrigin.start(
+        configuration: FakeOriginConfiguration(
+          identity: try authority.issue(names: ["shop.test"]),
+          clientAuthority: isDemanding ? authority.certificate : nil, httpVersions: [.http1]))
+      let url = try WebURL("https://shop.test:\(proxy.port)")
+      let client = try client {
+        $0.identity = identity
+        $0.proxy = .url(url)
+      }
+      if isDemanding {
+        await #expect(throws: DirectDNSError.self) { try await client.execute(ClientFixture.get("http://other.test/")) }
+        #expect(proxy.requests.isEmpty)
+      } else {
+        #expect(try await client.execute(ClientFixture.get("http://other.test/")).status == .ok)
+        #expect(proxy.requests.map(\.target) == ["http://other.test/"])
+      }
+      await client.shutDown()
+      await proxy.stop()
+    }
+  }
+}
