@@ -204,4 +204,15 @@ import Testing
       #expect(outcome.errors.contains("header fields and trailers of more than 262144 bytes"), "\(outcome.errors)")
     }
   }
+
+  @Test func `a Secure cookie of localhost stays at home when the request goes through a proxy`() async throws {
+    try await FetchWorld.with { world in
+      try world.write("localhost\tFALSE\t/\tTRUE\t0\tid\t1\n", to: "jar")
+      let proxy = "http://127.0.0.1:\(world.origin.port)"
+      let proxied = await world.fetch(["-b", world.path("jar"), "-x", proxy, "http://localhost/"])
+      let direct = await world.fetch(["-b", world.path("jar"), world.url(host: "localhost")])
+      #expect(proxied.status == 0 && direct.status == 0, "\(proxied.errors)\(direct.errors)")
+      #expect(world.origin.requests.map { $0.field("Cookie") } == [nil, "id=1"])
+    }
+  }
 }

@@ -29,7 +29,8 @@ struct CaresLookup: Sendable {
   func run() -> Result<Found, CaresError> {
     guard Self.library else { return .failure(.failed("c-ares cannot be initialised")) }
     var options = unsafe ares_options()
-    unsafe options.flags = host.isSingleLabel ? 0 : directdns_ares_nosearch
+    // Whoever sets HOSTALIASES for a process must not choose where its requests go (hostname(7)).
+    unsafe options.flags = directdns_ares_noalias | (host.isSingleLabel ? 0 : directdns_ares_nosearch)
     // c-ares' own five seconds and four tries add up to 75 s.
     unsafe options.timeout = 700
     unsafe options.tries = 2

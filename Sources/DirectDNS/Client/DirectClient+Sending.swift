@@ -185,7 +185,8 @@ extension DirectClient {
     _ place: RequestPlace, _ spans: ConnectSpans?
   ) -> CurlOrder {
     let configuration = call.settings.configuration
-    let cookie = configuration.cookies?.cookieHeader(for: target.original, hostField: target.fields[.hostField])
+    let cookie = configuration.cookies?.cookieHeader(
+      for: target.original, hostField: target.fields[.hostField], staysOnMachine: target.staysOnMachine)
     let lines = FieldLines(method, target.fields, body, cookie: cookie, configuration)
     let version = call.options.httpVersion ?? configuration.httpVersion
     let route = CurlRoute(

@@ -106,7 +106,8 @@ public final class DirectClient: Sendable {
       if let cookies = call.settings.configuration.cookies {
         cookies.store(
           setCookie: response.headerFields[values: .setCookie], for: response.url,
-          hostField: request.headerFields[.hostField])
+          hostField: request.headerFields[.hostField],
+          staysOnMachine: response.connection.remoteAddress?.isLoopback ?? false)
       }
       guard let rules = call.redirects, let next = try redirect(after: response, request, body, hops.count, rules)
       else { return response.following(hops) }

@@ -37,6 +37,9 @@ struct RequestTarget: Sendable {
     direct = nil
   }
 
+  /// Whether the request goes to this machine, wherever it is tried.
+  var staysOnMachine: Bool { proxy == nil && !addresses.isEmpty && addresses.allSatisfy(\.isLoopback) }
+
   /// Tries an address after all others.
   mutating func moveToEnd(_ address: IPAddress?) {
     guard let address, let index = addresses.firstIndex(of: address) else { return }

@@ -10,7 +10,13 @@ struct CookieContext {
   ///
   /// Its `Host` field counts where the URL has an address (a request in its literal form); beside a name it changes
   /// nothing, or it could draw another site's cookies.
-  init(_ url: WebURL, hostField: String?) throws(CookieRejection) {
+  ///
+  /// - Parameters:
+  ///   - url: where the request goes.
+  ///   - hostField: the request's own `Host`.
+  ///   - staysOnMachine: whether its connection goes to this machine; nil to take the URL's word for it.
+  /// - Throws: why the host can have no cookies.
+  init(_ url: WebURL, hostField: String?, staysOnMachine: Bool? = nil) throws(CookieRejection) {
     path = url.path
     if case .address(let address) = url.host, let hostField {
       host = try Cookie.Domain(Self.host(hostField))
@@ -19,8 +25,9 @@ struct CookieContext {
     } else {
       host = try Cookie.Domain(url.host)
       literal = nil
-      // RFC 6265bis §5.8.3: what stays on the machine is as good as TLS; browsers and curl hold it so, too.
-      isSecure = url.scheme.isSecure || host.isLoopback
+      // RFC 6265bis §5.8.3: what stays on the machine is as good as TLS; browsers and curl hold it so, too. A proxy, or
+      // a pin for `x.localhost`, takes it elsewhere.
+      isSecure = url.scheme.isSecure || (host.isLoopback && staysOnMachine ?? true)
     }
   }
 

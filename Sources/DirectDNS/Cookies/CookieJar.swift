@@ -5,6 +5,10 @@
 ///
 /// Where the URL of a request has an address in place of the host (the literal form of a rewritten request), pass the
 /// request's `Host` field as `hostField`: the cookies are that host's. Beside a URL with a name it changes nothing.
+///
+/// `Secure` cookies also come and go without TLS where a request stays on this machine. By default the URL is believed
+/// there (`localhost`, 127.0.0.1). Whoever uses a proxy, or finds the addresses of such names elsewhere, says by
+/// `staysOnMachine` what the connection really goes to; ``DirectClient`` does.
 public final class CookieJar: Sendable {
   /// How much the jar holds.
   public let configuration: CookieJarConfiguration
@@ -34,14 +38,15 @@ public final class CookieJar: Sendable {
   ///   - field: one field's value.
   ///   - url: the URL that was asked for.
   ///   - hostField: the request's own `Host`, if the URL has an address.
+  ///   - staysOnMachine: whether the connection goes to this machine; see the discussion of the jar.
   /// - Returns: the cookie, also one that only deletes; or why it was ignored.
   @discardableResult
-  public func store(setCookie field: String, for url: WebURL, hostField: String? = nil)
-    -> Result<Cookie, CookieRejection>
-  {
+  public func store(
+    setCookie field: String, for url: WebURL, hostField: String? = nil, staysOnMachine: Bool? = nil
+  ) -> Result<Cookie, CookieRejection> {
     let now = now
     return Result { () throws(CookieRejection) in
-      let request = try CookieContext(url, hostField: hostField)
+      let request = try CookieContext(url, hostField: hostField, staysOnMachine: staysOnMachine)
       let cookie = try Cookie(SetCookie(field), in: request, now: now)
       try state.withLock { (store) throws(CookieRejection) in
         try store.receive(cookie, in: request, at: now)
@@ -56,12 +61,13 @@ public final class CookieJar: Sendable {
   ///   - fields: the fields' values.
   ///   - url: the URL that was asked for.
   ///   - hostField: the request's own `Host`, if the URL has an address.
+  ///   - staysOnMachine: whether the connection goes to this machine; see the discussion of the jar.
   /// - Returns: for each field its cookie, or why it was ignored.
   @discardableResult
-  public func store(setCookie fields: some Sequence<String>, for url: WebURL, hostField: String? = nil)
-    -> [Result<Cookie, CookieRejection>]
-  {
-    fields.map { store(setCookie: $0, for: url, hostField: hostField) }
+  public func store(
+    setCookie fields: some Sequence<String>, for url: WebURL, hostField: String? = nil, staysOnMachine: Bool? = nil
+  ) -> [Result<Cookie, CookieRejection>] {
+    fields.map { store(setCookie: $0, for: url, hostField: hostField, staysOnMachine: staysOnMachine) }
   }
 
   /// Takes cookies made by hand or read from a file, each in place of the one of the same name, domain and path.
@@ -83,9 +89,12 @@ public final class CookieJar: Sendable {
   /// - Parameters:
   ///   - url: where the request goes.
   ///   - hostField: the request's own `Host`, if the URL has an address.
+  ///   - staysOnMachine: whether the connection goes to this machine; see the discussion of the jar.
   /// - Returns: the value; nil when there is nothing to send.
-  public func cookieHeader(for url: WebURL, hostField: String? = nil) -> String? {
-    guard let request = try? CookieContext(url, hostField: hostField) else { return nil }
+  public func cookieHeader(for url: WebURL, hostField: String? = nil, staysOnMachine: Bool? = nil) -> String? {
+    guard let request = try? CookieContext(url, hostField: hostField, staysOnMachine: staysOnMachine) else {
+      return nil
+    }
     let now = now
     return state.withLock { $0.header(for: request, at: now) }
   }
@@ -95,12 +104,15 @@ public final class CookieJar: Sendable {
   /// - Parameters:
   ///   - url: where the request goes.
   ///   - hostField: the request's own `Host`, if the URL has an address.
+  ///   - staysOnMachine: whether the connection goes to this machine; see the discussion of the jar.
   ///   - isIncluded: the filter; it may use the jar.
   /// - Returns: the value; nil when there is nothing to send.
-  public func cookieHeader(for url: WebURL, hostField: String? = nil, where isIncluded: (Cookie) -> Bool)
-    -> String?
-  {
-    guard let request = try? CookieContext(url, hostField: hostField) else { return nil }
+  public func cookieHeader(
+    for url: WebURL, hostField: String? = nil, staysOnMachine: Bool? = nil, where isIncluded: (Cookie) -> Bool
+  ) -> String? {
+    guard let request = try? CookieContext(url, hostField: hostField, staysOnMachine: staysOnMachine) else {
+      return nil
+    }
     let now = now
     // The caller's code never runs with the lock held.
     let found = state.withLock { $0.entries(for: request, at: now) }

@@ -1,9 +1,12 @@
-/// The addresses of endpoints that have a name and no bootstrap addresses: asked of the system's DNS, kept by their TTL.
+/// The addresses of endpoints that have a name and no bootstrap addresses: asked of the system's DNS, kept by their TTL;
+/// `localhost` is this machine, whatever that says.
 final class Bootstrap: Sendable {
   private struct Known: Sendable {
     var addresses: [IPAddress]
     var until: ResolverInstant
   }
+
+  private static let loopback = [IPAddress.ipv4(0x7F00_0001), .ipv6(high: 0, low: 1)]
 
   private let system: Locked<(any SystemSource)?>
   private let clock: any ResolverClock
@@ -28,6 +31,8 @@ final class Bootstrap: Sendable {
     }
     let host: HostName
     do { host = try HostName(url.host) } catch { throw ProviderFailure(.transport, error.message) }
+    // RFC 6761 §6.3: plain http is spoken with it since it is this machine, so nobody else may say where it is.
+    if LocalZones().route(host) == .loopback { return HTTPEndpoint(url: url, addresses: Self.loopback) }
     return HTTPEndpoint(url: url, addresses: try await addresses(of: host, timeout: timeout))
   }
 

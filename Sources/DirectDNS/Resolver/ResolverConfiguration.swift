@@ -100,9 +100,9 @@ public struct ResolverConfiguration: Sendable {
         throw DirectDNSError(
           .invalidConfiguration, "Provider \(provider.provider.name): a rate of \(limit.perSecond) a second is none.")
       }
-      guard case .name(let name) = provider.provider.url.host, provider.bootstrap.isEmpty, !usesSystemDNS else {
-        continue
-      }
+      guard case .name(let name) = provider.provider.url.host, provider.bootstrap.isEmpty, !usesSystemDNS,
+        (try? HostName(provider.provider.url.host)).map(LocalZones().route) != .loopback
+      else { continue }
       throw DirectDNSError(
         .invalidConfiguration,
         "Provider \(provider.provider.name): no address is known for \(name), and the system's DNS is off. Give one: --bootstrap \(name)=ADDRESS, or write the address into the URL."

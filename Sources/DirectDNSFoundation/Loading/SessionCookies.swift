@@ -25,8 +25,11 @@ struct SessionCookies: Sendable {
   }
 
   /// The fields as they go to a URL: the storage's cookies take the place of the request's own, as in every session.
+  ///
+  /// `Secure` ones go over TLS alone, as Foundation has it: where `localhost` leads is not known yet.
   func fields(_ fields: HTTPFields, for url: WebURL) -> HTTPFields {
-    guard sends, let header = jar?.cookieHeader(for: url, hostField: fields[.hostField]) else { return fields }
+    guard sends, let header = jar?.cookieHeader(for: url, hostField: fields[.hostField], staysOnMachine: false)
+    else { return fields }
     var fields = fields
     fields[.cookie] = nil
     // By name it would become one field for each cookie, and HTTP/1.1 has a single one (RFC 6265 §5.4).
@@ -46,7 +49,7 @@ struct SessionCookies: Sendable {
     let fields = response.headerFields[values: .setCookie]
     guard !fields.isEmpty, let storage, accepts(response.url), let jar else { return }
     let before = Set(jar.cookies)
-    jar.store(setCookie: fields, for: response.url, hostField: hostField)
+    jar.store(setCookie: fields, for: response.url, hostField: hostField, staysOnMachine: false)
     let after = jar.cookies
     for cookie in before where !after.contains(where: { $0.isFiled(like: cookie) }) {
       HTTPCookie(cookie).map(storage.deleteCookie)

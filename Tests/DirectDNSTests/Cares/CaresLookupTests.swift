@@ -1,4 +1,5 @@
 import DirectDNSTesting
+import Foundation
 import Testing
 
 @testable import DirectDNS
@@ -171,6 +172,22 @@ struct CaresLookupTests {
       return
     }
     #expect(reason.contains("nonsense"))
+  }
+
+  @Test func `HOSTALIASES renames nothing`() async throws {
+    // In a process of its own: the environment belongs to all threads.
+    await #expect(processExitsWith: .success) {
+      let file = FileManager.default.temporaryDirectory.appending(path: "aliases-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: file) }
+      try Data("printer www.shop.test\n".utf8).write(to: file)
+      unsafe setenv("HOSTALIASES", file.path, 1)
+      let server = try await FakeNameServer.start(records: CaresLookupTests.records)
+      let lookup = CaresLookup(
+        host: HostName(canonical: "printer"), family: .ipv4, servers: server.serverAddress, timeout: 5000)
+      #expect(await CaresLookupTests.pool.run { lookup.run() }.failure != nil)
+      #expect(!server.queries.isEmpty && !server.queries.contains { $0.name == "www.shop.test" })
+      await server.stop()
+    }
   }
 
   @Test func `many lookups at once leave nothing behind`() async throws {

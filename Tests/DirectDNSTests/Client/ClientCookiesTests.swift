@@ -29,6 +29,43 @@ struct ClientCookiesTests {
     await origin.stop()
   }
 
+  // MARK: This machine
+
+  @Test func `a Secure cookie of localhost does not go through a proxy in clear, nor come from there`() async throws {
+    let proxy = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "new=2; Secure"]) }
+    let jar = CookieJar()
+    jar.store(setCookie: "id=1; Secure", for: try WebURL("https://localhost/"))
+    let url = try WebURL("http://127.0.0.1:\(proxy.port)")
+    let proxied = try ClientFixture.client {
+      $0.cookies = jar
+      $0.proxy = .url(url)
+    }
+    for host in ["localhost", "127.0.0.1"] {
+      _ = try await proxied.execute(ClientFixture.get(proxy.url("/", host: host))).body.text()
+    }
+    #expect(proxy.requests.count == 2 && proxy.requests.allSatisfy { !$0.fields.contains(.cookie) })
+    #expect(jar.cookies.map(\.name) == ["id"])
+    let direct = try ClientFixture.client { $0.cookies = jar }
+    _ = try await direct.execute(ClientFixture.get(proxy.url("/", host: "localhost"))).body.text()
+    #expect(proxy.requests.last?.fields[.cookie] == "id=1" && jar.cookies.map(\.name) == ["id", "new"])
+    await proxied.shutDown()
+    await direct.shutDown()
+    await proxy.stop()
+  }
+
+  @Test(arguments: [
+    (["127.0.0.1", "::1"], true), (["127.0.0.1", "192.0.2.1"], false), (["192.0.2.1"], false), ([], false),
+  ])
+  func `a request stays on this machine if all of its addresses are this machine's`(
+    _ addresses: [String], _ expected: Bool
+  ) throws {
+    let url = try WebURL("http://x.localhost/")
+    let target = RequestTarget(HTTPRequest(url: url), url, addresses.map(Sample.address), proxy: nil)
+    #expect(target.staysOnMachine == expected)
+    let proxy = CurlProxy(url: "http://127.0.0.1/", addresses: nil)
+    #expect(!RequestTarget(HTTPRequest(url: url), url, addresses.map(Sample.address), proxy: proxy).staysOnMachine)
+  }
+
   @Test func `without a jar nothing is kept`() async throws {
     let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "session=1"]) }
     let client = try ClientFixture.client()

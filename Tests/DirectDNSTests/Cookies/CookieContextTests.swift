@@ -13,6 +13,17 @@ struct CookieContextTests {
     #expect(Sample.request(url).isSecure == isSecure)
   }
 
+  @Test(arguments: [
+    ("http://localhost/", true, true), ("http://localhost/", false, false), ("http://127.0.0.1/", false, false),
+    ("http://a.example/", true, false), ("https://localhost/", false, true),
+  ])
+  func `where a connection goes counts, not what the name says`(
+    _ url: String, _ staysOnMachine: Bool, _ isSecure: Bool
+  ) throws {
+    let request = try CookieContext(Sample.url(url), hostField: nil, staysOnMachine: staysOnMachine)
+    #expect(request.isSecure == isSecure)
+  }
+
   @Test(arguments: ["a.example", "A.Example:8443", "a.example.", "a.example:"])
   func `the Host field names the host of a URL with an address`(_ field: String) {
     let request = Sample.request("http://192.0.2.1/x", hostField: field)

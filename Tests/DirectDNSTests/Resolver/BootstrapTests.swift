@@ -35,6 +35,12 @@ struct BootstrapTests {
     #expect(system.count == 0)
   }
 
+  @Test(arguments: ["http://localhost/", "https://localhost:8443/resolve", "http://dns.localhost/"])
+  func `an endpoint on localhost is this machine, whatever the system's DNS says`(_ url: String) async throws {
+    #expect(try await addresses(bootstrap, provider(url)) == ["127.0.0.1", "::1"])
+    #expect(system.count == 0)
+  }
+
   @Test func `an endpoint with a name alone is looked up by the system's DNS, both families`() async throws {
     let endpoint = try await bootstrap.endpoint(provider("https://dns.example/resolve"), timeout: .seconds(3))
     #expect(endpoint.url == Sample.url("https://dns.example/resolve"))
