@@ -27,6 +27,8 @@ internal import CDirectDNSCurl
   var connectTo = CurlList([])
   var resolve = CurlList([])
   var bodyOffset = 0
+  /// What finds out whether its request was refused unprocessed, while it does.
+  private(set) var refusal: CurlRefusal?
   /// The handle keeps it beyond a reset.
   private var share: CurlShare?
 
@@ -42,7 +44,7 @@ internal import CDirectDNSCurl
   }
 
   deinit {
-    withExtendedLifetime(share) { unsafe curl_easy_cleanup(handle) }
+    withExtendedLifetime((share, refusal)) { unsafe curl_easy_cleanup(handle) }
     unsafe errorText.deallocate()
   }
 
@@ -99,6 +101,20 @@ internal import CDirectDNSCurl
     exchange = nil
     unsafe curl_easy_reset(handle)
     fields = CurlList([])
+    refusal = nil
+  }
+
+  /// Begins to find out whether HTTP/2 refused the request unprocessed: by one more transfer of the handle, whose end
+  /// tells.
+  ///
+  /// - Returns: whether there is such a transfer.
+  func askForRefusal(_ multi: CurlMulti) -> Bool {
+    unsafe multi.remove(handle)
+    guard let asked = unsafe CurlRefusal(asking: handle) else { return false }
+    refusal = asked
+    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+    unsafe multi.add(handle)
+    return true
   }
 
   /// Microseconds from the start to an event, as libcurl counts them.

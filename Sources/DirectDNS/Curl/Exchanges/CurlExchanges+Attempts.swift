@@ -155,6 +155,9 @@ extension CurlExchanges: CurlAttemptEvents {
 
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
     guard let attempt = unsafe CurlAttempt.object(of: handle), let exchange = attempt.exchange else { return }
+    if let refusal = attempt.refusal {
+      return finish(exchange, .failure(stranded(exchange, wasRefused: refusal.isRemembered)))
+    }
     let reason = attempt.failure(code)
     if code != CURLE_OK { attempt.isClean = false }
     if exchange.winner === attempt {
@@ -162,10 +165,13 @@ extension CurlExchanges: CurlAttemptEvents {
         noteRepeat(exchange, lane)
         return putBack(exchange)
       }
-      finish(
-        exchange,
-        code == CURLE_OK || isAnswered(exchange, code)
-          ? .success(CurlEnd(trailers: exchange.trailerBytes)) : .failure(broken(exchange, attempt, reason)))
+      if code == CURLE_OK || isAnswered(exchange, code) {
+        finish(exchange, .success(CurlEnd(trailers: exchange.trailerBytes)))
+      } else if exchange.isStrandedByRepeat {
+        settle(exchange, attempt)
+      } else {
+        finish(exchange, .failure(broken(exchange, reason)))
+      }
     } else if exchange.winner != nil {
       retire(attempt)
     } else {
@@ -202,17 +208,23 @@ extension CurlExchanges: CurlAttemptEvents {
     code == CURLE_ABORTED_BY_CALLBACK && exchange.isHeadComplete && exchange.order.expectsContinue
   }
 
+  /// Ends an exchange that libcurl wanted to repeat, once it is known whether its request was refused.
+  private func settle(_ exchange: CurlExchange, _ attempt: CurlAttempt) {
+    guard let lane = exchange.lane, lane.load.multiplexing != .never, attempt.askForRefusal(lane.multi) else {
+      return finish(exchange, .failure(stranded(exchange, wasRefused: false)))
+    }
+    exchange.movedAt = now
+  }
+
+  private func stranded(_ exchange: CurlExchange, wasRefused: Bool) -> CurlFailure {
+    broken(exchange, .connectionLost("the connection ended before a response came"), wasRefused: wasRefused)
+  }
+
   /// Why an exchange that had its connection did not end well.
-  private func broken(_ exchange: CurlExchange, _ attempt: CurlAttempt, _ reason: CurlError) -> CurlFailure {
+  private func broken(_ exchange: CurlExchange, _ reason: CurlError, wasRefused: Bool = false) -> CurlFailure {
     var bodyFailure: (any Error)?
     if case .pulled(let upload) = exchange.order.body { bodyFailure = upload.failure }
-    let isStranded = exchange.isStrandedByRepeat
-    var wasRefused = false
-    if isStranded, let lane = exchange.lane, lane.load.multiplexing != .never {
-      unsafe lane.multi.remove(attempt.handle)
-      wasRefused = unsafe CurlRefusal.isRemembered(by: attempt.handle)
-    }
-    var reason = isStranded ? .connectionLost("the connection ended before a response came") : reason
+    var reason = reason
     // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
     if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
     return CurlFailure(

@@ -5,33 +5,23 @@ internal import CDirectDNSCurl
 /// On a connection that others had used, libcurl asks to send a refused request again as it does for one whose
 /// connection died. What tells them apart is a mark in the handle (`refused_stream`) that outlives the transfer and
 /// shows in one place: when the next transfer gets no response, libcurl says why it repeats it. So the handle makes one
-/// to a socket of this process, which has nothing to say. Elsewhere than on Linux nothing is found.
+/// to a socket of this process, which has nothing to say: on the loop, like any other transfer, so that nobody waits for
+/// it. Elsewhere than on Linux nothing is found.
 @safe final class CurlRefusal {
   private let listener: curl_socket_t
   private var accepted = CURL_SOCKET_BAD
-  private var isRemembered = false
+  /// Whether the handle remembers a refusal: known when the transfer that it makes next has ended.
+  private(set) var isRemembered = false
 
-  private init(_ listener: curl_socket_t) { self.listener = listener }
-
-  deinit {
-    if accepted != CURL_SOCKET_BAD { _ = directdns_close(accepted) }
-    _ = directdns_close(listener)
-  }
-
-  /// Asks a handle that belongs to no multi handle, and leaves it fit for nothing else.
-  static func isRemembered(by handle: UnsafeMutableRawPointer) -> Bool {
-    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 108) { room in
-      unsafe room.initialize(repeating: 0)
-      guard let name = room.baseAddress else { return false }
-      let listener = unsafe directdns_listen_within(name)
-      guard listener != CURL_SOCKET_BAD else { return false }
-      let probe = CurlRefusal(listener)
-      withExtendedLifetime(probe) { unsafe probe.perform(handle, name) }
-      return probe.isRemembered
-    }
-  }
-
-  private func perform(_ handle: UnsafeMutableRawPointer, _ name: UnsafePointer<CChar>) {
+  /// Prepares a handle that belongs to no multi handle for the transfer that tells, and leaves it fit for nothing else.
+  ///
+  /// The handle calls this object until it is reset.
+  ///
+  /// - Returns: nothing where it cannot be asked.
+  init?(asking handle: UnsafeMutableRawPointer) {
+    var name = [CChar](repeating: 0, count: 108)
+    listener = unsafe directdns_listen_within(&name)
+    guard listener != CURL_SOCKET_BAD else { return nil }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe curl_easy_reset(handle)
     unsafe directdns_setopt_string(handle, CURLOPT_URL, "http://127.0.0.1/")
@@ -49,7 +39,12 @@ internal import CDirectDNSCurl
         }
         return 0
       }, context)
-    unsafe _ = curl_easy_perform(handle)
+  }
+
+  deinit {
+    guard listener != CURL_SOCKET_BAD else { return }
+    if accepted != CURL_SOCKET_BAD { _ = directdns_close(accepted) }
+    _ = directdns_close(listener)
   }
 
   private static func object(_ context: UnsafeMutableRawPointer?) -> CurlRefusal? {

@@ -3,13 +3,32 @@ import Testing
 
 @testable import DirectDNS
 
+@Suite(.timeLimit(.minutes(1)))
 struct CurlRefusalTests {
   // What it finds after a refusal is in BrokenOriginTests: only a server can refuse.
   @Test func `a handle that was not refused remembers no refusal, however often it is asked`() throws {
+    let wakeUp = try #require(CurlWakeUp())
+    let events = try #require(CurlEvents(wakeUp))
+    let multi = try #require(CurlMulti(index: 0, events: events))
     let handle = unsafe try #require(curl_easy_init())
-    defer { unsafe curl_easy_cleanup(handle) }
     let before = ProcessState.descriptors + 10
-    for _ in 0..<50 { #expect(unsafe !CurlRefusal.isRemembered(by: handle)) }
+    for _ in 0..<50 {
+      let refusal = unsafe try #require(CurlRefusal(asking: handle))
+      unsafe multi.add(handle)
+      var end: CURLcode?
+      // As the loop does it: it never waits for this transfer alone.
+      while end == nil {
+        if multi.due <= CurlTime.now { multi.actOnTimers() }
+        unsafe multi.reap { end = $1 }
+        _ = events.wait(end == nil ? max(0, min(multi.due, CurlTime.now + 1_000) - CurlTime.now) : 0)
+        events.forEach { socket, ready, _ in multi.act(on: socket, ready) }
+      }
+      unsafe multi.remove(handle)
+      #expect(end == CURLE_GOT_NOTHING && !refusal.isRemembered)
+      unsafe curl_easy_reset(handle)
+    }
     #expect(ProcessState.descriptors <= before)
+    unsafe curl_easy_cleanup(handle)
+    multi.close()
   }
 }
