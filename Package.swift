@@ -127,7 +127,7 @@ let package = Package(
       swiftSettings: house),
     .executableTarget(
       name: "ConformanceDriver",
-      dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
+      dependencies: ["DirectDNS", "DirectDNSSQLite", .product(name: "HTTPTypes", package: "swift-http-types")],
       path: "Tests/ConformanceDriver", swiftSettings: house),
     .executableTarget(
       name: "StoreMember", dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting"],

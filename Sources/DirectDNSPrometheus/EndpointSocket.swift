@@ -85,15 +85,29 @@ struct EndpointSocket: Sendable, Hashable {
     }
   }
 
+  /// What came of accepting.
+  enum Acceptance: Sendable, Hashable {
+    case connection(EndpointSocket)
+    /// Nobody waits any more.
+    case nothing
+    /// The system has no descriptor or no memory to give, and would say so again at once.
+    case refused
+  }
+
   /// The next connection that waits, if there is one.
-  func accept() -> Self? {
+  func accept() -> Acceptance {
     let accepted = EndpointSocket(descriptor: endpointAccept(descriptor))
-    guard accepted.descriptor >= 0 else { return nil }
+    guard accepted.descriptor >= 0 else { return Self.acceptance(errno) }
     guard accepted.prepare() else {
       accepted.close()
-      return nil
+      return .nothing
     }
-    return accepted
+    return .connection(accepted)
+  }
+
+  /// What an error of accept(2) means; only those that say that the queue has changed may be followed by another try.
+  static func acceptance(_ code: Int32) -> Acceptance {
+    code == EAGAIN || code == EWOULDBLOCK || code == EINTR || code == ECONNABORTED ? .nothing : .refused
   }
 
   private func prepare() -> Bool {
@@ -154,9 +168,10 @@ struct EndpointSocket: Sendable, Hashable {
       pollfd(fd: interest.socket.descriptor, events: Int16(interest.isWriting ? POLLOUT : POLLIN), revents: 0)
     }
     let count = nfds_t(entries.count)
-    guard unsafe entries.withUnsafeMutableBufferPointer({ unsafe poll($0.baseAddress, count, milliseconds) }) > 0 else {
-      return []
-    }
+    let found = unsafe entries.withUnsafeMutableBufferPointer { unsafe poll($0.baseAddress, count, milliseconds) }
+    // It has no memory, or knows fewer descriptors than there are: asking again at once would change nothing.
+    if found < 0, errno != EINTR { _ = poll(nil, 0, 100) }
+    guard found > 0 else { return [] }
     return Set(entries.filter { $0.revents != 0 }.map { EndpointSocket(descriptor: $0.fd) })
   }
 
@@ -184,7 +199,7 @@ struct EndpointSocket: Sendable, Hashable {
 
 private func endpointClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
-private func endpointListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 16) }
+private func endpointListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 128) }
 
 private func endpointAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
 

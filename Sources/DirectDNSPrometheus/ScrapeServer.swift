@@ -4,6 +4,7 @@ internal import DirectDNS
 final class ScrapeServer: Sendable {
   private struct Connection {
     let socket: EndpointSocket
+    let accepted: ResolverInstant
     let deadline: ResolverInstant
     var received: [UInt8] = []
     var stage = Stage.reading
@@ -38,7 +39,9 @@ final class ScrapeServer: Sendable {
 
   /// Serves until the other end of the pipe is closed.
   func run() {
+    // In the order in which they came: the first is the slowest.
     var connections: [Connection] = []
+    var room = ScrapeRoom(limit: configuration.connectionLimit)
     defer {
       for connection in connections { connection.socket.close() }
       listener.close()
@@ -47,11 +50,11 @@ final class ScrapeServer: Sendable {
     while true {
       var interests = [EndpointSocket.Interest(socket: wakeUp, isWriting: false)]
       // One that is not accepted waits in the system's queue.
-      if connections.count < configuration.connectionLimit {
-        interests.append(EndpointSocket.Interest(socket: listener, isWriting: false))
-      }
+      let opens = room.opens(connections.count, slowest: connections.first?.accepted)
+      let isOpen = opens <= clock.now
+      if isOpen { interests.append(EndpointSocket.Interest(socket: listener, isWriting: false)) }
       interests += connections.map { EndpointSocket.Interest(socket: $0.socket, isWriting: $0.isWriting) }
-      let ready = EndpointSocket.wait(for: interests, atMost: patience(connections))
+      let ready = EndpointSocket.wait(for: interests, atMost: patience(connections, opens: isOpen ? nil : opens))
       guard !ready.contains(wakeUp) else { return }
       let now = clock.now
       connections = connections.compactMap { connection in
@@ -60,15 +63,21 @@ final class ScrapeServer: Sendable {
         connection.socket.close()
         return nil
       }
-      if ready.contains(listener), let socket = listener.accept() {
-        connections.append(Connection(socket: socket, deadline: now + configuration.timeout))
+      guard ready.contains(listener) else { continue }
+      switch listener.accept() {
+      case .connection(let socket):
+        if room.isFull(connections.count) { connections.removeFirst().socket.close() }
+        connections.append(Connection(socket: socket, accepted: now, deadline: now + configuration.timeout))
+      case .nothing: break
+      case .refused:
+        if room.wasRefused(slowest: connections.first?.accepted, at: now) { connections.removeFirst().socket.close() }
       }
     }
   }
 
-  /// Milliseconds until the first connection has had its time; negative if there is none.
-  private func patience(_ connections: [Connection]) -> Int32 {
-    guard let first = connections.map(\.deadline).min() else { return -1 }
+  /// Milliseconds until the first connection has had its time, or the next one may come in; negative for no end.
+  private func patience(_ connections: [Connection], opens: ResolverInstant?) -> Int32 {
+    guard let first = (connections.map(\.deadline) + [opens].compactMap(\.self)).min() else { return -1 }
     let (seconds, attoseconds) = (first - clock.now).components
     return Int32(clamping: max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
   }

@@ -1,3 +1,4 @@
+import DirectDNS
 import Foundation
 
 /// A JSON object as Foundation reads and writes it.
@@ -12,6 +13,9 @@ let verbs: [String: Verb] = [
 ].reduce(into: [:]) { all, table in
   all.merge(table) { first, _ in first }
 }
+
+/// The verbs of the suites that nothing in the library could answer: it has no HTTP/1 parser of its own.
+let foreignVerbs: Set = ["http1.parse"]
 
 /// Answers the conformance cases on standard input, one JSON object a line, in order.
 @main
@@ -30,19 +34,55 @@ enum Driver {
     }
   }
 
+  /// The answer to a line.
+  ///
+  /// A line that is no question, a verb that nobody knows and an error that refuses nothing are `crash`, which the
+  /// runner counts as a failure whatever the case expects.
   private static func answer(_ line: String) -> JSONObject {
     guard let read = try? JSONSerialization.jsonObject(with: Data(LoneSurrogates.replaced(in: line).utf8)),
-      let question = read as? JSONObject
-    else { return ["unsupported": true] }
-    var answer: JSONObject = ["unsupported": true]
-    if let verb = (question["op"] as? String).flatMap({ verbs[$0] }) {
+      let question = read as? JSONObject, let op = question["op"] as? String,
+      let input = question["input"] as? JSONObject
+    else { return ["crash": "a line that is no question: \(line.prefix(200))"] }
+    var answer: JSONObject
+    if let verb = verbs[op] {
       do {
-        answer = try verb(question["input"] as? JSONObject ?? [:])
+        answer = try verb(input)
+      } catch let refusal where Refusal.isOne(refusal) {
+        answer = ["ok": false, "error": "\(refusal)"]
       } catch {
-        answer = ["ok": false, "error": "\(error)"]
+        answer = ["crash": "\(error)"]
       }
+    } else {
+      answer = foreignVerbs.contains(op) ? ["unsupported": true] : ["crash": "an unknown verb: \(op)"]
     }
     answer["id"] = question["id"]
     return answer
   }
+}
+
+/// The errors with which the library says that it does not take what it was given.
+enum Refusal {
+  private static let codes: Set<DirectDNSError.Code> = [
+    .invalidName, .invalidURL, .invalidRequest, .addressForbidden, .refused, .tooManyRedirects, .redirectRefused,
+    .bodyNotReplayable,
+  ]
+
+  static func isOne(_ error: any Error) -> Bool {
+    switch error {
+    case let error as DirectDNSError: codes.contains(error.code)
+    case is DNSMessageError, is ProviderFailure, is CookieRejection: true
+    default: false
+    }
+  }
+}
+
+/// A case lacks a field that its verb needs, or has something else there.
+struct MissingField: Error {
+  let name: String
+}
+
+/// The text of a field of a case's input.
+func text(_ input: JSONObject, _ name: String) throws -> String {
+  guard let text = input[name] as? String else { throw MissingField(name: name) }
+  return text
 }

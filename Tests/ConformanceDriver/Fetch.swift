@@ -31,11 +31,13 @@ struct Fetch {
 
   private static let offered: Set<String> = [
     "follow", "follow_custom", "max_redirs", "cookie", "jar", "header", "data", "method", "user", "bearer", "head",
-    "agent", "post301", "post302", "resolve",
+    "agent", "post301", "post302", "resolve", "referer", "upload",
   ]
 
   private var isOffered: Bool {
+    // With `;auto` curl names the URL that it comes from; here a `Referer` is the caller's.
     Set(options.keys).isSubset(of: Self.offered) && !cookieFiles.contains(where: isHead)
+      && (options["referer"] as? String)?.hasSuffix(";auto") != true
   }
 
   private var cookieFiles: [String] { texts("cookie").filter { !$0.contains("=") } }
@@ -83,11 +85,14 @@ struct Fetch {
     var fields = HTTPFields()
     for line in texts("header") {
       let parts = line.split(separator: ":", maxSplits: 1)
-      guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { continue }
+      guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else {
+        throw MissingField(name: "a header in \(line)")
+      }
       fields.append(HTTPField(name: name, value: parts[1].trimmingCharacters(in: .whitespaces)))
     }
     if let cookie { fields[.cookie] = cookie }
     if let agent = options["agent"] as? String { fields[.userAgent] = agent }
+    if let referer = options["referer"] as? String { fields[.referer] = referer }
     if let token = options["bearer"] as? String { fields[.authorization] = "Bearer \(token)" }
     if let pair = options["user"] as? String {
       fields[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
@@ -99,6 +104,10 @@ struct Fetch {
       method = .post
       body = .text(texts("data").joined(separator: "&"))
       if fields[.contentType] == nil { fields[.contentType] = "application/x-www-form-urlencoded" }
+    }
+    if let file = options["upload"] as? String {
+      method = .put
+      body = try .file(path(file))
     }
     if let custom = (options["method"] as? String).flatMap({ HTTPRequest.Method($0) }) { method = custom }
     return (HTTPRequest(method: method, url: url, headerFields: fields), body)

@@ -25,7 +25,9 @@ let policyVerbs: [String: Verb] = [
 ]
 
 private func verdict(_ judge: () throws -> JSONObject) throws -> JSONObject {
-  do { return try judge() } catch let error as DirectDNSError { return ["allow": false, "error": error.message] }
+  do { return try judge() } catch let error as DirectDNSError where Refusal.isOne(error) {
+    return ["allow": false, "error": error.message]
+  }
 }
 
 /// What each lookup of a host gives, in the order of time; nil when the case does not say.

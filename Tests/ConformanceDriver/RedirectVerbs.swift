@@ -1,25 +1,30 @@
 import DirectDNS
+import Foundation
 import HTTPTypes
 
 /// The verbs of redirects: what a client that follows them would send next.
 let redirectVerbs: [String: Verb] = [
   "redirect.next": { input in
-    let (request, body) = try RedirectCase.request(input["request"] as? JSONObject ?? [:])
-    let pinned = ((input["request"] as? JSONObject)?["pinned_ip"] as? String).flatMap(IPAddress.init)
-    let response = input["response"] as? JSONObject ?? [:]
-    let head = RedirectCase.response(response["status"] as? Int ?? 0, response["location"] as? String)
+    guard let asked = input["request"] as? JSONObject, let response = input["response"] as? JSONObject,
+      let status = response["status"] as? Int
+    else { throw MissingField(name: "request or response") }
+    let pinned = (asked["pinned_ip"] as? String).flatMap(IPAddress.init)
+    let history = try RedirectHistory(asked, response, status: status)
+    let (request, body) = try history.request()
+    let head = RedirectCase.response(status, try RedirectCase.locations(response))
     let restored = try ResponseRestorer(originalURL: WebURL(request), addresses: pinned.map { [$0] } ?? []).restore(
       head)
     let redirect: Redirect
     do {
-      guard let next = try Redirect.next(after: restored, to: request, body: body, hops: 0) else {
+      guard let next = try Redirect.next(after: restored, to: request, body: body, hops: history.hops) else {
         return ["follow": false]
       }
       redirect = next
     } catch {
+      guard Refusal.isOne(error) else { throw error }
       return ["follow": false, "error": "\(error)"]
     }
-    return RedirectCase.answer(redirect, pinned: pinned)
+    return RedirectCase.answer(redirect, pinned: pinned).merging(history.answer(redirect)) { $1 }
   },
   "redirect.chain": { input in
     if let hops = input["hops"] as? Int { return ["ok": try RedirectCase.follows(hops, input)] }
@@ -28,21 +33,29 @@ let redirectVerbs: [String: Verb] = [
 ]
 
 /// The suites' words for requests and responses.
-private enum RedirectCase {
-  static func request(_ input: JSONObject) throws -> (HTTPRequest, Redirect.Body) {
-    var fields = HTTPFields()
-    for line in input["headers"] as? [[String]] ?? [] where line.count == 2 {
-      if let name = HTTPField.Name(line[0]) { fields.append(HTTPField(name: name, value: line[1])) }
-    }
-    guard let method = HTTPRequest.Method(try text(input, "method")) else { throw MissingField(name: "method") }
-    let request = HTTPRequest(method: method, url: try WebURL(text(input, "url")), headerFields: fields)
-    return (request, input["body"] is String ? .replayable : .none)
+enum RedirectCase {
+  /// The `Location` of a response: none, one, or several fields.
+  static func locations(_ response: JSONObject) throws -> [String] {
+    guard let location = response["location"], !(location is NSNull) else { return [] }
+    if let text = location as? String { return [text] }
+    guard let texts = location as? [String] else { throw MissingField(name: "location") }
+    return texts
   }
 
-  static func response(_ status: Int, _ location: String?) -> HTTPResponse {
+  static func response(_ status: Int, _ locations: [String]) -> HTTPResponse {
     var response = HTTPResponse(status: .init(code: status))
-    response.headerFields[.location] = location
+    for location in locations { response.headerFields.append(HTTPField(name: .location, value: location)) }
     return response
+  }
+
+  static func fields(_ value: Any?) throws -> HTTPFields {
+    var fields = HTTPFields()
+    guard let lines = value as? [[String]] else { throw MissingField(name: "headers") }
+    for line in lines where line.count == 2 {
+      guard let name = HTTPField.Name(line[0]) else { throw MissingField(name: "headers, with a name \(line[0])") }
+      fields.append(HTTPField(name: name, value: line[1]))
+    }
+    return fields
   }
 
   /// The next request in the literal form, judged as a client would: documentation addresses stand for public ones.
@@ -78,17 +91,18 @@ private enum RedirectCase {
   /// Whether so many redirects in a row are followed.
   static func follows(_ hops: Int, _ input: JSONObject) throws -> Bool {
     var request = HTTPRequest(url: try WebURL("http://a.example/0"))
-    let response = response(input["status"] as? Int ?? 0, "/next")
+    let response = response(input["status"] as? Int ?? 0, ["/next"])
     let rules = RedirectConfiguration(limit: input["max_redirects"] as? Int ?? 20)
-    do {
-      for followed in 0..<hops {
-        guard let next = try Redirect.next(after: response, to: request, hops: followed, configuration: rules) else {
-          return false
-        }
-        request = next.request
+    for followed in 0..<hops {
+      let next: Redirect?
+      do {
+        next = try Redirect.next(after: response, to: request, hops: followed, configuration: rules)
+      } catch {
+        guard error.code == .tooManyRedirects else { throw error }
+        return false
       }
-    } catch {
-      return false
+      guard let next else { return false }
+      request = next.request
     }
     return true
   }
@@ -115,10 +129,10 @@ private enum RedirectCase {
       let parts = item.split(separator: "=", maxSplits: 1)
       if parts.count == 2 { items[parts[0]] = parts[1] }
     }
-    guard let code = items["code"].flatMap({ Int($0) }) else { return response(200, nil) }
+    guard let code = items["code"].flatMap({ Int($0) }) else { return response(200, []) }
     let codes = items["next"]?.split(separator: ",") ?? []
-    guard let first = codes.first else { return response(code, "/") }
+    guard let first = codes.first else { return response(code, ["/"]) }
     let rest = codes.dropFirst().joined(separator: ",")
-    return response(code, "/?code=\(first)" + (rest.isEmpty ? "" : "&next=\(rest)"))
+    return response(code, ["/?code=\(first)" + (rest.isEmpty ? "" : "&next=\(rest)")])
   }
 }

@@ -22,13 +22,14 @@ let rewritingVerbs: [String: Verb] = [
       throw MissingField(name: "ip_url")
     }
     var response = HTTPResponse(status: .init(code: input["status"] as? Int ?? 200))
-    for field in input["headers"] as? [[String]] ?? [] {
+    guard let headers = input["headers"] as? [[String]] else { throw MissingField(name: "headers") }
+    for field in headers where field.count == 2 {
       guard let name = HTTPField.Name(field[0]) else { throw MissingField(name: "headers") }
       response.headerFields.append(HTTPField(name: name, value: field[1]))
     }
     let fields = ResponseRestorer(originalURL: original, addresses: [address]).restore(response).headerFields
     var result: JSONObject = ["location": fields[.location] as Any, "cookie_rejected": false]
-    if let field = fields[.setCookie] {
+    for field in fields[values: .setCookie] {
       switch CookieJar().store(setCookie: field, for: original) {
       case .success(let cookie): result["cookie_domain"] = cookie.isHostOnly ? nil : cookie.domain.description
       case .failure: result["cookie_rejected"] = true

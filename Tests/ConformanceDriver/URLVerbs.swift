@@ -38,14 +38,3 @@ let urlVerbs: [String: Verb] = [
 private func hasForeignScheme(_ text: String) -> Bool {
   WebURL.schemeName(of: text).map { WebURL.Scheme(rawValue: $0) == nil } ?? false
 }
-
-/// A case lacks a field that its verb needs.
-struct MissingField: Error {
-  let name: String
-}
-
-/// The text of a field of a case's input.
-func text(_ input: JSONObject, _ name: String) throws -> String {
-  guard let text = input[name] as? String else { throw MissingField(name: name) }
-  return text
-}

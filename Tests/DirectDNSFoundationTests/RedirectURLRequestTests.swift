@@ -41,6 +41,13 @@ struct RedirectURLRequestTests {
   @Test func `what does not redirect is the caller's`() throws {
     #expect(try Redirect.next(after: response(200, "/next"), to: request(), hops: 0) == nil)
     #expect(try Redirect.next(after: response(302, nil), to: request(), hops: 0) == nil)
+    for blank in ["", " ", "\t "] {
+      let came = try response(307, blank)
+      let restorer = try ResponseRestorer(originalURL: WebURL("https://shop.test/start"), addresses: [])
+      let restored = try #require(restorer.restore(came))
+      #expect(try Redirect.next(after: came, to: request(), hops: 0) == nil)
+      #expect(try Redirect.next(after: restored, to: request(), hops: 0) == nil)
+    }
   }
 
   @Test func `a stream that is needed again is an error`() throws {

@@ -79,6 +79,23 @@ struct MetricsEndpointTests {
     endpoint.stop()
   }
 
+  @Test func `clients that hold all places keep nobody waiting`() throws {
+    // They could stay for longer than the test may take.
+    let (endpoint, _, port) = try start { $0.timeout = .seconds(600) }
+    let silent = try (0..<40).map { number in
+      let client = try Client(port)
+      if number.isMultiple(of: 2) { client.send(Array("GET /metrics".utf8)) }
+      return client
+    }
+    for _ in 0..<3 {
+      let scrape = try Client(port)
+      scrape.send(Array("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+      #expect(scrape.rest().hasPrefix("HTTP/1.1 200 "))
+    }
+    #expect(silent[0].rest() == "")
+    endpoint.stop()
+  }
+
   @Test func `one that has stopped listens no more and can start again, and a port that is taken is told`() throws {
     let (endpoint, url, port) = try start()
     #expect(throws: DirectDNSError.self) { try start { $0.port = port } }

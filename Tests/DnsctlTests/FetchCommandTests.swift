@@ -113,6 +113,7 @@ import Testing
     (["/loop"], 47, "", "the limit is 20"), (["--max-redirs", "0", "/loop"], 47, "", "the limit is 0"),
     (["/elsewhere"], 3, "", "10.0.0.1"), (["/ftp"], 3, "", "ftp"),
     (["--deny", "shop.example", "/"], 3, "", "shop.example"),
+    (["--deny", "evil.test", "-HHost: evil.test..", "/"], 3, "", "evil.test"),
   ])
   func `end with a number that says what happened`(
     _ arguments: [String], _ status: Int32, _ output: String, _ errors: String
@@ -130,6 +131,29 @@ import Testing
       #expect(outcome.status == status && outcome.output == output)
       let expected = errors.replacing("PORT", with: "\(world.origin.port)")
       #expect(errors.hasSuffix("\n") || errors.isEmpty ? outcome.errors == expected : outcome.errors.contains(expected))
+    }
+  }
+
+  @Test(arguments: ["0.0.0.0", "0", "[::]", "[::ffff:0.0.0.0]", "[64:ff9b::]", "four.example", "six.example"])
+  func `takes the unspecified address for loopback, which a list denies`(_ host: String) async throws {
+    try await FetchWorld.with { world in
+      var inner = World()
+      inner.zone = ["four.example": .addresses(["0.0.0.0"]), "six.example": .addresses(["::"])]
+      let outcome = await world.fetch(
+        ["--address-policy", "any", "--deny", "127.0.0.0/8", "--deny", "::1/128", world.url(host: host)], in: inner)
+      #expect(outcome.status == 3 && outcome.errors.contains(" stands for "), "\(outcome.errors)")
+      #expect(world.origin.connectionCount == 0)
+    }
+  }
+
+  @Test(arguments: ["", " ", " \t "], [302, 303, 307, 308])
+  func `a blank Location leads nowhere, and a body is sent once`(_ location: String, _ status: Int) async throws {
+    try await FetchWorld.with(handler: { _ in
+      OriginResponse(HTTPResponse.Status(code: status), fields: [.location: location], body: "here")
+    }) { world in
+      let outcome = await world.fetch(["-d", "order", world.url("/pay")])
+      #expect(outcome.status == 0 && outcome.output == "here", "\(outcome.errors)")
+      #expect(world.origin.requests.map(\.method) == [.post])
     }
   }
 

@@ -35,6 +35,18 @@ import Testing
         """)
   }
 
+  @Test func `names no target where the Location is blank`() async {
+    let outcome = await restore(
+      #"{"originalUrl":"http://shop.example/x","address":"8.8.8.8","status":302,"headers":[["Location",""],["Content-Location",""]]}"#
+    )
+    #expect(
+      outcome.output == """
+        {"headers":[["Location",""],["Content-Location",""]],"location":null,"cookies":[],"rejectedCookies":[],\
+        "error":null}
+
+        """)
+  }
+
   @Test(arguments: [("example", "is a public suffix"), ("other.example", "may not set cookies for")])
   func `says why a cookie may not be kept`(_ domain: String, _ reason: String) async {
     let outcome = await restore(

@@ -21,7 +21,8 @@ enum BodyLength {
       }
     }
     guard let text = request.headerFields[.contentLength] else { return known }
-    guard let told = Int64(text), told >= 0 else {
+    // Digits alone (RFC 9110 §8.6): `Int64` takes a sign.
+    guard text.utf8.allSatisfy(ASCII.isDigit), let told = Int64(text) else {
       throw DirectDNSError(.invalidRequest, "Content-Length is no number of bytes: leave it out")
     }
     guard let known else { return told }

@@ -17,7 +17,7 @@ extension Cookie {
   }
 
   init(_ field: SetCookie, in request: CookieContext, now: CookieTime) throws(CookieRejection) {
-    let domain = try Cookie.domain(field.domain ?? "", in: request)
+    let domain = try Cookie.domain(of: field, in: request)
     try self.init(
       name: field.name, value: field.value, domain: domain ?? request.host, isHostOnly: domain == nil,
       path: field.path.flatMap { $0.isEmpty ? nil : $0 } ?? CookiePath.defaultPath(of: request.path),
@@ -29,10 +29,14 @@ extension Cookie {
   }
 
   /// The domain that a `Domain` attribute asks for; nil when the cookie is the host's alone.
-  private static func domain(_ attribute: String, in request: CookieContext) throws(CookieRejection) -> Domain? {
-    guard !attribute.isEmpty else { return nil }
-    // A server that was asked by its address may name that: the host is meant, which it does not know.
-    if let literal = request.literal, isSpelling(attribute, of: literal) { return nil }
+  private static func domain(of field: SetCookie, in request: CookieContext) throws(CookieRejection) -> Domain? {
+    guard let attribute = field.domain, !attribute.isEmpty else { return nil }
+    // A server that was asked by its address may name that: the host is meant, which it does not know. By its name it
+    // would have named the host, which the prefix forbids (RFC 6265bis §5.7, step 22).
+    if let literal = request.literal, isSpelling(attribute, of: literal) {
+      guard !begins(field.name, "__host-") else { throw .prefix }
+      return nil
+    }
     guard let domain = request.host.covering(attribute) else { throw .foreignDomain(attribute) }
     guard domain.isPublicSuffix else { return domain }
     guard domain == request.host else { throw .publicSuffix(attribute) }

@@ -18,7 +18,7 @@ extension Cookie {
 
 extension Cookie.Domain {
   /// The domain of a URL's host, whose final dot means nothing here.
-  init(_ host: WebURL.Host) throws(CookieRejection) {
+  package init(_ host: WebURL.Host) throws(CookieRejection) {
     switch host {
     case .address(let address): self = .address(address)
     case .name:
@@ -40,7 +40,7 @@ extension Cookie.Domain {
   }
 
   /// The host itself or the domain above it that a `Domain` attribute names; nil for any other.
-  func covering(_ attribute: String) -> Cookie.Domain? {
+  package func covering(_ attribute: String) -> Cookie.Domain? {
     switch self {
     case .address(let address): return IPAddress(attribute) == address ? self : nil
     case .name(let name):

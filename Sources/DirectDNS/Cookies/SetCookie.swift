@@ -1,12 +1,12 @@
 /// A `Set-Cookie` field taken apart, not yet judged (RFC 6265bis §5.6).
-struct SetCookie {
+package struct SetCookie {
   static let maximumOctets = 4_096
   static let maximumAttributeOctets = 1_024
 
   let name: String
   let value: String
   /// The last `Domain` in lower case without its leading dot; empty and nil mean the host alone.
-  private(set) var domain: String?
+  package private(set) var domain: String?
   /// The last `Path`; empty when there was one that stands for the default path.
   private(set) var path: String?
   private(set) var maximumAge: Duration?
@@ -15,7 +15,7 @@ struct SetCookie {
   private(set) var isHTTPOnly = false
   private(set) var sameSite: Cookie.SameSite?
 
-  init(_ text: String) throws(CookieRejection) {
+  package init(_ text: String) throws(CookieRejection) {
     guard !text.utf8.contains(where: Cookie.isControl) else { throw .controlCharacter }
     var rest = text[...].utf8
     let pair = Self.next(&rest)

@@ -33,14 +33,15 @@ extension WebURL {
 }
 
 extension WebURL.Host {
-  /// Whether the host is a name that is `suffix` or lies below it; one final dot makes no difference.
+  /// Whether the host is a name that is `suffix` or lies below it; final dots make no difference.
   ///
-  /// It also holds for names that no DNS can look up, so that an odd spelling slips through no list.
+  /// It also holds for names that no DNS can look up, so that an odd spelling slips through no list: a server that is
+  /// told `Host: a.example..` may take it for `a.example`.
   func hasSuffix(_ suffix: HostName) -> Bool {
     guard case .name(let name) = self else { return false }
-    let text = name.utf8.span
-    let dots = name.utf8.last == ASCII.dot ? 1 : 0
-    return HostName.ends(text.extracting(droppingLast: dots), with: suffix)
+    var text = name.utf8.span
+    while !text.isEmpty, text[text.count - 1] == ASCII.dot { text = text.extracting(droppingLast: 1) }
+    return HostName.ends(text, with: suffix)
   }
 }
 

@@ -13,7 +13,8 @@ extension AddressPolicy {
     public let address: IPAddress
     /// The host that the address was found for.
     public let host: WebURL.Host?
-    /// The address that decided: the IPv4 address inside where ``address`` stands for one, or the same.
+    /// The address that decided: the IPv4 address inside or the loopback address where ``address`` stands for one, or
+    /// the same.
     public let judgedAddress: IPAddress
     let cause: Cause
 

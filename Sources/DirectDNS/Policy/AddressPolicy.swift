@@ -5,7 +5,9 @@
 ///
 /// The first of these that has the host or the address decides: ``deniedSuffixes``, ``deniedNetworks``,
 /// ``allowedSuffixes``, ``allowedNetworks``, and then ``base``. An IPv4-mapped address and one under a NAT64 prefix stand
-/// for the IPv4 address inside: the networks apply to both, and ``base`` judges the one inside.
+/// for the IPv4 address inside: the networks apply to both, and ``base`` judges the one inside. The unspecified address
+/// (`0.0.0.0`, `::`) reaches this machine and is judged as its loopback address (`127.0.0.1`, `::1`), also where it
+/// stands inside another; a denied network counts if it holds either.
 ///
 /// Judging takes tens of nanoseconds, and allocates nothing for an address that may be used; the lists are searched one
 /// by one.
@@ -66,8 +68,10 @@ public struct AddressPolicy: Hashable, Sendable {
       Objection(address: address, host: host, judgedAddress: judged, cause: cause)
     }
     func denial(of judged: IPAddress) -> Objection? {
-      guard let network = deniedNetworks.first(where: { $0.covers(judged) }) else { return nil }
-      return objection(.deniedNetwork(network), to: judged)
+      if let network = deniedNetworks.first(where: { $0.covers(judged) }) {
+        return objection(.deniedNetwork(network), to: judged)
+      }
+      return judged.connected == judged ? nil : denial(of: judged.connected)
     }
 
     if let host, let suffix = denyingSuffix(of: host) { return objection(.deniedSuffix(suffix), to: address) }
@@ -78,14 +82,14 @@ public struct AddressPolicy: Hashable, Sendable {
     }
 
     if let host, allowedSuffixes.contains(where: { host.hasSuffix($0) }) { return nil }
-    if isListed(address) { return nil }
+    if isListed(address.connected) { return nil }
     var standsForIPv4 = false
-    for ipv4 in embedded {
+    for ipv4 in embedded.lazy.map(\.connected) {
       standsForIPv4 = true
       if !isListed(ipv4), let cause = baseObjection(to: ipv4) { return objection(cause, to: ipv4) }
     }
     guard !standsForIPv4 else { return nil }
-    return baseObjection(to: address).map { objection($0, to: address) }
+    return baseObjection(to: address.connected).map { objection($0, to: address.connected) }
   }
 
   /// Drops the addresses that may not be connected to.
@@ -135,6 +139,17 @@ public struct AddressPolicy: Hashable, Sendable {
     case .any: nil
     case .networks(let networks): .outside(networks)
     }
+  }
+}
+
+extension IPAddress {
+  /// The address that a connection goes to: itself, but this machine's loopback address for the unspecified one.
+  ///
+  /// Linux keeps BSD's rule that a connection to INADDR_ANY is one to loopback (`ip_route_output_key_hash_rcu`,
+  /// `tcp_v6_connect`).
+  fileprivate var connected: IPAddress {
+    guard value == 0 else { return self }
+    return family == .ipv4 ? .ipv4(0x7F00_0001) : .ipv6(high: 0, low: 1)
   }
 }
 

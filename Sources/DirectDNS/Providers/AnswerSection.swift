@@ -18,7 +18,7 @@ enum AnswerSection {
     var links = 0
     var addresses: [IPAddress] = []
     while true {
-      for record in answers where record.type == question.type && record.owner == name && record.recordClass == 1 {
+      for record in answers where record.type == question.type && record.owner == name && record.isInternet {
         guard case .address(let address) = record.data else { continue }
         ttl = min(ttl, record.lifetime)
         if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
@@ -40,7 +40,7 @@ enum AnswerSection {
   }
 
   private static func alias(of name: DNSName, in records: [DNSRecord]) -> (target: DNSName, ttl: UInt32)? {
-    for record in records where record.type == .cname && record.owner == name && record.recordClass == 1 {
+    for record in records where record.type == .cname && record.owner == name && record.isInternet {
       if case .canonicalName(let target) = record.data { return (target, record.lifetime) }
     }
     return nil
@@ -48,13 +48,17 @@ enum AnswerSection {
 
   /// min(SOA TTL, SOA MINIMUM), by the SOA of a zone that the name lies in (RFC 2308 §5).
   private static func negativeLifetime(of name: DNSName, _ authorities: [DNSRecord]) -> UInt32? {
-    for record in authorities where record.type == .soa && name.isWithin(record.owner) {
+    for record in authorities where record.type == .soa && name.isWithin(record.owner) && record.isInternet {
       if case .startOfAuthority(_, _, let minimum) = record.data {
         return min(record.lifetime, minimum, DNSRecord.lifetimeLimit)
       }
     }
     return nil
   }
+}
+
+extension DNSRecord {
+  fileprivate var isInternet: Bool { recordClass == DNSQuestion.internetClass }
 }
 
 extension DNSName {

@@ -118,7 +118,9 @@ struct DNSMessageReader {
     let length = Int(try uint16())
     let end = offset + length
     guard end <= bytes.count else { throw error("a record's data runs past the end") }
-    let data = try data(of: type, until: end)
+    // What the data of a type means is said for one class (RFC 1035 §3.4, RFC 3597 §4). The "class" of an OPT record is a
+    // size; its data stays as it came either way.
+    let data = recordClass == DNSQuestion.internetClass ? try data(of: type, until: end) : opaque(until: end)
     guard offset == end else { throw error("a \(type) record whose data has the wrong length") }
     return DNSRecord(owner: owner, type: type, recordClass: recordClass, ttl: ttl, data: data)
   }
@@ -142,9 +144,13 @@ struct DNSMessageReader {
     case .svcb, .https:
       return .service(try serviceBinding(until: end))
     default:
-      defer { offset = end }
-      return .opaque(Array(bytes[offset..<end]))
+      return opaque(until: end)
     }
+  }
+
+  private mutating func opaque(until end: Int) -> DNSRecord.Data {
+    defer { offset = end }
+    return .opaque(Array(bytes[offset..<end]))
   }
 
   mutating func serviceBinding(until end: Int) throws(DNSMessageError) -> ServiceBinding {

@@ -47,7 +47,7 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
   }
 }
 
-/// What is asked: a name and a type, in class IN.
+/// What is asked: a name and a type, in class IN unless it says otherwise.
 public struct DNSQuestion: Hashable, Sendable, CustomStringConvertible {
   /// The name asked for.
   public var name: DNSName
@@ -56,6 +56,9 @@ public struct DNSQuestion: Hashable, Sendable, CustomStringConvertible {
   /// The class; 1 is the Internet's.
   public var recordClass: UInt16
 
+  /// The Internet's class, IN: the one that every name is looked up in.
+  static let internetClass: UInt16 = 1
+
   /// Creates a question.
   public init(name: DNSName, type: DNSRecordType, recordClass: UInt16 = 1) {
     self.name = name
@@ -63,15 +66,17 @@ public struct DNSQuestion: Hashable, Sendable, CustomStringConvertible {
     self.recordClass = recordClass
   }
 
-  /// The name and the type.
-  public var description: String { "\(name) \(type)" }
+  /// The name and the type, and the class where it is not IN (RFC 3597 §5).
+  public var description: String {
+    recordClass == Self.internetClass ? "\(name) \(type)" : "\(name) CLASS\(recordClass) \(type)"
+  }
 }
 
 /// One resource record.
 public struct DNSRecord: Hashable, Sendable {
   /// What a record says.
   public enum Data: Hashable, Sendable {
-    /// A or AAAA.
+    /// A or AAAA, in class IN as all that follow.
     case address(IPAddress)
     /// CNAME.
     case canonicalName(DNSName)
@@ -79,7 +84,7 @@ public struct DNSRecord: Hashable, Sendable {
     case startOfAuthority(primary: DNSName, serial: UInt32, minimum: UInt32)
     /// SVCB or HTTPS.
     case service(ServiceBinding)
-    /// Any other type's data, as it came.
+    /// The data of any other type or class, as it came.
     case opaque([UInt8])
   }
 

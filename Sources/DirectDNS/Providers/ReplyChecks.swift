@@ -33,7 +33,9 @@ extension HTTPReply {
   ///
   /// A date is not read: it needs a clock that is right.
   var retryAfter: Duration? {
-    fields[.retryAfter].flatMap { UInt32($0.trimming(" \t")) }.map { .seconds(min(Int64($0), 86_400)) }
+    // Digits alone: `UInt32` takes a sign.
+    guard let text = fields[.retryAfter]?.trimming(" \t"), text.utf8.allSatisfy(ASCII.isDigit) else { return nil }
+    return UInt32(text).map { .seconds(min(Int64($0), 86_400)) }
   }
 
   /// What HTTP says about the lifetime.
@@ -53,7 +55,7 @@ package struct HTTPFreshness: Hashable, Sendable {
     let age = age?.trimming(" \t") ?? ""
     // RFC 9111 §1.2.2: a number too large to hold is a very large one, not none.
     let isNumber = !age.isEmpty && age.utf8.allSatisfy(ASCII.isDigit)
-    self.age = UInt32(age) ?? (isNumber ? .max : 0)
+    self.age = isNumber ? UInt32(age) ?? .max : 0
     maxAge = cacheControl.flatMap(Self.maxAge)
   }
 

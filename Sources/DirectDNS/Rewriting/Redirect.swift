@@ -32,7 +32,8 @@ public struct Redirect: Hashable, Sendable {
   /// out of `request` here, and choose them anew for ``url``.
   ///
   /// - Parameters:
-  ///   - response: the response's head, with names and not addresses in its `Location`; see ``ResponseRestorer``.
+  ///   - response: the response's head, with names and not addresses in its `Location`; see ``ResponseRestorer``. A
+  ///     `Location` that is blank leads nowhere; one that is only a fragment leads to the same URL (Fetch).
   ///   - request: the request that it answers, as it was before it was rewritten and before a jar added cookies.
   ///   - body: what the request has for a body; nothing by default.
   ///   - hops: how many redirects were followed before this one.
@@ -47,7 +48,7 @@ public struct Redirect: Hashable, Sendable {
   ) throws(DirectDNSError) -> Redirect? {
     let status = response.status.code
     guard let method = method(after: status, request.method, configuration.postRedirect) else { return nil }
-    let locations = Set(response.headerFields[values: .location].filter { !isBlank($0) })
+    let locations = Set(response.headerFields[values: .location].filter { !$0.isBlankReference })
     guard let location = locations.first else { return nil }
     let source = try WebURL(request)
     guard hops < configuration.limit else {
@@ -137,8 +138,6 @@ public struct Redirect: Hashable, Sendable {
   private static func refused(_ source: WebURL, _ reason: String) -> DirectDNSError {
     DirectDNSError(.redirectRefused, "\(Origin(source)) redirects \(reason)")
   }
-
-  private static func isBlank(_ value: String) -> Bool { value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
 }
 
 extension WebURL.Scheme {

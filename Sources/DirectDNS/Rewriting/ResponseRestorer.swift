@@ -4,7 +4,8 @@ public import HTTPTypes
 ///
 /// A server that was reached by address may answer with it: in the `Domain` of a cookie, in a `Location`. Whoever
 /// followed that would leave the name for good, and keep cookies for an address that serves others tomorrow. What
-/// does not name one of the addresses keeps its bytes, relative references aside, which become absolute ones.
+/// does not name one of the addresses keeps its bytes, relative references aside, which become absolute ones. So does
+/// what a later rule has to refuse: restoring makes nothing valid that came invalid.
 public struct ResponseRestorer: Hashable, Sendable {
   /// The URL that was asked for, with the name: the response's URL.
   public let originalURL: WebURL
@@ -61,15 +62,17 @@ public struct ResponseRestorer: Hashable, Sendable {
   ///   - value: an absolute URL, or a reference that is resolved against ``originalURL``.
   ///   - isRedirect: whether the response's status is 3xx: what is restored then inherits the original fragment where
   ///     it has none of its own (RFC 9110 §10.2.2).
-  /// - Returns: an absolute URL; the value as it was where it is none, or leads elsewhere.
+  /// - Returns: an absolute URL; the value as it was where it is blank or no URL, or leads elsewhere.
   public func location(_ value: String, isRedirect: Bool = true) -> String {
     reference(value, fragment: isRedirect ? originalURL.fragment : nil)
   }
 
   /// The value of `Set-Cookie`, without a `Domain` that is one of the addresses in any spelling.
   ///
-  /// The cookie then is host-only, for the host of ``originalURL``.
+  /// The cookie then is host-only, for the host of ``originalURL``. One that a jar refuses as it came stays as it came:
+  /// with a control character, or with the prefix `__Host-`, which allows no `Domain` at all.
   public func setCookie(_ value: String) -> String {
+    guard !value.utf8.contains(where: Self.isControl), !Self.isHostCookie(value) else { return value }
     // By code points: a combining mark behind a semicolon hides it from `Character` and not from a jar.
     let attributes = value.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false).map(Substring.init)
     // RFC 6265 §5.3: of several, the last one counts.
@@ -85,9 +88,9 @@ public struct ResponseRestorer: Hashable, Sendable {
     return restored
   }
 
-  /// A reference in a response, with the name put back.
+  /// A reference in a response, with the name put back; a blank one is none, and the base's own URL is not what it says.
   private func reference(_ value: String, fragment: String? = nil) -> String {
-    guard let url = try? WebURL(value, base: originalURL) else { return value }
+    guard !value.isBlankReference, let url = try? WebURL(value, base: originalURL) else { return value }
     let text: String
     if case .address(let address) = url.host, addresses.contains(address.unmapped) {
       text = url.text(hostOf: originalURL)
@@ -112,6 +115,8 @@ public struct ResponseRestorer: Hashable, Sendable {
     let parts = attribute.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts[0].trimmed.lowercased() == "domain" else { return nil }
     let value = parts.count > 1 ? parts[1].trimmed : ""
+    // RFC 6265bis §5.6: an attribute that is longer than this does not count.
+    guard value.utf8.count <= 1_024 else { return nil }
     return value.hasPrefix(".") ? value.dropFirst() : value
   }
 
@@ -121,6 +126,22 @@ public struct ResponseRestorer: Hashable, Sendable {
     guard case .address(let address) = try? WebURL.Host(String(domain)) else { return false }
     return addresses.contains(address.unmapped)
   }
+}
+
+extension ResponseRestorer {
+  /// RFC 6265bis §5.6, step 1: what has one of these is no cookie.
+  private static func isControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != ASCII.tab) || byte == 0x7F }
+
+  /// RFC 6265bis §5.7, step 22, in any case.
+  private static func isHostCookie(_ value: String) -> Bool {
+    Substring(value).trimmed.utf8.prefix(7).map(ASCII.lowercased).elementsEqual("__host-".utf8)
+  }
+}
+
+extension String {
+  /// Whether a URL parser finds nothing in the text: it strips spaces and control characters from both ends (WHATWG URL
+  /// §4.4), and what is left of these is the empty reference, which leads to the page itself.
+  package var isBlankReference: Bool { utf8.allSatisfy { $0 <= 0x20 } }
 }
 
 extension HTTPField.Name {

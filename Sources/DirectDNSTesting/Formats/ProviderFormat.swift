@@ -10,7 +10,7 @@ struct AnswerContext: Sendable {
 
   /// Asks the table, and distorts what it says.
   func lookup(_ question: DNSQuestion) -> RecordTable.Lookup {
-    var lookup = records.lookup(question.name, question.type)
+    var lookup = records.lookup(question)
     for change in distortion.lookupChanges { change(&lookup) }
     return lookup
   }

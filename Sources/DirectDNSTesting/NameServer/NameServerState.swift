@@ -48,7 +48,7 @@ struct NameServerState: Sendable {
     to message: DNSMessage, _ question: DNSQuestion, over transport: RecordedQuery.Transport,
     distortedBy misbehaviours: [NameServerMisbehaviour]
   ) -> (bytes: [UInt8], gate: Gate) {
-    let lookup = records.lookup(question.name, question.type)
+    let lookup = records.lookup(question)
     var answer = DNSMessage(
       id: message.id, isResponse: true, recursionDesired: message.recursionDesired,
       recursionAvailable: true, responseCode: lookup.responseCode, questions: message.questions,

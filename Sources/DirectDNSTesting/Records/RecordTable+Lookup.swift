@@ -43,8 +43,16 @@ extension RecordTable {
   ///   - name: the name asked for.
   ///   - type: the type asked for.
   /// - Returns: the response code, the answer section and the authority section.
-  public func lookup(_ name: DNSName, _ type: DNSRecordType) -> Lookup {
+  public func lookup(_ name: DNSName, _ type: DNSRecordType) -> Lookup { lookup(DNSQuestion(name: name, type: type)) }
+
+  /// Answers a question; one of another class than IN is refused, as by resolvers.
+  func lookup(_ question: DNSQuestion) -> Lookup {
+    let (name, type) = (question.name, question.type)
     var lookup = Lookup()
+    guard question.recordClass == 1 else {
+      lookup.responseCode = .refused
+      return lookup
+    }
     var owner = name
     for _ in 0...16 {
       guard let entry = entry(owner, type) else {

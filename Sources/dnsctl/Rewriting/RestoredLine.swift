@@ -20,8 +20,8 @@ struct RestoredLine: Sendable {
     }
     var line = JSONLine()
     line.add("headers", JSONLine.fields(restored.headerFields))
-    // Two that differ lead nowhere; see Redirect.
-    let locations = Set(restored.headerFields[values: .location])
+    // One that is blank leads nowhere, and so do two that differ; see Redirect.
+    let locations = Set(restored.headerFields[values: .location].filter { !$0.isBlankReference })
     line.add("location", locations.count == 1 ? locations.first.map(JSONLine.string) : nil)
     line.add("cookies", JSONLine.array(cookies))
     line.add("rejectedCookies", JSONLine.array(rejections))

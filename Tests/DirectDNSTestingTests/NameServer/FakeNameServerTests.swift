@@ -47,6 +47,15 @@ struct FakeNameServerTests {
     }
   }
 
+  @Test func `a question of another class is refused`() async throws {
+    try await withServer { server async throws in
+      var query = DNSMessage(questions: [DNSQuestion(name: try #require(DNSName("www.example.com")), type: .a)])
+      query.questions[0].recordClass = 3
+      let reply = try DNSMessage(decoding: await DNSSocket.udp(query.encoded(), port: server.port))
+      #expect(reply.responseCode == .refused && reply.answers.isEmpty && reply.questions == query.questions)
+    }
+  }
+
   @Test func `several queries on one connection are answered in order`() async throws {
     try await withServer { server async throws in
       let bytes = try DNSSocket.framed(query("a.test", id: 7)) + DNSSocket.framed(query("b.test", id: 8))

@@ -25,7 +25,9 @@ struct BodyLengthTests {
   @Test func `what a request says of its body has to be true`() {
     let lies: [(HTTPRequest.Method, HTTPFields, RequestBody)] = [
       (.post, [.contentLength: "3"], .bytes([1, 2])), (.get, [.contentLength: "5"], .none),
-      (.post, [.contentLength: "-1"], stream), (.post, [.contentLength: "two"], stream),
+      (.post, [.contentLength: "-1"], stream),
+      (.post, [.contentLength: "+2"], stream), (.post, [.contentLength: ""], stream),
+      (.post, [.contentLength: "two"], stream),
       (.post, [.transferEncoding: "gzip, chunked"], stream), (.get, [.transferEncoding: "chunked"], .none),
       (.head, [:], .bytes([1])), (.connect, [:], .none),
     ]

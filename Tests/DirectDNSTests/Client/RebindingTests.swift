@@ -87,6 +87,39 @@ struct RebindingTests {
     }
   }
 
+  @Test func `loopback that a list denies is not reached by the unspecified address, in a URL or an answer`()
+    async throws
+  {
+    try await staged(
+      { records in
+        records.add("four.evil.test", "0.0.0.0")
+        records.add("six.evil.test", "::")
+        records.add("mapped.evil.test", "::ffff:0.0.0.0")
+        records.add("www.shop.test", "127.0.0.2")
+      }, handler: { request in OriginResponse(.found, fields: [.location: request.value("to") ?? ""]) }
+    ) { world in
+      var configuration = world.client.configuration
+      configuration.policy = AddressPolicy(
+        .any, deniedNetworks: ["127.0.0.1/32", "::1/128"].compactMap { IPNetwork($0) })
+      let client = try DirectClient(configuration, resolver: world.laboratory.resolver)
+      for host in [
+        "0.0.0.0", "0", "0x0.0", "%30", "[::]", "[0::0]", "[::ffff:0.0.0.0]", "[::ffff:0:0]", "[64:ff9b::]",
+        "four.evil.test", "six.evil.test", "mapped.evil.test",
+      ] {
+        for url in [
+          "http://\(host):PORT/",
+          "http://www.shop.test:PORT/?to=http://\(host.replacing("%", with: "%25")):\(world.port)/",
+        ] {
+          let error = await #expect(throws: DirectDNSError.self, "\(url)") {
+            try await client.execute(world.request(url))
+          }
+          #expect(error?.code == .addressForbidden, "\(url)")
+        }
+      }
+      await client.shutDown()
+    }
+  }
+
   @Test func `an alias to a private name is refused`() async throws {
     try await staged({ records in
       records.alias("www.evil.test", to: "next.evil.test")

@@ -76,6 +76,13 @@ struct CookieReceivingTests {
     #expect(try cookie("a=b; domain=a.example").domain == Sample.domain("a.example"))
     #expect(try cookie("a=b; domain=2001:db8:0::1").isHostOnly)
     #expect(throws: CookieRejection.self) { try cookie("a=b; domain=2001:db8::2") }
+    // By its name the server would have named the host, which the prefix forbids.
+    let secure = Sample.url("https://[2001:db8::1]/")
+    #expect(throws: CookieRejection.prefix) {
+      try Cookie(
+        setCookie: "__Host-a=b; secure; path=/; domain=2001:db8::1", for: secure, hostField: "www.a.example",
+        now: Sample.now)
+    }
   }
 
   @Test func `Max-Age goes before Expires, wherever it stands`() {

@@ -5,7 +5,7 @@ import Testing
 struct CookiePathTests {
   @Test(arguments: [
     ("/", "/"), ("/a", "/"), ("/a/", "/a"), ("/a/b", "/a"), ("/a/b/", "/a/b"), ("//", "/"), ("/é/x", "/é"),
-    ("/%2F/x", "/%2F"),
+    ("/%2F/x", "/%2F"), ("", "/"), ("a/b", "/"), ("a", "/"),
   ])
   func `the default path is the folder of the URL's path`(_ path: String, _ expected: String) {
     #expect(CookiePath.defaultPath(of: path) == expected)

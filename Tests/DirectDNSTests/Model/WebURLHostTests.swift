@@ -54,6 +54,19 @@ struct WebURLHostTests {
     #expect(try WebURL.Host(text) == .name(name))
   }
 
+  @Test(arguments: [
+    "evil.test", "evil.test.", "evil.test..", "www.evil.test...", "EVIL.TEST..", "evil.test%2e%2e", "a..evil.test..",
+  ])
+  func `no number of final dots hides what a name lies below`(_ text: String) throws {
+    #expect(try WebURL.Host(text).hasSuffix(HostName("evil.test")))
+    #expect(try !WebURL.Host(text).hasSuffix(HostName("other.test")))
+  }
+
+  @Test(arguments: ["notevil.test..", "..", ".", "test..", "evil.test.x"])
+  func `final dots make a name lie below nothing else`(_ text: String) throws {
+    #expect(try !WebURL.Host(text).hasSuffix(HostName("evil.test")))
+  }
+
   @Test func `a label of any length is kept, for only a look-up has limits`() throws {
     let label = String(repeating: "a", count: 300)
     #expect(try WebURL.Host(label) == .name(label))

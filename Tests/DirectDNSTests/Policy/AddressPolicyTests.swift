@@ -96,6 +96,52 @@ struct AddressPolicyTests {
     #expect(try !allows(.publicOnly, address))
   }
 
+  // MARK: The unspecified address
+
+  /// Spellings of the unspecified address, and the loopback address that each reaches.
+  static let unspecified = [
+    ("0.0.0.0", "127.0.0.1"), ("::", "::1"), ("::0.0.0.0", "::1"), ("::ffff:0.0.0.0", "127.0.0.1"),
+    ("64:ff9b::", "127.0.0.1"), ("2001:db8:64::", "127.0.0.1"),
+  ]
+
+  @Test(arguments: unspecified)
+  func `the unspecified address is judged as loopback by every policy and list`(
+    _ address: String, _ loopback: String
+  ) throws {
+    let prefix = try NAT64Prefix(IPNetwork(constant: "2001:db8:64::/96"))
+    let local = networks("127.0.0.0/8", "::1/128")
+    let elsewhere = networks("10.0.0.0/8", "fd00::/8")
+    let name = [Sample.name("corp.example")]
+    for (policy, isAllowed) in [
+      (AddressPolicy(.any, deniedNetworks: local), false), (AddressPolicy(.any, deniedNetworks: elsewhere), true),
+      (AddressPolicy(.any), true), (AddressPolicy(), false), (AddressPolicy(allowedNetworks: local), true),
+      (AddressPolicy(.networks(local)), true), (AddressPolicy(.networks(elsewhere)), false),
+      (AddressPolicy(.any, allowedNetworks: networks("0.0.0.0/0", "::/0"), deniedNetworks: local), false),
+      (AddressPolicy(deniedNetworks: local, allowedSuffixes: name), false),
+      (AddressPolicy(.networks(networks("0.0.0.0/0", "::/0")), deniedNetworks: local), false),
+      // Denied by its own spelling too.
+      (AddressPolicy(.any, deniedNetworks: networks("0.0.0.0/8", "::/128")), false),
+    ] {
+      var policy = policy
+      policy.nat64Prefixes = [prefix]
+      #expect(try allows(policy, address, host: "www.corp.example") == isAllowed, "\(address) by \(policy)")
+    }
+    var policy = AddressPolicy.publicOnly
+    policy.nat64Prefixes = [prefix]
+    let objection = try #require(policy.objection(to: Sample.address(address)))
+    #expect(objection.judgedAddress == Sample.address(loopback))
+    #expect(objection.range == IPNetwork(loopback == "::1" ? "::1/128" : "127.0.0.0/8"))
+    #expect(objection.description.contains("the address \(address == "::0.0.0.0" ? "::" : address)"))
+    #expect(objection.description.contains("stands for \(loopback)"))
+  }
+
+  @Test(arguments: ["0.0.0.1", "0.255.255.255"])
+  func `the rest of 0.0.0.0/8 is judged as what it is`(_ address: String) throws {
+    #expect(try allows(AddressPolicy(.any, deniedNetworks: networks("127.0.0.0/8")), address))
+    #expect(try !allows(.publicOnly, address))
+    #expect(try !allows(AddressPolicy(allowedNetworks: networks("127.0.0.0/8")), address))
+  }
+
   // MARK: The lists
 
   @Test func `an allowed network is allowed though the base forbids it`() throws {

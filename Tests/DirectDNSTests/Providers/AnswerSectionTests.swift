@@ -74,6 +74,13 @@ struct AnswerSectionTests {
     let answer = try AnswerSection.answer(
       to: question, responseCode: .noError, answers: [record], authorities: [], freshness: .init())
     #expect(answer.content == .negative(.noAddress))
+    // Nor does it say how long there is none, or where else to look.
+    var others = [try Self.record("shop.test 60 SOA 30"), try Self.record("www.shop.test 60 CNAME edge.test")]
+    for index in others.indices { others[index].recordClass = 3 }
+    let none = try AnswerSection.answer(
+      to: question, responseCode: .noError, answers: [others[1], try Self.record("edge.test 60 A 192.0.2.1")],
+      authorities: [others[0]], freshness: .init())
+    #expect(none.content == .negative(.noAddress) && none.ttl == nil && none.canonicalName == nil)
   }
 
   @Test func `the end of the chain is the canonical name`() throws {

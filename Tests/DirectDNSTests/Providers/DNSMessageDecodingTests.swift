@@ -180,6 +180,28 @@ struct DNSMessageDecodingTests {
     #expect(try answer(99, []) == .opaque([]))
   }
 
+  @Test(
+    arguments: [
+      (1, [192, 0, 2, 1]), (1, [192, 0, 2]), (28, [UInt8](repeating: 0, count: 16)), (5, [1, 0x61, 0]), (5, [0xc0, 0]),
+      (6, [0, 0]), (65, [0, 1]),
+    ] as [(UInt8, [UInt8])], [0, 3, 48, 255, 0x8001] as [UInt16])
+  func `data of another class than IN is kept as it came, whatever the type`(
+    _ record: (type: UInt8, data: [UInt8]), _ recordClass: UInt16
+  ) throws {
+    let head = [0, 0, record.type, UInt8(recordClass >> 8), UInt8(recordClass & 0xff), 0, 0, 0, 9, 0]
+    let message = try DNSMessage(
+      decoding: Self.head(0, 1) + head + [UInt8(record.data.count)] + record.data)
+    #expect(message.answers.first?.data == .opaque(record.data) && message.answers.first?.recordClass == recordClass)
+    #expect(try DNSMessage(decoding: message.encoded()) == message)
+  }
+
+  @Test(arguments: [0, 1, 3, 512, 0xffff] as [UInt16])
+  func `the class of an OPT record is a size`(_ size: UInt16) throws {
+    let opt: [UInt8] = [0, 0, 41, UInt8(size >> 8), UInt8(size & 0xff), 0, 0, 0, 0, 0, 5, 0, 15, 0, 1, 7]
+    let message = try DNSMessage(decoding: Self.head(0, 0, 0, 1) + opt)
+    #expect(message.edns == DNSMessage.EDNS(payloadSize: size, options: [.init(code: 15, data: [7])]))
+  }
+
   @Test func `names are folded to lower case, and other bytes of a label are kept`() throws {
     let question: [UInt8] = [4, 0x41, 0x2e, 0x00, 0xff, 0, 0, 1, 0, 3]
     let name = try DNSMessage(decoding: Self.head(1) + question).questions[0]

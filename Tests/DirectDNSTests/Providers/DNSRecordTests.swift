@@ -36,5 +36,6 @@ struct DNSRecordTests {
     let name = try #require(DNSName("shop.test"))
     #expect(DNSQuestion(name: name, type: .aaaa).description == "shop.test. AAAA")
     #expect(DNSQuestion(name: name, type: .a).recordClass == 1)
+    #expect(DNSQuestion(name: name, type: .a, recordClass: 3).description == "shop.test. CLASS3 A")
   }
 }

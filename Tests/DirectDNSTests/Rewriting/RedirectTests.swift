@@ -69,9 +69,14 @@ struct RedirectTests {
   @Test func `without a Location, or with a blank one, the response is the caller's`() throws {
     #expect(try hop(302) == nil)
     #expect(try hop(302, "") == nil)
-    #expect(try hop(302, "  \t") == nil)
+    for blank in ["  \t", "\u{b}", "\u{c}\u{1f}", "\u{1}"] { #expect(try hop(302, blank) == nil) }
     // Even where the next hop would be one too many.
     #expect(try hop(302, hops: 20) == nil)
+  }
+
+  @Test func `a Location that is only a fragment leads to the same URL, with that fragment`() throws {
+    let redirect = try #require(try hop(307, "#top", from: "https://a.example/start?x#old", method: .post))
+    #expect(redirect.url.href == "https://a.example/start?x#top" && redirect.request.method == .post)
   }
 
   @Test func `one Location sent twice is one, and two different ones are an error`() throws {

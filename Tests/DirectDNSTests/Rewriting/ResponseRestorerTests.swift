@@ -31,7 +31,7 @@ struct ResponseRestorerTests {
   @Test(arguments: [
     ("next", "https://shop.test:8443/dir/next#part"), ("/a/../b", "https://shop.test:8443/b#part"),
     ("?q", "https://shop.test:8443/dir/page?q#part"), ("#own", "https://shop.test:8443/dir/page?x=1#own"),
-    ("", "https://shop.test:8443/dir/page?x=1#part"), ("https:next", "https://shop.test:8443/dir/next#part"),
+    ("https:next", "https://shop.test:8443/dir/next#part"),
     ("\\%2e%2e\\up", "https://shop.test:8443/up#part"), ("//other.test/x", "https://other.test/x#part"),
   ])
   func `a relative reference is resolved against the original URL, and inherits its fragment`(
@@ -46,6 +46,16 @@ struct ResponseRestorerTests {
   ])
   func `anything else keeps its bytes`(_ value: String) throws {
     #expect(try restorer().location(value) == value)
+  }
+
+  @Test(arguments: ["", " ", "\t", " \t ", "\u{b}", "\u{c}", "\u{1} \u{1f}"])
+  func `a blank value stays blank, for the rule that judges it`(_ value: String) throws {
+    #expect(try restorer().location(value) == value)
+    #expect(try restorer().location(value, isRedirect: false) == value)
+    #expect(try restorer().refresh("5; url=\"\(value)\"") == "5; url=\"\(value)\"")
+    let fields: HTTPFields = [.location: value, .contentLocation: value]
+    let response = HTTPResponse(status: .found, headerFields: fields)
+    #expect(try restorer().restore(response).headerFields == fields)
   }
 
   @Test func `an address in a query stays`() throws {
@@ -71,6 +81,17 @@ struct ResponseRestorerTests {
   ])
   func `any other cookie keeps its bytes`(_ value: String) throws {
     #expect(try restorer().setCookie(value) == value)
+  }
+
+  @Test(arguments: [
+    "__Host-a=1; Secure; Path=/; Domain=8.8.8.8", " __HOST-a=1; Domain=8.8.8.8", "a=1; Domain=x\u{1}; Domain=8.8.8.8",
+    "a\u{7f}=1; Domain=8.8.8.8",
+    "a=1; Domain=other.test; Domain=" + String(repeating: "0", count: 1_021) + "10.8.8.8",
+  ])
+  func `what a jar refuses as it came, it gets as it came`(_ value: String) throws {
+    #expect(try restorer().setCookie(value) == value)
+    let url = try WebURL("https://shop.test/")
+    #expect(throws: CookieRejection.self) { try Cookie(setCookie: value, for: url, now: Sample.now) }
   }
 
   // MARK: The response

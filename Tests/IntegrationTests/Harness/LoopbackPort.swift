@@ -36,6 +36,21 @@ enum LoopbackPort {
     return unsafe withAddress(port: port) { unsafe connect(descriptor, $0, $1) } == 0
   }
 
+  /// A connection that says nothing and is held until this is gone.
+  final class SilentClient: Sendable {
+    private let descriptor: Int32
+
+    init(_ port: UInt16) throws {
+      let descriptor = socket(AF_INET, stream, 0)
+      self.descriptor = descriptor
+      guard unsafe (withAddress(port: port) { unsafe connect(descriptor, $0, $1) }) == 0 else {
+        throw Laboratory.Failure("nobody accepts at \(port)")
+      }
+    }
+
+    deinit { close(descriptor) }
+  }
+
   /// Binds a socket for a moment.
   ///
   /// - Returns: The port it had, or nothing if it could not be had.

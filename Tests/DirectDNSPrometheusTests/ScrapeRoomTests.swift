@@ -1,0 +1,45 @@
+import DirectDNS
+import Testing
+
+@testable import DirectDNSPrometheus
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+struct ScrapeRoomTests {
+  private func at(_ milliseconds: Int64) -> ResolverInstant { ResolverInstant(nanoseconds: milliseconds * 1_000_000) }
+
+  @Test func `while there is room anybody may come in`() {
+    let room = ScrapeRoom(limit: 2)
+    #expect(room.opens(0, slowest: nil) < at(0))
+    #expect(room.opens(1, slowest: at(1000)) < at(1000))
+    #expect(!room.isFull(1))
+  }
+
+  @Test func `where there is none the slowest goes, after its grace`() {
+    let room = ScrapeRoom(limit: 2)
+    #expect(room.isFull(2))
+    #expect(room.opens(2, slowest: at(1000)) == at(1100))
+  }
+
+  @Test func `after a refusal nobody is accepted for a while, and the slowest gives its descriptor up`() {
+    var room = ScrapeRoom(limit: 4)
+    let closesNew = room.wasRefused(slowest: at(1950), at: at(2000))
+    let closesOld = room.wasRefused(slowest: at(1900), at: at(2000))
+    let closesNone = room.wasRefused(slowest: nil, at: at(2000))
+    #expect(!closesNew && closesOld && !closesNone)
+    for count in [0, 1, 4] { #expect(room.opens(count, slowest: at(1900)) == at(2100)) }
+    #expect(room.opens(4, slowest: at(2050)) == at(2150))
+  }
+
+  @Test(arguments: [
+    (EAGAIN, EndpointSocket.Acceptance.nothing), (EINTR, .nothing), (ECONNABORTED, .nothing), (EMFILE, .refused),
+    (ENFILE, .refused), (ENOBUFS, .refused), (ENOMEM, .refused), (EBADF, .refused), (EINVAL, .refused),
+  ])
+  func `an error that would come again at once is a refusal`(_ code: Int32, _ meaning: EndpointSocket.Acceptance) {
+    #expect(EndpointSocket.acceptance(code) == meaning)
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+/// The metrics of a process that has no descriptor to spare.
+@Suite(.timeLimit(.minutes(1)))
+struct MetricsDescriptorsTests {
+  @Test(.enabled(if: Laboratory.path(of: "curl") != nil, "needs curl"))
+  func `a scrape is answered though silent clients have taken every descriptor`() async throws {
+    let port = try LoopbackPort.free()
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = [
+      "-c", "ulimit -n 24; exec \"$0\" \"$@\"", Laboratory.product("dnsctl").path, "warmup", "--keep-alive",
+      "--min-success", "0", "--no-system", "--provider", "doh+http://127.0.0.1:9/dns-query", "--metrics",
+      "127.0.0.1:\(port)", "www.shop.test",
+    ]
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try Laboratory.launch(process)
+    defer {
+      Laboratory.send(SIGKILL, to: process)
+      process.waitUntilExit()
+    }
+    try await Lifeline.shared.watch(process.processIdentifier)
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !LoopbackPort.accepts(port) {
+      try #require(ContinuousClock.now < deadline && process.isRunning, "it does not listen")
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    // At the five seconds that each may take they would last for twenty.
+    let silent = try (0..<60).map { _ in try LoopbackPort.SilentClient(port) }
+    for _ in 0..<3 {
+      let curl = Process()
+      let output = Pipe()
+      curl.executableURL = URL(filePath: try #require(Laboratory.path(of: "curl")))
+      curl.arguments = ["-sS", "--noproxy", "*", "-m", "10", "http://127.0.0.1:\(port)/metrics"]
+      curl.standardInput = FileHandle.nullDevice
+      curl.standardOutput = output
+      try Laboratory.launch(curl)
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      curl.waitUntilExit()
+      #expect(curl.terminationStatus == 0 && text.contains("directdns_"), "\(text.prefix(200))")
+    }
+    withExtendedLifetime(silent) {}
+  }
+}
