@@ -1,4 +1,3 @@
-import DirectDNSTesting
 import ArgumentParser
 import HTTPTypes
 import Testing
@@ -191,28 +190,5 @@ import Testing
         "\r\u{1b}[J" + lines, "\u{1b}[2A\r\u{1b}[J" + lines, "\u{1b}[2A\r\u{1b}[Jdnsctl: said\n" + lines,
         "\u{1b}[2A\r\u{1b}[Ja  0 B  0 B/s  in 0:00\nb  0 B  0 B/s\n", "\u{1b}[1A\r\u{1b}[Jdnsctl: failed\n",
       ])
-  }
-
-  // MARK: What a peer may make grow, and what stays with it
-
-  @Test func `trailers without end are cut off, and the file is none`() async throws {
-    let trailers = String(repeating: "X-More: and more\r\n", count: 20_000)
-    let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\(trailers)\r\n"
-    try await FetchWorld.with(handler: { _ in throw OriginFault.text(text) }) { world in
-      let outcome = await world.fetch(["-o", world.path("file"), world.url()])
-      #expect(outcome.status == 2 && world.read("file") == nil && world.origin.requests.count == 1)
-      #expect(outcome.errors.contains("header fields and trailers of more than 262144 bytes"), "\(outcome.errors)")
-    }
-  }
-
-  @Test func `a Secure cookie of localhost stays at home when the request goes through a proxy`() async throws {
-    try await FetchWorld.with { world in
-      try world.write("localhost\tFALSE\t/\tTRUE\t0\tid\t1\n", to: "jar")
-      let proxy = "http://127.0.0.1:\(world.origin.port)"
-      let proxied = await world.fetch(["-b", world.path("jar"), "-x", proxy, "http://localhost/"])
-      let direct = await world.fetch(["-b", world.path("jar"), world.url(host: "localhost")])
-      #expect(proxied.status == 0 && direct.status == 0, "\(proxied.errors)\(direct.errors)")
-      #expect(world.origin.requests.map { $0.field("Cookie") } == [nil, "id=1"])
-    }
   }
 }
