@@ -16,7 +16,7 @@ public struct MetricsEndpointConfiguration: Sendable {
   /// The connections that are served at a time, 16 by default.
   ///
   /// One more takes the place of the slowest, which has had 100 ms by then. When the process has no descriptor left the
-  /// slowest gives its own up, and the endpoint tries again after 100 ms.
+  /// slowest gives its own up; where none can, the endpoint tries again after 100 ms.
   public var connectionLimit: Int
   /// For how long a client may take over its request and over reading the reply; default 5 s.
   public var timeout: Duration

@@ -7,7 +7,7 @@ internal import DirectDNS
 struct ScrapeRoom: Sendable {
   /// A connection has its place for so long at least: a scrape on the same machine is over by then.
   static let grace = Duration.milliseconds(100)
-  /// After the system had no descriptor to give it is not asked again for so long.
+  /// After the system had no descriptor to give, and nobody gave one back, it is not asked again for so long.
   static let pause = Duration.milliseconds(100)
 
   /// The connections that are served at a time.
@@ -34,7 +34,8 @@ struct ScrapeRoom: Sendable {
   ///
   /// - Returns: whether it is to be closed.
   mutating func wasRefused(slowest: ResolverInstant?, at now: ResolverInstant) -> Bool {
+    if let slowest, slowest + Self.grace <= now { return true }
     isRefusedUntil = now + Self.pause
-    return slowest.map { $0 + Self.grace <= now } ?? false
+    return false
   }
 }

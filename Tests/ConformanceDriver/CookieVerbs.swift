@@ -36,7 +36,10 @@ let cookieVerbs: [String: Verb] = [
   "cookies.path_match": { input in
     ["match": CookiePath.matches(try text(input, "request_path"), try text(input, "cookie_path"))]
   },
-  "cookies.default_path": { input in ["path": CookiePath.defaultPath(of: try text(input, "path"))] },
+  "cookies.default_path": { input in
+    // A URL without a path has none, or null.
+    ["path": CookiePath.defaultPath(of: input["path"] is NSNull ? "" : try text(input, "path"))]
+  },
   "cookies.canonical_host": { input in
     let host = try domain(ofHost: text(input, "host"))?.description
     return ["host": host as Any? ?? NSNull(), "canonical": host as Any? ?? NSNull()]

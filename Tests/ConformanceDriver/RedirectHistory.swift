@@ -25,11 +25,23 @@ struct RedirectHistory {
     }
     let jar = CookieJar()
     for cookie in Self.list(asked["jar"]) {
-      let place = try (cookie as? JSONObject)?["url"].map { try WebURL(Self.field($0, "url")) } ?? url
-      jar.store(setCookie: try Self.field(cookie, "set_cookie"), for: place)
+      let (place, fields) = try Self.stored(cookie, url)
+      jar.store(setCookie: fields, for: place)
     }
-    for cookie in received { jar.store(setCookie: try Self.field(cookie, "set_cookie"), for: url) }
+    for cookie in received { jar.store(setCookie: [try Self.field(cookie, "set_cookie")], for: url) }
     self.jar = jar
+  }
+
+  /// A cookie of the jar: a `Set-Cookie` field of the request's own URL or another's, or its parts.
+  private static func stored(_ cookie: Any, _ url: WebURL) throws -> (WebURL, [String]) {
+    guard let parts = cookie as? JSONObject else { return (url, [try field(cookie, "set_cookie")]) }
+    guard let name = parts["name"] as? String else {
+      let fields = try list(parts["set_cookie"]).map { try field($0, "set_cookie") }
+      return (try parts["url"].map { try WebURL(field($0, "url")) } ?? url, fields)
+    }
+    let host = (parts["domain"] ?? parts["host"]) as? String ?? url.host.description
+    let rest = parts["path"].map { "; Path=\($0)" } ?? ""
+    return (try WebURL("https://\(host)/"), ["\(name)=\(parts["value"] as? String ?? "")" + rest])
   }
 
   /// How many redirects were followed before.

@@ -19,6 +19,7 @@ import Testing
     (#"{ addressPolicy: { base: ["10.1.2.3/8"] } }"#, #"addressPolicy.base[0] is "10.1.2.3/8""#),
     (#"{ addressPolicy: { base: ["a.example"] } }"#, #"is "a.example". Give a network such as 10.0.0.0/8."#),
     (#"{ addressPolicy: { deny: ["::1", "10.1.2.3/8"] } }"#, #"has bits beyond its prefix. Write 10.0.0.0/8"#),
+    (#"{ addressPolicy: { deny: ["evil.example.."] } }"#, "has an empty label: two dots in a row?"),
     (#"{ addressPolicy: { nat64: ["2001:db8::/33"] } }"#, #"addressPolicy.nat64[0] is "2001:db8::/33""#),
     (
       #"{ direct: ["bank.example"] }"#,
@@ -172,7 +173,7 @@ import Testing
     let policy = try file(
       """
       { addressPolicy: {
-        base: ['192.0.2.0/24'], allow: ['10.0.0.0/8', '127.0.0.1', 'corp.example'], deny: ['.evil.example', '::1'],
+        base: ['192.0.2.0/24'], allow: ['10.0.0.0/8', '127.0.0.1', 'corp.example'], deny: ['.evil.example.', '::1'],
         nat64: ['2001:db8:64::/96'] } }
       """
     ).addressPolicy

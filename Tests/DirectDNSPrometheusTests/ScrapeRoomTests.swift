@@ -25,12 +25,17 @@ struct ScrapeRoomTests {
     #expect(room.opens(2, slowest: at(1000)) == at(1100))
   }
 
-  @Test func `after a refusal nobody is accepted for a while, and the slowest gives its descriptor up`() {
+  @Test func `after a refusal the slowest gives its descriptor up, and the next may come in at once`() {
     var room = ScrapeRoom(limit: 4)
-    let closesNew = room.wasRefused(slowest: at(1950), at: at(2000))
-    let closesOld = room.wasRefused(slowest: at(1900), at: at(2000))
-    let closesNone = room.wasRefused(slowest: nil, at: at(2000))
-    #expect(!closesNew && closesOld && !closesNone)
+    let closes = room.wasRefused(slowest: at(1900), at: at(2000))
+    #expect(closes && room.opens(3, slowest: at(1950)) < at(2000))
+  }
+
+  @Test(arguments: [1901, nil] as [Int64?])
+  func `where nobody has had its grace, nobody is accepted for a while`(_ slowest: Int64?) {
+    var room = ScrapeRoom(limit: 4)
+    let closes = room.wasRefused(slowest: slowest.map(at), at: at(2000))
+    #expect(!closes)
     for count in [0, 1, 4] { #expect(room.opens(count, slowest: at(1900)) == at(2100)) }
     #expect(room.opens(4, slowest: at(2050)) == at(2150))
   }

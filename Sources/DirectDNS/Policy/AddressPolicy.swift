@@ -84,8 +84,9 @@ public struct AddressPolicy: Hashable, Sendable {
     if let host, allowedSuffixes.contains(where: { host.hasSuffix($0) }) { return nil }
     if isListed(address.connected) { return nil }
     var standsForIPv4 = false
-    for ipv4 in embedded.lazy.map(\.connected) {
+    for inner in embedded {
       standsForIPv4 = true
+      let ipv4 = inner.connected
       if !isListed(ipv4), let cause = baseObjection(to: ipv4) { return objection(cause, to: ipv4) }
     }
     guard !standsForIPv4 else { return nil }

@@ -36,7 +36,7 @@ extension DNSRecord {
 
   private static func one(using random: inout SeededGenerator) -> DNSRecord {
     let type: DNSRecordType
-    let data: Data
+    var data: Data
     switch Int.random(in: 0..<6, using: &random) {
     case 0: (type, data) = (.a, .address(.ipv4(.random(in: 0 ... .max, using: &random))))
     case 1:
@@ -59,8 +59,11 @@ extension DNSRecord {
       (type, data) = (.https, .service(binding))
     default: (type, data) = (DNSRecordType(rawValue: 16), .opaque(.random(upTo: 20, using: &random)))
     }
+    // In any other class a type's data means nothing.
+    let recordClass = Bool.random(using: &random) ? 1 : UInt16.random(in: 0 ... .max, using: &random)
+    if recordClass != 1 { data = .opaque(.random(upTo: 20, using: &random)) }
     return DNSRecord(
-      owner: .random(using: &random), type: type, recordClass: .random(in: 0 ... .max, using: &random),
+      owner: .random(using: &random), type: type, recordClass: recordClass,
       ttl: .random(in: 0 ... .max, using: &random), data: data)
   }
 }

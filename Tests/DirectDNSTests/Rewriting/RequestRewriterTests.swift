@@ -214,6 +214,8 @@ struct RequestRewriterTests {
     #expect(refusal(rewriter.rewrite(request, using: [Self.address], throughProxy: true)) == .addressForbidden)
     for fields: HTTPFields in [
       [.hostField: "evil.test:80"], [.hostField: "a.test", .originalUrl: "http://evil.test/"],
+      [.hostField: "evil.test.."], [.hostField: "WWW.evil.test...:80"],
+      [.hostField: "a.test", .originalUrl: "http://evil.test../"],
     ] {
       let literal = HTTPRequest(url: try WebURL("http://8.8.8.8/"), headerFields: fields)
       #expect(refusal(rewriter.rewrite(literal, using: [])) == .addressForbidden)
