@@ -42,6 +42,21 @@ import Testing
     #expect(outcome == World.Outcome(status: 0, output: "192.0.2.10\n2001:db8::6\n", errors: ""))
   }
 
+  @Test(arguments: ["A", "AAAA"]) func `both families are printed, every time, whichever comes last`(
+    _ slow: String
+  ) async {
+    for store in [nil, MemoryAnswerStore()] as [MemoryAnswerStore?] {
+      for _ in 0..<40 {
+        let outcome = await run("--format", "short", "both.example.com") { world in
+          world.zone["both.example.com"] = .addresses(["192.0.2.66", "2001:db8::66"])
+          world.store = store
+          world.transport.slowType.withLock { $0 = slow }
+        }
+        #expect(Set(outcome.output.split(separator: "\n")) == ["192.0.2.66", "2001:db8::66"])
+      }
+    }
+  }
+
   @Test(arguments: [
     (
       "WWW.Example.COM.",

@@ -106,6 +106,8 @@ struct Zone: Sendable {
 final class FakeTransport: HTTPTransport {
   let zone = Locked(Zone())
   let asked = Locked<[String]>([])
+  /// Queries of that type are answered a little later than the others.
+  let slowType = Locked<String?>(nil)
 
   func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
@@ -117,6 +119,7 @@ final class FakeTransport: HTTPTransport {
         return (parts[0], parts.last ?? "")
       } ?? []
     ) { $1 }
+    if let slow = slowType.withLock(\.self), slow == query["type"] { for _ in 0..<50 { await Task.yield() } }
     let name = query["name"] ?? ""
     let type = query["type"] == "AAAA" ? 28 : 1
     var answers: [String] = []

@@ -24,6 +24,7 @@ struct HouseTests {
     // Parts of one type in a file of their own: the type's tests hold them.
     "Sources/DirectDNS/Client/ClientSettings.swift": "DirectClient+UpdatingTests",
     "Sources/DirectDNS/Client/CurlExchangeSettings+Configuration.swift": "ClientConnectionsTests",
+    "Sources/DirectDNS/Client/DirectClient+Lookup.swift": "LateFamilyTests, HappyEyeballsTests",
     "Sources/DirectDNS/Client/DirectClient+Sending.swift": "DirectClientTests, DirectClientFailureTests",
     "Sources/DirectDNS/Client/DirectResponse.swift": "DirectClientTests",
     "Sources/DirectDNS/Client/FileReader.swift": "RequestBodyTests",
@@ -67,6 +68,7 @@ struct HouseTests {
     "Sources/DirectDNS/Model/WebURL+Parts.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURL+Serialisation.swift": "WebURLTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
+    "Sources/DirectDNS/Resolver/Resolver+Known.swift": "Resolver+AskingTests, LateFamilyTests",
     "Sources/DirectDNS/Resolver/ResolverSettings.swift": "Resolver+UpdatingTests",
     "Sources/DirectDNS/Resolver/MetricDescription.swift": "MetricTableTests, which need the client too",
     "Sources/DirectDNS/Resolver/MetricSource.swift": "ResolverMetricsTests, ClientTelemetryTests",

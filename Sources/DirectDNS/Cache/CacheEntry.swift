@@ -44,6 +44,15 @@ struct CachedName: Sendable, Hashable {
     case entry(CacheEntry)
 
     var entry: CacheEntry? { if case .entry(let entry) = self { entry } else { nil } }
+
+    /// Whether asking is likely to bring addresses: it brought some the last time, or nobody has asked yet.
+    var mayHaveAddresses: Bool {
+      switch self {
+      case .neverAsked: true
+      case .unknown: false
+      case .entry(let entry): !entry.isNegative
+      }
+    }
   }
 
   var ipv4 = Slot.neverAsked

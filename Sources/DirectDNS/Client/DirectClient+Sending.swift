@@ -34,6 +34,7 @@ extension DirectClient {
       origin: Origin(url), timeouts: call.timeouts, policy: call.settings.configuration.policy,
       isRepeatable: isRepeatable(request.method, body, call.options))
     var history = RepeatRule.History()
+    defer { target.others?.cancel() }
     while true {
       let spans = watch?.connecting(to: target.url.effectivePort)
       let order = order(request.method, target, body, length: length, call, place, spans)
@@ -54,7 +55,7 @@ extension DirectClient {
       case .failure(let failure):
         report(failure.attempts, place)
         guard history.allows(failure, isRepeatable: place.isRepeatable, canBeReplayed: body.kind != .oneShot) else {
-          throw place.error(failure)
+          throw place.error(failure, others: target.others?.failure)
         }
         telemetry.repeats(failure.wasRefused ? .refused : .connectionLost)
         let reason = failure.wasRefused ? "refused unprocessed" : failure.reason.text
@@ -79,6 +80,9 @@ extension DirectClient {
         if let exchange { _ = loop?.post(.resume(exchange)) }
       }
     }
+    exchange.order.others?.connect { [weak loop, weak exchange] addresses in
+      if let exchange { _ = loop?.post(.join(exchange, addresses)) }
+    }
     return await withTaskCancellationHandler {
       await exchange.head {
         if !loop.post(.start(exchange)) { exchange.deliver(end: .failure(CurlFailure(.shutDown))) }
@@ -100,18 +104,13 @@ extension DirectClient {
     let proxy = call.settings.proxies.proxy(for: url)
     let began = SystemClock().now
     var resolution: Resolution?
+    var others: OtherFamily?
     var addresses: [IPAddress] = []
     switch url.host {
     case .address(let address): addresses = [address]
     case .name:
-      let found: Resolution
-      if let watch {
-        found = try await watch.within { () async throws(DirectDNSError) in try await resolved(url.host, call) }
-      } else {
-        found = try await resolved(url.host, call)
-      }
-      resolution = found
-      addresses = Array(found.addresses)
+      let found = try await found(url.host, call, watch, throughProxy: proxy != nil)
+      (resolution, addresses, others) = (found.resolution, found.addresses, found.others)
     }
     let route = try await proxyRoute(proxy, call)
     var target: RequestTarget
@@ -122,58 +121,9 @@ extension DirectClient {
       target = RequestTarget(request, url, try rewriter.policy.allowed(addresses, for: url.host), proxy: route)
     }
     target.resolution = resolution
+    target.others = others
     target.lookup = SystemClock().now - began
     return target
-  }
-
-  /// A name's addresses; of the other family where all of the first one are forbidden, since a family that answered
-  /// first may be handed out alone (RFC 8305 §3).
-  nonisolated(nonsending) private func resolved(
-    _ host: WebURL.Host, _ call: Call
-  ) async throws(DirectDNSError) -> Resolution {
-    let name = try HostName(host)
-    var options = lookup(call)
-    let found = try await look(up: name, options, call)
-    call.options.observer?(.resolved(name, found))
-    let policy = call.settings.configuration.policy
-    let families = options.families ?? resolver.families
-    let missing = found.addresses.reduce(families) { $0.subtracting(AddressFamilies($1.family)) }
-    guard !missing.isEmpty,
-      found.addresses.allSatisfy({ policy.objection(to: $0, host: host) != nil })
-    else { return found }
-    options.families = missing
-    guard let other = try? await look(up: name, options, call) else { return found }
-    call.options.observer?(.resolved(name, other))
-    return other
-  }
-
-  /// A name's addresses: as the resolver knows them, or the ordinary way where direct connect is switched off.
-  nonisolated(nonsending) private func look(
-    up name: HostName, _ options: LookupOptions, _ call: Call
-  ) async throws(DirectDNSError) -> Resolution {
-    guard call.settings.configuration.direct.isOn(for: name) else {
-      return try await resolver.resolveOrdinarily(name, options: options)
-    }
-    return try await resolver.resolve(name, options: options)
-  }
-
-  /// What the look-up wants, within what is left of the request's time.
-  private func lookup(_ call: Call) -> LookupOptions {
-    var options = call.options.lookup ?? call.settings.configuration.lookup
-    let left = Duration.milliseconds(max(1, call.deadline - CurlTime.now))
-    if left < options.timeout ?? resolver.settings.configuration.timeout { options.timeout = left }
-    return options
-  }
-
-  /// The proxy as libcurl takes it; its addresses are not judged, since it is the caller's choice.
-  nonisolated(nonsending) private func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError)
-    -> CurlProxy?
-  {
-    guard let proxy else { return nil }
-    guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, addresses: nil) }
-    let found = try await look(up: HostName(proxy.host), lookup(call), call)
-    let addresses = found.addresses.map { $0.family == .ipv6 ? "[\($0)]" : $0.description }.joined(separator: ",")
-    return CurlProxy(url: proxy.href, addresses: "\(name):\(proxy.effectivePort):\(addresses)")
   }
 
   private func isRepeatable(_ method: HTTPRequest.Method, _ body: RequestBody, _ options: RequestOptions) -> Bool {
@@ -208,7 +158,8 @@ extension DirectClient {
     var progress: (@Sendable (CurlProgress) -> Void)?
     if let told = call.options.progress { progress = { told(TransferProgress($0)) } }
     return CurlOrder(
-      route: route, addresses: target.proxy == nil ? target.addresses : [], port: target.url.effectivePort,
+      route: route, addresses: target.proxy == nil ? target.addresses : [], others: target.others,
+      port: target.url.effectivePort,
       policy: configuration.policy, host: target.original.host, url: target.url.href, method: method.rawValue,
       fields: lines.bytes, body: body.order(method, length: length),
       trailers: FieldLines(trailers: body.trailerFields).bytes,
@@ -238,7 +189,7 @@ extension DirectClient {
       firstByte: .milliseconds(head.wait), total: SystemClock().now - call.began)
     return DirectResponse(
       head: restored, url: target.original, body: ResponseBody(transfer: transfer), hops: [],
-      connection: connection, resolution: target.proxy == nil ? target.resolution : nil, timings: timings)
+      connection: connection, resolution: target.resolution(of: head.address), timings: timings)
   }
 
   private func report(_ head: CurlHead, _ place: RequestPlace) {

@@ -10,8 +10,9 @@ struct RequestPlace: Sendable {
   /// - Parameters:
   ///   - failure: why there is no response.
   ///   - inBody: whether the head had come already.
+  ///   - others: why addresses are missing that the name may have.
   /// - Returns: the error, with every address that was tried.
-  func error(_ failure: CurlFailure, inBody: Bool = false) -> DirectDNSError {
+  func error(_ failure: CurlFailure, inBody: Bool = false, others: String? = nil) -> DirectDNSError {
     let attempts = failure.attempts.map { attempt in
       DirectDNSError.Attempt(provider: attempt.address.description, reason: attempt.reason.text)
     }
@@ -25,7 +26,9 @@ struct RequestPlace: Sendable {
       return DirectDNSError(.addressForbidden, objection.description)
     }
     let (code, message) = describe(failure, inBody)
-    return DirectDNSError(code, message, attempts: attempts, underlying: failure.reason)
+    let missing = failure.mayHaveArrived ? nil : others
+    return DirectDNSError(
+      code, message + (missing.map { ", and \($0)" } ?? ""), attempts: attempts, underlying: failure.reason)
   }
 
   private func describe(_ failure: CurlFailure, _ inBody: Bool) -> (DirectDNSError.Code, String) {

@@ -12,6 +12,8 @@ struct RequestTarget: Sendable {
   let proxy: CurlProxy?
   private let direct: DirectRequest?
   var resolution: Resolution?
+  /// The family that the lookup did not wait for.
+  var others: OtherFamily?
   var lookup = Duration.zero
 
   /// A request that goes straight to an address of a name.
@@ -49,8 +51,18 @@ struct RequestTarget: Sendable {
   /// Leaves out an expectation that the server refused (RFC 9110 §10.1.1).
   mutating func dropExpectation() { fields[.expect] = nil }
 
-  /// A response with the name put back where the address stands.
+  /// The answer that named an address; nothing through a proxy.
+  func resolution(of address: IPAddress?) -> Resolution? {
+    guard proxy == nil else { return nil }
+    if let address, let other = others?.resolution, other.addresses.contains(address) { return other }
+    return resolution
+  }
+
+  /// A response with the name put back where an address of the name stands.
   func restore(_ response: HTTPResponse) -> HTTPResponse {
-    direct.map { ResponseRestorer.restore(response, for: $0) } ?? response
+    guard let direct else { return response }
+    guard let other = others?.resolution else { return ResponseRestorer.restore(response, for: direct) }
+    return ResponseRestorer(originalURL: direct.originalURL, addresses: direct.answer + other.addresses).restore(
+      response)
   }
 }

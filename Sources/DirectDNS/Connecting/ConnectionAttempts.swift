@@ -6,16 +6,22 @@ struct ConnectionAttempts {
   enum Step: Equatable {
     /// Try this address now; the attempt has the number.
     case start(IPAddress, attempt: Int)
+    /// Find out the other family's addresses, and ``add(_:)`` them as soon as they are known.
+    case ask
     /// Nothing before that instant, in the performer's milliseconds.
     case wait(until: Int64)
-    /// Nothing: the race is won, or every address has been tried and the last attempts are running.
+    /// Nothing: the race is won, the last attempts are running, or other addresses are awaited.
     case rest
-    /// Every address has failed.
+    /// Every address has failed, and no other one will come.
     case lost
   }
 
-  private let addresses: [IPAddress]
+  /// Whether other addresses may join.
+  private enum Others { case unasked, awaited, none }
+
+  private var addresses: [IPAddress]
   private let delay: Int64
+  private var others: Others
   private var started = 0
   private var running: Set<Int> = []
   /// No further attempt starts before it, unless one fails.
@@ -25,18 +31,26 @@ struct ConnectionAttempts {
   /// Creates a race.
   ///
   /// - Parameters:
-  ///   - addresses: at least one, in the order of trying; see ``interleaved(_:)``.
+  ///   - addresses: at least one, in the order of trying; see ``interleaved(_:after:)``.
   ///   - delay: milliseconds from one attempt to the next.
-  init(_ addresses: [IPAddress], delay: Int64) {
+  ///   - hasOthers: whether a family has yet to come: it is asked for when the first attempt does not bring a connection
+  ///     at once, and the race is not lost before it is there.
+  init(_ addresses: [IPAddress], delay: Int64, hasOthers: Bool = false) {
     self.addresses = addresses
     self.delay = delay
+    others = hasOthers ? .unasked : .none
   }
 
-  /// What to do at an instant; ask again until it is no start.
+  /// What to do at an instant; ask again after ``Step/start(_:attempt:)`` and ``Step/ask``.
   mutating func step(at now: Int64) -> Step {
     guard winner == nil else { return .rest }
-    guard started < addresses.count else { return running.isEmpty ? .lost : .rest }
+    guard mayStart else { return running.isEmpty && others == .none ? .lost : .rest }
     guard now >= notBefore || running.isEmpty else { return .wait(until: notBefore) }
+    // Before the second attempt, so that the families take turns if the other one is known by then.
+    if others == .unasked, started > 0 {
+      others = .awaited
+      return .ask
+    }
     let attempt = started
     started += 1
     running.insert(attempt)
@@ -44,8 +58,19 @@ struct ConnectionAttempts {
     return .start(addresses[attempt], attempt: attempt)
   }
 
+  /// Whether there is something to start: an attempt, or asking.
+  private var mayStart: Bool { started < addresses.count || others == .unasked }
+
   /// When the next attempt starts if nothing happens; nothing when none will.
-  var nextStart: Int64? { winner == nil && started < addresses.count ? notBefore : nil }
+  var nextStart: Int64? { winner == nil && mayStart ? notBefore : nil }
+
+  /// The other family is in: its addresses, if it has any, take turns with those that have not been tried (RFC 8305 §3).
+  mutating func add(_ found: [IPAddress]) {
+    others = .none
+    let waiting = addresses[started...] + found.filter { !addresses.contains($0) }
+    let last = started > 0 ? addresses[started - 1].family : nil
+    addresses.replaceSubrange(started..., with: Self.interleaved(Array(waiting), after: last))
+  }
 
   /// An attempt has failed: the next may start at once (RFC 8305 §5).
   mutating func failed(_ attempt: Int) {
@@ -62,12 +87,18 @@ struct ConnectionAttempts {
     return true
   }
 
-  /// The families in turn, each in its own order, beginning with the first address's (RFC 8305 §4).
-  static func interleaved(_ addresses: [IPAddress]) -> [IPAddress] {
+  /// The families in turn, each in its own order (RFC 8305 §4).
+  ///
+  /// - Parameters:
+  ///   - addresses: what is to be tried.
+  ///   - last: the family that was tried last: the other one is next. Without it, the first address's is.
+  /// - Returns: the addresses in the order of trying.
+  static func interleaved(_ addresses: [IPAddress], after last: IPAddress.Family? = nil) -> [IPAddress] {
     guard let family = addresses.first?.family, addresses.contains(where: { $0.family != family }) else {
       return addresses
     }
-    let (first, second) = (addresses.filter { $0.family == family }, addresses.filter { $0.family != family })
+    var (first, second) = (addresses.filter { $0.family == family }, addresses.filter { $0.family != family })
+    if family == last { swap(&first, &second) }
     var mixed: [IPAddress] = []
     for index in 0..<max(first.count, second.count) {
       if index < first.count { mixed.append(first[index]) }

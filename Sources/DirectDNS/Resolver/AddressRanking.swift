@@ -46,16 +46,21 @@ final class AddressRanking: Sendable {
   /// - Parameters:
   ///   - addresses: one family's addresses, then the other's.
   ///   - firstCount: how many belong to the first family.
-  ///   - now: the present; addresses that are equally good take turns with it.
+  ///   - takesTurns: whether addresses that are equally good take turns; otherwise they keep their order.
+  ///   - now: the present, which the turns go by.
   @inline(__always)
-  func order(_ addresses: inout AddressList, firstCount: Int, at now: ResolverInstant) {
+  func order(_ addresses: inout AddressList, firstCount: Int, takesTurns: Bool = true, at now: ResolverInstant) {
     guard addresses.count > 1 else { return }
-    orderSeveral(&addresses, firstCount: firstCount, at: now)
+    orderSeveral(&addresses, firstCount: firstCount, takesTurns: takesTurns, at: now)
   }
 
-  private func orderSeveral(_ addresses: inout AddressList, firstCount: Int, at now: ResolverInstant) {
+  private func orderSeveral(
+    _ addresses: inout AddressList, firstCount: Int, takesTurns: Bool, at now: ResolverInstant
+  ) {
     // Turns change with the time, so that no counter is shared between threads.
-    let turn = NameHash.mix(NameHash.seed ^ UInt64(bitPattern: now.nanoseconds >> 22), 0xa076_1d64_78bd_642f)
+    let turn =
+      takesTurns
+      ? NameHash.mix(NameHash.seed ^ UInt64(bitPattern: now.nanoseconds >> 22), 0xa076_1d64_78bd_642f) : 0
     let records =
       isEmpty.load(ordering: .relaxed)
       ? [:]

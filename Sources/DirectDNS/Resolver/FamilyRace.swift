@@ -2,8 +2,20 @@
 ///
 /// A value, moved by outcomes.
 struct FamilyRace: Sendable, Hashable {
-  /// The preferred family gets so much more time when the other has its addresses first.
+  /// The family that comes second gets so much more time.
   static let resolutionDelay = Duration.milliseconds(50)
+
+  /// What the addresses are wanted for, which says how long the second family is waited for.
+  enum Purpose: Sendable, Hashable {
+    /// They are handed out, and whoever gets them hears of no others: ``resolutionDelay`` for the second family,
+    /// whichever came first.
+    case handingOut
+    /// A race for a connection, which the other family's addresses join when they come: the preferred family is used at
+    /// once, and the other one after ``resolutionDelay``.
+    case connecting
+    /// They are kept: all outcomes, however long they take.
+    case keeping
+  }
 
   enum Outcome: Sendable, Hashable { case addresses, nothing }
 
@@ -16,20 +28,20 @@ struct FamilyRace: Sendable, Hashable {
   }
 
   private var open: AddressFamilies
+  private let purpose: Purpose
   private let preferred: IPAddress.Family
-  private let waitsForAll: Bool
   private var hasAddresses = false
 
   /// Begins a race of those families.
   ///
   /// - Parameters:
   ///   - families: the ones that were asked.
-  ///   - preferred: the one that is used at once: IPv6, unless it has no route.
-  ///   - waitsForAll: whether all outcomes are wanted, however long they take: nobody waits to connect.
-  init(_ families: AddressFamilies, preferred: IPAddress.Family = .ipv6, waitsForAll: Bool = false) {
+  ///   - purpose: what the addresses are for.
+  ///   - preferred: the one that a connection is tried with first: IPv6, unless it has no route.
+  init(_ families: AddressFamilies, for purpose: Purpose, preferred: IPAddress.Family = .ipv6) {
     open = families
+    self.purpose = purpose
     self.preferred = preferred
-    self.waitsForAll = waitsForAll
   }
 
   /// Notes one family's outcome.
@@ -39,8 +51,11 @@ struct FamilyRace: Sendable, Hashable {
     open.remove(AddressFamilies(family))
     if outcome == .addresses { hasAddresses = true }
     if open.isEmpty { return .done }
-    guard !waitsForAll else { return .wait }
-    guard outcome == .addresses else { return hasAddresses ? .done : .wait }
-    return family == preferred ? .done : .waitAtMost(Self.resolutionDelay)
+    guard hasAddresses else { return .wait }
+    switch purpose {
+    case .keeping: return .wait
+    case .connecting where family == preferred: return .done
+    case .connecting, .handingOut: return .waitAtMost(Self.resolutionDelay)
+    }
   }
 }

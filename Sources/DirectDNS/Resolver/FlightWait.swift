@@ -37,11 +37,11 @@ final class FlightWait: Sendable {
   private let state: Locked<State>
 
   init(
-    _ families: AddressFamilies, preferred: IPAddress.Family = .ipv6, waitsForAll: Bool = false,
+    _ families: AddressFamilies, for purpose: FamilyRace.Purpose, preferred: IPAddress.Family = .ipv6,
     clock: any ResolverClock
   ) {
     self.clock = clock
-    state = Locked(State(race: FamilyRace(families, preferred: preferred, waitsForAll: waitsForAll)))
+    state = Locked(State(race: FamilyRace(families, for: purpose, preferred: preferred)))
   }
 
   /// Waits for the flights, and at most until `deadline` where there is one.

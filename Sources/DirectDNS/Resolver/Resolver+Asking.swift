@@ -9,14 +9,16 @@ extension Resolver {
     if let local = try local(host, route, wanted) { return local }
     let deadlines = LookupDeadlines(timeout: options.timeout ?? configuration.timeout, from: clock.now)
     let settled = settle(host, wanted, options.expired, at: clock.now)
+    let known: Known?
     do throws(DirectDNSError) {
-      if let known = try known(host, wanted, route, settled) {
-        metrics.hit(known.freshness)
-        return known
-      }
+      known = try self.known(host, wanted, route, settled)
     } catch {
       metrics.hit(error)
       throw error
+    }
+    if let known {
+      metrics.hit(known.resolution.freshness)
+      return try await completed(known, host, wanted, options, deadlines)
     }
     return try await watched(host) { () async throws(DirectDNSError) in
       try await settled.isRefreshable
@@ -38,29 +40,19 @@ extension Resolver {
     return try result.get()
   }
 
-  /// What the cache makes of a lookup at once; nothing if it has to wait.
-  private func known(
-    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ settled: AnswerCache.Settled?
-  ) throws(DirectDNSError) -> Resolution? {
-    switch settled?.verdict {
-    case .serve(_, let freshness, let refresh):
-      if refresh { refreshBehind(host, wanted, route, at: clock.now) }
-      note(freshness, host)
-      return settled?.resolution
-    case .negative(let negative, let left): throw negativeError(host, wanted, negative, left: left)
-    case .wait, .miss, nil: return nil
-    }
-  }
-
   // MARK: Refreshing
 
   /// Starts the refresh of what is not fresh, and waits for nothing.
-  func refreshBehind(_ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, at now: ResolverInstant) {
+  @discardableResult
+  func refreshBehind(
+    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, at now: ResolverInstant
+  ) -> [(IPAddress.Family, Flight<FlightOutcome>)] {
     let started = startRefresh(
       host, wanted, route, LookupDeadlines(timeout: settings.configuration.timeout, from: now), at: now)
-    guard !started.isEmpty else { return }
+    guard !started.isEmpty else { return started }
     metrics.refreshed(.behind)
     settings.configuration.observer?(.refresh(host))
+    return started
   }
 
   func startRefresh(
@@ -84,10 +76,11 @@ extension Resolver {
   ) async throws(DirectDNSError) -> Resolution {
     let now = clock.now
     let flights = startRefresh(host, wanted, route, deadlines, at: now)
-    let wait = FlightWait(AddressFamilies(flights.map(\.0)), preferred: prefersIPv6 ? .ipv6 : .ipv4, clock: clock)
+    let wait = familyWait(AddressFamilies(flights.map(\.0)), options)
     let result = await wait.run(flights, until: min(now + settings.configuration.cache.patience, deadlines.whole))
     guard !result.isCancelled else { throw cancelled(host) }
-    if let answer = answer(result.outcomes) { return answer }
+    let isRestored = result.outcomes.values.contains(where: \.isRestored)
+    if !isRestored, let answer = answer(result.outcomes) { return answer }
     // The table knows best what is left: a negative answer has replaced the stale one by now.
     let later = clock.now
     let settled = settle(host, wanted, options.expired, at: later)
@@ -99,6 +92,7 @@ extension Resolver {
     case .negative(let negative, let left): throw negativeError(host, wanted, negative, left: left)
     case .serve, .wait, .miss, nil: break
     }
+    if let answer = answer(result.outcomes) { return answer }
     return try await asked(host, wanted, route, options, deadlines, known: result.outcomes)
   }
 
@@ -138,14 +132,23 @@ extension Resolver {
         flights.append((family, flight(question, route, deadlines)))
       }
     }
-    let wait = FlightWait(AddressFamilies(flights.map(\.0)), preferred: prefersIPv6 ? .ipv6 : .ipv4, clock: clock)
+    let wait = familyWait(AddressFamilies(flights.map(\.0)), options)
     let result = await wait.run(flights, until: isHurried ? deadlines.whole : nil)
     guard !result.isCancelled else { throw cancelled(host) }
     outcomes.merge(result.outcomes) { $1 }
-    if let answer = answer(outcomes) { return answer }
-    if !isSecondLook, outcomes.values.contains(where: \.isRestored) {
+    let isRestored = !isSecondLook && outcomes.values.contains(where: \.isRestored)
+    if isRestored {
+      // The cache has what came from the store, beside what others said.
       let settled = settle(host, wanted, options.expired, at: clock.now)
-      if let known = try self.known(host, wanted, route, settled) { return known }
+      if var known = try self.known(host, wanted, route, settled) {
+        // What is still under way was waited for.
+        known.open.removeAll { family, _ in outcomes[family] == nil }
+        return try await completed(known, host, wanted, options, deadlines)
+      }
+    }
+    if let answer = answer(outcomes) { return answer }
+    if isRestored {
+      let settled = settle(host, wanted, options.expired, at: clock.now)
       if settled.isRefreshable { return try await refreshed(host, wanted, route, options, deadlines) }
       // The caller has no use for it: this time the providers are asked.
       return try await asked(host, wanted, route, options, deadlines, isSecondLook: true)
@@ -179,7 +182,7 @@ extension Resolver {
 
     systemLogger.notice("no provider answered: asking the system's DNS", metadata: ["host": "\(host)"])
     let flights = failed.map { ($0, systemFlight(AddressQuestion(host, $0), deadlines)) }
-    let wait = FlightWait(AddressFamilies(failed), preferred: prefersIPv6 ? .ipv6 : .ipv4, clock: clock)
+    let wait = familyWait(AddressFamilies(failed), options)
     let result = await wait.run(flights, until: deadlines.whole)
     guard !result.isCancelled else { throw cancelled(host) }
     if let answer = answer(result.outcomes) { return answer }
@@ -313,6 +316,7 @@ extension Resolver {
     var life: CacheLife?
     var source: Resolution.Source?
     var canonicalName: HostName?
+    var isStored = false
     for family in prefersIPv6 ? [IPAddress.Family.ipv6, .ipv4] : [.ipv4, .ipv6] {
       guard case .answered(let answer, let from, let answerLife) = outcomes[family], !answer.addresses.isEmpty
       else { continue }
@@ -322,10 +326,12 @@ extension Resolver {
         askedAt: min(life?.askedAt ?? .max, answerLife.askedAt),
         expireAt: min(life?.expireAt ?? .max, answerLife.expireAt))
       source = source ?? from
+      isStored = isStored || from == .store
       canonicalName = canonicalName ?? answer.canonicalName
     }
     guard let life, let source else { return nil }
-    ranking.order(&addresses, firstCount: firstCount, at: now)
+    // The first use of an answer begins where its server says; what comes from a store was used before.
+    ranking.order(&addresses, firstCount: firstCount, takesTurns: isStored, at: now)
     return Resolution(
       addresses: addresses, canonicalName: canonicalName, freshness: .fresh, source: source,
       ageNanoseconds: max(0, now.nanoseconds - life.askedAt),

@@ -32,15 +32,19 @@ extension Resolver {
   var coarseNow: ResolverInstant { usesSystemClock ? SystemClock().coarseNow : clock.coarseNow }
 
   /// What a lookup gets from the cache when it is not simply fresh; the addresses stand in the order of use.
+  ///
+  /// The first use of an answer begins where its server says: what was asked for since `start` takes no turns yet.
   func settle(
-    _ host: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, at now: ResolverInstant
+    _ host: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, since start: ResolverInstant? = nil,
+    at now: ResolverInstant
   ) -> AnswerCache.Settled? {
     var settled = cache.settle(
       host, wanted: wanted, expired: expired, prefersIPv6: prefersIPv6, sources: sources, at: now)
     let firstCount = settled?.firstCount ?? 0
-    if var addresses = settled?.resolution?.addresses {
-      ranking.order(&addresses, firstCount: firstCount, at: now)
-      settled?.resolution?.addresses = addresses
+    if var resolution = settled?.resolution {
+      let isNew = start.map { now.nanoseconds - resolution.ageNanoseconds >= $0.nanoseconds } ?? false
+      ranking.order(&resolution.addresses, firstCount: firstCount, takesTurns: !isNew, at: now)
+      settled?.resolution = resolution
     }
     return settled
   }

@@ -16,7 +16,7 @@ extension Resolver {
     let flights = wanted.members.map { family in
       (family, ordinaryFlight(AddressQuestion(host, family), settings.systemSource, until: end))
     }
-    let wait = FlightWait(wanted, preferred: prefersIPv6 ? .ipv6 : .ipv4, clock: clock)
+    let wait = familyWait(wanted, options)
     let result = await wait.run(flights, until: end)
     guard !result.isCancelled else { throw cancelled(host) }
     if let answer = answer(result.outcomes) { return answer }

@@ -35,7 +35,7 @@ extension Resolver {
       guard !flights.isEmpty else { break }
       wasAsked = true
       let isHurried = !isPatient && settle(host, wanted, .allowed, at: now)?.resolution != nil
-      let wait = FlightWait(AddressFamilies(flights.map(\.0)), waitsForAll: true, clock: clock)
+      let wait = FlightWait(AddressFamilies(flights.map(\.0)), for: .keeping, clock: clock)
       let result = await wait.run(flights, until: isHurried ? now + configuration.cache.patience : nil)
       guard !result.isCancelled else { throw cancelled(host) }
       outcomes = result.outcomes

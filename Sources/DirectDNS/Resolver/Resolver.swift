@@ -91,6 +91,8 @@ public final class Resolver: Sendable {
 
   /// Looks up a name or takes an address, in any spelling that a URL's host may have.
   ///
+  /// Where both families are wanted, the one that comes second has 50 ms from when the first has come.
+  ///
   /// - Parameters:
   ///   - host: such as `www.example.com`, `bücher.example` or `192.0.2.1`.
   ///   - options: which families, what to do with expired answers, and how long it may take.
@@ -113,7 +115,7 @@ public final class Resolver: Sendable {
     }
   }
 
-  /// Looks up a name.
+  /// Looks up a name; of two families, the one that comes second has 50 ms from when the first has come.
   public func resolve(_ host: HostName, options: LookupOptions = LookupOptions()) async throws(DirectDNSError)
     -> Resolution
   {

@@ -119,6 +119,8 @@ public struct LookupOptions: Sendable, Hashable {
   public var expired: ExpiredUse
   /// How long the lookup may take; the times of its attempts scale with it.
   public var timeout: Duration?
+  /// What the addresses are for, which says how long the second family is waited for.
+  var purpose = FamilyRace.Purpose.handingOut
 
   /// Creates options; without arguments, the resolver's configuration and `expired: .allowed`.
   public init(families: AddressFamilies? = nil, expired: ExpiredUse = .allowed, timeout: Duration? = nil) {

@@ -73,4 +73,79 @@ struct ConnectionAttemptsTests {
     expect(race.step(at: 0), .start(v4[0], attempt: 0))
     expect(race.step(at: 1_000), .rest)
   }
+
+  // MARK: The other family
+
+  @Test func `the other family is asked for before the second attempt, and the families take turns`() {
+    var race = ConnectionAttempts(v6, delay: 250, hasOthers: true)
+    expect(race.step(at: 0), .start(v6[0], attempt: 0))
+    expect(race.step(at: 0), .wait(until: 250))
+    expect(race.step(at: 250), .ask)
+    race.add(v4)
+    expect(race.step(at: 250), .start(v4[0], attempt: 1))
+    expect(race.step(at: 500), .start(v6[1], attempt: 2))
+    expect(race.step(at: 750), .start(v4[1], attempt: 3))
+  }
+
+  @Test func `nothing waits for the other family while there are addresses`() {
+    var race = ConnectionAttempts(v6, delay: 250, hasOthers: true)
+    _ = race.step(at: 0)
+    race.failed(0)
+    expect(race.step(at: 1), .ask)
+    expect(race.step(at: 1), .start(v6[1], attempt: 1))
+    race.add(v4)
+    expect(race.step(at: 2), .wait(until: 251))
+    race.failed(1)
+    expect(race.step(at: 3), .start(v4[0], attempt: 2))
+  }
+
+  @Test func `a race is asked for when its only attempt is silent, too`() {
+    var race = ConnectionAttempts([v6[0]], delay: 250, hasOthers: true)
+    _ = race.step(at: 0)
+    #expect(race.nextStart == 250)
+    expect(race.step(at: 250), .ask)
+    expect(race.step(at: 250), .rest)
+    #expect(race.nextStart == nil)
+    race.add([v4[0]])
+    expect(race.step(at: 900), .start(v4[0], attempt: 1))
+  }
+
+  @Test func `a race is not lost before the other family is in`() {
+    var race = ConnectionAttempts([v6[0]], delay: 250, hasOthers: true)
+    _ = race.step(at: 0)
+    race.failed(0)
+    expect(race.step(at: 1), .ask)
+    expect(race.step(at: 4_000), .rest)
+    race.add([])
+    expect(race.step(at: 4_000), .lost)
+  }
+
+  @Test func `addresses that come when all others have failed start at once`() {
+    var race = ConnectionAttempts([v6[0]], delay: 250, hasOthers: true)
+    _ = race.step(at: 0)
+    race.failed(0)
+    _ = race.step(at: 1)
+    race.add(v4)
+    expect(race.step(at: 60), .start(v4[0], attempt: 1))
+    expect(race.step(at: 60), .wait(until: 310))
+  }
+
+  @Test func `an address is tried once, however often it is named`() {
+    var race = ConnectionAttempts([v4[0]], delay: 250, hasOthers: true)
+    _ = race.step(at: 0)
+    race.failed(0)
+    _ = race.step(at: 1)
+    race.add([v4[0]])
+    expect(race.step(at: 1), .lost)
+  }
+
+  @Test func `a race that is won asks for nothing`() {
+    var race = ConnectionAttempts([v4[0]], delay: 250, hasOthers: true)
+    _ = race.step(at: 0)
+    _ = race.connected(0)
+    #expect(race.nextStart == nil)
+    expect(race.step(at: 250), .rest)
+    race.add(v6)
+    expect(race.step(at: 500), .rest)
+  }
 }

@@ -147,6 +147,16 @@ struct AddressRankingTests {
     for count in firsts.values { #expect(count > 50) }
   }
 
+  @Test func `without turns those in a tie keep their order, and a failed one goes last all the same`() {
+    let ranking = AddressRanking()
+    ranking.report(a, .failed, at: Sample.at(0))
+    for step in 0..<20 {
+      var addresses = AddressList([a, b, c])
+      ranking.order(&addresses, firstCount: 3, takesTurns: false, at: Sample.at(Double(step)))
+      #expect(addresses == [b, c, a])
+    }
+  }
+
   @Test func `a single address is left alone`() {
     let ranking = AddressRanking()
     ranking.report(a, .failed, at: Sample.at(0))

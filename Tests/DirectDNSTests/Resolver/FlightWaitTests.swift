@@ -32,10 +32,11 @@ struct FlightWaitTests {
   private let clock = ManualClock()
 
   private func wait(
-    _ flights: [(IPAddress.Family, Runway)], until deadline: ResolverInstant? = nil
+    _ flights: [(IPAddress.Family, Runway)], for purpose: FamilyRace.Purpose = .connecting,
+    until deadline: ResolverInstant? = nil
   ) -> Task<FlightWait.Result, Never> {
     Task.immediate { [clock] in
-      await FlightWait(AddressFamilies(flights.map(\.0)), clock: clock)
+      await FlightWait(AddressFamilies(flights.map(\.0)), for: purpose, clock: clock)
         .run(flights.map { ($0.0, $0.1.flight) }, until: deadline)
     }
   }
@@ -65,7 +66,24 @@ struct FlightWaitTests {
     await six.land(good6)
   }
 
-  @Test func `IPv6 goes at once`() async {
+  @Test(arguments: [49, 50]) func `who is handed addresses gets those that follow IPv6 within 50 ms`(
+    _ milliseconds: Int
+  ) async {
+    let (four, six) = (Runway(), Runway())
+    let waiting = wait([(.ipv6, six), (.ipv4, four)], for: .handingOut)
+    await six.land(good6)
+    await clock.waitForSleepers()
+    clock.advance(by: .milliseconds(milliseconds))
+    guard milliseconds < 50 else {
+      #expect(families(await waiting.value) == [.ipv6])
+      return await four.land(good4)
+    }
+    await four.land(good4)
+    #expect(families(await waiting.value) == [.ipv4, .ipv6])
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `IPv6 goes at once to who connects`() async {
     let (four, six) = (Runway(), Runway())
     let waiting = wait([(.ipv6, six), (.ipv4, four)])
     await six.land(good6)
@@ -144,7 +162,7 @@ struct FlightWaitTests {
     let task = Task { [clock] in
       // Ends when the task is cancelled.
       await Watched(false).wait { $0 }
-      return await FlightWait(.ipv4, clock: clock).run([(.ipv4, four.flight)], until: nil)
+      return await FlightWait(.ipv4, for: .handingOut, clock: clock).run([(.ipv4, four.flight)], until: nil)
     }
     task.cancel()
     #expect(await task.value.isCancelled)

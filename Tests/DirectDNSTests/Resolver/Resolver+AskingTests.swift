@@ -444,33 +444,85 @@ struct ResolverAskingTests {
     .answer(.addresses("2001:db8::1"), after: .milliseconds(milliseconds))
   }
 
-  @Test func `AAAA first is used at once, and A joins the entry later`() async throws {
-    let laboratory = try racing(Self.four(500), Self.six())
-    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["2001:db8::1"])
-    await laboratory.clock.waitForSleepers()
-    laboratory.clock.advance(by: .milliseconds(500))
-    await laboratory.settle()
-    #expect(Set(laboratory.resolver.cached(Self.host)?.texts ?? []) == ["192.0.2.1", "2001:db8::1"])
-    #expect(laboratory.transport.count == 2)
+  /// A laboratory one of whose families answers at once, and the other one later.
+  private func racing(first: IPAddress.Family, after milliseconds: Int) throws -> Laboratory {
+    try first == .ipv4
+      ? racing(Self.four(), Self.six(milliseconds)) : racing(Self.four(milliseconds), Self.six())
   }
 
-  @Test func `A first gives AAAA 50 ms more`() async throws {
-    let laboratory = try racing(Self.four(), Self.six(49))
+  private static func text(_ family: IPAddress.Family) -> String { family == .ipv4 ? "192.0.2.1" : "2001:db8::1" }
+  private static let both: Set = ["192.0.2.1", "2001:db8::1"]
+
+  @Test(arguments: IPAddress.Family.allCases)
+  func `the family that comes second has 50 ms more, whichever it is`(_ first: IPAddress.Family) async throws {
+    let laboratory = try racing(first: first, after: 49)
     let lookup = laboratory.begin()
     await laboratory.clock.waitForSleepers(2)
     laboratory.clock.advance(by: .milliseconds(49))
-    #expect(Set(try await lookup.value.get().texts) == ["192.0.2.1", "2001:db8::1"])
+    #expect(Set(try await lookup.value.get().texts) == Self.both)
   }
 
-  @Test func `A goes alone after 50 ms, and AAAA may join the entry later`() async throws {
-    let laboratory = try racing(Self.four(), Self.six(80))
+  @Test(arguments: IPAddress.Family.allCases)
+  func `one family goes alone after 50 ms, and the other joins the entry later`(
+    _ first: IPAddress.Family
+  ) async throws {
+    let laboratory = try racing(first: first, after: 80)
     let lookup = laboratory.begin()
     await laboratory.clock.waitForSleepers(2)
     laboratory.clock.advance(by: .milliseconds(50))
-    #expect(try await lookup.value.get().texts == ["192.0.2.1"])
+    #expect(try await lookup.value.get().texts == [Self.text(first)])
     laboratory.clock.advance(by: .milliseconds(30))
     await laboratory.settle()
-    #expect(Set(laboratory.resolver.cached(Self.host)?.texts ?? []) == ["192.0.2.1", "2001:db8::1"])
+    #expect(Set(laboratory.resolver.cached(Self.host)?.texts ?? []) == Self.both)
+    #expect(laboratory.transport.count == 2)
+  }
+
+  @Test func `who connects has the preferred family at once`() async throws {
+    let laboratory = try racing(Self.four(500), Self.six(500))
+    let first: IPAddress.Family = laboratory.resolver.prefersIPv6 ? .ipv6 : .ipv4
+    laboratory.transport.answer { $0.family == first ? (first == .ipv6 ? Self.six() : Self.four()) : .silence }
+    var options = LookupOptions()
+    options.purpose = .connecting
+    #expect(try await laboratory.resolver.resolve(Self.host, options: options).texts == [Self.text(first)])
+  }
+
+  @Test(arguments: IPAddress.Family.allCases)
+  func `a family that nobody asked for yet has 50 ms, while the cache has the other one`(
+    _ known: IPAddress.Family
+  ) async throws {
+    let laboratory = try racing(Self.four(), Self.six())
+    _ = try await laboratory.resolver.resolve(Self.host, options: LookupOptions(families: .init(known)))
+    #expect(Set(try await laboratory.resolver.resolve(Self.host).texts) == Self.both)
+    let slow = try racing(first: known, after: 60)
+    _ = try await slow.resolver.resolve(Self.host, options: LookupOptions(families: .init(known)))
+    let lookup = slow.begin()
+    await slow.clock.waitForSleepers(2)
+    slow.clock.advance(by: .milliseconds(50))
+    #expect(try await lookup.value.get().texts == [Self.text(known)])
+    // Who connects is told of it by the race.
+    var options = LookupOptions()
+    options.purpose = .connecting
+    #expect(try await slow.resolver.resolve(Self.host, options: options).texts == [Self.text(known)])
+  }
+
+  @Test func `a family that had none is not waited for again`() async throws {
+    let laboratory = try racing(
+      .answer(.addresses("192.0.2.1", ttl: 3600)), .answer(.negative(.noAddress, ttl: 10)))
+    _ = try await laboratory.resolver.resolve(Self.host)
+    laboratory.clock.advance(by: .seconds(20))
+    laboratory.transport.answer { _ in .silence }
+    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.1"])
+    #expect(laboratory.transport.sent.count { $0.question.family == .ipv6 } == 2)
+  }
+
+  @Test func `the first use of an answer begins where its server says`() async throws {
+    let addresses = ["192.0.2.3", "192.0.2.1", "192.0.2.2"]
+    for step in 0..<20 {
+      let laboratory = try Laboratory()
+      laboratory.clock.advance(by: .milliseconds(37 * step))
+      laboratory.transport.answer { _ in .answer(Answer(.addresses(addresses.map(Sample.address)), ttl: 100)) }
+      #expect(try await laboratory.resolver.resolve(Self.host).texts == addresses)
+    }
   }
 
   @Test(arguments: [

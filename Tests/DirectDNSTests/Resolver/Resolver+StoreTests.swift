@@ -140,14 +140,30 @@ struct ResolverStoreTests {
     #expect(try await member().learn("192.0.2.8").texts == ["192.0.2.8"])
   }
 
-  @Test func `both families come from the store`() async throws {
-    remember("192.0.2.7", "2001:db8::7")
+  @Test(arguments: [(0, 0), (80, 80), (110, 110), (0, 110), (110, 0)])
+  func `both families come from the store at once, fresh or not`(_ age4: Int, _ age6: Int) async throws {
+    remember("192.0.2.7", askedAgo: .seconds(age4))
+    remember("2001:db8::7", askedAgo: .seconds(age6))
     let laboratory = try member { $0.families = .any }
-    _ = try await laboratory.resolver.resolve(Self.host)
-    await laboratory.settle()
+    laboratory.transport.answer { _ in .silence }
     let resolution = try await laboratory.resolver.resolve(Self.host)
     #expect(Set(resolution.texts) == ["192.0.2.7", "2001:db8::7"])
-    #expect(laboratory.transport.asked.isEmpty)
+  }
+
+  @Test(arguments: IPAddress.Family.allCases)
+  func `of a stored name whose one family is stale the provider's answer comes along`(
+    _ stale: IPAddress.Family
+  ) async throws {
+    remember("192.0.2.7", askedAgo: .seconds(stale == .ipv4 ? 900 : 0))
+    remember("2001:db8::7", askedAgo: .seconds(stale == .ipv6 ? 900 : 0))
+    let laboratory = try member { $0.families = .any }
+    laboratory.transport.answer { question in
+      .answer(.addresses(question.family == .ipv4 ? "192.0.2.8" : "2001:db8::8"))
+    }
+    let resolution = try await laboratory.resolver.resolve(Self.host)
+    #expect(
+      Set(resolution.texts)
+        == (stale == .ipv4 ? ["192.0.2.8", "2001:db8::7"] : ["192.0.2.7", "2001:db8::8"]))
   }
 
   @Test func `a family that the store lacks is asked for, and an expired one does not wait for it`() async throws {

@@ -9,10 +9,17 @@ extension CurlExchanges: CurlAttemptEvents {
     while exchange.stage == .running {
       switch exchange.race?.step(at: now) {
       case .start(let address, let number): attempt(exchange, number: number, address: address)
+      case .ask: if let known = exchange.order.others?.ask() { join(exchange, known) }
       case .lost: return finish(exchange, .failure(lost(exchange)))
       case .wait, .rest, nil: return
       }
     }
+  }
+
+  /// Lets addresses take part in a race, as far as they may be dialled.
+  func join(_ exchange: CurlExchange, _ addresses: [IPAddress]) {
+    let order = exchange.order
+    exchange.race?.add(addresses.filter { order.policy.objection(to: $0, host: order.host) == nil })
   }
 
   func attempt(_ exchange: CurlExchange, number: Int, address: IPAddress?) {
@@ -236,6 +243,8 @@ extension CurlExchanges: CurlAttemptEvents {
   func timeOut(_ exchange: CurlExchange, _ timer: CurlFailure.Timer) {
     // An address that is silent for the whole of the time is as dead as one that refuses.
     if timer == .connect {
+      // Nothing runs: the other family was awaited, and those that were there have failed.
+      if exchange.attempts.isEmpty { return finish(exchange, .failure(lost(exchange))) }
       for attempt in exchange.attempts {
         guard let address = attempt.address else { continue }
         exchange.failedAttempts.append(CurlFailure.Attempt(address: address, reason: .timedOut))

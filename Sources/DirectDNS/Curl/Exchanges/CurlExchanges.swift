@@ -4,6 +4,8 @@ internal import CDirectDNSCurl
 final class CurlExchanges: CurlDriver {
   enum Command {
     case start(CurlExchange), cancel(CurlExchange)
+    /// The addresses that an exchange's race asked for.
+    case join(CurlExchange, [IPAddress])
     /// The reader has caught up, or the body has more.
     case resume(CurlExchange)
     /// The rest of the body is not wanted; so many bytes may still be read to keep the connection.
@@ -118,6 +120,11 @@ final class CurlExchanges: CurlDriver {
       case .waiting: abandon(exchange, CurlFailure(.cancelled))
       case .running: finish(exchange, .failure(CurlFailure(.cancelled)))
       }
+    case .join(let exchange, let addresses):
+      guard exchange.stage == .running, exchange.winner == nil else { break }
+      join(exchange, addresses)
+      step(exchange, now)
+      if exchange.stage == .running { noteDue(exchange) }
     case .resume(let exchange):
       if exchange.stage == .running { exchange.winner?.resume() }
     case .drain(let exchange, let limit):
@@ -221,7 +228,7 @@ final class CurlExchanges: CurlDriver {
     if order.route.proxy != nil {
       attempt(exchange, number: 0, address: nil)
     } else {
-      exchange.race = ConnectionAttempts(addresses, delay: settings.attemptDelay)
+      exchange.race = ConnectionAttempts(addresses, delay: settings.attemptDelay, hasOthers: order.others != nil)
       step(exchange, now)
     }
     nextDue = min(nextDue, due(exchange))

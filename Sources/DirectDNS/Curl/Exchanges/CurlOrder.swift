@@ -44,6 +44,8 @@ final class CurlOrder: Sendable {
   let route: CurlRoute
   /// The addresses to connect to, in the order of use; empty through a proxy.
   let addresses: [IPAddress]
+  /// The addresses of a family that was not waited for; nothing where both are in, and through a proxy.
+  let others: (any CurlAddressSource)?
   /// The port of the connection.
   let port: UInt16
   /// What the address that is really dialled is judged by, for that host.
@@ -72,13 +74,15 @@ final class CurlOrder: Sendable {
   let progress: (@Sendable (CurlProgress) -> Void)?
 
   init(
-    route: CurlRoute, addresses: [IPAddress], port: UInt16, policy: AddressPolicy, host: WebURL.Host, url: String,
+    route: CurlRoute, addresses: [IPAddress], others: (any CurlAddressSource)?, port: UInt16, policy: AddressPolicy,
+    host: WebURL.Host, url: String,
     method: String, fields: [UInt8], body: Body, trailers: [UInt8], expectsContinue: Bool, decompresses: Bool,
     isRepeatable: Bool, connectTimeout: Int64, firstByteTimeout: Int64, deadline: Int64,
     observer: (@Sendable (CurlEvent) -> Void)? = nil, progress: (@Sendable (CurlProgress) -> Void)? = nil
   ) {
     self.route = route
     self.addresses = addresses
+    self.others = others
     self.port = port
     self.policy = policy
     self.host = host
@@ -96,6 +100,18 @@ final class CurlOrder: Sendable {
     self.observer = observer
     self.progress = progress
   }
+}
+
+/// Where further addresses come from, once those of an order bring no connection at once.
+protocol CurlAddressSource: AnyObject, Sendable {
+  /// Says where the addresses go that come later; set before an exchange is started.
+  func connect(_ deliver: @escaping @Sendable ([IPAddress]) -> Void)
+
+  /// The addresses, judged by nobody yet, if they are known.
+  ///
+  /// If they are not, finding them out begins, and they are delivered later, none if there are none. Never
+  /// waits: the loop's thread asks.
+  func ask() -> [IPAddress]?
 }
 
 /// What happens on the way to a response.

@@ -1,0 +1,91 @@
+/// What a request needs to know of names before it goes out.
+extension DirectClient {
+  /// A name's addresses, and where others may still come from.
+  struct Found {
+    var resolution: Resolution
+    var addresses: [IPAddress]
+    var others: OtherFamily?
+  }
+
+  /// Looks up a request's name for as long as a connection needs.
+  ///
+  /// A proxy connects by name: then nothing can join later, so that more is known and judged before.
+  nonisolated(nonsending) func found(
+    _ host: WebURL.Host, _ call: Call, _ watch: ClientTelemetry.Watch?, throughProxy: Bool
+  ) async throws(DirectDNSError) -> Found {
+    let name = try HostName(host)
+    var options = call.lookup(resolver)
+    if !throughProxy { options.purpose = .connecting }
+    let began = resolver.clock.now
+    let resolution = try await resolver.resolve(name, options, call, watch)
+    call.options.observer?(.resolved(name, resolution))
+    var found = Found(resolution: resolution, addresses: Array(resolution.addresses))
+    found.others = others(than: resolution, name, options, since: began, call, watch)
+    let policy = call.settings.configuration.policy
+    let isForbidden = found.addresses.allSatisfy { policy.objection(to: $0, host: host) != nil }
+    if isForbidden, let others = found.others, case .success(let other) = await others.outcome() {
+      found.resolution = other
+      found.addresses += other.addresses
+    }
+    if isForbidden || throughProxy { found.others = nil }
+    return found
+  }
+
+  /// The family that a lookup brought no addresses of, where it wanted both.
+  private func others(
+    than found: Resolution, _ name: HostName, _ options: LookupOptions, since began: ResolverInstant, _ call: Call,
+    _ watch: ClientTelemetry.Watch?
+  ) -> OtherFamily? {
+    let wanted = options.families ?? resolver.families
+    let missing = found.addresses.reduce(wanted) { $0.subtracting(AddressFamilies($1.family)) }
+    guard !missing.isEmpty else { return nil }
+    // Not the client itself: its transfers know this, and end with it.
+    return OtherFamily(missing) { [resolver] in
+      var options = options
+      options.families = missing
+      return call.isDirect(name) ? resolver.knowledge(of: name, options, since: began) : nil
+    } look: { [resolver] () async throws(DirectDNSError) in
+      var options = call.lookup(resolver)
+      options.families = missing
+      return try await resolver.resolve(name, options, call, watch)
+    } observer: {
+      call.options.observer?(.resolved(name, $0))
+    }
+  }
+
+  /// The proxy as libcurl takes it; its addresses are not judged, since it is the caller's choice.
+  nonisolated(nonsending) func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError) -> CurlProxy? {
+    guard let proxy else { return nil }
+    guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, addresses: nil) }
+    let found = try await resolver.resolve(HostName(proxy.host), call.lookup(resolver), call, nil)
+    let addresses = found.addresses.map { $0.family == .ipv6 ? "[\($0)]" : $0.description }.joined(separator: ",")
+    return CurlProxy(url: proxy.href, addresses: "\(name):\(proxy.effectivePort):\(addresses)")
+  }
+}
+
+extension DirectClient.Call {
+  /// What a look-up wants, within what is left of the request's time.
+  fileprivate func lookup(_ resolver: Resolver) -> LookupOptions {
+    var options = self.options.lookup ?? settings.configuration.lookup
+    let left = Duration.milliseconds(max(1, deadline - CurlTime.now))
+    if left < options.timeout ?? resolver.settings.configuration.timeout { options.timeout = left }
+    return options
+  }
+
+  fileprivate func isDirect(_ name: HostName) -> Bool { settings.configuration.direct.isOn(for: name) }
+}
+
+extension Resolver {
+  /// A name's addresses as a part of a request: as the cache and the providers know them, or the ordinary way where
+  /// direct connect is switched off.
+  nonisolated(nonsending) fileprivate func resolve(
+    _ name: HostName, _ options: LookupOptions, _ call: DirectClient.Call, _ watch: ClientTelemetry.Watch?
+  ) async throws(DirectDNSError) -> Resolution {
+    func look() async throws(DirectDNSError) -> Resolution {
+      call.isDirect(name)
+        ? try await resolve(name, options: options) : try await resolveOrdinarily(name, options: options)
+    }
+    guard let watch else { return try await look() }
+    return try await watch.within { () async throws(DirectDNSError) in try await look() }
+  }
+}

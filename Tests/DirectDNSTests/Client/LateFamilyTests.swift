@@ -1,0 +1,320 @@
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+/// RFC 8305 §3, over real sockets: the family that answers first leads nowhere, and the other one's answer is still to
+/// come.
+@Suite(.timeLimit(.minutes(1)))
+struct LateFamilyTests {
+  private static let name = "www.shop.test"
+  private static let never = Duration.seconds(3600)
+
+  /// What is wrong with the family that answers first.
+  enum Fault: String, CaseIterable, Sendable {
+    case refused, noRoute, silent
+
+    /// An address of that family, beside which the server's port is free.
+    func address(_ family: IPAddress.Family) -> String {
+      switch (self, family) {
+      // Linux does not even try to reach a multicast address by TCP.
+      case (.noRoute, .ipv6): "ff02::1"
+      case (.noRoute, .ipv4): "224.0.0.1"
+      case (_, .ipv6): "::1"
+      case (_, .ipv4): "127.0.0.2"
+      }
+    }
+  }
+
+  /// What happened to addresses, in order, such as `connecting ::1`.
+  private final class Log: Sendable {
+    private let lines = Watched<[String]>([])
+
+    var options: RequestOptions {
+      RequestOptions(observer: { [lines] event in
+        switch event {
+        case .connecting(let address): lines.change { $0.append("connecting \(address)") }
+        case .connectFailed(let address, _): lines.change { $0.append("failed \(address)") }
+        default: break
+        }
+      })
+    }
+
+    var dialled: [String] { lines.value.filter { $0.hasPrefix("c") }.map { String($0.dropFirst(11)) } }
+
+    func wait(for line: String) async { await lines.wait { $0.contains(line) } }
+  }
+
+  private func works(_ family: IPAddress.Family) -> String { family == .ipv4 ? "127.0.0.1" : "::1" }
+
+  private func type(_ family: IPAddress.Family) -> DNSRecordType { DNSRecordType(family) }
+
+  /// A name whose family `late` answers when the provider is told to; the other one leads to `first`.
+  private func laboratory(
+    first: String, late: IPAddress.Family, lateAddress: String?, policy: AddressPolicy = .any,
+    _ misbehaviours: Misbehaviour..., change: (inout DirectClientConfiguration) -> Void = { _ in }
+  ) async throws -> ClientLaboratory {
+    let laboratory = try await ClientLaboratory(
+      records: RecordTable { records in
+        records.add(Self.name, first)
+        if let lateAddress { records.add(Self.name, lateAddress) }
+      }, policy: policy, change)
+    let type = type(late)
+    if let other = misbehaviours.first {
+      laboratory.provider.misbehave(.hold, other, when: { $0.type == type })
+    } else {
+      laboratory.provider.misbehave(.hold, when: { $0.type == type })
+    }
+    return laboratory
+  }
+
+  // MARK: It works
+
+  @Test(arguments: IPAddress.Family.allCases, [Fault.refused, .noRoute])
+  func `its addresses are tried as soon as they come, when the first ones have failed`(
+    _ late: IPAddress.Family, _ fault: Fault
+  ) async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let issued = try authority.issue(names: [Self.name])
+    for identity in [nil, issued] as [TLSIdentity?] {
+      let origin = try await FakeOrigin.start(
+        configuration: FakeOriginConfiguration(identity: identity, address: Sample.address(works(late))))
+      let first = fault.address(late.other)
+      let laboratory = try await laboratory(first: first, late: late, lateAddress: works(late)) {
+        $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+        $0.attemptDelay = Self.never
+      }
+      let log = Log()
+      let request = try ClientFixture.get(origin.url("/", host: Self.name))
+      async let exchange = laboratory.client.execute(request, options: log.options)
+      await log.wait(for: "failed \(first)")
+      await laboratory.provider.waitForHeld()
+      laboratory.provider.release()
+      let response = try await exchange
+      #expect(log.dialled == [first, works(late)])
+      #expect(response.connection.remoteAddress == IPAddress(works(late)))
+      #expect(response.connection.failedAddresses == [Sample.address(first)])
+      #expect(response.resolution?.texts == [works(late)])
+      #expect(origin.requests.map(\.serverName) == [identity == nil ? nil : Self.name])
+      await laboratory.stop()
+      await origin.stop()
+    }
+  }
+
+  @Test(.enabled(if: BlackHole.missing == nil), arguments: IPAddress.Family.allCases)
+  func `its addresses are tried when they come, while the first ones are silent`(
+    _ late: IPAddress.Family
+  ) async throws {
+    let first = Fault.silent.address(late.other)
+    let hole = try await BlackHole.start(address: Sample.address(first))
+    let origin = try await FakeOrigin.start(
+      configuration: FakeOriginConfiguration(address: Sample.address(works(late)), port: hole.port))
+    let laboratory = try await laboratory(first: first, late: late, lateAddress: works(late)) {
+      $0.attemptDelay = .milliseconds(10)
+    }
+    let log = Log()
+    let request = try ClientFixture.get(origin.url("/", host: Self.name))
+    async let exchange = laboratory.client.execute(request, options: log.options)
+    await log.wait(for: "connecting \(first)")
+    await laboratory.provider.waitForHeld()
+    laboratory.provider.release()
+    let response = try await exchange
+    #expect(response.connection.remoteAddress == IPAddress(works(late)))
+    #expect(log.dialled == [first, works(late)])
+    await laboratory.stop()
+    await hole.stop()
+    await origin.stop()
+  }
+
+  @Test func `a redirect to its address keeps the name`() async throws {
+    let origin = try await FakeOrigin.start { request in
+      guard request.path == "/", let port = request.host?.split(separator: ":").last else { return OriginResponse() }
+      return OriginResponse(.found, fields: [.location: "http://127.0.0.1:\(port)/next"])
+    }
+    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: "127.0.0.1")
+    let log = Log()
+    let request = try ClientFixture.get(origin.url("/", host: Self.name))
+    async let exchange = laboratory.client.execute(request, options: log.options)
+    await log.wait(for: "failed ::1")
+    laboratory.provider.release()
+    let response = try await exchange
+    #expect(response.url.href == origin.url("/next", host: Self.name))
+    #expect(origin.requests.map(\.host) == Array(repeating: "\(Self.name):\(origin.port)", count: 2))
+    await laboratory.stop()
+    await origin.stop()
+  }
+
+  // MARK: It does not
+
+  @Test(arguments: [Fault.refused, .noRoute])
+  func `a request fails when both have failed, and names the addresses of both`(_ fault: Fault) async throws {
+    let laboratory = try await laboratory(
+      first: fault.address(.ipv6), late: .ipv4, lateAddress: fault.address(.ipv4))
+    let log = Log()
+    async let error = failure(laboratory, log)
+    await log.wait(for: "failed \(fault.address(.ipv6))")
+    laboratory.provider.release()
+    let thrown = await error
+    #expect(thrown?.code == .connectFailed)
+    #expect(thrown?.attempts.map(\.provider) == [fault.address(.ipv6), fault.address(.ipv4)])
+    await laboratory.stop()
+  }
+
+  @Test func `a family that turns out to have nothing ends the race`() async throws {
+    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: nil)
+    let log = Log()
+    async let error = failure(laboratory, log)
+    await log.wait(for: "failed ::1")
+    laboratory.provider.release()
+    let thrown = await error
+    #expect(thrown?.message == "no address of \(Self.name) could be connected to at port 1: 1 tried")
+    await laboratory.stop()
+  }
+
+  @Test func `a family that could not be looked up is named`() async throws {
+    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: nil, .status(503))
+    let log = Log()
+    async let error = failure(laboratory, log)
+    await log.wait(for: "failed ::1")
+    laboratory.provider.release()
+    let thrown = await error
+    #expect(thrown?.code == .connectFailed)
+    #expect(
+      thrown?.message.hasSuffix("1 tried, and its ipv4 addresses could not be looked up (upstreamFailed)") == true,
+      "\(thrown?.message ?? "")")
+    await laboratory.stop()
+  }
+
+  @Test func `the time to connect ends the wait for it`() async throws {
+    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: "127.0.0.1") {
+      $0.timeouts.connect = .milliseconds(100)
+    }
+    let thrown = await failure(laboratory, Log())
+    #expect(thrown?.code == .connectFailed && thrown?.attempts.map(\.provider) == ["::1"])
+    #expect(
+      thrown?.message.hasSuffix("and its ipv4 addresses could not be looked up (timedOut)") == true,
+      "\(thrown?.message ?? "")")
+    await laboratory.stop()
+  }
+
+  /// The error of a request that nothing listens to.
+  private func failure(_ laboratory: ClientLaboratory, _ log: Log) async -> DirectDNSError? {
+    do throws(DirectDNSError) {
+      _ = try await laboratory.client.execute(
+        HTTPRequest(method: .get, url: WebURL("http://\(Self.name):1/")), options: log.options)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  // MARK: The policy
+
+  @Test func `its addresses are judged, and a forbidden one is never dialled`() async throws {
+    let policy = AddressPolicy(.publicOnly, allowedNetworks: [try #require(IPNetwork("::1/128"))])
+    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: "127.0.0.1", policy: policy)
+    let log = Log()
+    async let error = failure(laboratory, log)
+    await log.wait(for: "failed ::1")
+    laboratory.provider.release()
+    let thrown = await error
+    #expect(thrown?.code == .connectFailed && log.dialled == ["::1"])
+    await laboratory.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `a name whose first family is forbidden goes to the other, and is refused if that is forbidden too`(
+    _ isAllowed: Bool
+  ) async throws {
+    let origin = try await FakeOrigin.start()
+    let allowed = isAllowed ? [try #require(IPNetwork("127.0.0.1/32"))] : []
+    let laboratory = try await laboratory(
+      first: "::1", late: .ipv4, lateAddress: "127.0.0.1",
+      policy: AddressPolicy(.publicOnly, allowedNetworks: allowed))
+    let log = Log()
+    let request = try ClientFixture.get(origin.url("/", host: Self.name))
+    async let exchange = outcome(laboratory, request, log)
+    await laboratory.provider.waitForHeld()
+    await laboratory.provider.waitForRequests(2)
+    laboratory.provider.release()
+    let result = await exchange
+    #expect(log.dialled == (isAllowed ? ["127.0.0.1"] : []))
+    switch result {
+    case .success(let response): #expect(isAllowed && response.status == .ok)
+    case .failure(let error): #expect(!isAllowed && error.code == .addressForbidden, "\(error)")
+    }
+    await laboratory.stop()
+    await origin.stop()
+  }
+
+  private func outcome(
+    _ laboratory: ClientLaboratory, _ request: HTTPRequest, _ log: Log
+  ) async -> Result<DirectResponse, DirectDNSError> {
+    do throws(DirectDNSError) {
+      return .success(try await laboratory.client.execute(request, options: log.options))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  // MARK: What is in the cache
+
+  @Test func `of a cached name the family that expired joins when nothing newer can be had`() async throws {
+    let origin = try await FakeOrigin.start()
+    let clock = ManualClock()
+    let laboratory = try await ClientLaboratory(
+      records: RecordTable { records in
+        records.add(Self.name, "::1", ttl: 3600)
+        records.add(Self.name, "127.0.0.1", ttl: 60)
+      }, clock: clock)
+    _ = try await laboratory.resolver.resolve(Sample.name(Self.name))
+    clock.advance(by: .seconds(100))
+    laboratory.provider.misbehave(.status(503))
+    let log = Log()
+    let response = try await laboratory.client.execute(
+      ClientFixture.get(origin.url("/", host: Self.name)), options: log.options)
+    #expect(log.dialled == ["::1", "127.0.0.1"])
+    #expect(response.freshness == .stale && response.resolution?.texts == ["127.0.0.1"])
+    await laboratory.stop()
+    await origin.stop()
+  }
+
+  @Test func `a family that is not kept is asked for again when the other one fails`() async throws {
+    let origin = try await FakeOrigin.start()
+    let laboratory = try await ClientLaboratory(
+      records: RecordTable { records in
+        records.add(Self.name, "::1", ttl: 3600)
+        records.add(Self.name, "127.0.0.1", ttl: 0)
+      })
+    _ = try await laboratory.resolver.resolve(Sample.name(Self.name))
+    #expect(laboratory.resolver.cached(Sample.name(Self.name))?.texts == ["::1"])
+    let response = try await laboratory.client.execute(ClientFixture.get(origin.url("/", host: Self.name)))
+    #expect(response.connection.remoteAddress == IPAddress("127.0.0.1"))
+    #expect(laboratory.provider.requests.count { $0.type == .a } >= 2)
+    await laboratory.stop()
+    await origin.stop()
+  }
+
+  @Test func `a request whose first address answers asks for nothing more`() async throws {
+    let origin = try await FakeOrigin.start()
+    let laboratory = try await ClientLaboratory(
+      records: RecordTable { records in
+        records.add(Self.name, "::1", ttl: 0)
+        records.add(Self.name, "127.0.0.1", ttl: 3600)
+      })
+    // The second time the cache knows that one family is not kept, whichever came first.
+    for _ in 0..<2 { _ = try await laboratory.resolver.resolve(Sample.name(Self.name)) }
+    await laboratory.resolver.finishQueries(within: .seconds(9))
+    let count = laboratory.provider.requests.count
+    for _ in 0..<3 {
+      let response = try await laboratory.client.execute(ClientFixture.get(origin.url("/", host: Self.name)))
+      _ = try await response.body.text()
+    }
+    #expect(laboratory.provider.requests.count == count)
+    await laboratory.stop()
+    await origin.stop()
+  }
+}
