@@ -11,7 +11,8 @@ public import DirectDNS
 /// `Config/dnsctl.example.json5` shows all keys. It is read and never written, since it may hold secrets.
 public struct ConfigurationFile: Sendable {
   enum Key: String, ConfigurationKey {
-    case providers, system, cache, capacity, keepAlive, pins, localZones, timeout, hedging, families, expired,
+    case providers, system, cache, capacity, keepAlive, pins, localZones, timeout, hedging,
+      connectionsPerServer, families, expired,
       ca, addressPolicy, direct, store
   }
 
@@ -33,6 +34,7 @@ public struct ConfigurationFile: Sendable {
   var localZones = LocalZones()
   var timeout: Duration?
   var hedges: Bool?
+  var connectionsPerServer: Int?
   var families: AddressFamilies?
   var expired: ExpiredUse?
   var authorities: [String] = []
@@ -88,6 +90,12 @@ public struct ConfigurationFile: Sendable {
     try readPins(object[.pins])
     timeout = try object[.timeout]?.seconds(atLeast: .leastNonzeroMagnitude)
     hedges = try object[.hedging]?.bool()
+    connectionsPerServer = try object[.connectionsPerServer].map { node throws(ConfigurationFault) in
+      Int(
+        try node.number("Give a whole number of connections, from 1 to 1000.") {
+          $0 >= 1 && $0 <= 1000 && $0.rounded() == $0
+        })
+    }
     families = try object[.families]?.choice(FamilyWord.self).families
     expired = try object[.expired]?.choice()
     authorities = try (object[.ca]?.list("Give a list of files.") ?? []).map {

@@ -61,6 +61,9 @@ public struct DirectSettings: Sendable {
     resolver.localZones = file.localZones
     if let capacity = file.capacity { resolver.capacity = capacity }
     if let hedges = file.hedges { resolver.hedges = hedges }
+    if let connections = overrides.connections ?? file.connectionsPerServer {
+      resolver.connectionsPerServer = connections
+    }
     if let timeout = overrides.timeout ?? environment.timeout ?? file.timeout { resolver.timeout = timeout }
     if let families = overrides.families ?? environment.families ?? file.families { resolver.families = families }
     resolver.trust = TrustStore(

@@ -19,6 +19,8 @@ public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
     list.value("system.servers", old.systemServers ?? "resolv.conf", new.systemServers ?? "resolv.conf")
     list.value("timeout", old.resolver.timeout, new.resolver.timeout)
     list.value("hedging", old.resolver.hedges, new.resolver.hedges)
+    list.value(
+      "connectionsPerServer", old.resolver.connectionsPerServer, new.resolver.connectionsPerServer)
     list.value("families", old.resolver.families, new.resolver.families)
     list.value("expired", old.lookup.expired.rawValue, new.lookup.expired.rawValue)
     list.cache(old.resolver.cache, new.resolver.cache)

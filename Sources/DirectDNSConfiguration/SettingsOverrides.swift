@@ -18,11 +18,12 @@ package struct SettingsOverrides: Sendable {
   var usesSystemDNS: Bool?
   var timeout: Duration?
   var store: String?
+  var connections: Int?
 
   package init(
     providers: [String] = [], bootstraps: [BootstrapAddress] = [], authorities: [String] = [],
     families: AddressFamilies? = nil, expired: ExpiredUse? = nil, usesSystemDNS: Bool? = nil, timeout: Duration? = nil,
-    store: String? = nil
+    store: String? = nil, connections: Int? = nil
   ) {
     self.providers = providers
     self.bootstraps = bootstraps
@@ -32,5 +33,6 @@ package struct SettingsOverrides: Sendable {
     self.usesSystemDNS = usesSystemDNS
     self.timeout = timeout
     self.store = store
+    self.connections = connections
   }
 }

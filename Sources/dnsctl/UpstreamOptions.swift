@@ -45,6 +45,17 @@ struct UpstreamOptions: ParsableArguments {
     })
   var timeout: Duration?
 
+  @Option(
+    help: ArgumentHelp(
+      "The most connections to one provider that speaks HTTP/1.1 alone, from 1 to 1000. (default: 32)", valueName: "n"),
+    transform: { text in
+      guard let count = Int(text), (1...1000).contains(count) else {
+        throw ValidationError("Give a whole number of connections, from 1 to 1000.")
+      }
+      return count
+    })
+  var connections: Int?
+
   @Option(name: .customLong("store"), help: StoreOptions.help, completion: .list(["memory", "sqlite"]))
   var storeText: String?
 
@@ -76,7 +87,8 @@ extension UpstreamOptions {
   private var overrides: SettingsOverrides {
     SettingsOverrides(
       providers: providers, bootstraps: bootstraps, authorities: authorities, families: family?.families,
-      expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout, store: storeText)
+      expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout, store: storeText,
+      connections: connections)
   }
 }
 

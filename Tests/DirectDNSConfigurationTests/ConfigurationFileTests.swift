@@ -47,6 +47,8 @@ import Testing
     (#"{ cache: { maximumNegativeTTL: 0.5 } }"#, "cache.maximumNegativeTTL is 0.5."),
     (#"{ capacity: 1.5 }"#, "capacity is 1.5. Give a whole number"), (#"{ capacity: 0 }"#, "capacity is 0"),
     (#"{ hedging: "yes" }"#, #"hedging is "yes". Give true or false."#),
+    (#"{ connectionsPerServer: 0 }"#, "connectionsPerServer is 0. Give a whole number of connections, from 1 to 1000."),
+    (#"{ connectionsPerServer: 2.5 }"#, "connectionsPerServer is 2.5."),
     (#"{ families: "ipv5" }"#, #"families is "ipv5". Give one of "any", "ipv4", "ipv6"."#),
     (#"{ expired: 1 }"#, #"expired is 1. Give one of "allowed", "refused", "preferred"."#),
     (#"{ keepAlive: ["a b"] }"#, #"keepAlive[0] is "a b". Give a host name"#),
@@ -122,6 +124,7 @@ import Testing
         system: { enabled: false, servers: ["192.0.2.2", "192.0.2.3:5353", "2001:db8::1", "[2001:db8::2]:53"] },
         cache: { grace: 0, patience: 0.05, negativeTTLWithoutSOA: 5, refreshesAhead: false },
         capacity: 50, keepAlive: ["a.example"], localZones: ["corp.example"], hedging: false,
+        connectionsPerServer: 8,
         pins: { "B.example.": ["192.0.2.4", "2001:db8::4"] },
       }
       """)
@@ -140,6 +143,7 @@ import Testing
         try HostName("b.example"): ["192.0.2.4", "2001:db8::4"].compactMap(IPAddress.init)
       ])
     #expect(file.hedges == false)
+    #expect(file.connectionsPerServer == 8)
     let entry = try #require(file.providers?.first)
     let provider = try entry.configuration()
     #expect(provider.provider.name == "lab")
@@ -229,6 +233,7 @@ import Testing
     #expect(left.localZones == right.localZones)
     #expect(left.timeout == right.timeout)
     #expect(left.hedges == right.hedges)
+    #expect(left.connectionsPerServer == right.connectionsPerServer)
     #expect(left.families == right.families)
     #expect(left.trust == right.trust)
     #expect(left.providers.map(\.provider.name) == right.providers.map(\.provider.name))
@@ -241,6 +246,7 @@ import Testing
     #expect(library.timeout == left.timeout)
     #expect(library.capacity == left.capacity)
     #expect(library.hedges == left.hedges)
+    #expect(library.connectionsPerServer == left.connectionsPerServer)
     #expect(library.families == left.families)
     #expect(library.usesSystemDNS == left.usesSystemDNS)
     #expect(library.providers.map(\.bootstrap) == left.providers.map(\.bootstrap))

@@ -24,6 +24,7 @@ import Testing
     .localZones: ("['corp.example']", "localZones: +corp.example"),
     .timeout: ("2.5", "timeout: 5.0 seconds → 2.5 seconds"),
     .hedging: ("false", "hedging: true → false"),
+    .connectionsPerServer: ("4", "connectionsPerServer: 32 → 4"),
     .families: ("'ipv4'", "families: any → ipv4"),
     .expired: ("'refused'", "expired: allowed → refused"),
     .ca: ("['/ca.pem']", "ca: +/ca.pem"),

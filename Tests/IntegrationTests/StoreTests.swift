@@ -205,4 +205,31 @@ struct RedisStoreTests {
       }
     }
   }
+
+  @Test func `a fleet whose Redis is killed fails no lookup: each member asks for itself`() async throws {
+    let names = 400
+    var records = RecordTable()
+    for number in 0..<names { records.add("host-\(number).example.net", "192.0.2.\(number % 256)", ttl: 600) }
+    let provider = try await FakeProvider.start(records: records)
+    try await Redis.running { server in
+      let members = try (0..<4).map { _ in
+        try Member("look", server.url, provider.baseURL + "/resolve", "\(names)", "3", "100", "ahead")
+      }
+      // Under way, with names that nobody has asked for yet.
+      await provider.waitForRequests(100)
+      try await server.process.kill()
+      for member in members {
+        // Lookups, failed, stale, answers that were not stored, milliseconds of the slowest.
+        let figures = try await member.line().split(separator: " ").compactMap { Int($0) }
+        try #require(figures.count == 4 || figures.count == 5)
+        #expect(figures[0] > 20)
+        #expect(figures[1] == 0, "\(figures)")
+        #expect(figures[3] > 0, "\(figures)")
+      }
+      try await server.process.start()
+    }
+    // Without leases a name is asked for by each member that wants it.
+    #expect(Set(provider.requests.compactMap(\.name)).count < provider.requests.count)
+    await provider.stop()
+  }
 }

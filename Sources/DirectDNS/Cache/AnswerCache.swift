@@ -7,8 +7,6 @@ final class AnswerCache: Sendable {
   private struct State {
     var policy: CachePolicy
     var failures: FailureMemory
-    /// Names whose expired answer is not to be refreshed before an instant (RFC 8767).
-    var rechecks: [AddressQuestion: ResolverInstant] = [:]
     var evictions = 0
   }
 
@@ -201,7 +199,6 @@ final class AnswerCache: Sendable {
     state.withLock { state in
       let entry = CacheEntry(answer, source: source, policy: state.policy, asked: asked, now: now)
       state.failures.forget(question)
-      state.rechecks[question] = nil
       return change(question.host, now: now, &state) { value in
         value[question.family] = entry.map(CachedName.Slot.entry) ?? .unknown
       }
@@ -217,17 +214,22 @@ final class AnswerCache: Sendable {
   }
 
   /// Notes that a family was asked for in vain: its answer stays what it is, and others are not kept waiting for it.
-  func remember(_ error: DirectDNSError, for question: AddressQuestion, now: ResolverInstant) {
+  ///
+  /// - Parameters:
+  ///   - error: why there is no new answer.
+  ///   - question: the name and the family.
+  ///   - servers: who failed it.
+  ///   - now: the present.
+  func remember(
+    _ error: DirectDNSError, for question: AddressQuestion, by servers: [FailureMemory.Server] = [],
+    now: ResolverInstant
+  ) {
     state.withLock { state in
-      state.failures.note(error, for: question, at: now)
-      guard let value = table.value(question.host) else { return }
-      let staleRecheck = state.policy.staleRecheck
-      if value[question.family].entry?.isNegative == false, staleRecheck > .zero {
-        // A name leaves this table when it is answered, evicted or forgotten; what is over is dropped when it is full.
-        if state.rechecks.count >= capacity { state.rechecks = state.rechecks.filter { $0.value > now } }
-        state.rechecks[question] = now + staleRecheck
-      }
-      if value[question.family] == .neverAsked {
+      let value = table.value(question.host)
+      let isThere = value?[question.family].entry?.isNegative == false
+      state.failures.note(
+        error, for: question, by: servers, recheck: isThere ? state.policy.staleRecheck : .zero, at: now)
+      if value?[question.family] == .neverAsked {
         change(question.host, now: now, &state) { $0[question.family] = .unknown }
       }
     }
@@ -235,9 +237,20 @@ final class AnswerCache: Sendable {
 
   /// Whether an entry may be refreshed now: not if the last try failed a moment ago.
   func mayRefresh(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
+    state.withLock { $0.failures.mayRefresh(question, at: now) }
+  }
+
+  /// A server answered: what it failed may soon be asked for again.
+  ///
+  /// - Returns: the number of questions that need not wait as long as before.
+  func answered(by server: FailureMemory.Server, at now: ResolverInstant) -> Int {
+    state.withLock { $0.failures.answered(by: server, at: now) }
+  }
+
+  /// When a name may be asked for again because a server that failed it has answered since; nothing for all others.
+  func releasedAt(_ name: HostName) -> ResolverInstant? {
     state.withLock { state in
-      if let until = state.rechecks[question], until > now { return false }
-      return state.failures.error(for: question, at: now) == nil
+      IPAddress.Family.allCases.compactMap { state.failures.releasedAt(AddressQuestion(name, $0)) }.min()
     }
   }
 
@@ -256,7 +269,7 @@ final class AnswerCache: Sendable {
     if known == nil {
       while table.count >= capacity, let victim = leastUseful(at: now) {
         table.remove(victim)
-        for family in IPAddress.Family.allCases { state.rechecks[AddressQuestion(victim, family)] = nil }
+        for family in IPAddress.Family.allCases { state.failures.forgetWait(of: AddressQuestion(victim, family)) }
         evicted += 1
       }
     }
@@ -309,7 +322,6 @@ final class AnswerCache: Sendable {
     state.withLock { state in
       for family in IPAddress.Family.allCases {
         state.failures.forget(AddressQuestion(name, family))
-        state.rechecks[AddressQuestion(name, family)] = nil
       }
       change(name, now: now, &state) { value in
         value.ipv4 = .neverAsked
@@ -326,10 +338,7 @@ final class AnswerCache: Sendable {
 
   /// Forgets all failures: who failed may not be who is asked next.
   func forgetFailures() {
-    state.withLock { state in
-      state.failures.forgetAll()
-      state.rechecks = [:]
-    }
+    state.withLock { $0.failures.forgetAll() }
   }
 }
 

@@ -14,8 +14,21 @@ final class CurlQueries: CurlDriver {
     var earliestDeadline = Int64.max
     var idle: [CurlEasy] = []
     var running = 0
+    /// Whether its connections carry one transfer at a time: known of plain http, and of TLS from the first response on.
+    var isSerial: Bool
 
-    init(_ identity: CurlLane) { self.identity = identity }
+    init(_ identity: CurlLane) {
+      self.identity = identity
+      isSerial = !identity.usesTLS
+    }
+
+    /// How many transfers may be in flight.
+    var width: Int { isSerial ? identity.connections : identity.width }
+
+    /// How many connections it may have.
+    ///
+    /// Over HTTP/2 one is enough for most servers; above their limit of streams libcurl opens another one.
+    var connectionLimit: Int { isSerial ? identity.connections : min(CurlQueries.fewConnections, identity.connections) }
   }
 
   private let multi: CurlMulti
@@ -35,9 +48,17 @@ final class CurlQueries: CurlDriver {
     sockets = CurlSockets(events: multi.events)
     multi.sockets = sockets
     multi.sharesConnections = true
-    // Above a server's stream limit libcurl opens further connections: never more than these.
-    multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, 8)
-    multi.set(CURLMOPT_MAXCONNECTS, 64)
+    limitConnections()
+  }
+
+  static let fewConnections = 8
+
+  /// libcurl's limit holds for each server alike: it is what the lane with the most of them may have, and the others keep
+  /// below it by their width.
+  private func limitConnections() {
+    let limit = lanes.values.map(\.connectionLimit).max() ?? Self.fewConnections
+    multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
+    multi.set(CURLMOPT_MAXCONNECTS, max(64, limit * 2))
   }
 
   var isBusy: Bool { !running.isEmpty }
@@ -61,7 +82,7 @@ final class CurlQueries: CurlDriver {
       guard !job.isCancelled else { return job.finish(.failure(.cancelled)) }
       let lane = lane(of: job)
       job.stage = .queued
-      if lane.running < job.request.lane.width, lane.queue.isEmpty {
+      if lane.running < lane.width, lane.queue.isEmpty {
         start(job, in: lane)
       } else {
         lane.queue.append(job)
@@ -88,6 +109,7 @@ final class CurlQueries: CurlDriver {
     }
     let lane = Lane(job.request.lane)
     lanes[key] = lane
+    limitConnections()
     return lane
   }
 
@@ -115,7 +137,7 @@ final class CurlQueries: CurlDriver {
     lane.running -= 1
     lane.idle.append(easy)
     job.finish(result)
-    while lane.running < job.request.lane.width, let next = lane.queue.popFirst() {
+    while lane.running < lane.width, let next = lane.queue.popFirst() {
       guard next.stage == .queued else { continue }
       start(next, in: lane)
     }
@@ -124,7 +146,13 @@ final class CurlQueries: CurlDriver {
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
     guard let easy = unsafe CurlEasy.object(of: handle), let job = running[ObjectIdentifier(easy)]?.job else { return }
     if code == CURLE_OK {
-      end(easy, .success(easy.response(job.request.wantedFields)))
+      let response = easy.response(job.request.wantedFields)
+      let lane = lane(of: job)
+      if lane.isSerial != (response.httpVersion < 2) {
+        lane.isSerial.toggle()
+        limitConnections()
+      }
+      end(easy, .success(response))
     } else if code == CURLE_HTTP2, !job.isRepeated {
       // The server has ended the session. libcurl repeats by itself what was refused with it, but before 8.4 not
       // for the transfer that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).

@@ -22,11 +22,14 @@ final class CurlLane: Sendable {
   let origin: String
   let usesTLS: Bool
   let trust: CurlTrust
-  /// Transfers in flight; more wait in the order of their arrival.
+  /// Transfers in flight over HTTP/2; more wait in the order of their arrival.
   let width: Int
+  /// Connections, and transfers in flight, over HTTP/1.1, which carries one at a time on each.
+  let connections: Int
 
   init(
-    origin: String, addresses: String? = nil, connectTo: String? = nil, usesTLS: Bool, trust: CurlTrust, width: Int
+    origin: String, addresses: String? = nil, connectTo: String? = nil, usesTLS: Bool, trust: CurlTrust, width: Int,
+    connections: Int = CurlLane.connections
   ) {
     self.origin = origin
     self.addresses = addresses
@@ -34,7 +37,11 @@ final class CurlLane: Sendable {
     self.usesTLS = usesTLS
     self.trust = trust
     self.width = width
+    self.connections = connections
   }
+
+  /// Connections to a server that speaks HTTP/1.1, unless somebody says otherwise.
+  static let connections = 32
 }
 
 /// One request, as the loop's thread needs it.

@@ -2,6 +2,8 @@ internal import HTTPTypes
 
 /// DNS requests over libcurl: HTTP/2 over TLS, one connection per endpoint, strict about certificates.
 ///
+/// An endpoint that speaks HTTP/1.1 alone carries one request at a time on a connection, and gets several.
+///
 /// No proxy, no netrc, no redirects, no cookies, no look-up of its own: a host that is no address must come with
 /// addresses.
 public final class CurlTransport: HTTPTransport {
@@ -11,6 +13,8 @@ public final class CurlTransport: HTTPTransport {
   private struct Lanes {
     /// libcurl shares no connection between requests that trust others.
     var trust: CurlTrust
+    /// To one endpoint, over HTTP/1.1.
+    var connections: Int
     /// How often the network changed: connections of one network are never used on the next.
     var network = 0
     // A handful of endpoints: comparing them is cheaper than hashing their URLs.
@@ -27,23 +31,27 @@ public final class CurlTransport: HTTPTransport {
 
   /// Creates a transport.
   ///
-  /// - Parameter trust: whose certificates are trusted; by default the system's.
+  /// - Parameters:
+  ///   - trust: whose certificates are trusted; by default the system's.
+  ///   - connections: the most connections to one endpoint over HTTP/1.1; 32 by default, 1 at least. Over HTTP/2 there are
+  ///     no more than 8 of them, and one for most servers.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` when a private CA's file cannot be
   ///   used.
-  public init(trust: TrustStore = TrustStore()) throws(DirectDNSError) {
-    lanes = Locked(Lanes(trust: try trust.resolved()))
+  public init(trust: TrustStore = TrustStore(), connections: Int = 32) throws(DirectDNSError) {
+    lanes = Locked(Lanes(trust: try trust.resolved(), connections: max(1, connections)))
   }
 
-  /// Trusts others from the next request on; those under way stay where they are.
-  func update(_ trust: CurlTrust) {
+  /// Trusts others, and uses more connections or fewer, from the next request on; those under way stay where they are.
+  func update(_ trust: CurlTrust?, connections: Int) {
     lanes.withLock { lanes in
-      lanes.trust = trust
+      if let trust { lanes.trust = trust }
+      lanes.connections = connections
       lanes.known = []
     }
   }
 
-  /// Sends a request over the endpoint's connection; at most fifty are in flight per endpoint, the others wait
-  /// in the order of their arrival (BIND 9.18 closes a connection at sixty-four).
+  /// Sends a request over the endpoint's connection; at most fifty are in flight per endpoint, over HTTP/1.1 as many as it
+  /// has connections, the others wait in the order of their arrival (BIND 9.18 closes a connection at sixty-four).
   public func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
@@ -88,7 +96,7 @@ public final class CurlTransport: HTTPTransport {
   private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
     try lanes.withLock { lanes throws(HTTPTransportError) in
       if let known = lanes.known.first(where: { $0.endpoint == endpoint }) { return known }
-      let lane = try newLane(endpoint, lanes.trust, network: lanes.network)
+      let lane = try newLane(endpoint, lanes)
       let route = Route(endpoint: endpoint, lane: lane, prefix: endpoint.url.originText + "/")
       // An endpoint whose addresses were looked up anew takes the place of what it was.
       lanes.known.removeAll { $0.endpoint.url == endpoint.url }
@@ -97,10 +105,9 @@ public final class CurlTransport: HTTPTransport {
     }
   }
 
-  private func newLane(
-    _ endpoint: HTTPEndpoint, _ trust: CurlTrust, network: Int
-  ) throws(HTTPTransportError) -> CurlLane {
+  private func newLane(_ endpoint: HTTPEndpoint, _ lanes: Lanes) throws(HTTPTransportError) -> CurlLane {
     let url = endpoint.url
+    let network = lanes.network
     var addresses = endpoint.addresses
     switch url.host {
     case .address(let address): addresses = network == 0 ? [] : [address]
@@ -115,8 +122,8 @@ public final class CurlTransport: HTTPTransport {
     return CurlLane(
       origin: "\(url.scheme)://\(url.host):\(url.effectivePort)",
       addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.curlForm).joined(separator: ","),
-      connectTo: network == 0 ? nil : "::" + target, usesTLS: url.scheme.isSecure, trust: trust,
-      width: Self.laneWidth)
+      connectTo: network == 0 ? nil : "::" + target, usesTLS: url.scheme.isSecure,
+      trust: lanes.trust, width: Self.laneWidth, connections: lanes.connections)
   }
 
   /// BIND 9.18 closes a connection at sixty-four queries in flight; dnsdist takes a hundred.

@@ -27,6 +27,8 @@ public struct EMASProvider: Provider {
   private let form: Form
   private let secret: Secret?
   private let prefix: String
+  /// What the requests for several names begin with: version 1 has a path of its own for them.
+  private let batchPrefix: String
 
   /// For how long a signature holds, in seconds, as the vendor's own clients have it.
   static let signatureLifetime: Int64 = 600
@@ -66,10 +68,12 @@ public struct EMASProvider: Provider {
       form = .second(account: account, signed: kept.compactMap(Self.signedItem))
       secret = credentials.secret
       prefix = url.requestText.prefixBeforeQuery + "?" + kept.map { $0 + "&" }.joined()
+      batchPrefix = prefix
     case (2, _, "d"), (2, _, "resolve"):
       form = .first(isBatch: path.last == "resolve")
       secret = nil
       prefix = url.queryPrefix
+      batchPrefix = Self.batchPrefix(url, path[0] + "/resolve")
     case (2, _, "sign_d"), (2, _, "sign_resolve"):
       guard let given = credentials.secret else {
         throw Self.unusable(name, "\(url.path) signs its requests and needs a secret; without one use /ACCOUNT/d.")
@@ -77,10 +81,15 @@ public struct EMASProvider: Provider {
       form = .first(isBatch: path.last == "sign_resolve")
       secret = given
       prefix = url.queryPrefix
+      batchPrefix = Self.batchPrefix(url, path[0] + "/sign_resolve")
     default:
       throw Self.unusable(
         name, "\(url.path) is no path of EMAS HTTPDNS. Write /ACCOUNT/d, /ACCOUNT/sign_d or /v2/d?id=ACCOUNT.")
     }
+  }
+
+  private static func batchPrefix(_ url: WebURL, _ path: String) -> String {
+    url.originText + "/" + path + "?" + (url.query.map { $0.isEmpty ? "" : $0 + "&" } ?? "")
   }
 
   /// What version 2's requests say themselves.
@@ -102,8 +111,10 @@ public struct EMASProvider: Provider {
 
   /// The request that asks a question.
   public func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
-    let host = question.host.text
-    let query = question.family == .ipv4 ? "4" : "6"
+    message(prefix, host: question.host.text, query: question.family == .ipv4 ? "4" : "6", at: secondsSince1970)
+  }
+
+  private func message(_ prefix: String, host: String, query: String, at secondsSince1970: Int64) -> HTTPMessage {
     let expiry = secondsSince1970 + Self.signatureLifetime
     let subnet = clientSubnet?.address.description ?? ""
     switch form {
@@ -126,36 +137,72 @@ public struct EMASProvider: Provider {
 
   /// Reads a reply.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
-    if reply.status.code == 429 { try reply.checkStatus() }
-    let value = JSONValue(reply.body)
-    if let code = value?["code"]?.string, code != "success" { throw Self.failure(code, reply) }
-    try reply.checkStatus()
-    guard let body = value, body.isObject else { throw .malformed("not a JSON object") }
-    let answer: Answer
+    let body = try Self.body(of: reply)
     switch form {
     case .first(let isBatch):
-      let entry = isBatch ? body["dns"]?.elements?.first { Self.name($0["host"]) == question.message.name } : body
-      guard let entry, Self.name(entry["host"]) == question.message.name else {
-        throw .malformed("a reply that does not repeat the question")
-      }
-      // `/resolve` tells the type instead of using another key.
-      let isTyped = isBatch && question.family == .ipv6 && entry["type"]?.integer == 28
-      answer = try Self.answer(
-        entry, key: question.family == .ipv4 || isTyped ? "ips" : "ipsv6", question: question,
-        freshness: reply.freshness)
-    case .second:
-      guard body["code"]?.string == "success", let entries = body["data"]?["answers"]?.elements else {
-        throw .malformed("a reply without code and answers")
-      }
-      guard let entry = entries.first(where: { Self.name($0["dn"]) == question.message.name }) else {
-        throw .malformed("a reply that does not repeat the question")
-      }
-      guard let family = entry[question.family == .ipv4 ? "v4" : "v6"] else {
-        return Answer(.negative(.noAddress), ttl: DNSPodProvider.negativeLifetime)
-      }
-      answer = try Self.answer(family, key: "ips", question: question, freshness: reply.freshness)
+      return try isBatch
+        ? Self.listed(question, in: Self.list(body), reply.freshness)
+        : Self.alone(question, body, reply.freshness)
+    case .second: return try Self.second(question, in: Self.secondList(body), reply.freshness)
     }
-    return answer
+  }
+
+  private static func body(of reply: HTTPReply) throws(ProviderFailure) -> JSONValue {
+    if reply.status.code == 429 { try reply.checkStatus() }
+    let value = JSONValue(reply.body)
+    if let code = value?["code"]?.string, code != "success" { throw failure(code, reply) }
+    try reply.checkStatus()
+    guard let body = value, body.isObject else { throw .malformed("not a JSON object") }
+    return body
+  }
+
+  private static let unasked = ProviderFailure.malformed("a reply that does not repeat the question")
+
+  /// Version 1's reply for one name.
+  private static func alone(
+    _ question: AddressQuestion, _ body: JSONValue, _ freshness: HTTPFreshness
+  ) throws(ProviderFailure) -> Answer {
+    guard name(body["host"]) == question.message.name else { throw unasked }
+    return try answer(
+      body, key: question.family == .ipv4 ? "ips" : "ipsv6", question: question, freshness: freshness)
+  }
+
+  private static func list(_ body: JSONValue) throws(ProviderFailure) -> [JSONValue] {
+    guard let list = body["dns"]?.elements else { throw unasked }
+    return list
+  }
+
+  /// Version 1's reply for several names: an entry has both families, or one of them and its type.
+  private static func listed(
+    _ question: AddressQuestion, in list: [JSONValue], _ freshness: HTTPFreshness
+  ) throws(ProviderFailure) -> Answer {
+    let own = list.filter { name($0["host"]) == question.message.name }
+    guard let first = own.first else { throw unasked }
+    let type = Int64(question.type.rawValue)
+    if let entry = own.first(where: { $0["type"]?.integer == type && $0["ips"] != nil }) {
+      return try answer(entry, key: "ips", question: question, freshness: freshness)
+    }
+    let key = question.family == .ipv4 ? "ips" : "ipsv6"
+    let entry = own.first { $0[key] != nil && (key == "ipsv6" || $0["type"] == nil) }
+    return try answer(entry ?? first, key: entry == nil ? "none" : key, question: question, freshness: freshness)
+  }
+
+  private static func secondList(_ body: JSONValue) throws(ProviderFailure) -> [JSONValue] {
+    guard body["code"]?.string == "success", let list = body["data"]?["answers"]?.elements else {
+      throw .malformed("a reply without code and answers")
+    }
+    return list
+  }
+
+  /// Version 2's reply, which is a list for one name too.
+  private static func second(
+    _ question: AddressQuestion, in list: [JSONValue], _ freshness: HTTPFreshness
+  ) throws(ProviderFailure) -> Answer {
+    guard let entry = list.first(where: { name($0["dn"]) == question.message.name }) else { throw unasked }
+    guard let family = entry[question.family == .ipv4 ? "v4" : "v6"] else {
+      return Answer(.negative(.noAddress), ttl: DNSPodProvider.negativeLifetime)
+    }
+    return try answer(family, key: "ips", question: question, freshness: freshness)
   }
 
   private static func name(_ value: JSONValue?) -> DNSName? { value?.string.flatMap(DNSName.init) }
@@ -200,4 +247,37 @@ public struct EMASProvider: Provider {
 extension String {
   /// The URL's text up to its query.
   fileprivate var prefixBeforeQuery: String { firstIndex(of: "?").map { String(self[..<$0]) } ?? self }
+}
+
+extension EMASProvider: BatchProvider {
+  /// Five, by the vendor's documentation.
+  var batchLimit: Int { 5 }
+
+  func request(for questions: [AddressQuestion], at secondsSince1970: Int64) -> HTTPMessage {
+    var hosts: [String] = []
+    for question in questions where !hosts.contains(question.host.text) { hosts.append(question.host.text) }
+    let families = IPAddress.Family.allCases.filter { family in questions.contains { $0.family == family } }
+    return message(
+      batchPrefix, host: hosts.joined(separator: ","),
+      query: families.map { $0 == .ipv4 ? "4" : "6" }.sorted().joined(separator: ","), at: secondsSince1970)
+  }
+
+  func answers(
+    from reply: HTTPReply, to questions: [AddressQuestion]
+  ) throws(ProviderFailure) -> [AddressQuestion: Result<Answer, ProviderFailure>] {
+    let body = try Self.body(of: reply)
+    let isFirst = if case .first = form { true } else { false }
+    let list = try isFirst ? Self.list(body) : Self.secondList(body)
+    var answers: [AddressQuestion: Result<Answer, ProviderFailure>] = [:]
+    for question in questions {
+      do throws(ProviderFailure) {
+        answers[question] = .success(
+          try isFirst
+            ? Self.listed(question, in: list, reply.freshness) : Self.second(question, in: list, reply.freshness))
+      } catch {
+        answers[question] = .failure(error)
+      }
+    }
+    return answers
+  }
 }

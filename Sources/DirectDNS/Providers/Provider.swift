@@ -51,6 +51,23 @@ public protocol Provider: Sendable, CustomStringConvertible, CustomReflectable {
   func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer
 }
 
+/// A format that takes several names in one request.
+protocol BatchProvider: Provider {
+  /// The most names in one request.
+  var batchLimit: Int { get }
+
+  /// The request that asks several questions.
+  func request(for questions: [AddressQuestion], at secondsSince1970: Int64) -> HTTPMessage
+
+  /// Reads a reply.
+  ///
+  /// - Returns: what it says of each question; a failure of those that it does not answer.
+  /// - Throws: why the reply is no answer to any of them.
+  func answers(
+    from reply: HTTPReply, to questions: [AddressQuestion]
+  ) throws(ProviderFailure) -> [AddressQuestion: Result<Answer, ProviderFailure>]
+}
+
 extension Provider {
   /// The name and the origin: the rest of the URL may be a key.
   public var description: String { "\(name) at \(url.originText)" }

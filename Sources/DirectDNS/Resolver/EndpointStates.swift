@@ -7,6 +7,8 @@ struct EndpointState: Sendable {
   /// What became of its queries so far.
   fileprivate(set) var tally = QueryTally()
   fileprivate var bucket: TokenBucket?
+  /// Whether it has shown that it takes one name at a time, although its format would allow for more.
+  fileprivate var refusesBatches = false
 
   fileprivate init(_ number: Int, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
     self.number = number
@@ -23,11 +25,16 @@ struct EndpointState: Sendable {
 
   fileprivate mutating func update(_ configuration: ProviderConfiguration, at now: ResolverInstant) {
     self.configuration = configuration
+    refusesBatches = false
     guard let limit = configuration.rateLimit else {
       bucket = nil
       return
     }
     if bucket == nil { bucket = TokenBucket(limit, now: now) } else { bucket?.change(to: limit, at: now) }
+  }
+
+  fileprivate func isOpen(at now: ResolverInstant) -> Bool {
+    if case .open = health.standing(at: now) { true } else { false }
   }
 
   fileprivate func isBlocked(at now: ResolverInstant) -> Bool { health.blockedUntil.map { $0 > now } ?? false }
@@ -65,6 +72,18 @@ struct EndpointStates: Sendable {
     case late(names: [String])
     /// Nobody: there is none any more.
     case none
+  }
+
+  /// Whom an attempt that has had its time makes room for.
+  enum Relief: Sendable {
+    /// That endpoint, in its place.
+    case instead(EndpointState)
+    /// That endpoint, and the attempt goes on: a slow server is not given up for one that has just failed again and again.
+    case beside(EndpointState)
+    /// Nobody before that instant.
+    case later(ResolverInstant)
+    /// Nobody: it goes on for as long as the providers have.
+    case nobody
   }
 
   private(set) var endpoints: [EndpointState] = []
@@ -124,6 +143,20 @@ struct EndpointStates: Sendable {
     if let place = place(of: number) { endpoints[place].bucket?.giveBack() }
   }
 
+  /// Takes the endpoint that an attempt makes room for when it has had its time: one whose breaker is closed, or else
+  /// one whose breaker is open.
+  mutating func relief(among numbers: [Int], before deadline: ResolverInstant, at now: ResolverInstant) -> Relief {
+    let inTime = places(of: numbers).filter { endpoints[$0].ready(at: now) < deadline }
+    let usable = inTime.filter { !endpoints[$0].isOpen(at: now) }
+    let places = usable.isEmpty ? inTime : usable
+    guard let soonest = places.min(by: { endpoints[$0].ready(at: now) < endpoints[$1].ready(at: now) }) else {
+      return .nobody
+    }
+    guard endpoints[soonest].take(at: now) else { return .later(endpoints[soonest].ready(at: now)) }
+    budget.queried(at: now)
+    return usable.isEmpty ? .beside(endpoints[soonest]) : .instead(endpoints[soonest])
+  }
+
   /// Takes one of those endpoints for a second query beside the first, where the budget has room for it.
   mutating func takeHedge(among numbers: [Int], at now: ResolverInstant) -> EndpointState? {
     // Only where there is somebody to ask: a hedge's right is not spent on nothing.
@@ -131,6 +164,19 @@ struct EndpointStates: Sendable {
       endpoints[place].take(at: now)
     else { return nil }
     return endpoints[place]
+  }
+
+  /// The endpoint that is asked first, where it takes several names in one query.
+  func batchEndpoint(at now: ResolverInstant) -> (number: Int, limit: Int)? {
+    guard let number = order(at: now).first, let place = place(of: number), !endpoints[place].refusesBatches,
+      let provider = endpoints[place].configuration.provider as? any BatchProvider
+    else { return nil }
+    return (number, provider.batchLimit)
+  }
+
+  /// An endpoint takes one name at a time after all.
+  mutating func refusesBatches(_ number: Int) {
+    if let place = place(of: number) { endpoints[place].refusesBatches = true }
   }
 
   /// An endpoint is asked.

@@ -2,20 +2,29 @@
 final class KeepAlive: Sendable {
   let names: Set<HostName>
   private let task: Task<Void, Never>
+  private let pauses = KeepAlivePauses()
 
   init(_ resolver: Resolver, _ names: Set<HostName>) {
     self.names = names
     let clock = resolver.clock
     // One small task a name: a name whose refresh takes long keeps no other waiting.
-    task = Task { [weak resolver] in
+    task = Task { [weak resolver, pauses] in
       await withDiscardingTaskGroup { group in
         for name in names {
           group.addTask { [weak resolver] in
             var failures = 0
-            while let next = resolver?.keepAliveInstant(name, failures: failures),
-              (try? await clock.sleep(until: next)) != nil,
-              let isRefreshed = await resolver?.refreshKeptAlive(name)
-            {
+            var wakes = 0
+            while let next = resolver?.keepAliveInstant(name, failures: failures) {
+              let isDue =
+                if failures == 0 {
+                  (try? await clock.sleep(until: next)) != nil
+                } else {
+                  await pauses.pass(until: next, since: wakes, clock) { [weak resolver] in
+                    resolver?.cache.releasedAt(name)
+                  }
+                }
+              wakes = pauses.wakes
+              guard isDue, let isRefreshed = await resolver?.refreshKeptAlive(name) else { return }
               failures = isRefreshed ? 0 : failures + 1
             }
           }
@@ -24,7 +33,71 @@ final class KeepAlive: Sendable {
     }
   }
 
+  /// A server answers again: names that wait after a failure may be released from that.
+  func wake() { pauses.wake() }
+
   func stop() { task.cancel() }
+}
+
+/// The pauses of names whose refresh has failed: each can be cut short.
+final class KeepAlivePauses: Sendable {
+  private struct State {
+    var sleepers: [Int: Task<Void, Never>] = [:]
+    var next = 0
+    var wakes = 0
+  }
+
+  private let state = Locked(State())
+
+  /// How often names were woken so far.
+  var wakes: Int { state.withLock(\.wakes) }
+
+  /// Waits until an instant, or until the earlier one that there may be after ``wake()``.
+  ///
+  /// - Parameters:
+  ///   - instant: the end of the pause.
+  ///   - wakes: how often names had been woken when the refresh that failed began.
+  ///   - clock: whose instant that is.
+  ///   - earlier: an earlier end, if there is one by now.
+  /// - Returns: whether the end has come, rather than a cancellation.
+  func pass(
+    until instant: ResolverInstant, since wakes: Int, _ clock: any ResolverClock,
+    earlier: @Sendable () -> ResolverInstant?
+  ) async -> Bool {
+    while !Task.isCancelled {
+      let seen = self.wakes
+      let end = seen == wakes ? instant : min(instant, earlier() ?? instant)
+      guard end > clock.now else { return true }
+      let sleeper = Task { _ = try? await clock.sleep(until: end) }
+      // A wake-up since the end was looked up may have changed it.
+      let number = state.withLock { state -> Int? in
+        guard state.wakes == seen else { return nil }
+        state.next += 1
+        state.sleepers[state.next] = sleeper
+        return state.next
+      }
+      guard let number else {
+        sleeper.cancel()
+        continue
+      }
+      await withTaskCancellationHandler {
+        await sleeper.value
+      } onCancel: {
+        sleeper.cancel()
+      }
+      state.withLock { $0.sleepers[number] = nil }
+    }
+    return false
+  }
+
+  /// Has all who wait look at their end anew.
+  func wake() {
+    let sleepers = state.withLock { state in
+      state.wakes += 1
+      return Array(state.sleepers.values)
+    }
+    for sleeper in sleepers { sleeper.cancel() }
+  }
 }
 
 extension Resolver {

@@ -4,20 +4,40 @@ struct LookupDeadlines: Sendable, Hashable {
   let whole: ResolverInstant
   /// When the providers must be done; the system's DNS gets what is left.
   let providers: ResolverInstant
-  /// How long one attempt may take.
+  /// How long one attempt may take while there is another endpoint to ask in its place; without one it goes on until the
+  /// providers' time is over.
   let attempt: Duration
 
   /// Of 5 s: 3.5 s for the providers together, 3 s for each attempt.
-  init(timeout: Duration, from now: ResolverInstant) {
+  ///
+  /// - Parameters:
+  ///   - timeout: the time of the whole.
+  ///   - now: when the lookup begins.
+  ///   - hasSystem: whether the system's DNS may be asked afterwards; without it the providers have 4.9 s of 5.
+  init(timeout: Duration, from now: ResolverInstant, hasSystem: Bool = true) {
     let nanoseconds = timeout.wholeNanoseconds
     whole = now + timeout
-    providers = now + .nanoseconds(nanoseconds / 10 * 7)
+    providers = now + .nanoseconds(hasSystem ? nanoseconds / 10 * 7 : nanoseconds / 50 * 49)
     attempt = .nanoseconds(nanoseconds / 10 * 6)
   }
 
-  /// How long an attempt that begins now may take; nothing if it is too late for one.
-  func attemptTimeout(at now: ResolverInstant) -> Duration? {
-    let left = min(attempt, providers - now)
+  /// How long an attempt that begins now may take at most; nothing if it is too late for one.
+  func timeLeft(at now: ResolverInstant) -> Duration? {
+    let left = providers - now
     return left > .zero ? left : nil
+  }
+}
+
+extension Resolver {
+  /// The times of a lookup that begins at that instant.
+  ///
+  /// - Parameters:
+  ///   - timeout: the caller's own time; nothing means the configuration's.
+  ///   - now: when the lookup begins.
+  /// - Returns: the times, by the configuration of the moment.
+  func lookupDeadlines(_ timeout: Duration? = nil, from now: ResolverInstant) -> LookupDeadlines {
+    let settings = self.settings
+    return LookupDeadlines(
+      timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: settings.system != nil)
   }
 }

@@ -7,7 +7,7 @@ extension Resolver {
     let wanted = options.families ?? configuration.families
     let route = configuration.localZones.route(host)
     if let local = try local(host, route, wanted) { return local }
-    let deadlines = LookupDeadlines(timeout: options.timeout ?? configuration.timeout, from: clock.now)
+    let deadlines = lookupDeadlines(options.timeout, from: clock.now)
     let settled = settle(host, wanted, options.expired, at: clock.now)
     let known: Known?
     do throws(DirectDNSError) {
@@ -47,8 +47,7 @@ extension Resolver {
   func refreshBehind(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, at now: ResolverInstant
   ) -> [(IPAddress.Family, Flight<FlightOutcome>)] {
-    let started = startRefresh(
-      host, wanted, route, LookupDeadlines(timeout: settings.configuration.timeout, from: now), at: now)
+    let started = startRefresh(host, wanted, route, lookupDeadlines(from: now), at: now)
     guard !started.isEmpty else { return started }
     metrics.refreshed(.behind)
     settings.configuration.observer?(.refresh(host))
@@ -57,7 +56,7 @@ extension Resolver {
 
   func startRefresh(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ deadlines: LookupDeadlines,
-    at now: ResolverInstant
+    _ batch: QuestionBatch? = nil, at now: ResolverInstant
   ) -> [(IPAddress.Family, Flight<FlightOutcome>)] {
     guard !hasEnded else { return [] }
     let known = cache.value(host)
@@ -65,7 +64,7 @@ extension Resolver {
       let question = AddressQuestion(host, family)
       if let entry = known?[family].entry, cache.phase(of: entry, at: now) == .fresh { return nil }
       guard cache.mayRefresh(question, at: now) else { return nil }
-      return (family, flight(question, route, deadlines))
+      return (family, flight(question, route, deadlines, batch))
     }
   }
 
@@ -103,7 +102,7 @@ extension Resolver {
     let configuration = settings.configuration
     let route = configuration.localZones.route(host)
     guard route == .providers || route == .system && settings.system != nil else { return [] }
-    let deadlines = LookupDeadlines(timeout: configuration.timeout, from: clock.now)
+    let deadlines = lookupDeadlines(from: clock.now)
     metrics.refreshed(.ahead)
     return configuration.families.members.map { flight(AddressQuestion(host, $0), route, deadlines) }
   }
@@ -204,20 +203,29 @@ extension Resolver {
 
   /// The one flight that asks a question, whoever waits for it.
   private func flight(
-    _ question: AddressQuestion, _ route: NameRoute, _ deadlines: LookupDeadlines
+    _ question: AddressQuestion, _ route: NameRoute, _ deadlines: LookupDeadlines, _ batch: QuestionBatch? = nil
   ) -> Flight<FlightOutcome> {
     if route == .system { return systemFlight(question, deadlines) }
     return flights.flight(question) { [self] in
+      batch?.expect()
       defer { forget(question.host, unlessRoutedTo: [.providers]) }
       var lease: StoreLink.Lease?
       if let store {
         switch await storeTurn(store, question, deadlines) {
-        case .landed(let outcome): return outcome
+        case .landed(let outcome):
+          batch?.leave()
+          return outcome
         case .ask(let taken): lease = taken
         }
       }
       do throws(Upstreams.Failed) {
-        let answered = try await upstreams.answer(question, deadlines)
+        let answered: Upstreams.Answered
+        switch await batch?.outcome(of: question) {
+        case .answered(let together): answered = together
+        case .alone(let failed): answered = try await upstreams.answer(question, deadlines, after: failed)
+        case nil: answered = try await upstreams.answer(question, deadlines)
+        }
+        serverAnswered(.endpoint(answered.endpoint))
         let source = sources.code(ofProvider: answered.provider) ?? SourceNames.system
         tellStore(answered, question, source: source, lease: lease)
         return kept(answered.answer, question, source, asked: answered.asked)
@@ -228,7 +236,7 @@ extension Resolver {
         guard let known else {
           return .failed(DirectDNSError(.shutDown, "The resolver was shut down while \(question.host) was looked up."))
         }
-        cache.remember(known, for: question, now: now)
+        cache.remember(known, for: question, by: error.endpoints.map { .endpoint($0) }, now: now)
         return .failed(known)
       }
     }
@@ -255,6 +263,7 @@ extension Resolver {
       switch outcome {
       case .success(let answer):
         systemFailures.withLock { $0.forget(question) }
+        serverAnswered(.system)
         // A provider's answer is never overwritten by the system's.
         guard cache.hasProviderEntry(question) else { return kept(answer, question, SourceNames.system, asked: asked) }
         return .answered(answer, .system, CacheLife(askedAt: asked.nanoseconds, expireAt: asked.nanoseconds))
@@ -262,14 +271,24 @@ extension Resolver {
         let error = DirectDNSError(
           .upstreamFailed, "\(question.host) could not be looked up: the system's DNS failed.",
           attempts: [.init(provider: "system", reason: failure.reason)])
-        systemFailures.withLock { $0.note(error, for: question, at: clock.now) }
+        systemFailures.withLock { $0.note(error, for: question, by: [.system], at: clock.now) }
         // Nobody else is asked about such a name: the failure is a refresh's that failed, as a provider's is of others.
         if settings.configuration.localZones.route(question.host) == .system {
-          cache.remember(error, for: question, now: clock.now)
+          cache.remember(error, for: question, by: [.system], now: clock.now)
         }
         return .failed(error)
       }
     }
+  }
+
+  /// A server answers: what it failed before may soon be asked for again.
+  func serverAnswered(_ server: FailureMemory.Server) {
+    let now = clock.now
+    var released = cache.answered(by: server, at: now)
+    if server == .system { released += systemFailures.withLock { $0.answered(by: .system, at: now) } }
+    guard released > 0 else { return }
+    logger.debug("a server answers again: what it failed is asked for anew", metadata: ["questions": "\(released)"])
+    wakeKeptAlive()
   }
 
   /// The system's answers live a minute at most, in seconds: they are a makeshift.

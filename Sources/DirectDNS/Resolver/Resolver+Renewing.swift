@@ -25,7 +25,7 @@ extension Resolver {
     let wanted = families ?? configuration.families
     let route = configuration.localZones.route(host)
     if let local = try local(host, route, wanted) { return Renewal(resolution: local, wasAsked: false) }
-    let deadlines = LookupDeadlines(timeout: configuration.timeout, from: clock.now)
+    let deadlines = lookupDeadlines(from: clock.now)
     var outcomes: [IPAddress.Family: FlightOutcome] = [:]
     var wasAsked = false
     // Twice where the store had an answer that is not fresh either.

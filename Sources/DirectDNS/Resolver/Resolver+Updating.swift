@@ -24,7 +24,7 @@ extension Resolver {
   /// by ``keepAlive(_:)`` stay, unless the configuration had them and has them no longer.
   ///
   /// What a resolver is built around stays as it was made: `capacity`, `store`, `storeTimeout` and `observer` of the
-  /// new configuration are ignored; and so is `trust` where the transport is the caller's own. The files of `trust` are
+  /// new configuration are ignored; and so are `trust` and `connectionsPerServer` where the transport is the caller's own. The files of `trust` are
   /// read when it changes. Over its life a resolver takes providers of at most 254 different names.
   ///
   /// A cached lookup costs what it did before. The call itself waits for nothing and may look through the cache once.
@@ -49,7 +49,10 @@ extension Resolver {
       configuration.store = old.configuration.store
       configuration.storeTimeout = old.configuration.storeTimeout
       configuration.observer = old.configuration.observer
-      if let trust { ownTransport?.update(trust) }
+      let connections = configuration.connectionsPerServer
+      if trust != nil || connections != old.configuration.connectionsPerServer {
+        ownTransport?.update(trust, connections: connections)
+      }
       apply(ResolverSettings(configuration, system: system ?? old.systemSource), inPlaceOf: old)
     }
     logger.info("configuration updated")

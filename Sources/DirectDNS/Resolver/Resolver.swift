@@ -74,7 +74,7 @@ public final class Resolver: Sendable {
       ownTransport = nil
       self.transport = transport
     } else {
-      let own = try CurlTransport(trust: configuration.trust)
+      let own = try CurlTransport(trust: configuration.trust, connections: configuration.connectionsPerServer)
       ownTransport = own
       self.transport = own
     }
@@ -187,6 +187,9 @@ public final class Resolver: Sendable {
       current = names.isEmpty ? nil : KeepAlive(self, names)
     }
   }
+
+  /// Has names that wait after a failed refresh look at the time anew.
+  func wakeKeptAlive() { keepAlive.withLock(\.self)?.wake() }
 
   /// Ends what is under way.
   ///

@@ -24,12 +24,17 @@ public struct ResolverConfiguration: Sendable {
   public var localZones: LocalZones
   /// How long a lookup may take.
   ///
-  /// Default 5 s; each attempt has 60 % of it, the providers together have 70 %.
+  /// Default 5 s. The providers together have 70 % of it, or 98 % where ``usesSystemDNS`` is false; an attempt has 60 %
+  /// while there is another provider to ask in its place, and else as long as they all have.
   public var timeout: Duration
   /// Whether a second provider is asked when the first one takes longer than usual.
   ///
   /// Default true.
   public var hedges: Bool
+  /// The most connections to one provider that speaks HTTP/1.1, which carries one query at a time on each.
+  ///
+  /// Default 32. Over HTTP/2 one connection carries fifty queries, and there are no more than eight.
+  public var connectionsPerServer: Int
   /// The families that a lookup asks for unless its caller says otherwise.
   ///
   /// Default both.
@@ -62,6 +67,7 @@ public struct ResolverConfiguration: Sendable {
     localZones = LocalZones()
     timeout = .seconds(5)
     hedges = true
+    connectionsPerServer = 32
     families = .any
     trust = TrustStore()
     store = nil
@@ -88,6 +94,10 @@ public struct ResolverConfiguration: Sendable {
       throw DirectDNSError(.invalidConfiguration, "cache.minimumTTL is greater than cache.maximumTTL.")
     }
     guard capacity > 0 else { throw DirectDNSError(.invalidConfiguration, "capacity is \(capacity): 1 is the least.") }
+    guard connectionsPerServer > 0 else {
+      throw DirectDNSError(
+        .invalidConfiguration, "connectionsPerServer is \(connectionsPerServer): 1 is the least.")
+    }
     guard !families.isEmpty else {
       throw DirectDNSError(.invalidConfiguration, "families is empty: choose any, ipv4 or ipv6.")
     }

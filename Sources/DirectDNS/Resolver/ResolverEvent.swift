@@ -24,7 +24,7 @@ public enum ResolverEvent: Sendable {
     public var duration: Duration
   }
 
-  /// A query ended.
+  /// A query ended; one that asked for several names has an event for each of its questions.
   case attempt(Attempt)
   /// A lookup was answered from the cache.
   case hit(HostName, Resolution.Freshness)

@@ -11,27 +11,29 @@ struct UpstreamReport: Sendable {
 
   init(observer: (@Sendable (ResolverEvent) -> Void)?) { self.observer = observer }
 
-  /// A query ended.
+  /// A query ended, with a result for each of its questions.
   func ended(
-    _ provider: any Provider, _ question: AddressQuestion, reply: HTTPReply?,
-    result: Result<Answer, ProviderFailure>, label: QueryLabel, isHedge: Bool, duration: Duration
+    _ provider: any Provider, _ results: [AddressQuestion: Result<Answer, ProviderFailure>], reply: HTTPReply?,
+    label: QueryLabel, isHedge: Bool = false, duration: Duration
   ) {
     metrics.count(.queries, provider.name, label.text)
     metrics.record(.queryTime, provider.name, duration: duration)
     if isHedge { metrics.count(.hedges, provider.name) }
-    if case .failure(let failure) = result, failure.kind != .cancelled {
-      logger.debug(
-        "query failed",
-        metadata: ["provider": "\(provider.name)", "question": "\(question)", "reason": "\(failure.reason)"])
+    for (question, result) in results {
+      if case .failure(let failure) = result, failure.kind != .cancelled {
+        logger.debug(
+          "query failed",
+          metadata: ["provider": "\(provider.name)", "question": "\(question)", "reason": "\(failure.reason)"])
+      }
+      guard let observer else { continue }
+      let isAnswer = if case .success = result { true } else { false }
+      observer(
+        .attempt(
+          ResolverEvent.Attempt(
+            provider: provider.name, origin: provider.url.originText, question: question, address: reply?.address,
+            status: reply?.status.code, outcome: Self.text(result), isAnswer: isAnswer, isHedge: isHedge,
+            duration: duration)))
     }
-    guard let observer else { return }
-    let isAnswer = if case .success = result { true } else { false }
-    observer(
-      .attempt(
-        ResolverEvent.Attempt(
-          provider: provider.name, origin: provider.url.originText, question: question, address: reply?.address,
-          status: reply?.status.code, outcome: Self.text(result), isAnswer: isAnswer, isHedge: isHedge,
-          duration: duration)))
   }
 
   /// The system's DNS was asked.

@@ -14,7 +14,7 @@ extension WarmupJob {
       state.queue.close()
       if state.end == nil { state.tally.readAll() }
     }
-    _ = advance()
+    advance()
   }
 
   /// Takes entries over, and holds their source back while there are many.
@@ -34,7 +34,7 @@ extension WarmupJob {
     for channel in channels {
       for case .failure(let rejection) in names { await channel.send(.rejected(rejection)) }
     }
-    _ = advance()
+    advance()
     await withCheckedContinuation { continuation in
       let isHeld = state.withLock { state in
         guard state.end == nil, state.queue.isFull else { return false }
@@ -50,31 +50,49 @@ extension WarmupJob {
 
   /// Begins whatever may begin.
   ///
-  /// - Parameter wantsOne: whether the caller looks up one name itself.
-  /// - Returns: the caller's name, where there is one.
-  private func advance(wantsOne: Bool = false) -> WarmupQueue.Task? {
+  /// - Parameter wantsSome: whether the caller looks up the first names itself.
+  /// - Returns: the caller's names, where there are some.
+  @discardableResult
+  private func advance(wantsSome: Bool = false) -> [WarmupQueue.Task] {
     let now = clock.now
+    let limit = togetherLimit
     let (own, held) = state.withLock { state in
-      let own = begin(&state, wantsOne: wantsOne, at: now)
+      let own = begin(&state, wantsSome: wantsSome, together: limit, at: now)
       return (own, state.queue.hasRoom ? state.heldBack.take() : nil)
     }
     held?.resume()
     return own
   }
 
-  private func begin(_ state: inout State, wantsOne: Bool, at now: ResolverInstant) -> WarmupQueue.Task? {
-    var own: WarmupQueue.Task?
+  /// How many names are asked for in one query: as many as the provider takes, and no more than may begin in a second.
+  private var togetherLimit: Int {
+    min(resolver.batchLimit, plan.rate.map { Int(max(1, min($0, 1000))) } ?? .max)
+  }
+
+  private func begin(
+    _ state: inout State, wantsSome: Bool, together limit: Int, at now: ResolverInstant
+  ) -> [WarmupQueue.Task] {
+    var own: [WarmupQueue.Task] = []
+    var group: [WarmupQueue.Task] = []
+    func beginGroup() {
+      guard !group.isEmpty else { return }
+      if wantsSome, own.isEmpty { own = group } else { state.starts?.yield(.look(group)) }
+      group = []
+    }
     while true {
-      switch state.queue.next(at: now) {
+      switch state.queue.next(at: now, together: group.isEmpty ? limit : 1) {
       case .look(let task):
-        if wantsOne, own == nil { own = task } else { state.starts?.yield(.look(task)) }
+        group.append(task)
+        if group.count >= limit { beginGroup() }
       case .wait(let instant):
+        beginGroup()
         if let instant, instant < state.wakesAt ?? ResolverInstant(nanoseconds: .max) {
           state.wakesAt = instant
           state.starts?.yield(.wake(instant))
         }
         return own
       case .done:
+        beginGroup()
         state.starts?.finish()
         return own
       }
@@ -83,14 +101,21 @@ extension WarmupJob {
 
   func wake(at instant: ResolverInstant) {
     state.withLock { if $0.wakesAt == instant { $0.wakesAt = nil } }
-    _ = advance()
+    advance()
   }
 
-  func work(_ first: WarmupQueue.Task) async {
-    var next: WarmupQueue.Task? = first
-    while let task = next {
-      await look(task)
-      next = advance(wantsOne: true)
+  func work(_ first: [WarmupQueue.Task]) async {
+    var next = first
+    while let task = next.first {
+      if resolver.batchLimit > 1 { resolver.askTogether(next.map(\.host), plan.families) }
+      if next.count == 1 {
+        await look(task)
+      } else {
+        await withDiscardingTaskGroup { group in
+          for task in next { group.addTask { await self.look(task) } }
+        }
+      }
+      next = advance(wantsSome: true)
     }
   }
 

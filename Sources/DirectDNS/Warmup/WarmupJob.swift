@@ -33,7 +33,7 @@ public final class WarmupJob: Sendable {
 
   /// What the job's own task begins.
   enum Start: Sendable {
-    case look(WarmupQueue.Task)
+    case look([WarmupQueue.Task])
     case wake(ResolverInstant)
   }
 
@@ -140,7 +140,7 @@ public final class WarmupJob: Sendable {
       }
       for await start in starts {
         switch start {
-        case .look(let task): group.addTask { await self.work(task) }
+        case .look(let tasks): group.addTask { await self.work(tasks) }
         case .wake(let instant):
           group.addTask { [clock] in
             if (try? await clock.sleep(until: instant)) != nil { self.wake(at: instant) }

@@ -84,9 +84,15 @@ struct WarmupQueue: Sendable {
   // MARK: What is next
 
   /// The next step; a name that is to be looked up counts as under way from now on.
-  mutating func next(at now: ResolverInstant) -> Step {
+  ///
+  /// - Parameters:
+  ///   - now: the present.
+  ///   - count: how many names are to begin together, this one included: without room for all of them none begins.
+  /// - Returns: what to do now.
+  mutating func next(at now: ResolverInstant, together count: Int = 1) -> Step {
     guard !waiting.isEmpty || !retries.isEmpty else { return isClosed && running == 0 ? .done : .wait(nil) }
-    guard running < width.current else { return .wait(nil) }
+    let wanted = min(count, max(1, waiting.count), width.current)
+    guard running + wanted <= width.current else { return .wait(nil) }
     if let pausedUntil, pausedUntil > now { return .wait(pausedUntil) }
     let turn = pace.turn(at: now)
     guard turn <= now else { return .wait(turn) }

@@ -71,4 +71,105 @@ struct FailureMemoryTests {
     #expect(memory.error(for: other, at: Sample.at(1.5)) != nil)
     #expect(memory.error(for: third, at: Sample.at(1.5)) != nil)
   }
+
+  // MARK: Expired answers (RFC 8767)
+
+  @Test func `an expired answer is not refreshed for 30 s, while the error is told for 1 s`() {
+    var memory = FailureMemory(policy: CachePolicy(), capacity: 10)
+    memory.note(error, for: question, recheck: .seconds(30), at: Sample.at(0))
+    #expect(memory.error(for: question, at: Sample.at(1)) == nil)
+    #expect(!memory.mayRefresh(question, at: Sample.at(30).before))
+    #expect(memory.mayRefresh(question, at: Sample.at(30)))
+    memory.forgetWait(of: question)
+    #expect(memory.mayRefresh(question, at: Sample.at(1)))
+  }
+
+  @Test func `a flood of failing names ends no wait of an expired answer`() {
+    var memory = FailureMemory(policy: CachePolicy(), capacity: 8)
+    memory.note(error, for: question, recheck: .seconds(30), at: Sample.at(0))
+    for number in 0..<100 {
+      memory.note(error, for: AddressQuestion(Sample.name("n\(number).example.net"), .ipv4), at: Sample.at(0))
+    }
+    #expect(!memory.mayRefresh(question, at: Sample.at(29)))
+  }
+
+  // MARK: Servers that are back
+
+  private func question(_ number: Int) -> AddressQuestion {
+    AddressQuestion(Sample.name("n\(number).example.net"), .ipv4)
+  }
+
+  private func failing(_ count: Int, by servers: [FailureMemory.Server] = [.endpoint(1)]) -> FailureMemory {
+    var memory = FailureMemory(policy: CachePolicy(), capacity: 10_000)
+    for number in 0..<count {
+      memory.note(error, for: question(number), by: servers, recheck: .seconds(30), at: Sample.at(0))
+    }
+    return memory
+  }
+
+  @Test(arguments: [(1, 0.0), (2, 0.02), (11, 0.2), (100, 1.98), (1000, 1.998), (10_000, 1.9998)])
+  func `the waits of what a server failed end with its success, 20 ms apart and within 2 s`(
+    _ count: Int, _ last: Double
+  ) {
+    var memory = failing(count)
+    #expect(memory.answered(by: .endpoint(1), at: Sample.at(10)) == count)
+    #expect(memory.mayRefresh(question(0), at: Sample.at(10)))
+    #expect(memory.mayRefresh(question(count - 1), at: Sample.at(10 + last)))
+    if count > 1 { #expect(!memory.mayRefresh(question(count - 1), at: Sample.at(10 + last).before)) }
+    // Evenly: never more than their share.
+    let half = (0..<count).count { memory.mayRefresh(question($0), at: Sample.at(10 + last / 2)) }
+    #expect(half <= count / 2 + 1)
+    #expect(memory.answered(by: .endpoint(1), at: Sample.at(11)) == 0)
+  }
+
+  @Test func `each of the servers that failed it ends its wait, and no other does`() {
+    for (server, ends) in [
+      (FailureMemory.Server.endpoint(1), true), (.endpoint(2), true), (.endpoint(3), false), (.system, false),
+    ] {
+      var memory = failing(1, by: [.endpoint(1), .endpoint(2)])
+      #expect(memory.answered(by: server, at: Sample.at(10)) == (ends ? 1 : 0))
+      #expect(memory.mayRefresh(question(0), at: Sample.at(10)) == ends)
+    }
+  }
+
+  @Test func `no wait ends later than it would have`() {
+    var memory = failing(1000)
+    _ = memory.answered(by: .endpoint(1), at: Sample.at(29.5))
+    for number in 0..<1000 { #expect(memory.mayRefresh(question(number), at: Sample.at(30))) }
+  }
+
+  @Test func `a try that follows a success and is in vain is followed by longer pauses`() {
+    var memory = failing(1)
+    var now = Sample.at(10)
+    for seconds in [0, 2, 4, 8, 16, 30, 30] {
+      _ = memory.answered(by: .endpoint(1), at: now)
+      if seconds > 0 { #expect(!memory.mayRefresh(question(0), at: (now + .seconds(seconds)).before), "\(seconds)") }
+      now = now + .seconds(seconds)
+      #expect(memory.mayRefresh(question(0), at: now), "\(seconds)")
+      memory.note(error, for: question(0), by: [.endpoint(1)], recheck: .seconds(30), at: now)
+    }
+  }
+
+  @Test func `an answer makes good for what was in vain`() {
+    var memory = failing(1)
+    for _ in 0..<4 {
+      _ = memory.answered(by: .endpoint(1), at: Sample.at(10))
+      memory.note(error, for: question(0), by: [.endpoint(1)], recheck: .seconds(30), at: Sample.at(10))
+    }
+    memory.forget(question(0))
+    memory.note(error, for: question(0), by: [.endpoint(1)], recheck: .seconds(30), at: Sample.at(20))
+    _ = memory.answered(by: .endpoint(1), at: Sample.at(21))
+    #expect(memory.mayRefresh(question(0), at: Sample.at(21)))
+    #expect(memory.releasedAt(question(0)) == Sample.at(21))
+  }
+
+  @Test func `what was forgotten waits for nobody`() {
+    var memory = failing(3)
+    memory.forget(question(1))
+    #expect(memory.answered(by: .endpoint(1), at: Sample.at(10)) == 2)
+    #expect(memory.releasedAt(question(1)) == nil)
+    memory = failing(3)
+    memory.forgetAll()
+    #expect(memory.answered(by: .endpoint(1), at: Sample.at(10)) == 0)
+  }
 }

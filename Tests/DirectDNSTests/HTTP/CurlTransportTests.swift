@@ -101,12 +101,46 @@ struct CurlTransportTests {
     }
   }
 
-  @Test func `over HTTP/1.1 a few connections carry any number of requests`() async throws {
-    try await ProviderFixture.plain { fixture async throws in
-      let tasks = (0..<100).map { fixture.begin("/resolve?name=n\($0).flood.test") }
+  @Test(arguments: [1, 4, 32, 100])
+  func `over HTTP/1.1 so many connections carry any number of requests, one at a time on each`(_ limit: Int)
+    async throws
+  {
+    try await ProviderFixture.plain(connections: limit) { fixture async throws in
+      fixture.server.misbehave(.hold, times: limit)
+      let tasks = (0..<150).map { fixture.begin("/resolve?name=n\($0).flood.test") }
+      // All of them stand before the first reply.
+      await fixture.server.waitForHeld(limit)
+      #expect(fixture.server.connectionCount == limit)
+      fixture.server.release()
       for task in tasks { #expect(try await task.value.get().status.code == 200) }
-      #expect(fixture.server.connectionCount <= 8)
-      #expect(fixture.server.requests.count == 100)
+      #expect(fixture.server.connectionCount == limit)
+      #expect(fixture.server.requests.count == 150)
+    }
+  }
+
+  @Test func `a server under TLS that speaks HTTP/1.1 alone gets as many, once it has answered`() async throws {
+    try await ProviderFixture.secure([.http1]) { fixture async throws in
+      try await fixture.send()
+      fixture.server.misbehave(.hold, times: 32)
+      let tasks = (0..<150).map { fixture.begin("/resolve?name=n\($0).flood.test") }
+      await fixture.server.waitForHeld(32)
+      #expect(fixture.server.connectionCount == 32)
+      fixture.server.release()
+      for task in tasks { #expect(try await task.value.get().status.code == 200) }
+      #expect(fixture.server.connectionCount == 32)
+    }
+  }
+
+  @Test func `a change of the limit holds from the next request on`() async throws {
+    try await ProviderFixture.plain(connections: 2) { fixture async throws in
+      try await fixture.send()
+      fixture.transport.update(nil, connections: 5)
+      fixture.server.misbehave(.hold, times: 5)
+      let tasks = (0..<20).map { fixture.begin("/resolve?name=n\($0).flood.test") }
+      await fixture.server.waitForHeld(5)
+      #expect(fixture.server.connectionCount == 5)
+      fixture.server.release()
+      for task in tasks { #expect(try await task.value.get().status.code == 200) }
     }
   }
 

@@ -57,9 +57,11 @@ struct ProviderFixture: Sendable {
   }
 
   /// Plain HTTP/1.1 at an address.
-  static func plain<Result>(_ body: (ProviderFixture) async throws -> Result) async throws -> Result {
+  static func plain<Result>(
+    connections: Int = 32, _ body: (ProviderFixture) async throws -> Result
+  ) async throws -> Result {
     let server = try await FakeProvider.start(records: records)
-    let transport = try CurlTransport()
+    let transport = try CurlTransport(connections: connections)
     return try await lend(
       ProviderFixture(
         server: server, transport: transport, endpoint: HTTPEndpoint(url: try WebURL(server.baseURL))),

@@ -84,4 +84,47 @@ struct EndpointStatesTests {
     states.update(Self.configuration("one"), at: Sample.at(0))
     #expect(!states.hedges)
   }
+
+  // MARK: Attempts that have had their time
+
+  private static func relief(_ states: inout EndpointStates, _ numbers: [Int], at seconds: Double) -> String {
+    switch states.relief(among: numbers, before: Sample.at(3.5), at: Sample.at(seconds)) {
+    case .instead(let endpoint): "instead \(endpoint.configuration.provider.name)"
+    case .beside(let endpoint): "beside \(endpoint.configuration.provider.name)"
+    case .later(let instant): "later \(instant.nanoseconds / 1_000_000)"
+    case .nobody: "nobody"
+    }
+  }
+
+  @Test func `an attempt makes room for the next endpoint whose breaker is closed`() {
+    var states = EndpointStates(Self.configuration("one", "two", "three"), at: Sample.at(0))
+    Self.opened(&states, 1, at: 0)
+    #expect(Self.relief(&states, [1, 2], at: 3) == "instead three")
+  }
+
+  @Test func `for one whose breaker is open it makes none, and that is asked beside it`() {
+    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
+    Self.opened(&states, 1, at: 0)
+    #expect(Self.relief(&states, [1], at: 3) == "beside two")
+  }
+
+  @Test func `it goes on where nobody is left, or nobody who may be asked in time`() {
+    var states = EndpointStates(
+      Self.configuration("one", "two", limit: RateLimit(perSecond: 0.1)), at: Sample.at(0))
+    #expect(Self.relief(&states, [], at: 3) == "nobody")
+    #expect(Self.take(&states, [1], at: 0) == "two")
+    #expect(Self.relief(&states, [1], at: 3) == "nobody")
+    states.ended(
+      0, .failure(ProviderFailure(.rateLimited(retryAfter: .seconds(60)), "429")),
+      of: EndpointHealth.Lookup(host: Sample.name("n.example"), end: Sample.at(5)), in: .zero, at: Sample.at(0))
+    #expect(Self.relief(&states, [0, 1], at: 3) == "nobody")
+  }
+
+  @Test func `it goes on until somebody may be asked`() {
+    var states = EndpointStates(
+      Self.configuration("one", "two", limit: RateLimit(perSecond: 5, burst: 1)), at: Sample.at(0))
+    #expect(Self.take(&states, [1], at: 3) == "two")
+    #expect(Self.relief(&states, [1], at: 3) == "later 3200")
+    #expect(Self.relief(&states, [1], at: 3.2) == "instead two")
+  }
 }

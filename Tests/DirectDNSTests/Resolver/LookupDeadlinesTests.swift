@@ -17,19 +17,24 @@ struct LookupDeadlinesTests {
     #expect(deadlines.attempt == attempt)
   }
 
-  @Test func `a late attempt gets what is left of the providers' time, and none after it`() {
+  @Test(arguments: [(Duration.seconds(5), 4.9), (.seconds(1), 0.98), (.seconds(10), 9.8)])
+  func `without the system's DNS the providers have all but 100 ms of 5 s`(_ whole: Duration, _ providers: Double) {
+    let deadlines = LookupDeadlines(timeout: whole, from: Sample.at(0), hasSystem: false)
+    #expect(deadlines.providers == Sample.at(providers))
+  }
+
+  @Test func `an attempt has at most what is left of the providers' time, and none begins after it`() {
     let deadlines = LookupDeadlines(timeout: .seconds(5), from: Sample.at(0))
-    #expect(deadlines.attemptTimeout(at: Sample.at(0)) == .seconds(3))
-    #expect(deadlines.attemptTimeout(at: Sample.at(0.5)) == .seconds(3))
-    #expect(deadlines.attemptTimeout(at: Sample.at(3)) == .milliseconds(500))
-    #expect(deadlines.attemptTimeout(at: Sample.at(3.5).before) == .nanoseconds(1))
-    #expect(deadlines.attemptTimeout(at: Sample.at(3.5)) == nil)
-    #expect(deadlines.attemptTimeout(at: Sample.at(9)) == nil)
+    #expect(deadlines.timeLeft(at: Sample.at(0)) == .milliseconds(3500))
+    #expect(deadlines.timeLeft(at: Sample.at(3)) == .milliseconds(500))
+    #expect(deadlines.timeLeft(at: Sample.at(3.5).before) == .nanoseconds(1))
+    #expect(deadlines.timeLeft(at: Sample.at(3.5)) == nil)
+    #expect(deadlines.timeLeft(at: Sample.at(9)) == nil)
   }
 
   @Test func `a caller who would wait for ever has time`() {
     let deadlines = LookupDeadlines(timeout: .seconds(Int64.max), from: Sample.at(100))
     #expect(deadlines.whole == ResolverInstant(nanoseconds: .max))
-    #expect(deadlines.attemptTimeout(at: Sample.at(100)).map { $0 > .seconds(1_000_000) } == true)
+    #expect(deadlines.timeLeft(at: Sample.at(100)).map { $0 > .seconds(1_000_000) } == true)
   }
 }

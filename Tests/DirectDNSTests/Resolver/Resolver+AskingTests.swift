@@ -258,7 +258,7 @@ struct ResolverAskingTests {
     let waiting = laboratory.begin(slow)
     await laboratory.clock.waitForSleepers()
     #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.1"])
-    laboratory.clock.advance(by: .seconds(3))
+    laboratory.clock.advance(by: .milliseconds(3500))
     #expect(await waiting.value.error?.code == .upstreamFailed)
   }
 
@@ -669,9 +669,9 @@ struct ResolverAskingTests {
     laboratory.system.answer(Script.addresses("192.0.2.9"))
     let lookup = laboratory.begin()
     await laboratory.clock.waitForSleepers()
-    laboratory.clock.advance(by: .seconds(3))
+    laboratory.clock.advance(by: .milliseconds(3500))
     #expect(try await lookup.value.get().source == .system)
-    #expect(laboratory.system.asked.map(\.timeout) == [.seconds(2)])
+    #expect(laboratory.system.asked.map(\.timeout) == [.milliseconds(1500)])
   }
 
   @Test func `a lookup ends at its deadline, whatever the system's DNS does`() async throws {
@@ -680,9 +680,9 @@ struct ResolverAskingTests {
     laboratory.system.answer { _ in .silence }
     let lookup = laboratory.begin()
     await laboratory.clock.waitForSleepers()
-    laboratory.clock.advance(by: .seconds(3))
+    laboratory.clock.advance(by: .milliseconds(3500))
     await laboratory.clock.waitForSleepers(2)
-    laboratory.clock.advance(by: .seconds(2))
+    laboratory.clock.advance(by: .milliseconds(1500))
     let error = await lookup.value.error
     #expect(error?.attempts.contains { $0.provider == "one" } == true)
     #expect(laboratory.clock.now == Sample.at(5))

@@ -24,6 +24,7 @@ struct ResolverConfigurationTests {
     #expect(configuration.usesSystemDNS)
     #expect(configuration.cache == CachePolicy())
     #expect(configuration.capacity == 10_000)
+    #expect(configuration.connectionsPerServer == 32)
     #expect(configuration.keepAlive.isEmpty)
     #expect(configuration.localZones == LocalZones())
     #expect(configuration.timeout == .seconds(5))
@@ -50,6 +51,7 @@ struct ResolverConfigurationTests {
     for (change, part) in [
       ({ $0.timeout = .zero }, "timeout"), ({ $0.timeout = .seconds(-1) }, "timeout"),
       ({ $0.cache.minimumTTL = .seconds(4000) }, "minimumTTL"), ({ $0.capacity = 0 }, "capacity"),
+      ({ $0.connectionsPerServer = 0 }, "connectionsPerServer"),
       ({ $0.families = [] }, "families"), ({ $0.providers[0].rateLimit = RateLimit(perSecond: 0) }, "one"),
       ({ $0.providers[0].rateLimit = RateLimit(perSecond: -5) }, "rate"),
     ] as [((inout ResolverConfiguration) -> Void, String)] {

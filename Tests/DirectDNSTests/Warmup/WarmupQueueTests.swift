@@ -146,4 +146,21 @@ struct WarmupQueueTests {
     queue.ended(isAnswer: true)
     #expect(step(&queue, at: 9) == "done")
   }
+
+  @Test func `names that begin together wait until there is room for all of them`() {
+    var queue = queue(width: 4, "a.example", "b.example", "c.example", "d.example", "e.example")
+    func begins(together count: Int) -> Bool {
+      if case .look = queue.next(at: Sample.at(0), together: count) { true } else { false }
+    }
+    #expect(begins(together: 3) && begins(together: 1) && begins(together: 1))
+    // One more has room, and two wait.
+    #expect(!begins(together: 2))
+    queue.ended(isAnswer: true)
+    #expect(begins(together: 2) && begins(together: 1))
+    // No more than there are, and than there can be.
+    #expect(queue.running == 4)
+    for _ in 0..<4 { queue.ended(isAnswer: true) }
+    _ = queue.offer(Sample.name("f.example"))
+    #expect(begins(together: 9))
+  }
 }

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import DirectDNS
+
+struct AttemptRaceTests {
+  private static func race(hedgeAt: Double? = nil) -> AttemptRace {
+    AttemptRace(time: .seconds(3), hedgeAt: hedgeAt.map(Sample.at))
+  }
+
+  @Test func `an attempt has its time, and is decided about once`() {
+    var race = Self.race()
+    race.begin(7, at: Sample.at(1))
+    #expect(race.nextInstant == Sample.at(4))
+    #expect(race.due(at: Sample.at(4).before) == nil)
+    #expect(race.due(at: Sample.at(4)) == .relief(of: 7))
+    #expect(race.due(at: Sample.at(9)) == nil)
+    #expect(race.nextInstant == nil)
+    #expect(!race.isOver)
+  }
+
+  @Test func `what was put off is decided about again`() {
+    var race = Self.race()
+    race.begin(7, at: Sample.at(0))
+    #expect(race.due(at: Sample.at(3)) == .relief(of: 7))
+    race.putOff(7, until: Sample.at(3.2))
+    #expect(race.nextInstant == Sample.at(3.2))
+    #expect(race.due(at: Sample.at(3.2)) == .relief(of: 7))
+  }
+
+  @Test func `a hedge is decided about once, and comes before what is due later`() {
+    var race = Self.race(hedgeAt: 0.15)
+    race.begin(0, at: Sample.at(0))
+    #expect(race.nextInstant == Sample.at(0.15))
+    #expect(race.due(at: Sample.at(0.15)) == .hedge)
+    #expect(race.due(at: Sample.at(0.15)) == nil)
+    race.begin(1, at: Sample.at(0.15))
+    #expect(race.nextInstant == Sample.at(3))
+    #expect(race.due(at: Sample.at(5)) == .relief(of: 0))
+    #expect(race.due(at: Sample.at(5)) == .relief(of: 1))
+  }
+
+  @Test func `an attempt that has ended is decided about no more, and without one the race is over`() {
+    var race = Self.race()
+    race.begin(0, at: Sample.at(0))
+    race.begin(1, at: Sample.at(1))
+    race.end(0)
+    #expect(race.nextInstant == Sample.at(4))
+    race.putOff(0, until: Sample.at(2))
+    #expect(race.nextInstant == Sample.at(4))
+    race.end(1)
+    #expect(race.isOver)
+    #expect(race.nextInstant == nil)
+  }
+}

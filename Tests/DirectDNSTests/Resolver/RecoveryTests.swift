@@ -1,0 +1,166 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+/// After an outage: the first answer of a server that is back ends the waits of all that it failed.
+@Suite(.timeLimit(.minutes(1)))
+struct RecoveryTests {
+  private static func names(_ count: Int) -> [HostName] { (0..<count).map { Sample.name("n\($0).example.net") } }
+  private static let stranger = Sample.name("never-asked-before.example")
+
+  /// A resolver that knows names whose answers have just expired, and whose provider has been out for so long.
+  ///
+  /// Each name is looked up once a second meanwhile.
+  private func outage(
+    _ seconds: Int, _ names: [HostName], script: Script = .status(503), expired: Bool = true,
+    configure: (inout ResolverConfiguration) -> Void = { $0.usesSystemDNS = false }
+  ) async throws -> Laboratory {
+    let laboratory = try Laboratory(configure: configure)
+    if expired {
+      for name in names { try await laboratory.learn(ttl: 10, host: name) }
+      laboratory.clock.advance(by: .seconds(100))
+    }
+    laboratory.transport.answer { _ in script }
+    for _ in 0..<seconds {
+      for name in names { _ = await laboratory.outcome(name) }
+      laboratory.clock.advance(by: .seconds(1))
+    }
+    laboratory.transport.answer(Script.addresses("192.0.2.99", ttl: 1000))
+    return laboratory
+  }
+
+  @Test(arguments: [15, 40, 100], [1, 10, 100])
+  func `an expired answer is fresh again within 2 s of a server's first success, and each is asked for once`(
+    _ seconds: Int, _ count: Int
+  ) async throws {
+    let names = Self.names(count)
+    let laboratory = try await outage(seconds, names)
+    // Whatever the waits are at that moment: some of them end by themselves in some of the cases.
+    laboratory.clock.advance(by: .milliseconds(10))
+    _ = await laboratory.outcome(Self.stranger)
+    let before = laboratory.transport.count
+    var (fresh, most) = (0, 0)
+    for _ in 0..<21 {
+      let sent = laboratory.transport.count
+      fresh = 0
+      for name in names where await laboratory.outcome(name).resolution?.freshness == .fresh { fresh += 1 }
+      most = max(most, laboratory.transport.count - sent)
+      laboratory.clock.advance(by: .milliseconds(100))
+    }
+    #expect(fresh == count)
+    #expect(laboratory.transport.count == before + count)
+    // Spread: a twentieth of them in each 100 ms, and five at least.
+    let share = max(count / 20 + 1, 6)
+    #expect(most <= share)
+  }
+
+  @Test func `few names wait for nothing`() async throws {
+    let names = Self.names(3)
+    let laboratory = try await outage(5, names)
+    _ = await laboratory.outcome(Self.stranger)
+    laboratory.clock.advance(by: .milliseconds(40))
+    for name in names { #expect(await laboratory.outcome(name).resolution?.texts == ["192.0.2.99"]) }
+  }
+
+  @Test(arguments: [Script.down, .error(.timedOut), .error(.tls("expired")), .code(.serverFailure)])
+  func `in whatever way the server was out`(_ script: Script) async throws {
+    let names = Self.names(2)
+    let laboratory = try await outage(5, names, script: script)
+    _ = await laboratory.outcome(Self.stranger)
+    laboratory.clock.advance(by: .seconds(2))
+    for name in names { #expect(await laboratory.outcome(name).resolution?.freshness == .fresh) }
+  }
+
+  @Test func `names without an answer are asked for again too`() async throws {
+    let names = Self.names(20)
+    let laboratory = try await outage(20, names, expired: false)
+    #expect(await laboratory.outcome(names[0]).error?.code == .upstreamFailed)
+    _ = await laboratory.outcome(Self.stranger)
+    laboratory.clock.advance(by: .seconds(2))
+    for name in names { #expect(await laboratory.outcome(name).resolution?.freshness == .fresh) }
+  }
+
+  @Test func `what the system's DNS failed is asked for again when that is back`() async throws {
+    let laboratory = try Laboratory()
+    let names = [Sample.name("printer.local"), Sample.name("nas.local")]
+    laboratory.system.answer(Script.addresses("10.0.0.7", ttl: 10))
+    _ = await laboratory.outcome(names[0])
+    laboratory.clock.advance(by: .seconds(100))
+    laboratory.system.answer { _ in .error(.connectionLost("unplugged")) }
+    for _ in 0..<10 {
+      #expect(await laboratory.outcome(names[0]).resolution?.freshness == .stale)
+      #expect(await laboratory.outcome(names[1]).error != nil)
+      laboratory.clock.advance(by: .milliseconds(900))
+    }
+    laboratory.system.answer(Script.addresses("10.0.0.9", ttl: 10))
+    _ = await laboratory.outcome(Sample.name("new.local"))
+    laboratory.clock.advance(by: .milliseconds(100))
+    for name in names { #expect(await laboratory.outcome(name).resolution?.texts == ["10.0.0.9"]) }
+  }
+
+  @Test func `another server's success ends no wait of what it was not asked for`() async throws {
+    let laboratory = try Laboratory("one", "two") { $0.usesSystemDNS = false }
+    try await laboratory.learn(ttl: 10)
+    laboratory.clock.advance(by: .seconds(100))
+    // One says 429 and is not asked again: the name waits for the second one alone.
+    laboratory.transport.reply { $0.provider == "one" ? .status(429, retryAfter: 5) : .answer(.addresses("192.0.2.8")) }
+    _ = await laboratory.outcome(Self.stranger)
+    laboratory.transport.reply { _ in .down }
+    _ = await laboratory.outcome()
+    #expect(laboratory.transport.asked.suffix(1) == ["two"])
+    laboratory.clock.advance(by: .seconds(6))
+    laboratory.transport.reply { $0.provider == "one" ? .answer(.addresses("192.0.2.99")) : .down }
+    _ = await laboratory.outcome(Sample.name("second.example"))
+    laboratory.clock.advance(by: .seconds(5))
+    let count = laboratory.transport.count
+    #expect(await laboratory.outcome().resolution?.freshness == .stale)
+    #expect(laboratory.transport.count == count)
+  }
+
+  @Test func `a name that is broken by itself is not asked for with each answer to others`() async throws {
+    let broken = Laboratory.host
+    let laboratory = try Laboratory { $0.usesSystemDNS = false }
+    try await laboratory.learn(ttl: 10, host: broken)
+    laboratory.clock.advance(by: .seconds(100))
+    laboratory.transport.answer { $0.host == broken ? .code(.serverFailure) : .answer(.addresses("192.0.2.1", ttl: 0)) }
+    for _ in 0..<300 {
+      _ = await laboratory.outcome(broken)
+      _ = await laboratory.outcome(Self.stranger)
+      laboratory.clock.advance(by: .seconds(1))
+    }
+    let asked = laboratory.transport.sent.filter { $0.question.host == broken }.map(\.at)
+    // After 1, 2, 4, 8 and 16 s, then every 30 s.
+    #expect(asked.count <= 16, "\(asked)")
+    for (earlier, later) in zip(asked.dropFirst(8), asked.dropFirst(9)) { #expect(later - earlier >= .seconds(30)) }
+  }
+
+  @Test func `a name that is kept alive is refreshed as soon as its server is back, without being asked for`()
+    async throws
+  {
+    let names = Self.names(5)
+    let laboratory = try Laboratory { $0.usesSystemDNS = false }
+    laboratory.transport.answer(Script.addresses("192.0.2.1", ttl: 100))
+    laboratory.resolver.keepAlive(Set(names))
+    await laboratory.transport.waitForSent(5)
+    for name in names { await laboratory.settle(name) }
+    await laboratory.clock.waitForSleepers(5)
+    laboratory.transport.answer { _ in .status(503) }
+    for _ in 0..<150 {
+      laboratory.clock.advance(by: .seconds(1))
+      for name in names { await laboratory.settle(name) }
+      await laboratory.clock.waitForSleepers(5)
+    }
+    laboratory.transport.answer(Script.addresses("192.0.2.99", ttl: 1000))
+    let before = laboratory.transport.count
+    _ = await laboratory.outcome(Self.stranger)
+    for place in 0..<5 {
+      await laboratory.transport.waitForSent(before + 1 + place + 1)
+      for name in names { await laboratory.settle(name) }
+      await laboratory.clock.waitForSleepers(5)
+      laboratory.clock.advance(by: .milliseconds(20))
+    }
+    for name in names { #expect(laboratory.resolver.cached(name)?.texts == ["192.0.2.99"]) }
+    #expect(laboratory.transport.count == before + 1 + 5)
+  }
+}
