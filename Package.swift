@@ -59,10 +59,11 @@ let package = Package(
     // No pkgConfig: hiredis.pc has a flag that the package manager warns about on every build.
     .systemLibrary(name: "CDirectDNSHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     .systemLibrary(name: "CDirectDNSClock"),
+    .systemLibrary(name: "CDirectDNSFiles"),
     .target(
       name: "DirectDNS",
       dependencies: [
-        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN", "CDirectDNSPSL", "CDirectDNSClock",
+        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN", "CDirectDNSPSL", "CDirectDNSClock", "CDirectDNSFiles",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -87,7 +88,10 @@ let package = Package(
       name: "DirectDNSFoundation",
       dependencies: ["DirectDNS", .product(name: "HTTPTypes", package: "swift-http-types")],
       swiftSettings: house),
-    .target(name: "DirectDNSSQLite", dependencies: ["DirectDNS", "CDirectDNSSQLite"], swiftSettings: house),
+    .target(
+      name: "DirectDNSSQLite",
+      dependencies: ["DirectDNS", "CDirectDNSSQLite", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: house),
     .target(name: "DirectDNSRedis", dependencies: ["DirectDNS", "CDirectDNSHiredis"], swiftSettings: house),
     .target(
       name: "DirectDNSPrometheus",
@@ -221,7 +225,7 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "DirectDNS", "DirectDNSFoundation", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember",
-        "Pipeline",
+        "Pipeline", "dnsctl",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),

@@ -1,30 +1,41 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// SQLITE_TRANSIENT is a cast to a function pointer, which Swift does not see: SQLite copies the bytes.
+// SQLITE_TRANSIENT is a cast to a function pointer, which Swift does not see: SQLite copies the bytes.
+
+static inline int directdns_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+  // Without an address it would be NULL, and not a blob of no bytes.
+  return sqlite3_bind_blob(statement, index, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+}
+
 static inline int directdns_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
-  return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+  return sqlite3_bind_text(statement, index, text ? text : "", count, SQLITE_TRANSIENT);
 }
 
 /// Which file a path leads to.
 struct directdns_file_identity {
   int exists;
+  /// A file, and not of one byte: SQLite takes such a one for empty, whatever the byte is.
+  int is_usable;
   uint64_t device;
   uint64_t number;
 };
 
 static inline struct directdns_file_identity directdns_file(const char *path) {
   struct stat found;
-  if (stat(path, &found) != 0) return (struct directdns_file_identity){0, 0, 0};
-  return (struct directdns_file_identity){1, (uint64_t)found.st_dev, (uint64_t)found.st_ino};
+  if (stat(path, &found) != 0) return (struct directdns_file_identity){0, 0, 0, 0};
+  return (struct directdns_file_identity){
+      1, S_ISREG(found.st_mode) && found.st_size != 1, (uint64_t)found.st_dev, (uint64_t)found.st_ino};
 }
 
 /// Makes an empty file that its owner alone can read, unless there is one: 0, or why not.
@@ -43,20 +54,56 @@ static inline int directdns_make_folder(const char *path) {
 
 static inline const char *directdns_reason(int number) { return strerror(number); }
 
-/// Renames a damaged database, unless another process was faster: then the path leads to another file by now.
-///
-/// Its log goes first: SQLite would replay it into the new file.
-static inline void directdns_set_aside(
-    const char *path, const char *log, const char *index, const char *aside, struct directdns_file_identity damaged) {
+/// The path without links: SQLite's log lies beside what they lead to. To be freed; nothing if it leads nowhere.
+static inline char *directdns_real_path(const char *path) { return realpath(path, NULL); }
+
+/// The most damaged files that are kept.
+#define DIRECTDNS_KEPT_FILES 9
+
+/// The name of a damaged file that is kept: PATH.damaged, PATH.damaged-2 and so on.
+static inline void directdns_kept_name(char *name, size_t size, const char *path, int number) {
+  if (number == 1) snprintf(name, size, "%s.damaged", path);
+  else snprintf(name, size, "%s.damaged-%d", path, number);
+}
+
+/// Gives a file the first of those names that is free, and takes the old one away: its number; 0 without a free one, or
+/// where it cannot be.
+static inline int directdns_keep(const char *path, const char *log, const char *index) {
+  char name[PATH_MAX];
+  for (int number = 1; number <= DIRECTDNS_KEPT_FILES; number++) {
+    directdns_kept_name(name, sizeof name, path, number);
+    // A link never takes the place of what is there, as a rename would; not every file system has them.
+    int error = link(path, name) == 0 ? 0 : errno;
+    if (error == EEXIST) continue;
+    struct stat found;
+    if (error != 0 && lstat(name, &found) == 0) continue;
+    if (error != 0 && rename(path, name) != 0) return 0;
+    // The log goes first: SQLite would replay it into the new file.
+    unlink(log);
+    unlink(index);
+    if (error == 0) unlink(path);
+    // Here and not by its opener: a link that leads to it leads nowhere meanwhile.
+    directdns_create_private(path);
+    return number;
+  }
+  return 0;
+}
+
+/// Keeps a damaged database under another name: its number; 0 where it cannot be; -1 where another process was faster: then
+/// the path leads to another file by now.
+static inline int directdns_set_aside(
+    const char *path, const char *log, const char *index, struct directdns_file_identity damaged) {
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return;
+  if (descriptor < 0) return -1;
+  int number = 0;
   if (flock(descriptor, LOCK_EX) == 0) {
     struct directdns_file_identity now = directdns_file(path);
     if (now.exists && now.device == damaged.device && now.number == damaged.number) {
-      unlink(log);
-      unlink(index);
-      rename(path, aside);
+      number = directdns_keep(path, log, index);
+    } else {
+      number = -1;
     }
   }
   close(descriptor);
+  return number;
 }

@@ -70,6 +70,19 @@ public struct ConfigurationFile: Sendable {
     }
   }
 
+  /// What is to be said of the rights of a configuration file, which says where names lead.
+  ///
+  /// - Parameter path: the file's.
+  /// - Returns: a warning, where a group or another user may write to it.
+  /// - Throws: that everybody may.
+  package static func warning(of path: String) throws(ConfigurationFault) -> String? {
+    switch FileTrust(path: path) {
+    case .trusted: return nil
+    case .doubtful(let reason): return "\(path): the configuration file \(reason)"
+    case .refused(let reason): throw ConfigurationFault("\(path): the configuration file \(reason)")
+    }
+  }
+
   private mutating func read(_ node: ConfigurationNode) throws(ConfigurationFault) {
     let object = try node.object(Key.self)
     if let node = object[.providers] {

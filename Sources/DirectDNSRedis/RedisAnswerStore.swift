@@ -52,6 +52,40 @@ public final class RedisAnswerStore: FleetAnswerStore {
     if !commands.isEmpty { _ = try await writer.run(commands) }
   }
 
+  /// Keeps the answers that were asked for later than what is known about their questions; what others write in between
+  /// is seen.
+  public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
+    let now = clock.wallNow
+    var kept = 0
+    var open = answers.filter { $0.gone > now }
+    while !open.isEmpty {
+      let keys = open.map { self.keys.answer($0.question) }
+      let lines = try await writer.run([RedisCommand("MGET", keys)])[0].array.map(\.text)
+      var tried: [StoredAnswer] = []
+      var commands: [RedisCommand] = []
+      for ((answer, key), line) in zip(zip(open, keys), lines) {
+        let known = line.flatMap { StoredAnswer(text: $0, to: answer.question) }
+        if let known, known.asked >= answer.asked { continue }
+        tried.append(answer)
+        let left = answer.gone.milliseconds - now.milliseconds
+        commands.append(RedisCommand("EVAL", Self.replacing, "1", key, line ?? "", answer.text, "\(left)"))
+      }
+      guard !commands.isEmpty else { break }
+      let replies = try await writer.run(commands)
+      // Where another was faster its answer is looked at.
+      open = zip(tried, replies).filter { $1 == .integer(0) }.map(\.0)
+      kept += tried.count - open.count
+    }
+    return kept
+  }
+
+  /// Puts a line in place of one that is still what was read.
+  private static let replacing = """
+    if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+    redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+    return 1
+    """
+
   /// Forgets what is known about questions.
   public func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) {
     if !questions.isEmpty { _ = try await writer.run([RedisCommand("DEL", questions.map(keys.answer))]) }

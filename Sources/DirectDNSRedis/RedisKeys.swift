@@ -10,12 +10,12 @@ struct RedisKeys: Sendable, Hashable {
 
   func lease(_ question: AddressQuestion) -> String { "\(prefix)lease:\(question.type):\(question.host)" }
 
-  /// The question whose answer has that key.
+  /// The question whose answer has that key; nothing for a key that no question has.
   func question(_ key: String) -> AddressQuestion? {
     guard key.hasPrefix(answers) else { return nil }
     let parts = key.dropFirst(answers.count).split(separator: ":", maxSplits: 1)
     guard parts.count == 2, let host = try? HostName(String(parts[1])) else { return nil }
-    return IPAddress.Family.allCases.map { AddressQuestion(host, $0) }.first { "\($0.type)" == parts[0] }
+    return IPAddress.Family.allCases.map { AddressQuestion(host, $0) }.first { answer($0) == key }
   }
 
   /// Matches the keys of all answers, and nothing else: a prefix may hold what SCAN takes for a wildcard.

@@ -1,9 +1,11 @@
 public import DirectDNS
+internal import Logging
 
 /// Answers in one file on this machine: remembered across restarts, and shared by its processes.
 ///
-/// The file is opened when it is first needed. It can be deleted at any time: the next call makes a new one. One that is
-/// damaged is renamed to `PATH.damaged`, and a new one takes its place.
+/// The file is opened when it is first needed. It can be deleted at any time: the next call makes a new one. One of ours that
+/// is damaged is renamed to `PATH.damaged`, or `PATH.damaged-2` and so on, and a new one takes its place; a file that is not
+/// known to be ours is left as it is, and is an error. So is one that everybody may write to.
 ///
 /// Reading and writing have a thread and a connection each, so that a lookup does not wait for a writer, of this process or
 /// of another.
@@ -13,10 +15,22 @@ public final class SQLiteAnswerStore: AnswerStore {
   private let writer: SQLiteLane
 
   /// Creates a store; nothing happens to the file yet.
-  public init(_ configuration: SQLiteStoreConfiguration) {
+  ///
+  /// - Parameters:
+  ///   - configuration: which file.
+  ///   - notice: is told, in a sentence and each thing once, what somebody should know though no call fails for it: that
+  ///     a damaged file was set aside, or that another user may write to the file. By default a warning is logged by
+  ///     `directdns.sqlite`.
+  public init(_ configuration: SQLiteStoreConfiguration, notice: (@Sendable (String) -> Void)? = nil) {
     self.configuration = configuration
-    reader = SQLiteLane(configuration, "sqlite.read")
-    writer = SQLiteLane(configuration, "sqlite.write")
+    let logger = Logger(label: "directdns.sqlite")
+    let tell = notice ?? { logger.warning("\($0)") }
+    let told = Locked<Set<String>>([])
+    let once: @Sendable (String) -> Void = { text in
+      if told.withLock({ $0.insert(text).inserted }) { tell(text) }
+    }
+    reader = SQLiteLane(configuration, "sqlite.read", notice: once)
+    writer = SQLiteLane(configuration, "sqlite.write", notice: once)
   }
 
   /// Always `sqlite`.
@@ -33,6 +47,19 @@ public final class SQLiteAnswerStore: AnswerStore {
     try await writer.perform { database throws(SQLiteError) in try database.write(answers, maximumBytes: most) }
   }
 
+  /// Keeps the answers that were asked for later than what is known about their questions; nobody writes in between.
+  public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
+    let most = configuration.maximumBytes
+    return try await writer.perform { database throws(SQLiteError) in
+      try database.writeNewer(answers, maximumBytes: most)
+    }
+  }
+
+  /// Has what was written here stand in the file itself, so that a copy of the file has it; the log beside it stays.
+  ///
+  /// It waits for the disk. While another process reads, some may stay in the log, for the next one that ends.
+  public func checkpoint() async { await writer.checkpoint() }
+
   /// Forgets what is known about questions.
   public func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) {
     try await writer.perform { database throws(SQLiteError) in try database.remove(questions) }
@@ -45,13 +72,11 @@ public final class SQLiteAnswerStore: AnswerStore {
 
   /// Shows everything, in the order of names.
   public func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
-    var last: AddressQuestion?
-    repeat {
-      let page = try await reader.perform { [last] database throws(SQLiteError) in
-        try database.page(after: last, 256)
-      }
+    var place: SQLiteDatabase.Place? = .beginning
+    while let last = place {
+      let page = try await reader.perform { database throws(SQLiteError) in try database.page(after: last, 256) }
       if !page.answers.isEmpty, await !visit(page.answers) { return }
-      last = page.last
-    } while last != nil
+      place = page.next
+    }
   }
 }

@@ -5,7 +5,7 @@ internal import CDirectDNSSQLite
   private let handle: OpaquePointer
   private let busyTimeout: Int32
 
-  /// Opens the file, and makes it if there is none.
+  /// Opens the file, and makes it if there is none; nothing of it is changed.
   static func open(_ configuration: SQLiteStoreConfiguration) throws(SQLiteError) -> SQLiteConnection {
     var opened: OpaquePointer?
     let code = unsafe sqlite3_open_v2(
@@ -19,8 +19,6 @@ internal import CDirectDNSSQLite
     }
     let connection = unsafe SQLiteConnection(opened, Int32(clamping: configuration.busyTimeout.milliseconds))
     try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY")
-    try connection.useLog()
-    try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304")
     return connection
   }
 
@@ -89,9 +87,14 @@ internal import CDirectDNSSQLite
     return try Int(pages * number("PRAGMA page_size"))
   }
 
-  /// Brings the file up to date; of several processes one does.
+  /// Makes the file ours if it is empty, and brings it up to date; of several processes one does.
+  ///
+  /// One of another program is left as it is, its journal too.
   borrowing func migrate(_ steps: [String]) throws(SQLiteError) {
-    if try missing(steps).isEmpty { return }
+    let isUpToDate = try missing(steps).isEmpty
+    try useLog()
+    try execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304")
+    if isUpToDate { return }
     try transaction { () throws(SQLiteError) in
       for step in try missing(steps) { try execute(step) }
       try execute("PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = \(steps.count)")
@@ -99,10 +102,23 @@ internal import CDirectDNSSQLite
   }
 
   private borrowing func missing(_ steps: [String]) throws(SQLiteError) -> ArraySlice<String> {
-    try SQLiteSchema.missing(
-      version: number("PRAGMA user_version"), applicationID: number("PRAGMA application_id"),
-      isEmpty: number("SELECT count(*) FROM sqlite_schema") == 0, steps: steps)
+    // One look: another process may make the file ours in between.
+    let isAlone = unsafe sqlite3_get_autocommit(handle) != 0
+    if isAlone { try execute("BEGIN") }
+    defer { if isAlone { try? execute("COMMIT") } }
+    let isEmpty: Bool
+    do throws(SQLiteError) { isEmpty = try number("SELECT count(*) FROM sqlite_schema") == 0 } catch {
+      // This stands in the header, and can be read where all else is damaged.
+      guard error == .damaged, try number("PRAGMA application_id") != SQLiteSchema.applicationID else { throw error }
+      throw .foreign("is a damaged database, and not known to be ours")
+    }
+    return try SQLiteSchema.missing(
+      version: number("PRAGMA user_version"), applicationID: number("PRAGMA application_id"), isEmpty: isEmpty,
+      steps: steps)
   }
+
+  /// Writes the log's pages into the file, as far as no reader needs the old ones.
+  borrowing func checkpoint() throws(SQLiteError) { try execute("PRAGMA wal_checkpoint(PASSIVE)") }
 }
 
 extension Duration {

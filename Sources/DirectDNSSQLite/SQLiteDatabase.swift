@@ -4,6 +4,8 @@ internal import DirectDNS
 /// One open connection to the file, for one thread at a time.
 @safe final class SQLiteDatabase {
   private let connection: SQLiteConnection
+  /// Whether something was written that may stand in the log alone.
+  private var hasWritten = false
   private let select: SQLiteStatement
   private let upsert: SQLiteStatement
   private let delete: SQLiteStatement
@@ -11,6 +13,8 @@ internal import DirectDNS
   private let prune: SQLiteStatement
 
   /// Opens the file, makes it if there is none, and brings it up to date.
+  ///
+  /// - Throws: `damaged` for a file that is known to be ours alone.
   init(_ configuration: SQLiteStoreConfiguration, steps: [String] = SQLiteSchema.steps) throws(SQLiteError) {
     connection = try SQLiteConnection.open(configuration)
     try connection.migrate(steps)
@@ -43,11 +47,31 @@ internal import DirectDNS
   }
 
   func write(_ answers: [StoredAnswer], maximumBytes: Int) throws(SQLiteError) {
-    try connection.transaction { () throws(SQLiteError) in
+    try change { () throws(SQLiteError) in
+      for answer in answers { try keep(answer) }
+    }
+    try keepSize(maximumBytes)
+  }
+
+  /// Keeps those that were asked for later than what is known, and says how many.
+  func writeNewer(_ answers: [StoredAnswer], maximumBytes: Int) throws(SQLiteError) -> Int {
+    var kept = 0
+    try change { () throws(SQLiteError) in
       for answer in answers {
-        try upsert.run(answer.question.key + [.integer(answer.gone.milliseconds), .text(answer.text)])
+        if let known = try read([answer.question]).first, known.asked >= answer.asked { continue }
+        try keep(answer)
+        kept += 1
       }
     }
+    try keepSize(maximumBytes)
+    return kept
+  }
+
+  private func keep(_ answer: StoredAnswer) throws(SQLiteError) {
+    try upsert.run(answer.question.key + [.integer(answer.gone.milliseconds), .text(answer.text)])
+  }
+
+  private func keepSize(_ maximumBytes: Int) throws(SQLiteError) {
     // An eighth at once; a bound below the size of an empty file must not keep this going.
     for _ in 0..<8 {
       guard try connection.usedBytes() > maximumBytes else { return }
@@ -55,32 +79,67 @@ internal import DirectDNS
     }
   }
 
+  /// All of it or nothing, and nobody else writes meanwhile.
+  private func change(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    try connection.transaction(body)
+    hasWritten = true
+  }
+
+  /// Has what was written stand in the file, where a copy of it has it.
+  func checkpoint() throws(SQLiteError) {
+    guard hasWritten else { return }
+    try connection.checkpoint()
+    hasWritten = false
+  }
+
   func remove(_ questions: [AddressQuestion]) throws(SQLiteError) {
-    try connection.transaction { () throws(SQLiteError) in
+    try change { () throws(SQLiteError) in
       for question in questions { try delete.run(question.key) }
     }
   }
 
-  func removeAll() throws(SQLiteError) { try connection.execute("DELETE FROM answers") }
+  func removeAll() throws(SQLiteError) {
+    try change { () throws(SQLiteError) in try connection.execute("DELETE FROM answers") }
+  }
 
-  /// The next answers in the order of questions, and the question to go on from; without one that was all.
-  func page(
-    after last: AddressQuestion?, _ count: Int
-  ) throws(SQLiteError) -> (answers: [StoredAnswer], last: AddressQuestion?) {
+  /// A place in the order of what is stored: the columns of the last row that was shown, whatever they hold.
+  ///
+  /// What others wrote need be no name in its usual form, nor text at all.
+  struct Place: Sendable, Hashable {
+    let columns: [SQLiteStatement.Value]
+
+    static let beginning = Place(columns: [.text(""), .integer(0)])
+
+    /// The question that finds the row; nothing if none does.
+    fileprivate var question: AddressQuestion? {
+      guard case .bytes(let bytes, isText: true) = columns[0], let text = String(validating: bytes, as: UTF8.self),
+        let host = try? HostName(text), host.text == text
+      else { return nil }
+      return IPAddress.Family.allCases.first { columns[1] == .integer($0.number) }.map { AddressQuestion(host, $0) }
+    }
+  }
+
+  /// The next answers in the order of the table, and the place to go on from; without one that was all.
+  ///
+  /// A row is an answer if a question finds it.
+  func page(after place: Place, _ count: Int) throws(SQLiteError) -> (answers: [StoredAnswer], next: Place?) {
     var answers: [StoredAnswer] = []
     var seen = 0
-    var next: AddressQuestion?
-    try page.run((last?.key ?? [.text(""), .integer(0)]) + [.integer(Int64(count))]) { row in
+    var last = place
+    try page.run(place.columns + [.integer(Int64(count))]) { row in
       seen += 1
-      guard let host = try? HostName(row.text(0)) else { return }
-      let question = AddressQuestion(host, row.integer(1) == 6 ? .ipv6 : .ipv4)
-      next = question
-      if let answer = StoredAnswer(text: row.text(2), to: question) { answers.append(answer) }
+      last = Place(columns: [row.value(0), row.value(1)])
+      guard let question = last.question, let answer = StoredAnswer(text: row.text(2), to: question) else { return }
+      answers.append(answer)
     }
-    return (answers, seen == count ? next : nil)
+    return (answers, seen == count ? last : nil)
   }
 }
 
+extension IPAddress.Family {
+  fileprivate var number: Int64 { self == .ipv4 ? 4 : 6 }
+}
+
 extension AddressQuestion {
-  fileprivate var key: [SQLiteStatement.Value] { [.text(host.text), .integer(family == .ipv4 ? 4 : 6)] }
+  fileprivate var key: [SQLiteStatement.Value] { [.text(host.text), .integer(family.number)] }
 }

@@ -5,18 +5,21 @@ internal import DirectDNS
 ///
 /// Its codes are mapped here and nowhere else.
 enum SQLiteError: Error, Hashable, Sendable {
-  /// The file is no database, or one that is damaged.
+  /// The database is damaged.
   case damaged
   case full
   case busy
   case unusable(String)
   /// The file is a database, and not ours or not of this version.
   case foreign(String)
+  /// Others may say what is in the file.
+  case untrusted(String)
   case failed(String)
 
   init(_ code: Int32, _ message: String) {
     switch code & 0xff {
-    case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged
+    case SQLITE_CORRUPT: self = .damaged
+    case SQLITE_NOTADB: self = .foreign("is no database")
     case SQLITE_FULL: self = .full
     case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
     case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY: self = .unusable(message)
@@ -28,11 +31,12 @@ enum SQLiteError: Error, Hashable, Sendable {
     let file = "The store \(DirectDNSError.quoted(path))"
     let message =
       switch self {
-      case .damaged: "\(file) is damaged and could not be set aside. Remove it."
+      case .damaged: "\(file) is damaged and could not be set aside. Remove it, or the damaged ones beside it."
       case .full: "\(file) has no room: the disk is full. Make some, or choose another path."
       case .busy: "\(file) is being written by another process that does not finish."
       case .unusable(let reason): "\(file) cannot be opened (\(reason)). Check its folder and permissions."
       case .foreign(let reason): "\(file) \(reason). Choose another path."
+      case .untrusted(let reason): "\(file) \(reason)"
       case .failed(let reason): "\(file) failed: \(reason)."
       }
     return DirectDNSError(.storeFailed, message)

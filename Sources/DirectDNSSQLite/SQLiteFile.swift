@@ -2,7 +2,7 @@ internal import CDirectDNSSQLite
 
 /// The file under a database: made, recognised, and set aside.
 struct SQLiteFile: Sendable, Hashable {
-  let path: String
+  private let path: String
   private let device: UInt64
   private let number: UInt64
 
@@ -10,6 +10,10 @@ struct SQLiteFile: Sendable, Hashable {
   init?(at path: String) {
     let found = unsafe directdns_file(path)
     guard found.exists != 0 else { return nil }
+    self.init(path, found)
+  }
+
+  private init(_ path: String, _ found: directdns_file_identity) {
     self.path = path
     device = found.device
     number = found.number
@@ -22,17 +26,30 @@ struct SQLiteFile: Sendable, Hashable {
       _ = unsafe directdns_make_folder(String(path[..<index]))
     }
     let status = unsafe directdns_create_private(path)
-    guard status == 0, let file = SQLiteFile(at: path) else {
-      throw .unusable(unsafe String(cString: directdns_reason(status)))
+    let found = unsafe directdns_file(path)
+    guard status == 0, found.exists != 0 else {
+      throw .unusable(
+        status == 0 ? "it is a link that leads nowhere" : unsafe String(cString: directdns_reason(status)))
     }
-    return file
+    // As root SQLite would have a device renamed, or written to.
+    guard found.is_usable != 0 else { throw .foreign("is no file that can be a database") }
+    return SQLiteFile(path, found)
   }
 
-  /// Keeps a damaged file beside the new one, for whoever wants to know; there is one such file at most.
+  /// Keeps a damaged file beside the new one, for whoever wants to know, and never in place of an older one.
   ///
-  /// Nothing happens if the path leads to another file by now: another process was faster.
-  func setAside() {
-    let damaged = directdns_file_identity(exists: 1, device: device, number: number)
-    unsafe directdns_set_aside(path, path + "-wal", path + "-shm", path + ".damaged", damaged)
+  /// - Returns: where it is now; nothing if the path leads to another file by now: another process was faster.
+  /// - Throws: `damaged` if it cannot be done, or there are too many such files already.
+  func setAside() throws(SQLiteError) -> String? {
+    guard let real = unsafe directdns_real_path(path) else { return nil }
+    defer { unsafe free(real) }
+    let path = unsafe String(cString: real)
+    let damaged = directdns_file_identity(exists: 1, is_usable: 1, device: device, number: number)
+    switch unsafe directdns_set_aside(path, path + "-wal", path + "-shm", damaged) {
+    case -1: return nil
+    case 0: throw .damaged
+    case 1: return path + ".damaged"
+    case let number: return path + ".damaged-\(number)"
+    }
   }
 }

@@ -2,15 +2,20 @@ internal import DirectDNS
 
 /// A thread with a connection of its own.
 ///
-/// It opens the file when it is first needed and again when the path leads to another one, and sets a damaged file aside.
+/// It opens the file when it is first needed and again when the path leads to another one, and sets a damaged file of ours
+/// aside.
 actor SQLiteLane {
   private let configuration: SQLiteStoreConfiguration
   private let executor: ThreadExecutor
-  private var open: (database: SQLiteDatabase, file: SQLiteFile)?
+  private let notice: @Sendable (String) -> Void
+  private var open: SQLiteDatabase?
+  /// The file that is open, or could not be opened.
+  private var file: SQLiteFile?
 
-  init(_ configuration: SQLiteStoreConfiguration, _ name: String) {
+  init(_ configuration: SQLiteStoreConfiguration, _ name: String, notice: @escaping @Sendable (String) -> Void) {
     self.configuration = configuration
     executor = ThreadExecutor(name)
+    self.notice = notice
   }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -21,10 +26,12 @@ actor SQLiteLane {
   ) throws(DirectDNSError) -> Value {
     do throws(SQLiteError) {
       do throws(SQLiteError) { return try body(database()) } catch {
-        guard error == .damaged else { throw error }
-        let damaged = open?.file ?? SQLiteFile(at: configuration.path)
+        guard error == .damaged, let damaged = file else { throw error }
         open = nil
-        damaged?.setAside()
+        if let kept = try damaged.setAside() {
+          let (store, kept) = (DirectDNSError.quoted(configuration.path), DirectDNSError.quoted(kept))
+          notice("The store \(store) was damaged. It is \(kept) now, and a new one takes its place.")
+        }
         return try body(database())
       }
     } catch {
@@ -32,13 +39,26 @@ actor SQLiteLane {
     }
   }
 
+  /// Has the log's answers stand in the file, if that can be done now; nothing happens to a file that is not open.
+  func checkpoint() {
+    guard let open, file == SQLiteFile(at: configuration.path) else { return }
+    // It can wait: the next one that ends does it.
+    do throws(SQLiteError) { try open.checkpoint() } catch {}
+  }
+
   private func database() throws(SQLiteError) -> SQLiteDatabase {
-    if let open, open.file == SQLiteFile(at: configuration.path) { return open.database }
+    if let open, file == SQLiteFile(at: configuration.path) { return open }
     open = nil
     // Looked at before it is opened: one that is replaced in between is noticed by the next call.
-    let file = try SQLiteFile.made(at: configuration.path)
+    file = nil
+    file = try SQLiteFile.made(at: configuration.path)
+    switch FileTrust(path: configuration.path) {
+    case .trusted: break
+    case .doubtful(let reason): notice("The store \(DirectDNSError.quoted(configuration.path)) \(reason)")
+    case .refused(let reason): throw .untrusted(reason)
+    }
     let database = try SQLiteDatabase(configuration)
-    open = (database, file)
+    open = database
     return database
   }
 }

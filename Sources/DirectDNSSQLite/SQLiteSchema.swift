@@ -28,7 +28,7 @@ enum SQLiteSchema {
   static func missing(
     version: Int64, applicationID: Int64, isEmpty: Bool, steps: [String] = steps
   ) throws(SQLiteError) -> ArraySlice<String> {
-    if isEmpty { return steps[...] }
+    if isEmpty, version == 0, applicationID == 0 { return steps[...] }
     guard applicationID == Self.applicationID else { throw .foreign("is a database of another program") }
     guard version > 0, version <= steps.count else {
       throw .foreign("is of version \(version), and this program knows versions up to \(steps.count)")

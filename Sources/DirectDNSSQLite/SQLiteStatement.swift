@@ -18,6 +18,9 @@ internal import CDirectDNSSQLite
   enum Value: Sendable, Hashable {
     case text(String)
     case integer(Int64)
+    case real(Double)
+    /// Bytes as they are stored; as text they need not be UTF-8.
+    case bytes([UInt8], isText: Bool)
   }
 
   /// Runs the statement, and shows each row.
@@ -32,6 +35,16 @@ internal import CDirectDNSSQLite
         switch value {
         case .text(let text): unsafe directdns_sqlite_bind_text(pointer, place, text, Int32(text.utf8.count))
         case .integer(let integer): unsafe sqlite3_bind_int64(pointer, place, integer)
+        case .real(let real): unsafe sqlite3_bind_double(pointer, place, real)
+        case .bytes(let bytes, isText: true):
+          unsafe bytes.withUnsafeBytes {
+            unsafe directdns_sqlite_bind_text(
+              pointer, place, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
+          }
+        case .bytes(let bytes, isText: false):
+          unsafe bytes.withUnsafeBytes {
+            unsafe directdns_sqlite_bind_blob(pointer, place, $0.baseAddress, Int32($0.count))
+          }
         }
       guard code == SQLITE_OK else { throw unsafe SQLiteError(code, sqlite3_db_handle(pointer)) }
     }
@@ -55,6 +68,22 @@ internal import CDirectDNSSQLite
       guard let bytes = unsafe sqlite3_column_text(pointer, column) else { return "" }
       let count = unsafe Int(sqlite3_column_bytes(pointer, column))
       return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    /// What stands there, exactly: bound again it is equal to itself.
+    borrowing func value(_ column: Int32) -> Value {
+      let type = unsafe sqlite3_column_type(pointer, column)
+      switch type {
+      case SQLITE_INTEGER: return .integer(integer(column))
+      case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(pointer, column))
+      default:
+        let isText = type == SQLITE_TEXT
+        let bytes: UnsafeRawPointer? =
+          isText
+          ? unsafe UnsafeRawPointer(sqlite3_column_text(pointer, column)) : unsafe sqlite3_column_blob(pointer, column)
+        let count = unsafe Int(sqlite3_column_bytes(pointer, column))
+        return .bytes(unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count)), isText: isText)
+      }
     }
 
     borrowing func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(pointer, column) }

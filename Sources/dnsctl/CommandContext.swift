@@ -52,10 +52,11 @@ struct CommandContext: Sendable {
     // A library's log lines on standard error would stand between the errors; `--trace` tells the same, in order.
     LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
     let environment = ProcessInfo.processInfo.environment
+    let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
     return CommandContext(
       input: DescriptorInput(descriptor: StandardDescriptor.input),
       output: DescriptorOutput(descriptor: StandardDescriptor.output),
-      errors: DescriptorOutput(descriptor: StandardDescriptor.errors),
+      errors: errors,
       environment: environment,
       clock: SystemClock(),
       isInputTerminal: StandardDescriptor.isTerminal(StandardDescriptor.input),
@@ -73,7 +74,7 @@ struct CommandContext: Sendable {
       hasRoute: { SystemPackages.hasRoute(for: $0) },
       systemSource: { SystemDNS(servers: $0) },
       openStore: { setting throws(SettingsError) in
-        let store = try setting.store(environment)
+        let store = try setting.store(environment, errors: errors)
         ProcessStore.keep(store)
         return store
       })

@@ -7,6 +7,12 @@ import Testing
 @testable import DirectDNSConfiguration
 @testable import DirectDNSTesting
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 @Suite(.timeLimit(.minutes(1)))
 struct LiveConfigurationTests {
   private let folder = TestFolder()
@@ -59,6 +65,22 @@ struct LiveConfigurationTests {
       "change=timeout: 2.0 seconds → 3.0 seconds",
     ] { #expect(log.text.contains(line)) }
     resolver.shutDown()
+  }
+
+  @Test func `a file that everybody may write to is not gone by, and one of another user is warned of`() throws {
+    let live = try live("{ timeout: 2 }")
+    try change("{ timeout: 3 }")
+    #expect(unsafe chmod(path, 0o666) == 0)
+    live.reloadIfChanged()
+    #expect(live.settings.resolver.timeout == .seconds(2))
+    #expect(log.text.contains("may be written to by everybody (mode 666)"), "\(log.text)")
+    #expect(unsafe chmod(path, 0o644) == 0)
+    live.reloadIfChanged()
+    #expect(live.settings.resolver.timeout == .seconds(3))
+    guard getuid() == 0 else { return }
+    #expect(unsafe chown(path, 12345, 0) == 0)
+    live.reloadIfChanged()
+    #expect(log.text.contains("warning others may write to the configuration file"), "\(log.text)")
   }
 
   @Test(arguments: [

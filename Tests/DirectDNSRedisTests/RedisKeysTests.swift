@@ -15,7 +15,8 @@ import Testing
 
   @Test(arguments: [
     "", "directdns:", "directdns:lease:A:www.example.net", "directdns:answer:2:A:www.example.net",
-    "directdns:answer:1:MX:www.example.net", "directdns:answer:1:A:", "directdns:answer:1:A:a..b", "other:answer:1:A:a",
+    "directdns:answer:1:MX:www.example.net", "directdns:answer:1:A:", "directdns:answer:1:A:a..b",
+    "directdns:answer:1:A:WWW.example.net", "directdns:answer:1:A:www.example.net.", "other:answer:1:A:a",
   ])
   func `a key of something else is no question`(_ key: String) {
     #expect(keys.question(key) == nil)

@@ -12,4 +12,13 @@ final class Folder {
   deinit { try? FileManager.default.removeItem(at: url) }
 
   func path(_ name: String = "answers.sqlite") -> String { url.appending(path: name).path }
+
+  /// What is in it, without SQLite's journal, log and index.
+  var names: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: url.path).filter {
+        !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") && !$0.hasSuffix("-journal")
+      }.sorted()
+    }
+  }
 }

@@ -76,6 +76,20 @@ import Testing
     #expect(store.read([question]).first?.content == .addresses([.ipv4(0xc000_0203)]))
   }
 
+  @Test func `never takes the place of what another writes while it is imported`() async throws {
+    let store = MemoryAnswerStore()
+    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
+    let newer = StoredAnswer(
+      question, .addresses([.ipv4(0xc000_0209)]), provider: "other", asked: Self.now, expires: Self.now + .seconds(5),
+      gone: Self.now + .seconds(500))
+    var world = World()
+    world.store = InterruptedStore(base: store, between: newer)
+    world.input = ScriptedInput([Self.head + "\n" + Self.line(address: "192.0.2.1", age: 1)])
+    let outcome = await world.run(["cache", "import", "--store", "redis://cache.example"])
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(store.read([question]) == [newer])
+  }
+
   @Test func `may name a question more than once, and leaves out what is gone`() async throws {
     let store = MemoryAnswerStore()
     let outcome = await importing(
@@ -145,6 +159,34 @@ import Testing
     var world = World()
     world.input = ScriptedInput([], end: .failed("Is a directory"))
     #expect(await world.run(["cache", "import"] + store).status == 74)
+  }
+}
+
+/// A store that another process writes to whenever it was read, and before it is written.
+private struct InterruptedStore: AnswerStore {
+  let base: MemoryAnswerStore
+  let between: StoredAnswer
+
+  var name: String { base.name }
+
+  func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] {
+    defer { base.write([between]) }
+    return base.read(questions)
+  }
+
+  func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) { base.write(answers) }
+
+  func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
+    base.write([between])
+    return await base.writeNewer(answers)
+  }
+
+  func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) { base.remove(questions) }
+
+  func removeAll() async throws(DirectDNSError) { base.removeAll() }
+
+  func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
+    await base.visit(visit)
   }
 }
 

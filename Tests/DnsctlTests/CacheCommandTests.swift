@@ -314,6 +314,20 @@ private struct CacheWorld {
     #expect(outcome.errors.hasPrefix("dnsctl: \(origin)A store in memory ends with its process"), "\(outcome.errors)")
   }
 
+  @Test(arguments: commands)
+  func `is left as it is where it is no database`(command: [String]) async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/notes.txt"
+    try "not yours".write(toFile: path, atomically: false, encoding: .utf8)
+    for _ in 0..<2 {
+      let outcome = await World().run(["cache"] + command + ["--store", path])
+      #expect(outcome.status == 74)
+      #expect(outcome.errors == "dnsctl: The store \"\(path)\" is no database. Choose another path.\n")
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "not yours")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["notes.txt"])
+  }
+
   @Test func `that fails ends a command with 74`() async throws {
     let folder = try TestFolder()
     let path = folder.path + "/answers.sqlite"
@@ -322,7 +336,7 @@ private struct CacheWorld {
     for command in Self.commands {
       let outcome = await World().run(["cache"] + command + ["--store", path])
       #expect(outcome.status == 74, "\(command)")
-      #expect(outcome.errors.contains("The store \"\(path)\" cannot be opened"), "\(outcome.errors)")
+      #expect(outcome.errors.contains("is no file that can be a database. Choose another path."), "\(outcome.errors)")
     }
   }
 }

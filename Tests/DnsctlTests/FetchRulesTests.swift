@@ -9,6 +9,7 @@ import Testing
   @Test(
     arguments: [
       (206, "bytes 5-9/10", ResumeRule.Verdict.append), (206, "bytes 5-9/*", .append),
+      (206, "bytes 5-8/10", .refused("the server sends less than what is missing")),
       (206, "bytes 0-9/10", .refused("it has 5 bytes, and the server sends from byte 0 on")),
       (206, nil, .refused("the server does not say what part it sends")),
       (206, "bytes 5-4/10", .refused("the server does not say what part it sends")),
@@ -22,7 +23,68 @@ import Testing
   func `a file is continued only by what belongs behind it`(
     _ status: Int, _ range: String?, _ verdict: ResumeRule.Verdict
   ) {
-    #expect(ResumeRule.verdict(offset: 5, status: status, contentRange: range) == verdict)
+    var fields: HTTPFields = [:]
+    fields[.contentRange] = range
+    #expect(ResumeRule.verdict(.init(length: 5, record: nil), status: status, fields: fields) == verdict)
+    // What is known to be ours is fetched anew instead.
+    guard case .refused(let reason) = verdict, status == 206 || status == 416, let record = ResumeRecord("1 - -") else {
+      return
+    }
+    #expect(
+      ResumeRule.verdict(.init(length: 5, record: record), status: status, fields: fields) == .askAnew(reason))
+  }
+
+  @Test(
+    arguments: [
+      ("1 10 \"a\"", "bytes 5-9/10", "\"a\"", nil, .append), ("1 10 \"a\"", "bytes 5-9/*", nil, nil, .append),
+      ("1 - -", "bytes 5-9/10", "\"b\"", nil, .append),
+      (
+        "1 11 \"a\"", "bytes 5-9/10", "\"a\"", nil,
+        .askAnew("it began as a part of 11 bytes, and the server's has 10")
+      ),
+      ("1 10 \"a\"", "bytes 5-9/10", "\"b\"", nil, .askAnew("it began as a part of another version")),
+      ("1 10 \"a\"", "bytes 5-9/10", "W/\"a\"", nil, .askAnew("it began as a part of another version")),
+      ("1 10 Tue, 14 Nov 2023 22:13:50 GMT", "bytes 5-9/10", nil, "Tue, 14 Nov 2023 22:13:50 GMT", .append),
+      (
+        "1 10 Tue, 14 Nov 2023 22:13:50 GMT", "bytes 5-9/10", "\"x\"", "Tue, 14 Nov 2023 22:13:51 GMT",
+        .askAnew("it began as a part of another version")
+      ),
+    ] as [(String, String, String?, String?, ResumeRule.Verdict)])
+  func `a file goes on with the version that it began with`(
+    _ record: String, _ range: String, _ tag: String?, _ modified: String?, _ verdict: ResumeRule.Verdict
+  ) throws {
+    var fields: HTTPFields = [.contentRange: range]
+    (fields[.eTag], fields[.lastModified]) = (tag, modified)
+    let record: ResumeRecord = try #require(ResumeRecord(record))
+    let beginning = OutputFile.Beginning(length: 5, record: record)
+    #expect(ResumeRule.verdict(beginning, status: 206, fields: fields) == verdict)
+  }
+
+  private static let date = "Tue, 14 Nov 2023 22:13:50 GMT"
+  private static let later = "Tue, 14 Nov 2023 22:13:51 GMT"
+
+  @Test(
+    arguments: [
+      (200, "10", "\"a b\"", nil, nil, "1 10 \"a b\""), (200, nil, "W/\"a\"", nil, nil, "1 - -"),
+      (200, "10", "W/\"a\"", date, later, "1 10 \(date)"), (200, "10", nil, date, date, "1 10 -"),
+      (200, "10", nil, date, nil, "1 10 -"), (200, "-1", nil, "yesterday", later, "1 - -"),
+      (200, "99999999999999999999", nil, nil, nil, "1 - -"), (206, "10", "\"a\"", nil, nil, nil),
+      (404, "10", "\"a\"", nil, nil, nil),
+    ] as [(Int, String?, String?, String?, String?, String?)])
+  func `what is kept of a version is its length and what If-Range takes`(
+    _ status: Int, _ length: String?, _ tag: String?, _ modified: String?, _ date: String?, _ text: String?
+  ) {
+    var response = HTTPResponse(status: .init(code: status))
+    (response.headerFields[.contentLength], response.headerFields[.eTag]) = (length, tag)
+    (response.headerFields[.lastModified], response.headerFields[.date]) = (modified, date)
+    let record = ResumeRecord(of: response)
+    #expect(record?.text == text)
+    #expect(record.map { ResumeRecord($0.text) == $0 } ?? true)
+  }
+
+  @Test(arguments: ["", "1", "1 10", "2 10 -", "1 x -", "1 10 W/\"a\"", "1 10 \"a\r\nX: y\"", "1 10 soon", "1 10 \""])
+  func `a note that somebody else has written is none`(_ text: String) {
+    #expect(ResumeRecord(text) == nil)
   }
 
   @Test(

@@ -199,6 +199,35 @@ import Testing
     #expect(outcome.errors.hasSuffix("dnsctl: 1 answer was not stored.\n"), "\(outcome.errors)")
   }
 
+  @Test func `leaves a file alone that is none of ours, and works without it`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/notes.txt"
+    try "not yours".write(toFile: path, atomically: false, encoding: .utf8)
+    for _ in 0..<2 {
+      let outcome = await resolve("--store", path, "www.example.com", zone: zone)
+      #expect(outcome.output == "www.example.com  192.0.2.10       ttl 300 s  fresh  google  0.0 ms\n")
+      #expect(
+        outcome.errors == """
+          dnsctl: The store "\(path)" is no database. Choose another path.
+          dnsctl: 1 answer was not stored.
+
+          """)
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "not yours")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["notes.txt"])
+  }
+
+  @Test func `works without one that everybody may write to, and says what to do`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/answers.sqlite"
+    _ = await resolve("--store", path, "www.example.com", zone: zone)
+    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+    let outcome = await resolve("--store", path, "www.example.com", zone: zone)
+    #expect(outcome.status == 0 && outcome.output.contains("google"))
+    #expect(outcome.errors.contains("may be written to by everybody (mode 666)"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("Run chmod go-w on it."))
+  }
+
   @Test func `rewrites and fetches with what another one learned`() async throws {
     let store = MemoryAnswerStore()
     #expect(await resolve("www.example.com", zone: zone, in: store).status == 0)
@@ -217,5 +246,52 @@ import Testing
       #expect(answer.content == .addresses([.ipv4(0x7f00_0001)]))
       #expect(answer.provider == "google")
     }
+  }
+}
+
+@Suite struct `A configuration file that others may write to` {
+  private func resolve(_ mode: Int, owner: Int? = nil, group: Int? = nil) async throws -> (World.Outcome, String) {
+    let folder = try TestFolder()
+    let path = folder.path + "/config.json5"
+    try "{}".write(toFile: path, atomically: false, encoding: .utf8)
+    var attributes: [FileAttributeKey: Any] = [.posixPermissions: mode]
+    attributes[.ownerAccountID] = owner
+    attributes[.groupOwnerAccountID] = group
+    try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+    var world = World(zone: ["www.example.com": .addresses(["192.0.2.1"])])
+    world.files = [path: "{}"]
+    let outcome = await world.resolve(
+      [
+        "--provider", "google", "--no-system", "--config", path, "--format", "short", "--family", "ipv4",
+        "www.example.com",
+      ])
+    return (outcome, path)
+  }
+
+  @Test func `is refused where everybody may`() async throws {
+    let (outcome, path) = try await resolve(0o646)
+    #expect(
+      outcome
+        == .init(
+          status: 78, output: "",
+          errors:
+            "dnsctl: \(path): the configuration file may be written to by everybody (mode 646), so anybody can say where names lead. Run chmod go-w on it.\n"
+        ))
+  }
+
+  @Test(
+    .enabled(if: getuid() == 0, "only root can give a file away"),
+    arguments: [(0o644, 12345, 0, "belongs to user 12345"), (0o664, 0, 12345, "may be written to by group 12345")])
+  func `is warned of where another user or a group may`(_ mode: Int, _ owner: Int, _ group: Int, _ words: String)
+    async throws
+  {
+    let (outcome, path) = try await resolve(mode, owner: owner, group: group)
+    #expect(outcome.status == 0 && outcome.output == "192.0.2.1\n")
+    #expect(outcome.errors.hasPrefix("dnsctl: \(path): the configuration file \(words), "), "\(outcome.errors)")
+    #expect(outcome.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test func `is used without a word where nobody else may`() async throws {
+    #expect(try await resolve(0o644).0 == .init(status: 0, output: "192.0.2.1\n", errors: ""))
   }
 }

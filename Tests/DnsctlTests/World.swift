@@ -66,9 +66,9 @@ struct World: Sendable {
         return packages
       },
       hasRoute: { [hasRoutes] in hasRoutes.contains($0) }, systemSource: { _ in system },
-      openStore: { [store, environment] setting throws(SettingsError) in
+      openStore: { [store, environment, errors] setting throws(SettingsError) in
         if let store { return store }
-        return try setting.store(environment)
+        return try setting.store(environment, errors: errors)
       })
   }
 

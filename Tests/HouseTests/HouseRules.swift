@@ -5,7 +5,7 @@ enum HouseRules {
   /// The library's folders from the ground up; those on one line stand side by side.
   static let floors: [[String]] = [
     ["Model"],
-    ["Concurrency"],
+    ["Concurrency", "Files"],
     ["Policy", "Cookies"],
     ["Rewriting", "Connecting"],
     ["Curl", "Cares"],
@@ -24,8 +24,8 @@ enum HouseRules {
   static func floorsOpen(to folder: String) -> Set<String> {
     // What is sent where depends on where it may go; cookies and policy know nothing of each other.
     guard folder != "Rewriting" else { return ["Model", "Policy"] }
-    // The cookie jar is shared by threads, so it needs the lock; its rules are values without one.
-    guard folder != "Cookies" else { return ["Model", "Concurrency"] }
+    // The cookie jar is shared by threads and has a file, so it needs the lock and a writer; its rules are values.
+    guard folder != "Cookies" else { return ["Model", "Concurrency", "Files"] }
     guard !pureWing.contains(folder) else { return ["Model"] }
     let above = Set(floors.prefix { !$0.contains(folder) }.joined())
     return askingWing.contains(folder) ? above.subtracting(pureWing) : above
@@ -69,6 +69,7 @@ enum HouseRules {
     "CDirectDNSCares": "Sources/DirectDNS/Cares/",
     "CDirectDNSIDN": "Sources/DirectDNS/Model/IDNA.swift",
     "CDirectDNSPSL": "Sources/DirectDNS/Cookies/PublicSuffix.swift",
+    "CDirectDNSFiles": "Sources/DirectDNS/Files/",
     "CDirectDNSSQLite": "Sources/DirectDNSSQLite/",
     "CDirectDNSHiredis": "Sources/DirectDNSRedis/",
   ]
@@ -87,7 +88,7 @@ enum HouseRules {
     "Sources/DirectDNS/Cares/",
     "Sources/DirectDNS/Model/IDNA.swift",
     "Sources/DirectDNS/Cookies/PublicSuffix.swift",
-    "Sources/DirectDNS/Cookies/PrivateFile.swift",
+    "Sources/DirectDNS/Files/",
     "Sources/DirectDNS/Concurrency/Locked.swift",
     "Sources/DirectDNS/Concurrency/ThreadExecutor.swift",
     "Sources/DirectDNS/Cache/AnswerTable.swift",

@@ -54,6 +54,7 @@ struct HouseTests {
     "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
     "Sources/DirectDNS/Cookies/CookieRepair.swift": "CookieStore+RepairTests",
     "Sources/DirectDNS/Curl/CurlEpoll.swift": "CurlPollTests, which every way of waiting has to pass",
+    "Sources/DirectDNS/Files/FileFailure.swift": "FilePlaceTests, WritableFileTests",
     "Sources/DirectDNS/Model/ASCII.swift": "by every parser's tests",
     "Sources/DirectDNS/Model/BidiRule.swift": "IDNATests",
     "Sources/DirectDNS/Model/DotSegment.swift": "WebURLTests",

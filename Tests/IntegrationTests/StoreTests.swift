@@ -1,9 +1,10 @@
 import DirectDNS
 import DirectDNSRedis
 import DirectDNSSQLite
-import DirectDNSTesting
 import Foundation
 import Testing
+
+@testable import DirectDNSTesting
 
 /// Several processes on one file.
 @Suite(.timeLimit(.minutes(1)))
@@ -30,6 +31,47 @@ struct SharedFileTests {
       #expect(try await store.read([first]).count == 1)
     }
     #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
+  }
+}
+
+/// The file that `dnsctl` leaves behind, in processes of their own.
+@Suite(.timeLimit(.minutes(1)))
+struct StoreFileTests {
+  private func dnsctl(_ arguments: String...) async throws -> (status: Int32, output: String) {
+    // A shell keeps the error text beside the output.
+    let (status, output) = try await Laboratory.run(
+      "sh", ["-c", "exec \"$@\" 2>&1", "sh", Laboratory.product("dnsctl").path] + arguments)
+    return (status, String(decoding: output, as: UTF8.self))
+  }
+
+  @Test func `a copy of the file alone has all that a command stored, also while another process uses it`() async throws
+  {
+    var records = RecordTable()
+    for number in 0..<20 { records.add("host-\(number).lab.test", "192.0.2.\(number)", ttl: 300) }
+    let provider = try await FakeProvider.start(records: records)
+    let names = (0..<20).map { "host-\($0).lab.test" }
+    let questions = try names.map { AddressQuestion(try HostName($0), .ipv4) }
+    for isShared in [false, true] {
+      let folder = try Laboratory.newFolder("copy")
+      let (path, copy) = (folder.appending(path: "answers.sqlite").path, folder.appending(path: "copy.sqlite").path)
+      let other = SQLiteAnswerStore(SQLiteStoreConfiguration(path: path))
+      if isShared { try await other.write([]) }
+      let hosts = folder.appending(path: "hosts")
+      try names.joined(separator: "\n").write(to: hosts, atomically: false, encoding: .utf8)
+      let warmed = try await dnsctl(
+        "warmup", "--provider", "json+\(provider.url("/resolve"))", "--no-system", "--family", "ipv4", "--store", path,
+        "--hosts", hosts.path)
+      #expect(warmed.status == 0, "\(warmed.output)")
+      try FileManager.default.copyItem(atPath: path, toPath: copy)
+      #expect(try await SQLiteAnswerStore(SQLiteStoreConfiguration(path: copy)).read(questions).count == 20)
+      // What looks into the store does it, too.
+      #expect(try await dnsctl("cache", "forget", names[0], "--store", path).status == 0)
+      try FileManager.default.removeItem(atPath: copy)
+      try FileManager.default.copyItem(atPath: path, toPath: copy)
+      #expect(try await SQLiteAnswerStore(SQLiteStoreConfiguration(path: copy)).read(questions).count == 19)
+      withExtendedLifetime(other) {}
+    }
+    await provider.stop()
   }
 }
 
@@ -84,6 +126,22 @@ struct RedisStoreTests {
       // One that is over already takes the earlier one away.
       try await store.write([answer(question(), for: .seconds(-1))])
       #expect(try await store.read([question()]).isEmpty)
+    }
+  }
+
+  @Test func `keys that no question has are passed over`() async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      try await store.write([answer(question())])
+      for key in ["A:WWW.Lab.Test", "A:www.lab.test.", "A:a b", "MX:www.lab.test", "A:"] {
+        _ = try await server.client("SET", "directdns:answer:1:\(key)", answer(question()).text)
+      }
+      let seen = Watched<[AddressQuestion]>([])
+      try await store.visit { page in
+        seen.change { $0 += page.map(\.question) }
+        return true
+      }
+      #expect(seen.value == [try question()])
     }
   }
 

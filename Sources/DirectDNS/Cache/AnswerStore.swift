@@ -24,6 +24,15 @@ public protocol AnswerStore: Sendable {
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``; some of them may have been kept.
   func write(_ answers: [StoredAnswer]) async throws(DirectDNSError)
 
+  /// Keeps the answers that were asked for later than what is known about their questions, and leaves the others be.
+  ///
+  /// By default it reads, compares and writes, which takes no notice of what others write in between.
+  ///
+  /// - Parameter answers: at most 256, to different questions.
+  /// - Returns: how many were kept.
+  /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``; some of them may have been kept.
+  func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int
+
   /// Forgets what is known about questions.
   ///
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
@@ -39,6 +48,24 @@ public protocol AnswerStore: Sendable {
   /// - Parameter visit: gets each page, and says whether to go on.
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError)
+
+  /// Brings what was written to where it outlives the process in the simplest form, such as a log into its file.
+  ///
+  /// A resolver calls it when it ends. What cannot be done now may wait for the next time. By default it does nothing.
+  func checkpoint() async
+}
+
+extension AnswerStore {
+  /// Reads, compares and writes.
+  public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
+    let known = Dictionary(try await read(answers.map(\.question)).map { ($0.question, $0.asked) }) { max($0, $1) }
+    let newer = answers.filter { answer in known[answer.question].map { answer.asked > $0 } ?? true }
+    if !newer.isEmpty { try await write(newer) }
+    return newer.count
+  }
+
+  /// Does nothing.
+  public func checkpoint() async {}
 }
 
 /// A store that many members share and that can say whose turn it is to ask, so that one of them asks for all.

@@ -40,14 +40,29 @@ public final class MemoryAnswerStore: FleetAnswerStore {
     let now = clock.wallNow
     state.withLock { state in
       for answer in answers { state.answers[answer.question] = answer }
-      guard state.answers.count > capacity else { return }
-      state.answers = state.answers.filter { $0.value.gone > now }
-      guard state.answers.count > capacity else { return }
-      // A tenth at once, so that a full store does not sort with every answer.
-      let ending = state.answers.values.sorted { $0.gone < $1.gone }
-      for answer in ending.prefix(state.answers.count - capacity + capacity / 10) {
-        state.answers[answer.question] = nil
-      }
+      makeRoom(&state, now)
+    }
+  }
+
+  /// Keeps the answers that were asked for later than what is known about their questions; nobody writes in between.
+  public func writeNewer(_ answers: [StoredAnswer]) async -> Int {
+    let now = clock.wallNow
+    return state.withLock { state in
+      let newer = answers.filter { answer in state.answers[answer.question].map { answer.asked > $0.asked } ?? true }
+      for answer in newer { state.answers[answer.question] = answer }
+      makeRoom(&state, now)
+      return newer.count
+    }
+  }
+
+  private func makeRoom(_ state: inout State, _ now: WallInstant) {
+    guard state.answers.count > capacity else { return }
+    state.answers = state.answers.filter { $0.value.gone > now }
+    guard state.answers.count > capacity else { return }
+    // A tenth at once, so that a full store does not sort with every answer.
+    let ending = state.answers.values.sorted { $0.gone < $1.gone }
+    for answer in ending.prefix(state.answers.count - capacity + capacity / 10) {
+      state.answers[answer.question] = nil
     }
   }
 

@@ -94,6 +94,9 @@ final class StoreLink: Sendable {
     await writer.flush(until: instant)
   }
 
+  /// Has the store bring what was written to where it stays, until then at most.
+  func checkpoint(until instant: ResolverInstant) async { await writer.checkpoint(until: instant) }
+
   private func lookAtClocks() -> WallTime {
     var before = clock.now
     var (wall, now) = (clock.wallNow, clock.now)

@@ -75,6 +75,11 @@ final class StoreWriter: Sendable {
     }
   }
 
+  /// Has the store bring what was written to where it stays; by then at the latest nobody waits for it any more.
+  func checkpoint(until instant: ResolverInstant) async {
+    _ = await Deadline.wait(until: instant, clock) { [store] in await store.checkpoint() }
+  }
+
   private func finished() async {
     await withCheckedContinuation { continuation in
       let isDone = state.withLock { state in

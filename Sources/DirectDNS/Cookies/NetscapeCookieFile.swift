@@ -48,19 +48,31 @@ public struct NetscapeCookieFile: Hashable, Sendable {
 
   /// Writes the file anew, readable for its owner alone, whole or not at all.
   ///
+  /// What is no file stays what it is and is written to: a device, a FIFO (which waits for its reader), and what a link
+  /// leads to, which a failure may leave half written. A link that neither this process's user nor root has made is
+  /// refused.
+  ///
   /// - Parameter cookies: what to write.
   /// - Returns: the cookies that the format has no way to write, which are left out: those without a name, and those
   ///   with a tab in them.
-  /// - Throws: `fileUnusable` when it cannot be written; what was there before is there still.
+  /// - Throws: `fileUnusable` when it cannot be written; a file that was there before is there still.
   @discardableResult
   public func save(_ cookies: some Sequence<Cookie>) throws(DirectDNSError) -> [Cookie] {
-    let (text, leftOut) = NetscapeCookieText.encode(cookies)
-    do {
+    let (text, leftOut) = Self.text(cookies)
+    do throws(FileFailure) {
       try PrivateFile.write(Array(text.utf8), to: path)
     } catch {
       throw DirectDNSError(.fileUnusable, "the cookie file \(path) cannot be written: \(error.reason)")
     }
     return leftOut
+  }
+
+  /// What a file with these cookies holds, for whoever writes it elsewhere.
+  ///
+  /// - Parameter cookies: what to write.
+  /// - Returns: the text, and the cookies that the format has no way to write.
+  public static func text(_ cookies: some Sequence<Cookie>) -> (text: String, leftOut: [Cookie]) {
+    NetscapeCookieText.encode(cookies)
   }
 }
 

@@ -64,6 +64,49 @@ public struct AnswerStoreContract: Sendable, CustomStringConvertible {
       try await store.write([last])
       try await expect([last], from: store, of: [question])
     },
+    AnswerStoreContract("of answers that are to be newer those are kept that were asked for later") { store in
+      let question = a("www.example.net")
+      let known = answer(question, "192.0.2.1")
+      func later(_ milliseconds: Int, _ address: String) -> StoredAnswer {
+        var answer = answer(question, address)
+        (answer.asked, answer.expires) = (known.asked + .milliseconds(milliseconds), known.expires + .seconds(1))
+        return answer
+      }
+      let first = try await store.writeNewer([known, answer(a("other.example.net"), "192.0.2.9")])
+      try check(first == 2, "\(first) of 2 were kept where nothing was known")
+      for milliseconds in [-1, 0] {
+        let kept = try await store.writeNewer([later(milliseconds, "192.0.2.2")])
+        try check(kept == 0, "\(kept) were kept that were no newer")
+        try await expect([known], from: store, of: [question])
+      }
+      let newer = later(1, "192.0.2.3")
+      let kept = try await store.writeNewer([newer])
+      try check(kept == 1, "an answer that is newer by a millisecond was not kept")
+      try await expect([newer], from: store, of: [question])
+      let none = try await store.writeNewer([])
+      try check(none == 0, "\(none) were kept of none")
+    },
+    AnswerStoreContract("of many answers at once that are to be newer the newest stays") { store in
+      let question = a("www.example.net")
+      let answers = (0..<32).map { number in
+        var answer = answer(question, "192.0.2.\(number)")
+        answer.asked = answer.asked - .milliseconds(number * 1000)
+        return answer
+      }
+      let newest = answers.max { $0.asked < $1.asked }
+      try await withThrowingTaskGroup { group in
+        for answer in answers.shuffled() { group.addTask { _ = try await store.writeNewer([answer]) } }
+        try await group.waitForAll()
+      }
+      try await expect(newest.map { [$0] } ?? [], from: store, of: [question])
+    },
+    AnswerStoreContract("a checkpoint changes nothing that is read") { store in
+      let answers = many(10)
+      await store.checkpoint()
+      try await store.write(answers)
+      await store.checkpoint()
+      try await expect(answers, from: store, of: answers.map(\.question))
+    },
     AnswerStoreContract("what was removed is not there any more, and all else is") { store in
       let (first, second) = (answer(a("one.example.net"), "192.0.2.1"), answer(a("two.example.net"), "192.0.2.2"))
       try await store.write([first, second])

@@ -10,7 +10,9 @@ struct FetchCommand: ContextCommand {
     discussion: """
       Names are looked up over HTTP, every address is judged, and redirects are followed, each hop judged anew. Certificates are always checked, against the name. A body goes to standard output, or where -o and -O say.
 
-      A file that is there stays as it is until the new one is whole, which lies beside it as FILE.dnsctl-part until then; a new file is written where it belongs. Either is gone on with by -C -, after an interrupt too: it asks for the bytes that are missing, and starts over where the server sends all.
+      A file that is there stays as it is until the new one is whole, which lies beside it as FILE.dnsctl-part until then; a new file is written where it belongs. Devices, FIFOs, links, files of several names and other users' files are written as they stand; a link of another user is refused. -c is written in the same way, for its owner's eyes alone.
+
+      Either is gone on with by -C -, after an interrupt too: it asks for the bytes that are missing of the version that the file began with (If-Range, with the ETag or the date), and starts over where there is another one by now or the lengths do not fit. What it needs for that is kept with the file, in the extended attribute user.directdns.note. Where that is not there (another program began the file, the file system has no attributes, or the server named no version), it goes on without comparing and says so; a file that does not fit stays as it is then, with status 22.
 
       On a terminal a line shows the progress of each body that goes to a file, unless -s or -v is given. With -Z, bodies that go to standard output come one after the other, in the order of the URLs.
 

@@ -37,14 +37,27 @@ struct CookieFlags: Sendable {
   /// Writes the jar where `-c` says.
   func save(in context: CommandContext) -> ExitStatus {
     guard let jar, let jarPath else { return .answered }
-    do throws(DirectDNSError) {
-      for cookie in try jar.save(to: NetscapeCookieFile(path: jarPath)) {
+    do throws(StoreFailure) {
+      for cookie in try Self.write(jar, to: jarPath, in: context) {
         context.complain("\(jarPath.printable): the cookie \(cookie.name.printable) has no place in a cookie file.")
       }
       return .answered
     } catch {
-      context.complain("-c: \(error.message).")
-      return .streams
+      if let message = error.message { context.complain(message) }
+      return error.status
+    }
+  }
+
+  private static func write(
+    _ jar: CookieJar, to path: String, in context: CommandContext
+  ) throws(StoreFailure) -> [Cookie] {
+    guard path != Pipeline.inputMark else {
+      let (text, leftOut) = NetscapeCookieFile.text(jar.cookies)
+      try context.print(text)
+      return leftOut
+    }
+    do throws(DirectDNSError) { return try jar.save(to: NetscapeCookieFile(path: path)) } catch {
+      throw StoreFailure(.streams, "-c: \(error.message).")
     }
   }
 

@@ -2,12 +2,15 @@
 struct FetchSink {
   let file: OutputFile?
   let output: any OutputSink
+  /// What is kept with a file that is written from its beginning.
+  private let record: ResumeRecord?
   private var isOpen: Bool
   private(set) var hasWritten = false
 
-  init(file: OutputFile?, output: any OutputSink, isOpen: Bool) {
+  init(file: OutputFile?, output: any OutputSink, record: ResumeRecord?, isOpen: Bool) {
     self.file = file
     self.output = output
+    self.record = record
     self.isOpen = isOpen
   }
 
@@ -26,7 +29,7 @@ struct FetchSink {
 
   private mutating func open() throws(StreamError) {
     guard !isOpen else { return }
-    try file?.openAnew()
+    try file?.openAnew(record)
     isOpen = true
   }
 }

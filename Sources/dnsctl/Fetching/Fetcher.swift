@@ -19,7 +19,7 @@ struct Fetcher: Sendable {
     var tries = 1
     while true {
       do throws(FetchFailure) {
-        try await attempt(job, file, isLast: tries > retries)
+        try await attempt(job, file, isLast: tries > retries, resumes: output.resumes)
         board?.end(job.index)
         return .answered
       } catch {
@@ -36,10 +36,18 @@ struct Fetcher: Sendable {
     }
   }
 
-  private func attempt(_ job: FetchJob, _ file: OutputFile?, isLast: Bool) async throws(FetchFailure) {
+  private func attempt(
+    _ job: FetchJob, _ file: OutputFile?, isLast: Bool, resumes: Bool
+  ) async throws(FetchFailure) {
     var request = job.request
-    let offset = output.resumes ? file?.continuableLength() ?? 0 : 0
-    if offset > 0 { request.headerFields[.range] = "bytes=\(offset)-" }
+    let beginning: OutputFile.Beginning?
+    do throws(StreamError) { beginning = resumes ? try file?.openToContinue() : nil } catch {
+      throw FetchFailure(error, job)
+    }
+    if let beginning {
+      request.headerFields[.range] = "bytes=\(beginning.length)-"
+      if let validator = beginning.record?.validator { request.headerFields[.ifRange] = validator }
+    }
     let response: DirectResponse
     do {
       response = try await client.execute(
@@ -53,49 +61,50 @@ struct Fetcher: Sendable {
       throw FetchFailure(status: response, mayPass: true)
     }
     if output.failsOnStatus, response.status.code >= 400 { throw FetchFailure(status: response, mayPass: false) }
-    guard offset > 0 else {
+    guard let beginning else {
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
       return try await receive(response, job, file)
     }
-    try await goOn(response, job, file, offset)
+    try await goOn(response, job, file, beginning, isLast: isLast)
   }
 
   /// What comes goes behind what is there, or in its place.
   private func goOn(
-    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ offset: Int64
+    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ beginning: OutputFile.Beginning, isLast: Bool
   ) async throws(FetchFailure) {
-    let verdict = ResumeRule.verdict(
-      offset: offset, status: response.status.code, contentRange: response.headerFields[.contentRange])
-    log?.say("continuing behind \(offset) bytes: \(verdict)")
-    do throws(StreamError) {
-      switch verdict {
-      case .append: try file?.openToContinue()
-      case .startOver: break
-      case .complete: try file?.putInPlace()
-      case .refused(let reason):
-        response.body.cancel()
-        let path = job.destination.path ?? "-"
-        throw .failed("\(path.printable) cannot be continued and stays as it is: \(reason)")
+    let verdict = ResumeRule.verdict(beginning, status: response.status.code, fields: response.headerFields)
+    log?.say("continuing behind \(beginning.length) bytes: \(verdict)")
+    let path = (job.destination.path ?? "-").printable
+    switch verdict {
+    case .append:
+      if beginning.record?.validator == nil {
+        say("\(path) is continued without comparing: nothing is known of the version that it began with.")
       }
-    } catch {
-      if case .refused = verdict { throw FetchFailure(.httpError, "\(error.reason).") }
-      throw FetchFailure(error, job)
-    }
-    guard verdict != .complete else {
+      board?.update(job.index) { $0.begin(at: beginning.length, expecting: expected(response), now: $1) }
+      try await receive(response, job, file, isOpen: true)
+    case .startOver:
+      board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
+      try await receive(response, job, file)
+    case .complete:
       response.body.cancel()
-      board?.update(job.index) { $0.begin(at: offset, expecting: 0, now: $1) }
-      return
+      do throws(StreamError) { try file?.finish() } catch { throw FetchFailure(error, job) }
+      board?.update(job.index) { $0.begin(at: beginning.length, expecting: 0, now: $1) }
+    case .askAnew(let reason) where RetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: nil):
+      response.body.cancel()
+      say("\(path) is fetched from its beginning: \(reason).")
+      try await attempt(job, file, isLast: isLast, resumes: false)
+    case .askAnew(let reason), .refused(let reason):
+      response.body.cancel()
+      throw FetchFailure(.httpError, "\(path) cannot be continued and stays as it is: \(reason).")
     }
-    let start = verdict == .append ? offset : 0
-    board?.update(job.index) { $0.begin(at: start, expecting: expected(response), now: $1) }
-    try await receive(response, job, file, isOpen: verdict == .append)
   }
 
   private func receive(
     _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, isOpen: Bool = false
   ) async throws(FetchFailure) {
     if file == nil { await turns?.wait(job.index) }
-    var sink = FetchSink(file: file, output: context.output, isOpen: isOpen)
+    var sink = FetchSink(
+      file: file, output: context.output, record: ResumeRecord(of: response.head), isOpen: isOpen)
     do throws(StreamError) {
       if output.includesHeads || job.request.method == .head { try sink.write(Array(heads(of: response).utf8)) }
     } catch { throw FetchFailure(error, job) }
@@ -104,8 +113,8 @@ struct Fetcher: Sendable {
       let piece: [UInt8]?
       do { piece = try await iterator.next() } catch {
         var failure = FetchFailure(error, job)
-        // What stands on standard output cannot be taken back.
-        if file == nil, sink.hasWritten { failure.mayPass = false }
+        // What stands on standard output or in a FIFO cannot be taken back.
+        if !(file?.canStartOver ?? false), sink.hasWritten { failure.mayPass = false }
         throw failure
       }
       do throws(StreamError) {

@@ -1,3 +1,5 @@
+internal import DirectDNS
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -9,105 +11,115 @@
 /// A file that a response's body goes into, in such a way that a transfer that fails loses nothing.
 ///
 /// A new file is written where it belongs, and what came stays there. A file that was there stays as it is until the new
-/// one is whole, which lies beside it until then. Both can be gone on with.
+/// one is whole, which lies beside it until then. Both can be gone on with. What another cannot take the place of without
+/// changing more than its contents is written as it stands: a device, a FIFO, a link, a file of several names or of
+/// another owner.
 final class OutputFile {
+  /// What is there of an earlier transfer.
+  struct Beginning: Sendable, Hashable {
+    var length: Int64
+    /// What was known when it began; nothing where it was not kept.
+    var record: ResumeRecord?
+  }
+
+  private enum State {
+    case closed
+    /// Written from its beginning on.
+    case anew(WritableFile, isDraft: Bool)
+    case continued(WritableFile, isDraft: Bool)
+  }
+
   /// Where it is.
   let path: String
   private let draftPath: String
-  private var descriptor: Int32 = -1
-  private var isDraft = false
-  /// What was decided at the first byte holds for a second try: by then the file is there, and it is ours.
-  private var isNew: Bool?
+  private var state = State.closed
 
   init(_ path: String) {
     self.path = path
     draftPath = path + ".dnsctl-part"
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
-
-  /// Bytes that can be gone on with: the draft's, or the file's own.
-  func continuableLength() -> Int64 {
-    if let length = Self.regularLength(draftPath) {
-      isDraft = true
-      return length
-    }
-    isDraft = false
-    return Self.regularLength(path) ?? 0
-  }
-
-  /// Gets ready to write behind what ``continuableLength()`` found.
-  func openToContinue() throws(StreamError) {
-    try open(isDraft ? draftPath : path, O_WRONLY | O_APPEND)
+  /// Gets ready to write behind what is there, the draft's bytes or the file's own; nothing if there are none.
+  func openToContinue() throws(StreamError) -> Beginning? {
+    state = .closed
+    do throws(FileFailure) {
+      let draft = try WritableFile.draftToContinue(draftPath)
+      let own = draft == nil ? try WritableFile.toContinue(path) : nil
+      guard let file = draft ?? own, let length = file.length, length > 0 else { return nil }
+      state = .continued(file, isDraft: draft != nil)
+      return Beginning(length: length, record: file.note.flatMap(ResumeRecord.init))
+    } catch { throw StreamError(error) }
   }
 
   /// Gets ready to write the file anew; nothing of it is lost before ``finish()``.
-  func openAnew() throws(StreamError) {
-    let isNew = isNew ?? (Self.replaceableMode(path) == nil)
-    self.isNew = isNew
-    if !isNew, let mode = Self.replaceableMode(path) {
-      isDraft = true
-      do throws(StreamError) {
-        try open(draftPath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
-        fchmod(descriptor, mode & 0o7777)
-        return
-      } catch {
-        // A folder in which no file can be made: the file itself may be writable all the same.
+  ///
+  /// - Parameter record: what is kept with the file until it is whole.
+  /// - Throws: why it cannot be written.
+  func openAnew(_ record: ResumeRecord? = nil) throws(StreamError) {
+    do throws(FileFailure) {
+      let file: WritableFile
+      if case .anew(let own, _) = state {
+        file = own
+        try file.startOver()
+      } else {
+        state = .closed
+        let isDraft: Bool
+        (file, isDraft) = try opened()
+        state = .anew(file, isDraft: isDraft)
       }
-    }
-    isDraft = false
+      file.note = record?.text
+    } catch { throw StreamError(error) }
+  }
+
+  private func opened() throws(FileFailure) -> (WritableFile, isDraft: Bool) {
+    let place = try FilePlace(path)
     // A draft of another time would be taken for this file's.
     unsafe unlink(draftPath)
-    try open(path, O_WRONLY | O_CREAT | O_TRUNC)
+    switch place {
+    case .free: return (try .new(path, mode: WritableFile.ordinaryMode), false)
+    case .file(let rights, hasOtherNames: false) where rights.isOurs:
+      do throws(FileFailure) { return (try .draft(draftPath, inPlaceOf: rights), true) } catch {
+        // A folder in which no file can be made: the file itself may be writable all the same.
+        guard error.forbidsNewFiles else { throw error }
+      }
+    case .file, .through: break
+    }
+    return (try .through(path, isLink: place == .through(isLink: true), isPrivate: false), false)
+  }
+
+  /// Whether what was written can be dropped for another try.
+  var canStartOver: Bool {
+    if case .anew(let file, _) = state { file.length != nil } else { true }
+  }
+
+  /// Gives up: a draft goes.
+  func discard() {
+    if case .anew(let file, isDraft: true) = state { file.remove() }
+    state = .closed
   }
 
   func write(_ bytes: [UInt8]) throws(StreamError) {
-    try DescriptorOutput(descriptor: descriptor).write(bytes)
+    switch state {
+    case .closed: throw .failed("it is not open")
+    case .anew(let file, _), .continued(let file, _):
+      do throws(FileFailure) { try file.write(bytes) } catch { throw StreamError(error) }
+    }
   }
 
   /// The file is whole: puts it in its place.
   func finish() throws(StreamError) {
-    guard descriptor >= 0 else { return }
-    let isClosed = close(descriptor) == 0
-    descriptor = -1
-    guard isClosed else { throw .last }
-    try putInPlace()
+    switch state {
+    case .closed: return
+    case .anew(let file, let isDraft), .continued(let file, let isDraft):
+      state = .closed
+      file.note = nil
+      do throws(FileFailure) { isDraft ? try file.end(inPlaceOf: path) : try file.end() } catch {
+        throw StreamError(error)
+      }
+    }
   }
+}
 
-  /// Puts a draft that turned out to be whole in its place.
-  func putInPlace() throws(StreamError) {
-    guard isDraft else { return }
-    guard unsafe rename(draftPath, path) == 0 else { throw .last }
-    isDraft = false
-  }
-
-  private func open(_ path: String, _ flags: Int32) throws(StreamError) {
-    if descriptor >= 0 { close(descriptor) }
-    descriptor = Self.systemOpen(path, flags | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .last }
-  }
-
-  private static func systemOpen(_ path: String, _ flags: Int32) -> Int32 {
-    #if canImport(Darwin)
-      unsafe Darwin.open(path, flags, 0o666)
-    #elseif canImport(Musl)
-      unsafe Musl.open(path, flags, 0o666)
-    #else
-      unsafe Glibc.open(path, flags, 0o666)
-    #endif
-  }
-
-  private static func regularLength(_ path: String) -> Int64? {
-    var information = stat()
-    guard unsafe stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return nil }
-    return Int64(information.st_size)
-  }
-
-  /// The mode of a file that another can take the place of: no device, no link, and no other name of its own.
-  private static func replaceableMode(_ path: String) -> mode_t? {
-    var information = stat()
-    guard unsafe lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG, information.st_nlink == 1
-    else { return nil }
-    return information.st_mode
-  }
+extension StreamError {
+  init(_ failure: FileFailure) { self = failure.isClosedPipe ? .closedPipe : .failed(failure.reason) }
 }

@@ -70,7 +70,8 @@ struct RequestFlags: ParsableArguments {
 
   @Option(
     name: [.customShort("c"), .customLong("cookie-jar")],
-    help: ArgumentHelp("Where to write all cookies at the end.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("Where to write all cookies at the end, - for standard output.", valueName: "file"),
+    completion: .file())
   var jarPath: String?
 
   @Option(

@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// What becomes of a file that is to be continued, once the server has answered: a pure function.
 ///
 /// A file is never made of two halves that do not belong together.
@@ -9,25 +11,39 @@ enum ResumeRule {
     case startOver
     /// The file is whole already.
     case complete
+    /// What is there is ours and belongs to no file of the server's any more: the whole is asked for, for that reason.
+    case askAnew(String)
     /// Neither: the file stays as it is. The reason follows "the file cannot be continued: ".
     case refused(String)
   }
 
-  /// Judges the answer to a request for all bytes from `offset` on (RFC 9110 §14).
-  static func verdict(offset: Int64, status: Int, contentRange: String?) -> Verdict {
-    let range = contentRange.flatMap(ContentRange.init)
+  /// Judges the answer to a request for all bytes behind what is there (RFC 9110 §14).
+  static func verdict(_ beginning: OutputFile.Beginning, status: Int, fields: HTTPFields) -> Verdict {
+    let offset = beginning.length
+    let range = fields[.contentRange].flatMap(ContentRange.init)
+    // Without a record the file may be anything: nobody but its owner can say that it may go.
+    func unfit(_ reason: String) -> Verdict { beginning.record == nil ? .refused(reason) : .askAnew(reason) }
+    if let known = beginning.record?.length, let length = range?.length, status == 206 || status == 416, known != length
+    {
+      return unfit("it began as a part of \(known) bytes, and the server's has \(length)")
+    }
     switch status {
     case 206:
-      guard let range, let first = range.first else { return .refused("the server does not say what part it sends") }
-      guard first == offset else {
-        return .refused("it has \(offset) bytes, and the server sends from byte \(first) on")
+      guard let range, let first = range.first, let last = range.last else {
+        return unfit("the server does not say what part it sends")
+      }
+      guard first == offset else { return unfit("it has \(offset) bytes, and the server sends from byte \(first) on") }
+      guard beginning.record?.fits(fields) ?? true else { return unfit("it began as a part of another version") }
+      guard range.length.map({ last == $0 - 1 }) ?? true else {
+        return unfit("the server sends less than what is missing")
       }
       return .append
     case 416:
       guard let length = range?.length else {
-        return .refused("it has \(offset) bytes, and the server has none behind them and does not say how many before")
+        return unfit("it has \(offset) bytes, and the server has none behind them and does not say how many before")
       }
-      guard length == offset else { return .refused("it has \(offset) bytes, and the server's has \(length)") }
+      guard length == offset else { return unfit("it has \(offset) bytes, and the server's has \(length)") }
+      guard beginning.record?.fits(fields) ?? true else { return unfit("it began as a part of another version") }
       return .complete
     case 200..<300: return .startOver
     default: return .refused("the server answered \(status)")
@@ -58,7 +74,8 @@ struct ContentRange: Sendable, Hashable {
     (self.first, self.last) = (first, last)
   }
 
-  private static func number(_ text: Substring) -> Int64? {
+  /// A number of bytes as HTTP writes it.
+  static func number(_ text: some StringProtocol) -> Int64? {
     text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int64(text) : nil
   }
 }

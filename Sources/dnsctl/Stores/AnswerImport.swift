@@ -41,12 +41,6 @@ enum AnswerImport {
     return newest.values.sorted { $0.question < $1.question }
   }
 
-  /// The answers that were asked for later than what is stored.
-  static func newer(_ answers: [StoredAnswer], than stored: [StoredAnswer]) -> [StoredAnswer] {
-    let asked = Dictionary(stored.map { ($0.question, $0.asked) }) { max($0, $1) }
-    return answers.filter { answer in asked[answer.question].map { answer.asked > $0 } ?? true }
-  }
-
   /// The lines that are not blank, by their numbers in the file.
   private static func lines(_ bytes: [UInt8]) -> [Line] {
     let blank: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]

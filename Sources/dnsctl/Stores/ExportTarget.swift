@@ -4,12 +4,14 @@ internal import Synchronization
 final class ExportTarget: Sendable {
   private let file: Mutex<OutputFile>
 
-  /// Opens the file; what was there stays until ``finish()``.
+  /// Opens the file; what was there stays until ``finish()``, and for good without that.
   init(path: String) throws(StreamError) {
     let file = OutputFile(path)
     try file.openAnew()
     self.file = Mutex(file)
   }
+
+  deinit { file.withLock { $0.discard() } }
 
   func write(_ text: String) throws(StreamError) {
     try file.withLock { file throws(StreamError) in try file.write(Array(text.utf8)) }

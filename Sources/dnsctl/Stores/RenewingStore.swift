@@ -12,6 +12,10 @@ struct RenewingStore: AnswerStore {
 
   func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) { try await base.write(answers) }
 
+  func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int { try await base.writeNewer(answers) }
+
+  func checkpoint() async { await base.checkpoint() }
+
   func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) { try await base.remove(questions) }
 
   func removeAll() async throws(DirectDNSError) { try await base.removeAll() }

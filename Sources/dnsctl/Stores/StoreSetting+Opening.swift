@@ -7,10 +7,22 @@ extension StoreSetting {
   /// The store; nothing where answers are not remembered.
   ///
   /// Nothing is opened or connected to before it is used.
-  func store(_ environment: [String: String]) throws(SettingsError) -> (any AnswerStore)? {
+  ///
+  /// - Parameters:
+  ///   - environment: where the cache folder is.
+  ///   - errors: where it says what should be known though it works.
+  /// - Returns: the store.
+  /// - Throws: that there can be no such store.
+  func store(
+    _ environment: [String: String], errors: any OutputSink
+  ) throws(SettingsError) -> (any AnswerStore)? {
     switch place {
     case .memory: return nil
-    case .file: return SQLiteAnswerStore(SQLiteStoreConfiguration(path: try path(environment) ?? ""))
+    case .file:
+      return SQLiteAnswerStore(SQLiteStoreConfiguration(path: try path(environment) ?? "")) {
+        // Whoever closed standard error does not want to know.
+        try? errors.write("dnsctl: \($0)\n")
+      }
     case .server(let url):
       do throws(DirectDNSError) { return RedisAnswerStore(try RedisStoreConfiguration(url: url)) } catch {
         throw SettingsError(fault(error.message))

@@ -33,9 +33,26 @@ struct PrivateFileTests {
   @Test func `where a file cannot be put in place, what was there stays and the draft goes`() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     try FileManager.default.createDirectory(atPath: path("taken"), withIntermediateDirectories: true)
-    let error = #expect(throws: PrivateFile.Failure.self) { try PrivateFile.write([1], to: path("taken")) }
-    #expect(error?.step == "putting it in place")
+    try Data("old".utf8).write(to: folder.appending(path: "taken/file"))
+    let error = #expect(throws: FileFailure.self) { try PrivateFile.write([1], to: path("taken")) }
+    #expect(error?.reason == "Is a directory")
+    #expect(try String(contentsOfFile: path("taken/file"), encoding: .utf8) == "old")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["taken"])
+  }
+
+  @Test func `what cannot be replaced is written through, and other names of a file keep what they have`() throws {
+    let folder = try FileFolder()
+    let reader = folder.makeFIFO("fifo")
+    try PrivateFile.write([0x61], to: folder / "fifo")
+    #expect(FileFolder.drain(reader) == "a")
+    try folder.write("old", to: "target")
+    try FileManager.default.createSymbolicLink(atPath: folder / "link", withDestinationPath: "target")
+    try PrivateFile.write([0x62], to: folder / "link")
+    #expect(try folder.read("target") == "b" && mode(folder / "target") == 0o600)
+    try FileManager.default.linkItem(atPath: folder / "target", toPath: folder / "second")
+    try PrivateFile.write([0x63], to: folder / "target")
+    #expect(try folder.read("target") == "c" && folder.read("second") == "b")
+    #expect(try folder.names == ["fifo", "link", "second", "target"])
   }
 
   @Test func `an empty file is a file`() throws {

@@ -9,7 +9,7 @@ struct CacheImportCommand: StoreCommand {
     discussion: """
       Every line is checked before the first answer is stored: where one is wrong, all of those are named and nothing is stored. Blank lines do not count.
 
-      An answer that is stored already stays where it was asked for at the same time or later. What is gone is left out. All of it is held in memory meanwhile.
+      An answer that is stored already stays where it was asked for at the same time or later, also one that comes while the import runs. What is gone is left out. All of it is held in memory meanwhile.
 
       EXAMPLES
         dnsctl cache import answers.jsonl
@@ -31,11 +31,7 @@ struct CacheImportCommand: StoreCommand {
     var stored = 0
     for start in stride(from: 0, to: usable.count, by: AnswerImport.batch) {
       let batch = Array(usable[start..<min(start + AnswerImport.batch, usable.count)])
-      try await store.call { store throws(DirectDNSError) in
-        let newer = AnswerImport.newer(batch, than: try await store.read(batch.map(\.question)))
-        if !newer.isEmpty { try await store.write(newer) }
-        stored += newer.count
-      }
+      try await store.call { store throws(DirectDNSError) in stored += try await store.writeNewer(batch) }
     }
     let kept = usable.count - stored
     try context.print("\(stored) stored, \(kept) kept as newer or the same, \(answers.count - usable.count) gone\n")

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DirectDNS
 internal import DirectDNSConfiguration
 
 /// A command that looks into a store.
@@ -16,7 +17,10 @@ extension StoreCommand {
 
   func run(in context: CommandContext) async -> ExitStatus {
     do throws(StoreFailure) {
-      return try await run(options.open(in: context, makesFile: Self.makesFile), in: context)
+      let store = try options.open(in: context, makesFile: Self.makesFile)
+      let status = try await run(store, in: context)
+      await store.store.checkpoint()
+      return status
     } catch {
       guard let message = error.message else { return error.status }
       let hint = error.status == .usage ? " See dnsctl cache \(Self.configuration.commandName ?? "") --help." : ""

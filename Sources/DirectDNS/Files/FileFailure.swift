@@ -1,0 +1,38 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// Why a file could not be written.
+package struct FileFailure: Error, Hashable, Sendable {
+  /// The system's number for it; 0 where the system was not asked.
+  package let code: Int32
+  /// The reason, to follow "cannot be written: ".
+  package let reason: String
+
+  init(_ reason: String) {
+    code = 0
+    self.reason = reason
+  }
+
+  /// What the last failed call left in `errno`.
+  ///
+  /// - Parameter step: what the call was for; nothing where that is plain.
+  /// - Returns: the failure.
+  static func last(_ step: String? = nil) -> FileFailure { FileFailure(code: errno, step: step) }
+
+  private init(code: Int32, step: String?) {
+    self.code = code
+    let words = unsafe String(cString: strerror(code))
+    reason = step.map { "\($0): \(words)" } ?? words
+  }
+
+  /// The reader of a pipe has gone.
+  package var isClosedPipe: Bool { code == EPIPE }
+
+  /// No file may be made in the folder, while one that is there may be written all the same.
+  package var forbidsNewFiles: Bool { [EACCES, EPERM, EROFS, EEXIST].contains(code) }
+}

@@ -1,0 +1,60 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// What is at the end of a path that is to be written: it says how.
+package enum FilePlace: Hashable, Sendable {
+  /// Nothing: a file is made.
+  case free
+  /// A file: another one can take its place, unless it is to keep its other names.
+  case file(FileRights, hasOtherNames: Bool)
+  /// A FIFO, a device, a link: what is there is written to, and stays what it is.
+  case through(isLink: Bool)
+
+  /// Looks at what is there.
+  ///
+  /// - Throws: that it is a link which somebody else may lead elsewhere. `fs.protected_symlinks` of Linux refuses those in
+  ///   folders like `/tmp`, where it is on.
+  package init(_ path: String) throws(FileFailure) {
+    var found = stat()
+    guard unsafe lstat(path, &found) == 0 else {
+      guard errno == ENOENT else { throw .last() }
+      self = .free
+      return
+    }
+    switch found.st_mode & S_IFMT {
+    case S_IFREG: self = .file(FileRights(found), hasOtherNames: found.st_nlink > 1)
+    case S_IFLNK:
+      guard found.st_uid == 0 || found.st_uid == geteuid() else {
+        throw FileFailure("it is a link of user \(found.st_uid). Name the file that it leads to")
+      }
+      self = .through(isLink: true)
+    default: self = .through(isLink: false)
+    }
+  }
+}
+
+/// Who may do what with a file.
+package struct FileRights: Hashable, Sendable {
+  package let owner: UInt32
+  package let group: UInt32
+  /// The permissions, without the file's kind.
+  package let mode: UInt32
+
+  package init(owner: UInt32, group: UInt32, mode: UInt32) {
+    self.owner = owner
+    self.group = group
+    self.mode = mode
+  }
+
+  init(_ found: stat) {
+    self.init(owner: found.st_uid, group: found.st_gid, mode: UInt32(found.st_mode) & 0o7777)
+  }
+
+  /// Whether the file is this process's user's.
+  package var isOurs: Bool { owner == geteuid() }
+}

@@ -1,0 +1,55 @@
+internal import DirectDNS
+internal import HTTPTypes
+
+/// What is known of the whole when a file's first bytes come: kept with the file, so that others are never put behind
+/// them.
+struct ResumeRecord: Sendable, Hashable {
+  /// How long the whole is; nothing where the server did not say.
+  var length: Int64?
+  /// What stands for the version, as `If-Range` has it (RFC 9110 §13.1.5); nothing where the server named none.
+  var validator: String?
+
+  /// What a response says of the file that it brings; nothing if it does not bring the whole.
+  init?(of response: HTTPResponse) {
+    guard response.status == .ok else { return nil }
+    length = response.headerFields[.contentLength].flatMap(ContentRange.number)
+    if let tag = response.headerFields[.eTag], Self.isStrong(tag) {
+      validator = tag
+    } else if let modified = response.headerFields[.lastModified], let time = CookieTime(cookieDate: modified),
+      let sent = response.headerFields[.date].flatMap(CookieTime.init(cookieDate:)),
+      // Within the same second there may have been two versions (RFC 9110 §8.8.2.2).
+      sent > time
+    {
+      validator = modified
+    }
+  }
+
+  /// Reads what ``text`` wrote; nothing for anything else, since others may have written it.
+  init?(_ text: String) {
+    let words = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard words.count == 3, words[0] == "1", words[1] == "-" || ContentRange.number(words[1]) != nil else { return nil }
+    length = ContentRange.number(words[1])
+    guard words[2] != "-" else { return }
+    let validator = String(words[2])
+    guard Self.isStrong(validator) || CookieTime(cookieDate: validator) != nil, HTTPField.isValidValue(validator) else {
+      return nil
+    }
+    self.validator = validator
+  }
+
+  /// The format's version, the length and the validator.
+  var text: String { "1 \(length.map { "\($0)" } ?? "-") \(validator ?? "-")" }
+
+  /// Whether a part of a response with these fields belongs to the same version, as far as they say.
+  func fits(_ fields: HTTPFields) -> Bool {
+    guard let validator else { return true }
+    let other = Self.isStrong(validator) ? fields[.eTag] : fields[.lastModified]
+    return other == nil || other == validator
+  }
+
+  /// Weak ones may stand for versions that differ (RFC 9110 §8.8.3).
+  private static func isStrong(_ tag: String) -> Bool {
+    tag.utf8.count >= 2 && tag.utf8.count <= 1024 && tag.utf8.first == UInt8(ascii: "\"")
+      && tag.utf8.last == UInt8(ascii: "\"")
+  }
+}

@@ -1,0 +1,141 @@
+import Testing
+
+@testable import DirectDNS
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+@Suite struct WritableFileTests {
+  private func written(_ file: WritableFile, _ text: String) throws -> WritableFile {
+    try file.write(Array(text.utf8))
+    return file
+  }
+
+  // MARK: New files
+
+  @Test func `a new file is made where nothing is, and nowhere else`() throws {
+    let folder = try FileFolder()
+    try folder.write("theirs", to: "file")
+    try folder.write("theirs", to: "target")
+    #expect(unsafe symlink("target", folder / "link") == 0 && symlink("none", folder / "nowhere") == 0)
+    close(folder.makeFIFO("fifo"))
+    for name in ["file", "link", "nowhere", "fifo"] {
+      let failure = #expect(throws: FileFailure.self) { try WritableFile.new(folder / name, mode: 0o600) }
+      #expect(failure?.reason == "File exists" && failure?.forbidsNewFiles == true)
+    }
+    try written(.new(folder / "new", mode: 0o600), "ours").end()
+    #expect(try folder.read("new") == "ours" && folder.kind("new") == S_IFREG | 0o600)
+    #expect(try folder.read("file") == "theirs" && folder.read("target") == "theirs")
+    #expect(folder.kind("none") == 0)
+  }
+
+  @Test(arguments: [0o600, 0o640, 0o666, 0o444, 0o755] as [UInt32])
+  func `a draft has the rights of the file whose place it takes, whatever the umask is`(_ mode: UInt32) throws {
+    let folder = try FileFolder()
+    try folder.write("old", to: "file", mode: mode)
+    guard case .file(let rights, hasOtherNames: false) = try FilePlace(folder / "file") else {
+      Issue.record("no file")
+      return
+    }
+    let draft = try WritableFile.draft(folder / "draft", inPlaceOf: rights)
+    #expect(folder.kind("draft") == S_IFREG | mode)
+    try written(draft, "new").end(inPlaceOf: folder / "file")
+    #expect(try folder.read("file") == "new" && folder.kind("file") == S_IFREG | mode)
+    #expect(try folder.names == ["file"])
+  }
+
+  @Test func `a draft whose rights cannot be had is not left behind`() throws {
+    let folder = try FileFolder()
+    guard geteuid() != 0 else { return }
+    let rights = FileRights(owner: geteuid(), group: 0, mode: 0o640)
+    #expect(throws: FileFailure.self) { try WritableFile.draft(folder / "draft", inPlaceOf: rights) }
+    #expect(try folder.names == [])
+  }
+
+  @Test func `a draft that another has replaced is not put in place, nor removed`() throws {
+    let folder = try FileFolder()
+    try folder.write("old", to: "file")
+    let draft = try written(.new(folder / "draft", mode: 0o600), "mine")
+    #expect(unsafe unlink(folder / "draft") == 0)
+    try folder.write("theirs", to: "draft")
+    let failure = #expect(throws: FileFailure.self) { try draft.end(inPlaceOf: folder / "file") }
+    #expect(failure?.reason == "another process writes it, too")
+    draft.remove()
+    #expect(try folder.read("file") == "old" && folder.read("draft") == "theirs")
+  }
+
+  // MARK: What is written through
+
+  @Test func `a FIFO, a device and what a link leads to are written, and stay what they are`() throws {
+    let folder = try FileFolder()
+    let reader = folder.makeFIFO("fifo")
+    defer { close(reader) }
+    try written(.through(folder / "fifo", isLink: false, isPrivate: true), "one").end()
+    #expect(FileFolder.drain(reader) == "one" && folder.kind("fifo") & S_IFMT == S_IFIFO)
+    try folder.write("a longer text", to: "target")
+    #expect(unsafe symlink("target", folder / "link") == 0 && symlink("none", folder / "nowhere") == 0)
+    try written(.through(folder / "link", isLink: true, isPrivate: false), "two").end()
+    #expect(try folder.read("target") == "two" && folder.kind("target") == S_IFREG | 0o644)
+    try written(.through(folder / "link", isLink: true, isPrivate: true), "three").end()
+    #expect(try folder.read("target") == "three" && folder.kind("target") == S_IFREG | 0o600)
+    try written(.through(folder / "nowhere", isLink: true, isPrivate: true), "four").end()
+    #expect(try folder.read("none") == "four" && folder.kind("none") == S_IFREG | 0o600)
+    #expect(folder.kind("link") & S_IFMT == S_IFLNK && folder.kind("nowhere") & S_IFMT == S_IFLNK)
+    guard folder.makeDevice("null") else { return }
+    try written(.through(folder / "null", isLink: false, isPrivate: true), "five").end()
+    #expect(folder.kind("null") == S_IFCHR | 0o666)
+  }
+
+  @Test func `a link that has come meanwhile is not followed`() throws {
+    let folder = try FileFolder()
+    try folder.write("theirs", to: "target")
+    #expect(unsafe symlink("target", folder / "link") == 0)
+    #expect(throws: FileFailure.self) { try WritableFile.through(folder / "link", isLink: false, isPrivate: false) }
+    #expect(try folder.read("target") == "theirs")
+  }
+
+  // MARK: Going on
+
+  @Test func `a draft is continued where it is a file of ours, and no link, no second name and no FIFO`() throws {
+    let folder = try FileFolder()
+    #expect(try WritableFile.draftToContinue(folder / "none")?.length == nil)
+    try folder.write("012", to: "draft", mode: 0o600)
+    let draft = try #require(try WritableFile.draftToContinue(folder / "draft"))
+    #expect(draft.length == 3)
+    try written(draft, "345").end()
+    #expect(try folder.read("draft") == "012345")
+    #expect(unsafe symlink("draft", folder / "link") == 0)
+    close(folder.makeFIFO("fifo"))
+    #expect(try WritableFile.draftToContinue(folder / "link")?.length == nil)
+    #expect(try WritableFile.draftToContinue(folder / "fifo")?.length == nil)
+    #expect(unsafe link(folder / "draft", folder / "second") == 0)
+    #expect(try WritableFile.draftToContinue(folder / "draft")?.length == nil)
+    // One that the user has named is.
+    #expect(try WritableFile.toContinue(folder / "draft")?.length == 6)
+    #expect(try WritableFile.toContinue(folder / "link")?.length == 6)
+    #expect(try WritableFile.toContinue(folder / "fifo")?.length == nil)
+    #expect(try WritableFile.toContinue(folder / "none")?.length == nil)
+    guard geteuid() == 0 else { return }
+    try folder.write("theirs", to: "planted")
+    #expect(unsafe chown(folder / "planted", 12345, 12345) == 0)
+    #expect(try WritableFile.draftToContinue(folder / "planted")?.length == nil)
+  }
+
+  @Test func `a note stays with its file until it is taken away`() throws {
+    let folder = try FileFolder()
+    let file = try WritableFile.new(folder / "file", mode: 0o600)
+    #expect(file.note == nil)
+    file.note = "1 10 \"v1\""
+    guard file.note != nil else { return }
+    try file.end(inPlaceOf: folder / "other")
+    let again = try #require(try WritableFile.toContinue(folder / "other"))
+    #expect(again.note == "1 10 \"v1\"")
+    again.note = "shorter"
+    #expect(again.note == "shorter")
+    again.note = nil
+    #expect(again.note == nil)
+  }
+}

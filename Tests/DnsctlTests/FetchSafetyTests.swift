@@ -1,0 +1,252 @@
+import DirectDNSTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import dnsctl
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// What is no plain file of ours, and what others have planted.
+@Suite(.timeLimit(.minutes(1))) struct `Places that fetch and export write to` {
+  private static let cookies = "shop.example\tFALSE\t/\tFALSE\t0\ta\t1\n"
+
+  private static func answer(_ request: RecordedRequest) -> OriginResponse {
+    OriginResponse(fields: [.setCookie: "a=1"], body: "0123456789")
+  }
+
+  private func kind(_ path: String) -> mode_t {
+    var found = stat()
+    return unsafe lstat(path, &found) == 0 ? found.st_mode : 0
+  }
+
+  /// Runs each writer at a path, with the text that it should have written.
+  private func everyWriter(
+    _ test: (FetchWorld, _ run: (String) async -> World.Outcome, _ text: String) async throws -> Void
+  )
+    async throws
+  {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      try await test(world, { await world.fetch(["-s", "-o", $0, world.url()]) }, "0123456789")
+    }
+    try await FetchWorld.with(handler: Self.answer) { world in
+      try await test(world, { await world.fetch(["-s", "-c", $0, world.url()]) }, Self.cookies)
+    }
+    try await FetchWorld.with(handler: Self.answer) { world in
+      try await test(
+        world,
+        { path in
+          var exporting = World()
+          exporting.store = MemoryAnswerStore()
+          return await exporting.run(["cache", "export", path, "--store", "redis://cache.example"])
+        }, AnswerFile.head)
+    }
+  }
+
+  @Test func `FIFOs and devices are written, and stay what they are`() async throws {
+    try await everyWriter { world, run, text in
+      #expect(unsafe mkfifo(world.path("fifo"), 0o600) == 0)
+      let reader = unsafe open(world.path("fifo"), O_RDWR)
+      defer { close(reader) }
+      #expect(await run(world.path("fifo")).status == 0)
+      let got = try await DescriptorInput(descriptor: reader).read()
+      #expect(String(decoding: got, as: UTF8.self).hasSuffix(text) && kind(world.path("fifo")) & S_IFMT == S_IFIFO)
+      #if canImport(Glibc)
+        guard unsafe mknod(world.path("null"), S_IFCHR | 0o666, 259) == 0 else { return }
+        #expect(unsafe chmod(world.path("null"), 0o666) == 0)
+        #expect(await run(world.path("null")).status == 0)
+        #expect(kind(world.path("null")) == S_IFCHR | 0o666)
+        #expect(world.files == ["fifo", "null"])
+      #endif
+    }
+  }
+
+  @Test func `links are followed, but for those of other users`() async throws {
+    try await everyWriter { world, run, text in
+      try world.write("old", to: "target")
+      #expect(unsafe symlink("target", world.path("link")) == 0)
+      #expect(await run(world.path("link")).status == 0)
+      #expect(world.read("target")?.hasSuffix(text) == true && kind(world.path("link")) & S_IFMT == S_IFLNK)
+      guard geteuid() == 0 else { return }
+      try world.write("old", to: "target")
+      #expect(unsafe lchown(world.path("link"), 12345, 12345) == 0)
+      let outcome = await run(world.path("link"))
+      #expect(outcome.status == 74 && world.read("target") == "old", "\(outcome)")
+      #expect(world.files == ["link", "target"])
+    }
+  }
+
+  @Test func `- is standard output for cookies, behind the bodies`() async throws {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      let outcome = await world.fetch(["-c", "-", world.url()])
+      #expect(outcome.status == 0 && outcome.errors == "")
+      #expect(outcome.output.hasPrefix("0123456789# Netscape HTTP Cookie File\n"))
+      #expect(outcome.output.hasSuffix(Self.cookies) && world.files == [])
+    }
+  }
+
+  @Test func `a file of several names is written as it stands`() async throws {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      try world.write("old", to: "one")
+      #expect(unsafe link(world.path("one"), world.path("two")) == 0)
+      #expect(await world.fetch(["-o", world.path("one"), world.url()]).status == 0)
+      #expect(world.read("two") == "0123456789" && world.files == ["one", "two"])
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can make another user's file"))
+  func `a file of another user stays his`() async throws {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      try world.write("old", to: "file")
+      #expect(unsafe chown(world.path("file"), 12345, 12345) == 0 && chmod(world.path("file"), 0o600) == 0)
+      #expect(await world.fetch(["-o", world.path("file"), world.url()]).status == 0)
+      var found = stat()
+      #expect(unsafe stat(world.path("file"), &found) == 0)
+      #expect(found.st_uid == 12345 && found.st_mode & 0o777 == 0o600 && world.read("file") == "0123456789")
+    }
+  }
+
+  @Test func `a draft is as private as the file whose place it takes, from its first byte`() async throws {
+    let (begun, gate) = (Gate(), Gate())
+    try await FetchWorld.with(handler: { _ in
+      OriginResponse(length: 10) { writer in
+        try await writer.write("01234")
+        begun.open()
+        try await gate.pass()
+        try await writer.write("56789")
+      }
+    }) { world in
+      try world.write("old", to: "file")
+      #expect(unsafe chmod(world.path("file"), 0o600) == 0)
+      async let outcome = world.fetch(["-o", world.path("file"), world.url()])
+      try await begun.pass()
+      let draft = world.path("file.dnsctl-part")
+      while kind(draft) == 0 || world.read("file.dnsctl-part")?.isEmpty != false { await Task.yield() }
+      #expect(kind(draft) == S_IFREG | 0o600)
+      gate.open()
+      #expect(await outcome.status == 0)
+      #expect(kind(world.path("file")) == S_IFREG | 0o600 && world.read("file") == "0123456789")
+    }
+  }
+
+  @Test(arguments: [[], ["-C", "-"]])
+  func `a link that was planted for the draft is neither followed nor appended to`(_ flags: [String]) async throws {
+    try await FetchWorld.with(handler: Self.answer) { world in
+      try world.write("precious", to: "target")
+      try world.write("old", to: "file")
+      #expect(unsafe symlink("target", world.path("file.dnsctl-part")) == 0)
+      let outcome = await world.fetch(flags + ["-o", world.path("file"), world.url()])
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(world.read("target") == "precious" && world.read("file") == "0123456789")
+      #expect(world.files == ["file", "target"])
+    }
+  }
+}
+
+/// What `-C -` compares before it puts one half behind another.
+@Suite(.timeLimit(.minutes(1))) struct `A download that is resumed` {
+  /// A file of a server: what it holds and how its version is called.
+  struct Version: Sendable {
+    var text: String
+    var tag: String?
+    var modified: String?
+    /// Whether the server goes by `If-Range` (RFC 9110 §13.1.5).
+    var heedsIfRange = true
+  }
+
+  /// The first request gets the first version, cut behind seven bytes; the others get the second one.
+  private func resumed(_ first: Version, _ second: Version, _ test: (FetchWorld, World.Outcome) async throws -> Void)
+    async throws
+  {
+    try await FetchWorld.with(handler: { request in
+      let version = request.number == 1 ? first : second
+      var response = OriginResponse(fields: [.date: "Tue, 14 Nov 2023 23:00:00 GMT"], body: version.text)
+      (response.fields[.eTag], response.fields[.lastModified]) = (version.tag, version.modified)
+      if request.number == 1 {
+        response.fields[.contentLength] = "\(response.body.count)"
+        response.fields[.connection] = "close"
+        response.body.removeLast(response.body.count - 7)
+        return response
+      }
+      let condition = request.field("If-Range")
+      guard let range = request.field("Range"),
+        condition == nil || !version.heedsIfRange || condition == version.tag || condition == version.modified
+      else { return response }
+      let start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
+      guard start < response.body.count else {
+        return OriginResponse(.rangeNotSatisfiable, fields: [.contentRange: "bytes */\(response.body.count)"])
+      }
+      response.status = .partialContent
+      response.fields[.contentRange] = "bytes \(start)-\(response.body.count - 1)/\(response.body.count)"
+      response.body.removeFirst(start)
+      return response
+    }) { world in
+      let file = ["-o", world.path("file"), world.url()]
+      #expect(await world.fetch(file).status == 2)
+      #expect(world.read("file") == String(first.text.prefix(7)))
+      try await test(world, await world.fetch(["-C", "-"] + file))
+    }
+  }
+
+  private static let day = "Tue, 14 Nov 2023 22:00:00 GMT"
+  private static let next = "Tue, 14 Nov 2023 22:30:00 GMT"
+
+  @Test(
+    arguments: [
+      (Version(text: "0123456789", tag: "\"1\""), "\"1\""), (Version(text: "0123456789", modified: day), day),
+      (Version(text: "0123456789", tag: "W/\"1\"", modified: day), day),
+      (Version(text: "0123456789", tag: "\"1\"", modified: day), "\"1\""),
+    ])
+  func `names the version that it began with, and goes on with that`(_ version: Version, _ condition: String)
+    async throws
+  {
+    try await resumed(version, version) { world, outcome in
+      #expect(outcome == World.Outcome(status: 0, output: "", errors: ""))
+      #expect(world.read("file") == "0123456789" && world.files == ["file"])
+      let request = try #require(world.origin.requests.last)
+      #expect(request.field("Range") == "bytes=7-" && request.field("If-Range") == condition)
+      // What is whole is no beginning any more.
+      #expect(try WritableFile.toContinue(world.path("file"))?.note == nil)
+    }
+  }
+
+  @Test(
+    arguments: [
+      // The server says that it is another one.
+      (Version(text: "0123456789", tag: "\"1\""), Version(text: "abcdefghij", tag: "\"2\""), 2),
+      (Version(text: "0123456789", modified: day), Version(text: "abcdefghij", modified: next), 2),
+      // The server does not heed the condition, and its part does not fit.
+      (Version(text: "0123456789", tag: "\"1\""), Version(text: "abcdefghij", tag: "\"2\"", heedsIfRange: false), 3),
+      (Version(text: "0123456789", modified: day), Version(text: "abcdefghij", modified: next, heedsIfRange: false), 3),
+      (Version(text: "0123456789"), Version(text: "abcdefghijk"), 3),
+      (Version(text: "0123456789", tag: "\"1\""), Version(text: "abcde", tag: "\"1\""), 3),
+    ])
+  func `starts over where there is another version by now`(
+    _ first: Version, _ second: Version, _ requests: Int
+  ) async throws {
+    try await resumed(first, second) { world, outcome in
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(world.read("file") == second.text && world.files == ["file"])
+      #expect(world.origin.requests.count == requests)
+      if requests == 3 {
+        #expect(world.origin.requests.last?.field("Range") == nil)
+        #expect(outcome.errors.hasPrefix("dnsctl: \(world.path("file")) is fetched from its beginning: it "))
+      }
+    }
+  }
+
+  @Test func `says so where nothing is known of the version`() async throws {
+    try await resumed(Version(text: "0123456789"), Version(text: "0123456789")) { world, outcome in
+      #expect(outcome.status == 0 && world.read("file") == "0123456789")
+      #expect(
+        outcome.errors
+          == "dnsctl: \(world.path("file")) is continued without comparing: nothing is known of the version that it began with.\n"
+      )
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// `Scripts/install`, with a program of the test's own.
+@Suite(.timeLimit(.minutes(1)))
+struct InstallTests {
+  private let folder: URL
+
+  init() throws {
+    folder = try Laboratory.newFolder("install")
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    for path in ["Scripts", ".build/release"] {
+      try FileManager.default.createDirectory(
+        at: folder.appending(path: path), withIntermediateDirectories: true)
+    }
+    try FileManager.default.copyItem(
+      at: root.appending(path: "Scripts/install"), to: folder.appending(path: "Scripts/install"))
+    let program = folder.appending(path: ".build/release/dnsctl").path
+    try "#!/bin/sh\necho \"$2\"\n".write(toFile: program, atomically: false, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+  }
+
+  private func install() async throws -> Int32 {
+    let script = folder.appending(path: "Scripts/install").path
+    return try await Laboratory.run("bash", [script, prefix]).status
+  }
+
+  private var prefix: String { folder.appending(path: "usr").path }
+
+  private func mode(_ name: String) -> mode_t {
+    var found = stat()
+    return unsafe lstat("\(prefix)/\(name)", &found) == 0 ? found.st_mode : 0
+  }
+
+  private func names(_ name: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "\(prefix)/\(name)")
+  }
+
+  @Test func `the program and its completions come in place of older ones, and nothing else is left`() async throws {
+    for _ in 0..<2 {
+      #expect(try await install() == 0)
+      #expect(mode("bin/dnsctl") == S_IFREG | 0o755)
+      for (folder, name) in [
+        ("bash-completion/completions", "dnsctl"), ("zsh/site-functions", "_dnsctl"),
+        ("fish/vendor_completions.d", "dnsctl.fish"),
+      ] {
+        #expect(mode("share/\(folder)/\(name)") == S_IFREG | 0o644)
+        #expect(try names("share/\(folder)") == [name])
+      }
+      #expect(try names("bin") == ["dnsctl"])
+      #expect(try String(contentsOfFile: "\(prefix)/share/zsh/site-functions/_dnsctl", encoding: .utf8) == "zsh\n")
+    }
+  }
+
+  @Test func `what is no file is not replaced`() async throws {
+    try FileManager.default.createDirectory(atPath: prefix + "/bin", withIntermediateDirectories: true)
+    try "precious".write(toFile: prefix + "/bin/target", atomically: false, encoding: .utf8)
+    #expect(unsafe symlink("target", prefix + "/bin/dnsctl") == 0)
+    #expect(try await install() != 0)
+    #expect(mode("bin/dnsctl") & S_IFMT == S_IFLNK)
+    #expect(try String(contentsOfFile: prefix + "/bin/target", encoding: .utf8) == "precious")
+    #expect(unsafe unlink(prefix + "/bin/dnsctl") == 0 && mkfifo(prefix + "/bin/dnsctl", 0o600) == 0)
+    #expect(try await install() != 0)
+    #expect(mode("bin/dnsctl") & S_IFMT == S_IFIFO)
+  }
+}
