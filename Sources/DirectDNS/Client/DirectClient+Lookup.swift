@@ -31,14 +31,14 @@ extension DirectClient {
     return found
   }
 
-  /// The family that a lookup brought no addresses of, where it wanted both.
+  /// The family that a lookup brought no addresses of, where it wanted both and somebody can be asked.
   private func others(
     than found: Resolution, _ name: HostName, _ options: LookupOptions, since began: ResolverInstant, _ call: Call,
     _ watch: ClientTelemetry.Watch?
   ) -> OtherFamily? {
     let wanted = options.families ?? resolver.families
     let missing = found.addresses.reduce(wanted) { $0.subtracting(AddressFamilies($1.family)) }
-    guard !missing.isEmpty else { return nil }
+    guard !missing.isEmpty, !found.isWhole else { return nil }
     // Not the client itself: its transfers know this, and end with it.
     return OtherFamily(missing) { [resolver] in
       var options = options
@@ -73,6 +73,16 @@ extension DirectClient.Call {
   }
 
   fileprivate func isDirect(_ name: HostName) -> Bool { settings.configuration.direct.isOn(for: name) }
+}
+
+extension Resolution {
+  /// Whether nobody was asked, so that there is nothing more to know.
+  fileprivate var isWhole: Bool {
+    switch source {
+    case .literal, .pin, .local: true
+    case .provider, .system, .store: false
+    }
+  }
 }
 
 extension Resolver {

@@ -40,7 +40,9 @@ struct RequestTarget: Sendable {
   }
 
   /// Whether the request goes to this machine, wherever it is tried.
-  var staysOnMachine: Bool { proxy == nil && !addresses.isEmpty && addresses.allSatisfy(\.isLoopback) }
+  var staysOnMachine: Bool {
+    proxy == nil && others == nil && !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
+  }
 
   /// Tries an address after all others.
   mutating func moveToEnd(_ address: IPAddress?) {
