@@ -12,5 +12,5 @@ struct Dnsctl: AsyncParsableCommand {
       CacheCommand.self, WatchCommand.self, CheckCommand.self,
     ])
 
-  static func main() async { await main(ShortOptions.separated(Array(CommandLine.arguments.dropFirst()))) }
+  static func main() async { await main(ShortOptions.separated(ProcessArguments.take())) }
 }

@@ -40,7 +40,7 @@ struct FetchCommand: ContextCommand {
         141  the reader of standard output has gone
       Of several URLs' statuses the highest counts.
 
-      The environment counts as for dnsctl resolve; proxies of the environment do not. What stands on a command line can be seen by all users of a machine: -H @FILE, -d @FILE and -b FILE keep secrets off it.
+      The environment counts as for dnsctl resolve; proxies of the environment do not. What stands on a command line can be seen by all users of a machine. Passwords, fields, cookies and data are written over there once the command runs, which leaves a moment: -u @FILE, -U @FILE, --pass @FILE, -H @FILE, -d @FILE and -b FILE keep them off it altogether.
       """)
 
   @OptionGroup(title: "Request options")
@@ -75,7 +75,7 @@ struct FetchCommand: ContextCommand {
       var settings = try upstream.settings(in: context)
       // Nothing is kept alive by a process that ends with its transfers.
       settings.resolver.keepAlive = []
-      let configuration = try configuration(settings, cookies.jar)
+      let configuration = try configuration(settings, cookies.jar, context.readFile)
       return try await context.withResolver(settings) { resolver throws(SettingsError) in
         let status = await fetch(jobs, by: try Self.client(configuration, resolver), in: context)
         return status.joined(cookies.save(in: context))
@@ -121,7 +121,7 @@ struct FetchCommand: ContextCommand {
   }
 
   private func configuration(
-    _ settings: DirectSettings, _ jar: CookieJar?
+    _ settings: DirectSettings, _ jar: CookieJar?, _ readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> DirectClientConfiguration {
     guard connection.key == nil || connection.certificate != nil else {
       throw SettingsError(.usage, "--key needs --cert: a key alone is no certificate.")
@@ -131,11 +131,11 @@ struct FetchCommand: ContextCommand {
     configuration.direct = settings.direct
     configuration.trust = settings.resolver.trust
     configuration.trust.privateAuthorities += connection.authorities
-    configuration.identity = connection.identity
+    configuration.identity = try connection.identity(readFile)
     configuration.httpVersion = connection.httpVersion
     configuration.redirects = request.redirects
     configuration.cookies = jar
-    configuration.proxy = try connection.proxyChoice()
+    configuration.proxy = try connection.proxyChoice(readFile)
     // It is among the fields already, where -H can leave it out.
     configuration.userAgent = nil
     configuration.decompresses = request.asksForCompression
