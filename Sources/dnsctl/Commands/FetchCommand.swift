@@ -93,7 +93,7 @@ struct FetchCommand: ContextCommand {
       client: client, context: context, output: output, retries: connection.retries,
       log: output.isVerbose ? VerboseLog(context.errors, secrets: Set(request.secretHeaders)) : nil, board: board,
       turns: output.isParallel ? OutputTurns() : nil)
-    let width = labels.map(\.1.count).max() ?? 0
+    let width = labels.map(\.1.columns).max() ?? 0
     let drawing = Task { await board?.run() }
     defer { drawing.cancel() }
     return await withTaskGroup(of: ExitStatus.self) { group in
@@ -114,8 +114,7 @@ struct FetchCommand: ContextCommand {
 
   private static func fetch(_ job: FetchJob, by fetcher: Fetcher, _ width: Int) async -> ExitStatus {
     if job.destination != .standardOutput {
-      let label = job.label
-      fetcher.board?.add(job.index, label: label + String(repeating: " ", count: width - label.count))
+      fetcher.board?.add(job.index, label: job.label.padded(to: width))
     }
     return await fetcher.fetch(job)
   }
@@ -157,6 +156,6 @@ extension FetchJob {
   /// What stands before its progress: the file's name, or as much of it as leaves room for the rest.
   fileprivate var label: String {
     let name = (destination.path ?? "").split(separator: "/").last.map { String($0).printable } ?? ""
-    return name.count > 24 ? "\(name.prefix(23))…" : name
+    return name.cut(to: 24)
   }
 }
