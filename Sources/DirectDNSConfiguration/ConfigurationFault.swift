@@ -7,7 +7,7 @@ package struct ConfigurationFault: Error, Sendable, Hashable {
   package var isSlip: Bool
 
   package init(_ message: String, isSlip: Bool = false) {
-    self.message = message
+    self.message = message.printable
     self.isSlip = isSlip
   }
 

@@ -94,8 +94,8 @@ public struct ConfigurationFile: Sendable {
     try readCache(object[.cache])
     capacity = try object[.capacity].map { node throws(ConfigurationFault) in
       Int(
-        try node.number("Give a whole number of names, at least 1.") {
-          $0 >= 1 && $0 <= 1_000_000_000 && $0.rounded() == $0
+        try node.number("Give a whole number of names, from 1 to \(ResolverConfiguration.largestCapacity).") {
+          $0 >= 1 && $0 <= Double(ResolverConfiguration.largestCapacity) && $0.rounded() == $0
         })
     }
     keepAlive = Set(try Self.hostNames(object[.keepAlive]))

@@ -225,10 +225,10 @@ public final class LiveConfiguration: Sendable {
     case .success(let difference):
       label = difference.isEmpty ? "unchanged" : "applied"
       if difference.isEmpty {
-        logger.info("configuration read: nothing has changed", metadata: ["file": "\(source.name)"])
+        logger.info("configuration read: nothing has changed", metadata: ["file": "\(source.name.printable)"])
       }
       for change in difference.changes {
-        logger.notice("configuration changed", metadata: ["file": "\(source.name)", "change": "\(change)"])
+        logger.notice("configuration changed", metadata: ["file": "\(source.name.printable)", "change": "\(change)"])
       }
     case .failure(let error):
       label = "refused"

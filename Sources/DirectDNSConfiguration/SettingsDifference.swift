@@ -28,7 +28,7 @@ public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
     list.members("ca", old.resolver.trust.privateAuthorities, new.resolver.trust.privateAuthorities)
     list.value("store", Self.text(old.store?.place), Self.text(new.store?.place), isLive: false)
     list.value("capacity", old.resolver.capacity, new.resolver.capacity, isLive: false)
-    changes = list.changes
+    changes = list.changes.map(\.printable)
   }
 
   /// A server's URL may hold a password.

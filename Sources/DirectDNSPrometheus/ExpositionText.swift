@@ -1,3 +1,5 @@
+internal import DirectDNS
+
 /// Text in Prometheus's format, version 0.0.4.
 struct ExpositionText {
   static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -54,15 +56,19 @@ struct ExpositionText {
     return result.isEmpty ? "_" : result
   }
 
+  /// Text between quotation marks, or to the line's end.
+  ///
+  /// What else a terminal would act on is escaped as everywhere: scrapes are read by people too. Its backslashes are the
+  /// text's own.
   private static func escaped(_ text: String, quotes: Bool) -> String {
-    guard text.utf8.contains(where: { $0 == 0x5c || $0 == 0x0a || $0 == 0x22 }) else { return text }
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\\": result += "\\\\"
       case "\n": result += "\\n"
       case "\"" where quotes: result += "\\\""
-      default: result.unicodeScalars.append(scalar)
+      default:
+        result += scalar.isUnprintable ? "\\" + scalar.escaped(asASCII: true) : String(scalar)
       }
     }
     return result

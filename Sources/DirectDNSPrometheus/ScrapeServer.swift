@@ -78,8 +78,7 @@ final class ScrapeServer: Sendable {
   /// Milliseconds until the first connection has had its time, or the next one may come in; negative for no end.
   private func patience(_ connections: [Connection], opens: ResolverInstant?) -> Int32 {
     guard let first = (connections.map(\.deadline) + [opens].compactMap(\.self)).min() else { return -1 }
-    let (seconds, attoseconds) = (first - clock.now).components
-    return Int32(clamping: max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
+    return Int32(clamping: max(0, (first - clock.now).wholeMilliseconds))
   }
 
   /// Moves a connection on; false when it is over.

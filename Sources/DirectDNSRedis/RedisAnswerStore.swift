@@ -7,6 +7,9 @@ public import DirectDNS
 ///
 /// What lookups wait for has a thread and a connection of its own, so that they do not wait for what is written.
 public final class RedisAnswerStore: FleetAnswerStore {
+  /// A hundred years: what is kept longer is kept as long, since Redis refuses instants that its clock cannot hold.
+  private static let longest = Duration.seconds(100 * 365 * 86_400)
+
   private let keys: RedisKeys
   private let clock: any ResolverClock
   private let asker: RedisLane
@@ -45,7 +48,7 @@ public final class RedisAnswerStore: FleetAnswerStore {
   public func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) {
     let now = clock.wallNow
     let commands = answers.map { answer in
-      let left = answer.gone.milliseconds - now.milliseconds
+      let left = min(answer.gone - now, Self.longest).wholeMilliseconds
       let key = keys.answer(answer.question)
       return left > 0 ? RedisCommand("SET", key, answer.text, "PX", "\(left)") : RedisCommand("DEL", key)
     }
@@ -125,7 +128,7 @@ public final class RedisAnswerStore: FleetAnswerStore {
   public func takeLease(
     on question: AddressQuestion, holder: String, for duration: Duration
   ) async throws(DirectDNSError) -> Bool {
-    let milliseconds = max(1, Int64(duration / .milliseconds(1)))
+    let milliseconds = max(1, min(duration, Self.longest).wholeMilliseconds)
     let reply = try await asker.run([
       RedisCommand("SET", keys.lease(question), holder, "NX", "PX", "\(milliseconds)")
     ])

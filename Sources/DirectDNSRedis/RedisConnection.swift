@@ -104,5 +104,5 @@ extension WebURL.Host {
 
 extension Duration {
   /// Whole milliseconds, at least one: none would mean for ever.
-  fileprivate var milliseconds: Int64 { max(1, Int64(self / .milliseconds(1))) }
+  fileprivate var milliseconds: Int64 { max(1, wholeMilliseconds) }
 }

@@ -20,7 +20,8 @@ struct RedisKeys: Sendable, Hashable {
 
   /// Matches the keys of all answers, and nothing else: a prefix may hold what SCAN takes for a wildcard.
   var pattern: String {
-    let special: Set<Character> = ["*", "?", "[", "]", "\\", "^"]
-    return answers.reduce(into: "") { $0 += special.contains($1) ? "\\\($1)" : "\($1)" } + "*"
+    // By scalars: a star with a combining mark is one character to Swift, and a star to Redis.
+    let special: Set<Unicode.Scalar> = ["*", "?", "[", "]", "\\", "^"]
+    return answers.unicodeScalars.reduce(into: "") { $0 += special.contains($1) ? "\\\($1)" : "\($1)" } + "*"
   }
 }

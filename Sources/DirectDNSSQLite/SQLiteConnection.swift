@@ -1,4 +1,5 @@
 internal import CDirectDNSSQLite
+internal import DirectDNS
 
 /// SQLite's handle: opened, set up and closed here.
 @safe struct SQLiteConnection: ~Copyable {
@@ -35,12 +36,12 @@ internal import CDirectDNSSQLite
   /// Changing to it does not wait for others as writing does, so processes that open a new file together meet here.
   private borrowing func useLog() throws(SQLiteError) {
     let pause: Int32 = 10
-    for attempt in 0... {
+    for attempt in Int64(0)... {
       do throws(SQLiteError) {
         if try pragma("journal_mode = WAL") == "wal" { return }
         throw .unusable("it cannot have a write-ahead log")
       } catch {
-        guard error == .busy, Int32(attempt) * pause < busyTimeout else { throw error }
+        guard error == .busy, attempt * Int64(pause) < busyTimeout else { throw error }
         sqlite3_sleep(pause)
       }
     }
@@ -123,5 +124,5 @@ internal import CDirectDNSSQLite
 
 extension Duration {
   /// Whole milliseconds, at least one.
-  fileprivate var milliseconds: Int64 { max(1, Int64(self / .milliseconds(1))) }
+  fileprivate var milliseconds: Int64 { max(1, wholeMilliseconds) }
 }

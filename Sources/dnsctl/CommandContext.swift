@@ -82,8 +82,7 @@ struct CommandContext: Sendable {
 
   /// Says on standard error what went wrong.
   func complain(_ message: String) {
-    // Whoever closed standard error does not want to know.
-    try? errors.write("dnsctl: \(message)\n")
+    errors.say("dnsctl: \(message)\n")
   }
 
   /// Colours are for people at a terminal who did not decline them (no-color.org).

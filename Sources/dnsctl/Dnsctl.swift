@@ -12,5 +12,16 @@ struct Dnsctl: AsyncParsableCommand {
       CacheCommand.self, WatchCommand.self, CheckCommand.self,
     ])
 
-  static func main() async { await main(ShortOptions.separated(Array(CommandLine.arguments.dropFirst()))) }
+  static func main() async {
+    do {
+      var command = try parseAsRoot(ShortOptions.separated(ProcessArguments.take()))
+      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+    } catch {
+      // The parser repeats what it was given, which a script may have from anyone.
+      let (text, code) = (fullMessage(for: error), exitCode(for: error))
+      let sink = DescriptorOutput(descriptor: code.isSuccess ? StandardDescriptor.output : StandardDescriptor.errors)
+      if !text.isEmpty { sink.say(text + "\n") }
+      exit(withError: code)
+    }
+  }
 }

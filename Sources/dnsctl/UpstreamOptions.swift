@@ -68,7 +68,7 @@ struct UpstreamOptions: ParsableArguments {
 extension UpstreamOptions {
   /// What these options come to, with environment and configuration file.
   func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
-    try context.settings(file: configurationPath, overrides)
+    try context.settings(file: configurationPath, overrides(in: context))
   }
 
   /// The configuration file, for a command that runs on: it is kept to while it changes; nothing where there is no file.
@@ -81,14 +81,14 @@ extension UpstreamOptions {
   func liveConfiguration(
     in context: CommandContext, adjust: @escaping @Sendable (inout DirectSettings) -> Void = { _ in }
   ) throws(SettingsError) -> LiveConfiguration? {
-    try context.liveConfiguration(file: configurationPath, overrides, adjust: adjust)
+    try context.liveConfiguration(file: configurationPath, overrides(in: context), adjust: adjust)
   }
 
-  private var overrides: SettingsOverrides {
+  private func overrides(in context: CommandContext) throws(SettingsError) -> SettingsOverrides {
     SettingsOverrides(
       providers: providers, bootstraps: bootstraps, authorities: authorities, families: family?.families,
-      expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout, store: storeText,
-      connections: connections)
+      expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout,
+      store: try context.storeText(storeText), connections: connections)
   }
 }
 

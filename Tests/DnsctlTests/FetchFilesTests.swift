@@ -134,6 +134,32 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "9223372036854775807", "9223372036854775806", "9223372036854775757", "9223372036854775800", "4294967296",
+    "99999999999999999999999", "-1", "18446744073709551615",
+  ])
+  func `may be announced with any length on a terminal, and others come meanwhile`(_ length: String) async throws {
+    try await FetchWorld.with(handler: { request in
+      if request.path == "/other" { return OriginResponse(body: "other") }
+      let isRest = request.field("Range") != nil
+      let range = "Content-Range: bytes 3-9223372036854775806/9223372036854775807\r\n"
+      let head =
+        "HTTP/1.1 \(isRest ? "206 Partial Content\r\n\(range)" : "200 OK\r\n")Content-Length: \(length)\r\n\r\n"
+      throw OriginFault.text("\(head)begin")
+    }) { world in
+      var inner = World()
+      inner.isErrorsTerminal = true
+      let outcome = await world.fetch(
+        ["-Z", "-o", world.path("new"), "-o", world.path("other"), world.url("/long"), world.url("/other")], in: inner)
+      #expect(outcome.status == 2 && world.read("other") == "other", "\(outcome)")
+      try world.write("abc", to: "rest")
+      inner = World()
+      inner.isErrorsTerminal = true
+      let rest = await world.fetch(["-C", "-", "-o", world.path("rest"), world.url("/long")], in: inner)
+      #expect(rest.status == 2 && world.read("rest")?.hasPrefix("abc") == true, "\(rest)")
+    }
+  }
+
   @Test func `show their progress on a terminal`() async throws {
     try await FetchWorld.with(handler: Self.answer) { world in
       let file = ["-o", world.path("file"), world.url("/whole")]

@@ -18,6 +18,10 @@ import Testing
       (200, nil, .startOver), (200, "bytes 5-9/10", .startOver),
       (416, "bytes */5", .complete), (416, "bytes */4", .refused("it has 5 bytes, and the server's has 4")),
       (416, nil, .refused("it has 5 bytes, and the server has none behind them and does not say how many before")),
+      (206, "bytes 5-9223372036854775806/*", .append),
+      (206, "bytes 5-9223372036854775806/9223372036854775807", .append),
+      (206, "bytes 5-9223372036854775808/*", .refused("the server does not say what part it sends")),
+      (416, "bytes */9223372036854775807", .refused("it has 5 bytes, and the server's has 9223372036854775807")),
       (404, nil, .refused("the server answered 404")), (304, nil, .refused("the server answered 304")),
     ] as [(Int, String?, ResumeRule.Verdict)])
   func `a file is continued only by what belongs behind it`(
@@ -105,7 +109,8 @@ import Testing
     arguments: [
       (1, nil, 1), (2, nil, 2), (5, nil, 16), (10, nil, 512), (11, nil, 600), (500, nil, 600), (3, "0", 0),
       (1, "120", 120),
-      (1, "9999999", 600), (1, "-5", 0), (2, "soon", 2), (1, "Tue, 14 Nov 2023 22:13:50 GMT", 30),
+      (1, "9999999", 600), (1, "99999999999999999999", 600), (1, "9223372036854775807", 600), (2, "-5", 2),
+      (2, "soon", 2), (1, "Tue, 14 Nov 2023 22:13:50 GMT", 30),
       (1, "Tue, 14 Nov 2020 22:13:50 GMT", 0),
     ] as [(Int, String?, Int64)])
   func `the pause is the server's, or doubles`(_ tries: Int, _ retryAfter: String?, _ seconds: Int64) {
@@ -133,7 +138,7 @@ import Testing
   ) throws {
     let flags = try ConnectionFlags.parse(["--cert", text, "--key", "k"])
     #expect(
-      flags.identity
+      try flags.identity { _ in nil }
         == ClientIdentity(certificate: file, key: "k", password: password.map { Secret($0) }))
   }
 
@@ -141,11 +146,11 @@ import Testing
     let flags = try ConnectionFlags.parse([
       "-x", "proxy.example:3128", "--noproxy", "a,b", "--connect-timeout", "1.5", "-m", "9", "--http2-prior-knowledge",
     ])
-    #expect(try flags.proxyChoice() == .url(WebURL("http://proxy.example:3128"), except: "a,b"))
+    #expect(try flags.proxyChoice { _ in nil } == .url(WebURL("http://proxy.example:3128"), except: "a,b"))
     #expect(flags.timeouts == RequestTimeouts(connect: .milliseconds(1500), firstByte: .seconds(9), whole: .seconds(9)))
     #expect(flags.httpVersion == .http2)
     let none = try ConnectionFlags.parse([])
-    #expect(try none.proxyChoice() == .none)
+    #expect(try none.proxyChoice { _ in nil } == .none)
     #expect(none.timeouts.connect == .seconds(5) && none.timeouts.firstByte == .seconds(30))
     #expect(none.timeouts.whole > .seconds(86_400) && none.httpVersion == .automatic)
   }
@@ -207,6 +212,26 @@ import Testing
     #expect(bar.line(now: Self.second(2), width: width).count <= width)
   }
 
+  /// Numbers that a server may send, or that the system may give.
+  private static let extremes: [Int64] = [.min, -1, 0, 1, 50, 99, Int64(Int32.max) + 1, .max - 50, .max - 1, .max]
+
+  @Test(arguments: extremes, extremes) func `has a line for any length that a server tells`(
+    _ offset: Int64, _ rest: Int64
+  ) {
+    guard offset >= 0 else { return }
+    for received in [0, 1, 1_000_000] {
+      // A file of such a length that nothing more fits does not grow.
+      guard offset <= .max - Int64(received) else { continue }
+      for second in [0, 1e-9, 2, 9e9] {
+        let bar = Self.bar(from: offset, of: rest, received, at: second)
+        for width in [0, 20, 78] {
+          #expect(bar.line(now: Self.second(second), width: width).count <= width)
+          #expect(bar.line(now: Self.second(second), width: width, isDone: true).count <= width)
+        }
+      }
+    }
+  }
+
   @Test func `ends with the whole`() {
     let bar = Self.bar(of: 7_384_000, 7_384_000, at: 2)
     #expect(
@@ -224,7 +249,7 @@ import Testing
 
   @Test(arguments: [
     (0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"), (1_550_000_000, "1.6 GB"),
-    (2_000_000_000_000, "2.0 TB"), (-1, "0 B"),
+    (2_000_000_000_000, "2.0 TB"), (-1, "0 B"), (.min, "0 B"), (.max, "9223372.0 TB"),
   ])
   func `counts bytes in powers of a thousand`(_ bytes: Int64, _ text: String) {
     #expect(ByteCount.text(bytes) == text)

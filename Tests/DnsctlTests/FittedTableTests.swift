@@ -9,8 +9,8 @@ struct FittedTableTests {
       .init(title: "ERROR", minimum: 5, rank: 2),
     ])
     table.rows = [
-      [.init(text: "www.example.com"), .init(text: "7"), .init(text: "it is out of order", paint: { "<\($0)>" })],
-      [.init(text: "b"), .init(text: "12"), .init(text: "")],
+      [.init("www.example.com"), .init("7"), .init("it is out of order", paint: { "<\($0)>" })],
+      [.init("b"), .init("12"), .init("")],
     ]
     return table
   }

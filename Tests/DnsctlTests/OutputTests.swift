@@ -80,7 +80,8 @@ import Testing
     (Duration.zero, "0", "0.0 ms"), (.microseconds(7), "0.007", "0.0 ms"),
     (.microseconds(1230), "1.23", "1.2 ms"),
     (.milliseconds(12), "12", "12.0 ms"), (.seconds(3), "3000", "3.00 s"),
-    (.milliseconds(1257), "1257", "1.26 s"),
+    (.milliseconds(1257), "1257", "1.26 s"), (.seconds(Int64.max), "9223372036854.775", "9223372036.85 s"),
+    (.seconds(Int64.min), "0", "0.0 ms"),
   ])
   func `write times with a point, whatever the locale`(duration: Duration, json: String, text: String) {
     #expect(duration.milliseconds == json)

@@ -76,18 +76,21 @@ public struct CachePolicy: Sendable, Hashable {
     case .addresses:
       // TTL 0: for those who wait, and no one else. `minimumTTL` does not lift it.
       guard let ttl = answer.ttl, ttl > 0 else { return nil }
-      return min(max(.seconds(Int64(ttl)), minimumTTL), maximumTTL)
+      return bounded(.seconds(Int64(ttl)), minimumTTL, maximumTTL)
     case .negative:
       guard let ttl = answer.ttl.map({ Duration.seconds(Int64($0)) }) ?? negativeTTLWithoutSOA else { return nil }
-      return min(max(ttl, minimumNegativeTTL), maximumNegativeTTL)
+      return bounded(ttl, minimumNegativeTTL, maximumNegativeTTL)
     }
+  }
+
+  private func bounded(_ lifetime: Duration, _ least: Duration, _ most: Duration) -> Duration {
+    min(max(lifetime, least), most, CacheLife.horizon)
   }
 
   /// How long the next failure is remembered, after so many in a row before it.
   func failureMemory(after failures: Int) -> Duration {
     guard minimumFailureMemory > .zero else { return .zero }
-    let doubled = minimumFailureMemory * (1 << min(failures, 20))
-    return min(doubled, max(maximumFailureMemory, minimumFailureMemory))
+    return minimumFailureMemory.doubled(failures, atMost: max(maximumFailureMemory, minimumFailureMemory))
   }
 }
 
@@ -138,6 +141,12 @@ struct CacheTimes: Sendable, Hashable {
 
 /// When an entry was asked for, and when it expires, in nanoseconds of the resolver's time line.
 struct CacheLife: Sendable, Hashable {
+  /// The most that either instant is away from when the entry was made: 70 years.
+  ///
+  /// Whoever makes an entry of what others say keeps to it, so that sums and differences on the way of every cached
+  /// lookup have room, whatever a store, a reply or a policy says.
+  static let horizon = Duration.seconds(70 * 365 * 86_400)
+
   var askedAt: Int64
   var expireAt: Int64
 

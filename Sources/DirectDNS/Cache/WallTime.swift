@@ -42,8 +42,8 @@ struct WallTime: Sendable, Hashable {
     }
     let isNegative = if case .negative = answer.content { true } else { false }
     let longest = isNegative ? policy.maximumNegativeTTL : policy.maximumTTL
-    let asked = monotonic - max(age, .zero)
-    return CacheLife(
-      askedAt: asked.nanoseconds, expireAt: (asked + min(answer.expires - answer.asked, longest)).nanoseconds)
+    let asked = monotonic - min(max(age, .zero), CacheLife.horizon)
+    let lifetime = min(max(answer.expires - answer.asked, .zero), longest, CacheLife.horizon)
+    return CacheLife(askedAt: asked.nanoseconds, expireAt: (asked + lifetime).nanoseconds)
   }
 }

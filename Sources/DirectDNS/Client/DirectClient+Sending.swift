@@ -234,9 +234,9 @@ extension RequestEvent {
     self =
       switch event {
       case .connecting(let address): .connecting(address)
-      case .failed(let address, let error): .connectFailed(address, reason: error.text)
+      case .failed(let address, let error): .connectFailed(address, reason: error.text.printable)
       case .connected(let address, let isReused): .connected(address, isReused: isReused)
-      case .secured(let line): .secured(line)
+      case .secured(let line): .secured(line.printable)
       }
   }
 }

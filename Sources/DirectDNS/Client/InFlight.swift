@@ -27,7 +27,8 @@ final class InFlight: Sendable {
   /// Waits until nothing is under way, at most so long.
   func drained(within limit: Duration) async {
     let timer = Task {
-      try? await Task.sleep(for: limit)
+      // `Task.sleep` ends the process when the sum of the present and the pause has no room.
+      try? await Task.sleep(for: min(limit, CacheLife.horizon))
       release()
     }
     await withCheckedContinuation { continuation in

@@ -36,7 +36,7 @@ struct TokenBucket: Hashable, Sendable {
   }
 
   private func available(at now: ResolverInstant) -> Double {
-    let seconds = max(0, Double(now.nanoseconds - updated.nanoseconds)) / 1e9
+    let seconds = max(0, Double((now - updated).wholeNanoseconds)) / 1e9
     return min(limit.burst, tokens + seconds * limit.perSecond)
   }
 
@@ -66,6 +66,6 @@ struct TokenBucket: Hashable, Sendable {
   func ready(at now: ResolverInstant) -> ResolverInstant {
     let missing = 1 - available(at: now)
     guard missing > 0 else { return now }
-    return ResolverInstant(nanoseconds: now.nanoseconds + Int64((missing / limit.perSecond * 1e9).rounded(.up)))
+    return now + .nanoseconds(saturating: (missing / limit.perSecond * 1e9).rounded(.up))
   }
 }

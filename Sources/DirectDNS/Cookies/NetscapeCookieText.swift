@@ -44,7 +44,7 @@ enum NetscapeCookieText {
     guard fields.count == 7 else { throw Flaw("has \(fields.count) fields between tabs, not 7") }
     let domain = try domain(fields[0])
     let includesBelow = try flag(fields[1], 2)
-    guard let expires = Int64(fields[4]) else { throw Flaw("has no whole number of seconds as its field 5") }
+    guard let expires = seconds(fields[4]) else { throw Flaw("has no whole number of seconds as its field 5") }
     let isSecure = try flag(fields[3], 4)
     do {
       var cookie = try Cookie(
@@ -59,6 +59,11 @@ enum NetscapeCookieText {
   }
 
   private static let tab = UInt8(ascii: "\t")
+
+  /// A number of seconds; one that is too large to hold is later than any cookie may last.
+  private static func seconds(_ text: String) -> Int64? {
+    Int64(text) ?? (!text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? .max : nil)
+  }
 
   private static func drop(_ prefix: String, from line: inout Substring) -> Bool {
     guard line.utf8.starts(with: prefix.utf8) else { return false }

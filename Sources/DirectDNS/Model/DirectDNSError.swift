@@ -71,8 +71,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
 
     /// Creates an attempt.
     public init(provider: String, reason: String) {
-      self.provider = provider
-      self.reason = reason
+      self.provider = provider.printable
+      self.reason = NameSpelling.shown(reason.printable)
     }
 
     /// The provider and the reason, as they stand in an error's message.
@@ -91,11 +91,16 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   public let underlying: (any Error)?
 
   /// Creates an error.
+  ///
+  /// A name in the message that DNS has as `xn--…` is spelled as people write it, with the other form behind it.
+  ///
+  /// What a terminal or a reader of logs would act on in the message, such as an escape code or a line feed, is escaped:
+  /// part of it may be anyone's.
   public init(
     _ code: Code, _ message: String, attempts: [Attempt] = [], underlying: (any Error)? = nil
   ) {
     self.code = code
-    self.message = message
+    self.message = NameSpelling.shown(message.printable)
     self.attempts = attempts
     self.underlying = underlying
   }

@@ -23,7 +23,7 @@ enum IDNA {
       let label = String(String.UnicodeScalarView(part))
       let ascii = try ascii(label: label)
       encoded.append(ascii)
-      decoded.append(isALabel(ascii.utf8.span) ? try verified(aLabel: ascii) : ascii)
+      do throws(Refusal) { decoded.append(try unicode(ascii)) } catch { throw refusal(ascii, error.reason) }
     }
     if let offender = BidiRule.offender(in: decoded) {
       throw refusal(offender, "it mixes with right-to-left labels in a way that RFC 5893 forbids")
@@ -42,7 +42,8 @@ enum IDNA {
     // "ss", which is the name of another host.
     let scalars = written.unicodeScalars.map { $0 == "ẞ" ? "ß" : $0 }
     let label = String(String.UnicodeScalarView(scalars))
-    let ascii = try toASCII(label, blaming: written)
+    let ascii: String
+    do throws(Refusal) { ascii = try toASCII(label) } catch { throw refusal(written, error.reason) }
     // Some characters map to a full stop (U+2024); a browser would see two labels here.
     guard !ascii.utf8.contains(ASCII.dot) else {
       throw refusal(written, "a character in it stands for a dot")
@@ -50,15 +51,22 @@ enum IDNA {
     return ascii
   }
 
-  /// The Unicode form of a label that begins with `xn--`, if encoding that again gives the same label.
+  /// A label of a name as people write it; nothing if it claims to stand for another and does not.
+  static func unicode(label: String) -> String? { try? unicode(label) }
+
+  /// Why a label is refused; the name that it stands in may be shown only once it is known.
+  private struct Refusal: Error {
+    let reason: String
+  }
+
+  /// The Unicode form of a label that begins with `xn--`, if encoding that again gives the same label; any other as it is.
   ///
   /// Otherwise two spellings of one name would exist, and another program could read the label as another.
-  private static func verified(aLabel label: String) throws(DirectDNSError) -> String {
-    let unicode = try unsafe converted(label, blaming: label) { input, output in
-      unsafe idn2_to_unicode_8z8z(input, output, 0)
-    }
-    guard !unicode.utf8.allSatisfy({ $0 < 0x80 }), try toASCII(unicode, blaming: label) == label else {
-      throw refusal(label, "encoding what it decodes to gives another label")
+  private static func unicode(_ label: String) throws(Refusal) -> String {
+    guard isALabel(label.utf8.span) else { return label }
+    let unicode = try unsafe converted(label) { input, output in unsafe idn2_to_unicode_8z8z(input, output, 0) }
+    guard !unicode.utf8.allSatisfy({ $0 < 0x80 }), try toASCII(unicode) == label else {
+      throw Refusal(reason: "encoding what it decodes to gives another label")
     }
     return unicode
   }
@@ -68,11 +76,11 @@ enum IDNA {
   /// libidn2's nontransitional mode also applies the code point table of IDNA2008, by which `☃` and emoji
   /// have no names; UTS #46 and browsers give them some. Its transitional mode keeps to UTS #46 and differs
   /// only in the deviation characters, but knows no bidi rule: it serves the labels that concern neither.
-  private static func toASCII(_ label: String, blaming shown: String) throws(DirectDNSError) -> String {
+  private static func toASCII(_ label: String) throws(Refusal) -> String {
     let needsNontransitional =
       label.unicodeScalars.contains(where: isDeviation) || BidiRule.isRightToLeft(label)
     let mode = needsNontransitional ? IDN2_NONTRANSITIONAL : IDN2_TRANSITIONAL
-    return try unsafe converted(label, blaming: shown) { input, output in
+    return try unsafe converted(label) { input, output in
       unsafe idn2_to_ascii_8z(input, output, Int32(IDN2_NFC_INPUT.rawValue | mode.rawValue))
     }
   }
@@ -89,18 +97,17 @@ enum IDNA {
 
   /// Lends a label to one call of libidn2 and takes over the text that the call allocated.
   private static func converted(
-    _ label: String, blaming shown: String,
-    by call: (UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt
-  ) throws(DirectDNSError) -> String {
+    _ label: String, by call: (UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt
+  ) throws(Refusal) -> String {
     // A C string ends at its first NUL: the rest of the label would silently be lost.
-    guard !label.utf8.contains(0) else { throw refusal(shown, "it contains a NUL character") }
+    guard !label.utf8.contains(0) else { throw Refusal(reason: "it contains a NUL character") }
     // Encoding takes quadratic time, and no label this long can encode to the 63 octets of DNS.
-    guard label.utf8.count <= maximumInput else { throw refusal(shown, "it is too long") }
+    guard label.utf8.count <= maximumInput else { throw Refusal(reason: "it is too long") }
     var output: UnsafeMutablePointer<CChar>?
     defer { unsafe idn2_free(output) }
     let status = unsafe label.withCString { input in unsafe call(input, &output) }
     guard status == IDN2_OK.rawValue, let text = unsafe output else {
-      throw refusal(shown, unsafe String(cString: idn2_strerror(status)))
+      throw Refusal(reason: unsafe String(cString: idn2_strerror(status)))
     }
     return unsafe String(cString: text)
   }

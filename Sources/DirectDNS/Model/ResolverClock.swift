@@ -22,9 +22,10 @@ public struct ResolverInstant: Hashable, Comparable, Sendable {
     return Self(nanoseconds: overflow ? (duration < .zero ? .max : .min) : rest)
   }
 
-  /// The time between two instants.
+  /// The time between two instants; what is beyond 292 years becomes 292 years.
   public static func - (left: Self, right: Self) -> Duration {
-    .nanoseconds(left.nanoseconds &- right.nanoseconds)
+    let (rest, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
+    return .nanoseconds(overflow ? (left < right ? .min : .max) : rest)
   }
 }
 
@@ -60,11 +61,30 @@ extension ResolverClock {
 
 extension Duration {
   /// The duration in nanoseconds; what is beyond 292 years becomes 292 years.
-  var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
+  package var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 
-  /// The duration in whole milliseconds, rounded up.
-  var wholeMilliseconds: Int64 {
+  /// The duration in whole milliseconds, rounded up; what is beyond 292 years becomes 292 years.
+  package var wholeMilliseconds: Int64 {
     let (milliseconds, rest) = wholeNanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
     return rest > 0 ? milliseconds + 1 : milliseconds
+  }
+
+  /// So many nanoseconds, of a calculation with fractions: what is beyond 292 years becomes 292 years, and what is no
+  /// number nothing.
+  package static func nanoseconds(saturating count: Double) -> Duration {
+    guard !count.isNaN else { return .zero }
+    // 2^63 is the first number that is too large, and -2^63 the last one that is not too small.
+    return .nanoseconds(count >= 0x1p63 ? .max : count <= -0x1p63 ? .min : Int64(count))
+  }
+
+  /// The duration doubled so many times, at most `limit`.
+  package func doubled(_ times: Int, atMost limit: Duration) -> Duration {
+    var duration = self
+    // By steps: the product of two large factors has no room, and would end the process.
+    for _ in 0..<max(0, times) {
+      guard duration > .zero, duration < limit else { break }
+      duration = duration > limit / 2 ? limit : duration * 2
+    }
+    return min(duration, limit)
   }
 }

@@ -18,7 +18,7 @@ public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
   var message: DNSQuestion { DNSQuestion(name: DNSName(host), type: type) }
 
   /// The name and the type.
-  public var description: String { "\(host) \(type)" }
+  public var description: String { "\(host.shown) \(type)" }
 }
 
 /// One wire format of one endpoint: how a question becomes a request, and how a reply is read.
@@ -98,7 +98,7 @@ public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertibl
   /// Creates a failure.
   public init(_ kind: Kind, _ reason: String) {
     self.kind = kind
-    self.reason = reason
+    self.reason = reason.printable
   }
 
   /// The reason.

@@ -33,9 +33,7 @@ extension HTTPReply {
   ///
   /// A date is not read: it needs a clock that is right.
   var retryAfter: Duration? {
-    // Digits alone: `UInt32` takes a sign.
-    guard let text = fields[.retryAfter]?.trimming(" \t"), text.utf8.allSatisfy(ASCII.isDigit) else { return nil }
-    return UInt32(text).map { .seconds(min(Int64($0), 86_400)) }
+    fields[.retryAfter].flatMap { HTTPFreshness.seconds($0) }.map { .seconds(min(Int64($0), 86_400)) }
   }
 
   /// What HTTP says about the lifetime.
@@ -52,11 +50,15 @@ package struct HTTPFreshness: Hashable, Sendable {
   var maxAge: UInt32?
 
   package init(age: String? = nil, cacheControl: String? = nil) {
-    let age = age?.trimming(" \t") ?? ""
-    // RFC 9111 §1.2.2: a number too large to hold is a very large one, not none.
-    let isNumber = !age.isEmpty && age.utf8.allSatisfy(ASCII.isDigit)
-    self.age = isNumber ? UInt32(age) ?? .max : 0
+    self.age = age.flatMap(Self.seconds) ?? 0
     maxAge = cacheControl.flatMap(Self.maxAge)
+  }
+
+  /// A number of seconds as a field has it; one that is too large to hold is a very large one, not none (RFC 9111 §1.2.2).
+  static func seconds(_ value: String) -> UInt32? {
+    let digits = value.trimming(" \t")
+    guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
+    return UInt32(digits) ?? .max
   }
 
   /// The seconds of the `max-age` directive (RFC 9111 §5.2.2.1); `s-maxage` is for shared caches and not ours.

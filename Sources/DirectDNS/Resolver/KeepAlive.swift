@@ -154,7 +154,7 @@ enum KeepAliveSchedule {
     if failures > 0 { return now + max(policy.failureMemory(after: failures - 1), .seconds(1)) }
     guard let life = lives.min(by: { $0.expireAt < $1.expireAt }) else { return now }
     let share = 0.75 + 0.1 * min(max(jitter, -1), 1)
-    let instant = ResolverInstant(nanoseconds: life.askedAt + Int64(Double(life.duration) * share))
-    return max(instant, now)
+    let asked = ResolverInstant(nanoseconds: life.askedAt)
+    return max(asked + .nanoseconds(saturating: Double(life.duration) * share), now)
   }
 }

@@ -82,6 +82,9 @@ public struct ResolverConfiguration: Sendable {
     defaultProviderNames.compactMap { try? ProviderConfiguration($0) }
   }
 
+  /// Names beyond which a table's index would take gigabytes, and its places more bits than they have.
+  package static let largestCapacity = 100_000_000
+
   /// Checks the values that only make sense together.
   func validate() throws(DirectDNSError) {
     guard timeout > .zero else {
@@ -93,7 +96,10 @@ public struct ResolverConfiguration: Sendable {
     guard cache.minimumTTL <= cache.maximumTTL else {
       throw DirectDNSError(.invalidConfiguration, "cache.minimumTTL is greater than cache.maximumTTL.")
     }
-    guard capacity > 0 else { throw DirectDNSError(.invalidConfiguration, "capacity is \(capacity): 1 is the least.") }
+    guard (1...Self.largestCapacity).contains(capacity) else {
+      throw DirectDNSError(
+        .invalidConfiguration, "capacity is \(capacity): 1 is the least, and \(Self.largestCapacity) the most.")
+    }
     guard connectionsPerServer > 0 else {
       throw DirectDNSError(
         .invalidConfiguration, "connectionsPerServer is \(connectionsPerServer): 1 is the least.")

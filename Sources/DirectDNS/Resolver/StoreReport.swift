@@ -32,8 +32,10 @@ struct StoreReport: Sendable {
     switch event {
     case .failed(let error):
       metrics.count(.storeFailures, name)
-      logger.warning("the store fails: lookups go on without it", metadata: ["store": "\(name)", "reason": "\(error)"])
-    case .recovered: logger.notice("the store works again", metadata: ["store": "\(name)"])
+      logger.warning(
+        "the store fails: lookups go on without it",
+        metadata: ["store": "\(name.printable)", "reason": "\(error.message)"])
+    case .recovered: logger.notice("the store works again", metadata: ["store": "\(name.printable)"])
     case .dropped(let count): metrics.count(.storeDrops, name, by: count)
     }
     observer?(.store(name, event))
@@ -44,7 +46,8 @@ struct StoreReport: Sendable {
     logger.warning(
       "answers were not written to the store in time",
       metadata: [
-        "store": "\(name)", "answers": "\(flush.unwritten)", "reason": "\(flush.reason?.message ?? "no time left")",
+        "store": "\(name.printable)", "answers": "\(flush.unwritten)",
+        "reason": "\(flush.reason?.message ?? "no time left")",
       ])
   }
 }

@@ -23,7 +23,9 @@ struct UpstreamReport: Sendable {
       if case .failure(let failure) = result, failure.kind != .cancelled {
         logger.debug(
           "query failed",
-          metadata: ["provider": "\(provider.name)", "question": "\(question)", "reason": "\(failure.reason)"])
+          metadata: [
+            "provider": "\(provider.name.printable)", "question": "\(question)", "reason": "\(failure.reason)",
+          ])
       }
       guard let observer else { continue }
       let isAnswer = if case .success = result { true } else { false }
@@ -53,7 +55,7 @@ struct UpstreamReport: Sendable {
   func opened(_ provider: any Provider) {
     logger.notice(
       "a provider failed again and again: others are asked before it for a while",
-      metadata: ["provider": "\(provider.name)", "origin": "\(provider.url.originText)"])
+      metadata: ["provider": "\(provider.name.printable)", "origin": "\(provider.url.originText)"])
   }
 
   static func text(_ result: Result<Answer, ProviderFailure>) -> String {

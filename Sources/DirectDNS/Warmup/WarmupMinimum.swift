@@ -27,9 +27,12 @@ public enum WarmupMinimum: Sendable, Hashable {
     switch self {
     case .names(let count): max(0, count)
     // A share that binary fractions cannot hold, such as 7 % of 100, must not ask for one more.
-    case .share(let share): Int((min(max(share, 0), 1) * Double(names) - 1e-6).rounded(.up))
+    case .share(let share): min(names, Int(exactly: (Self.bounded(share) * Double(names) - 1e-6).rounded(.up)) ?? names)
     }
   }
+
+  /// A share between none and all; one that is no number asks for all.
+  private static func bounded(_ share: Double) -> Double { share.isNaN ? 1 : min(max(share, 0), 1) }
 
   /// Whether so many names are enough.
   ///
@@ -50,7 +53,7 @@ extension WarmupMinimum: CustomStringConvertible, Codable {
     switch self {
     case .names(let count): return "\(count)"
     case .share(let share):
-      let hundredths = Int((share * 10_000).rounded())
+      let hundredths = Int((Self.bounded(share) * 10_000).rounded())
       let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
       guard rest > 0 else { return "\(whole)%" }
       return rest % 10 == 0 ? "\(whole).\(rest / 10)%" : "\(whole).\(rest < 10 ? "0" : "")\(rest)%"

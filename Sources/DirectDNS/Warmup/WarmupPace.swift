@@ -8,7 +8,7 @@ struct WarmupPace: Sendable, Hashable {
   private var next: ResolverInstant?
 
   /// Creates a pace of so many names a second; without a rate nobody waits.
-  init(rate: Double?) { interval = rate.map { .nanoseconds(Int64((1e9 / $0).rounded(.up))) } ?? .zero }
+  init(rate: Double?) { interval = rate.map { .nanoseconds(saturating: (1e9 / $0).rounded(.up)) } ?? .zero }
 
   /// When the next name may begin.
   func turn(at now: ResolverInstant) -> ResolverInstant { max(next ?? now, now) }
@@ -40,7 +40,8 @@ struct WarmupWidth: Sendable, Hashable {
     let rates = limits.compactMap { $0?.perSecond }
     let isLimited = !limits.isEmpty && rates.count == limits.count
     let turns = isLimited ? rates.reduce(0, +) / Double(max(1, queries)) : .infinity
-    most = max(1, Int(min(Double(concurrency), turns)))
+    // Compared as they are: the largest `Int` as a `Double` is one more than any `Int`.
+    most = max(1, turns < Double(concurrency) ? Int(turns) : concurrency)
     current = most
   }
 

@@ -50,8 +50,8 @@ public struct WarmupRetry: Sendable, Hashable {
     at now: ResolverInstant
   ) -> ResolverInstant? {
     guard codes.contains(code), failures <= limit, rejections <= Self.rejectionLimit else { return nil }
-    let pause = min(backOff * (1 << min(max(failures + rejections - 1, 0), 20)), maximumBackOff)
+    let pause = backOff.doubled(failures + rejections - 1, atMost: maximumBackOff)
     let longest = max(pause, memory)
-    return now + longest + .nanoseconds(Int64(Double(longest.wholeNanoseconds) * 0.1 * min(max(jitter, 0), 1)))
+    return now + longest + .nanoseconds(saturating: Double(longest.wholeNanoseconds) * 0.1 * min(max(jitter, 0), 1))
   }
 }

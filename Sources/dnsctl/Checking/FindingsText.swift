@@ -6,12 +6,11 @@ struct FindingsText: Sendable {
   let width: Int
 
   func text(_ findings: [Finding]) -> String {
-    let subjectWidth = min(findings.map(\.subject.printable.count).max() ?? 0, 32)
+    let subjectWidth = min(findings.map(\.subject.printable.columns).max() ?? 0, 32)
     var text = ""
     for finding in findings {
       let subject = finding.subject.printable
-      let margin = String(repeating: " ", count: max(0, subjectWidth - subject.count))
-      text += "\(mark(finding.grade))  \(subject)\(margin)  \(finding.detail.printable)\n"
+      text += "\(mark(finding.grade))  \(subject.padded(to: subjectWidth))  \(finding.detail.printable)\n"
       if let advice = finding.advice { text += "      \(style.dim(advice.printable))\n" }
     }
     let counts = [Finding.Grade.fail, .warn].map { grade in findings.count { $0.grade == grade } }

@@ -42,7 +42,7 @@ struct FetchCommand: ContextCommand {
         141  the reader of standard output has gone
       Of several URLs' statuses the highest counts.
 
-      The environment counts as for dnsctl resolve; proxies of the environment do not. What stands on a command line can be seen by all users of a machine: -H @FILE, -d @FILE and -b FILE keep secrets off it.
+      The environment counts as for dnsctl resolve; proxies of the environment do not. What stands on a command line can be seen by all users of a machine. Passwords, fields, cookies and data are written over there once the command runs, which leaves a moment: -u @FILE, -U @FILE, --pass @FILE, -H @FILE, -d @FILE and -b FILE keep them off it altogether.
       """)
 
   @OptionGroup(title: "Request options")
@@ -77,7 +77,7 @@ struct FetchCommand: ContextCommand {
       var settings = try upstream.settings(in: context)
       // Nothing is kept alive by a process that ends with its transfers.
       settings.resolver.keepAlive = []
-      let configuration = try configuration(settings, cookies.jar)
+      let configuration = try configuration(settings, cookies.jar, context.readFile)
       return try await context.withResolver(settings) { resolver throws(SettingsError) in
         let status = await fetch(jobs, by: try Self.client(configuration, resolver), in: context)
         return status.joined(cookies.save(in: context))
@@ -95,7 +95,7 @@ struct FetchCommand: ContextCommand {
       client: client, context: context, output: output, retries: connection.retries,
       log: output.isVerbose ? VerboseLog(context.errors, secrets: Set(request.secretHeaders)) : nil, board: board,
       turns: output.isParallel ? OutputTurns() : nil)
-    let width = labels.map(\.1.count).max() ?? 0
+    let width = labels.map(\.1.columns).max() ?? 0
     let drawing = Task { await board?.run() }
     defer { drawing.cancel() }
     return await withTaskGroup(of: ExitStatus.self) { group in
@@ -116,14 +116,13 @@ struct FetchCommand: ContextCommand {
 
   private static func fetch(_ job: FetchJob, by fetcher: Fetcher, _ width: Int) async -> ExitStatus {
     if job.destination != .standardOutput {
-      let label = job.label
-      fetcher.board?.add(job.index, label: label + String(repeating: " ", count: width - label.count))
+      fetcher.board?.add(job.index, label: job.label.padded(to: width))
     }
     return await fetcher.fetch(job)
   }
 
   private func configuration(
-    _ settings: DirectSettings, _ jar: CookieJar?
+    _ settings: DirectSettings, _ jar: CookieJar?, _ readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> DirectClientConfiguration {
     guard connection.key == nil || connection.certificate != nil else {
       throw SettingsError(.usage, "--key needs --cert: a key alone is no certificate.")
@@ -133,11 +132,11 @@ struct FetchCommand: ContextCommand {
     configuration.direct = settings.direct
     configuration.trust = settings.resolver.trust
     configuration.trust.privateAuthorities += connection.authorities
-    configuration.identity = connection.identity
+    configuration.identity = try connection.identity(readFile)
     configuration.httpVersion = connection.httpVersion
     configuration.redirects = request.redirects
     configuration.cookies = jar
-    configuration.proxy = try connection.proxyChoice()
+    configuration.proxy = try connection.proxyChoice(readFile)
     // It is among the fields already, where -H can leave it out.
     configuration.userAgent = nil
     configuration.decompresses = request.asksForCompression
@@ -159,6 +158,6 @@ extension FetchJob {
   /// What stands before its progress: the file's name, or as much of it as leaves room for the rest.
   fileprivate var label: String {
     let name = (destination.path ?? "").split(separator: "/").last.map { String($0).printable } ?? ""
-    return name.count > 24 ? "\(name.prefix(23))…" : name
+    return name.cut(to: 24)
   }
 }

@@ -84,11 +84,14 @@ struct WatchCommand: ContextCommand {
     }
   }
 
-  /// Each name once, those of the command line first, in the spelling that is looked up.
+  /// Each name once, those of the command line first; those of other scripts as they are written there.
   static func names(_ hosts: [String], _ keptAlive: Set<HostName>) -> [String] {
     var known: Set<String> = []
-    return (hosts.map { (try? HostName($0))?.text ?? $0 } + keptAlive.map(\.text).sorted())
-      .filter { known.insert($0).inserted }
+    return (hosts + keptAlive.sorted().map(\.spelled)).compactMap { text in
+      let name = (try? HostName(text))?.text ?? text
+      guard known.insert(name).inserted else { return nil }
+      return text.utf8.allSatisfy { $0 < 0x80 } ? name : text
+    }
   }
 
   private func show(_ watcher: Watcher, in context: CommandContext) async -> ExitStatus {

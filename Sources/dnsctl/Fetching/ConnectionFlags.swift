@@ -24,6 +24,12 @@ struct ConnectionFlags: ParsableArguments {
     completion: .file(extensions: ["pem", "key"]))
   var key: String?
 
+  @Option(
+    name: .customLong("pass"), parsing: .unconditional,
+    help: ArgumentHelp(
+      "The password of the client certificate's key. @FILE holds it in its first line.", valueName: "password|@file"))
+  var keyPassword: String?
+
   @Flag(name: [.customShort("k"), .customLong("insecure")], help: .hidden)
   var isInsecure = false
 
@@ -70,6 +76,12 @@ struct ConnectionFlags: ParsableArguments {
   var proxy: String?
 
   @Option(
+    name: [.customShort("U"), .customLong("proxy-user")], parsing: .unconditional,
+    help: ArgumentHelp(
+      "Name and password for the proxy. @FILE holds them in its first line.", valueName: "user:password|@file"))
+  var proxyUser: String?
+
+  @Option(
     name: .customLong("noproxy"),
     help: ArgumentHelp("Hosts to reach without the proxy, with commas between them; * for all.", valueName: "list"))
   var proxyExceptions: String = ""
@@ -97,29 +109,68 @@ extension ConnectionFlags {
   var httpVersion: HTTPVersionChoice { isHTTP2Known ? .http2 : isHTTP1 ? .http1 : .automatic }
 
   /// Read here and not by the parser, whose complaints repeat what was given: there may be a password in it.
-  func proxyChoice() throws(SettingsError) -> ProxyChoice {
-    guard let proxy else { return .none }
-    do {
-      return .url(try WebURL(proxy.contains("://") ? proxy : "http://\(proxy)"), except: proxyExceptions)
-    } catch {
+  func proxyChoice(
+    _ readFile: (String) throws(StreamError) -> [UInt8]?
+  ) throws(SettingsError) -> ProxyChoice {
+    guard let proxy else {
+      guard proxyUser == nil else { throw SettingsError(.usage, "-U needs -x: there is no proxy to tell them to.") }
+      return .none
+    }
+    let url = try Self.proxyURL(proxy.contains("://") ? proxy : "http://\(proxy)")
+    guard let proxyUser else { return .url(url, except: proxyExceptions) }
+    guard url.username.isEmpty, url.password.isEmpty else {
+      throw SettingsError(.usage, "-U and a name in -x do not go together.")
+    }
+    let words = try InputFile.secret(proxyUser, for: "-U", by: readFile).unicodeScalars
+      .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { Self.escaped(String($0)) }
+    guard words.count == 2 else {
+      throw SettingsError(.usage, "-U: write USER:PASSWORD; there is nobody to ask for the password.")
+    }
+    let text = "\(url.scheme.rawValue)://\(words[0]):\(words[1])@\(url.hostAndPort)/"
+    return .url(try Self.proxyURL(text), except: proxyExceptions)
+  }
+
+  private static func proxyURL(_ text: String) throws(SettingsError) -> WebURL {
+    do throws(DirectDNSError) { return try WebURL(text) } catch {
       throw SettingsError(.usage, "-x: the proxy cannot be used: \(error.message)")
     }
   }
 
+  /// A part of a URL's user info, whatever is in it.
+  private static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      let digits = String(byte, radix: 16, uppercase: true)
+      return "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+    }.joined()
+  }
+
   /// The client's certificate; what follows the first colon that is not escaped is a password.
-  var identity: ClientIdentity? {
-    guard let certificate else { return nil }
-    var file = ""
-    var rest = certificate[...]
+  ///
+  /// By scalars: a colon with a combining mark is one character to Swift, and the password would pass for a part of the
+  /// file's name.
+  func identity(_ readFile: (String) throws(StreamError) -> [UInt8]?) throws(SettingsError) -> ClientIdentity? {
+    guard let certificate else {
+      guard keyPassword == nil else { throw SettingsError(.usage, "--pass needs --cert: it is for its key.") }
+      return nil
+    }
+    var file = String.UnicodeScalarView()
+    var rest = certificate.unicodeScalars[...]
+    var password = try keyPassword.map { text throws(SettingsError) in
+      try InputFile.secret(text, for: "--pass", by: readFile)
+    }
     while let next = rest.popFirst() {
       if next == "\\", rest.first == ":" || rest.first == "\\", let escaped = rest.popFirst() {
         file.append(escaped)
       } else if next == ":" {
-        return ClientIdentity(certificate: file, key: key, password: Secret(String(rest)))
+        guard password == nil else {
+          throw SettingsError(.usage, "--pass and a password in --cert do not go together.")
+        }
+        password = String(rest)
+        break
       } else {
         file.append(next)
       }
     }
-    return ClientIdentity(certificate: file, key: key)
+    return ClientIdentity(certificate: String(file), key: key, password: password.map { Secret($0) })
   }
 }

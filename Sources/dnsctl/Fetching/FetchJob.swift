@@ -49,7 +49,7 @@ struct FetchJob: Sendable {
       urls.append(try url(text, upload: index < request.uploads.count ? request.uploads[index] : nil))
     }
     let destinations = try output.destinations(urls)
-    let credentials = try request.credentials()
+    let credentials = try request.credentials(context.readFile)
     return urls.enumerated().map { index, url in
       let body = data.map { Body.bytes($0.bytes) } ?? Body(uploads: request.uploads, index)
       var fields: HTTPFields = [.userAgent: userAgent, .accept: "*/*"]
@@ -134,9 +134,12 @@ struct FetchJob: Sendable {
 
 extension RequestFlags {
   /// `-u` as the value of `Authorization` (RFC 7617).
-  fileprivate func credentials() throws(SettingsError) -> String? {
-    guard let user else { return nil }
-    guard user.contains(":") else {
+  fileprivate func credentials(
+    _ readFile: (String) throws(StreamError) -> [UInt8]?
+  ) throws(SettingsError) -> String? {
+    guard let text = user else { return nil }
+    let user = try InputFile.secret(text, for: "-u", by: readFile)
+    guard user.utf8.contains(UInt8(ascii: ":")) else {
       throw SettingsError(.usage, "-u: write USER:PASSWORD; there is nobody to ask for the password.")
     }
     return "Basic " + Data(user.utf8).base64EncodedString()

@@ -106,7 +106,9 @@ struct Fetcher: Sendable {
     var sink = FetchSink(
       file: file, output: context.output, record: ResumeRecord(of: response.head), isOpen: isOpen)
     do throws(StreamError) {
-      if output.includesHeads || job.request.method == .head { try sink.write(Array(heads(of: response).utf8)) }
+      if output.includesHeads || job.request.method == .head {
+        try sink.write(Array(heads(of: response, forTerminal: file == nil && context.isOutputTerminal).utf8))
+      }
     } catch { throw FetchFailure(error, job) }
     var iterator = response.body.makeAsyncIterator()
     while true {
@@ -129,9 +131,9 @@ struct Fetcher: Sendable {
   }
 
   /// The heads of all hops, as curl shows them.
-  private func heads(of response: DirectResponse) -> String {
-    let hops = response.hops.map { HeadText.response($0.head, version: $0.connection.httpVersion) }
-    return hops.joined() + HeadText.response(response.head, version: response.connection.httpVersion)
+  private func heads(of response: DirectResponse, forTerminal isShown: Bool) -> String {
+    let heads = response.hops.map { ($0.head, $0.connection) } + [(response.head, response.connection)]
+    return heads.map { HeadText.response($0, version: $1.httpVersion, forTerminal: isShown) }.joined()
   }
 
   /// The body's length, where it comes as it is.
@@ -146,7 +148,7 @@ struct Fetcher: Sendable {
 
   private func complain(_ failure: FetchFailure, _ job: FetchJob) {
     let text = isMute ? "" : failure.message.map { "dnsctl: \($0)\n" } ?? ""
-    if let board { board.end(job.index, saying: text) } else if !text.isEmpty { try? context.errors.write(text) }
+    if let board { board.end(job.index, saying: text) } else if !text.isEmpty { context.errors.say(text) }
   }
 
   private func say(_ message: String) {

@@ -4,9 +4,11 @@ internal import HTTPTypes
 /// Heads as HTTP/1.1 writes them, whatever version they came by.
 enum HeadText {
   /// A response's head, with its empty line: for `-i` and `-I`.
-  static func response(_ head: HTTPResponse, version: Int) -> String {
+  ///
+  /// A file and a pipe get it as it came; at a terminal nothing in it moves the cursor.
+  static func response(_ head: HTTPResponse, version: Int, forTerminal isShown: Bool) -> String {
     let lines = [statusLine(head, version: version)] + head.headerFields.map { "\($0.name.rawName): \($0.value)" }
-    return (lines + [""]).map { "\($0)\r\n" }.joined()
+    return (lines + [""]).map { "\(isShown ? $0.printable : $0)\r\n" }.joined()
   }
 
   static func statusLine(_ head: HTTPResponse, version: Int) -> String {
@@ -15,10 +17,10 @@ enum HeadText {
     return version >= 2 ? "HTTP/\(version) \(head.status.code)" : "HTTP/1.1 \(head.status.code) \(reason)"
   }
 
-  /// Fields as `-v` shows them: what is secret is not, and nothing moves the cursor.
+  /// Fields as `-v` shows them: what is secret is not.
   static func lines(_ fields: HTTPFields, mark: Character, secrets: Set<HTTPField.Name>) -> [String] {
     fields.map { field in
-      let value = secrets.contains(field.name) ? "<redacted>" : field.value.printable
+      let value = secrets.contains(field.name) ? "<redacted>" : field.value
       return "\(mark) \(field.name.rawName): \(value)"
     }
   }

@@ -73,6 +73,21 @@ extension Substring {
 
 /// A file that an option names.
 enum InputFile {
+  /// A secret as an option has it: the text itself, or for `@FILE` that file's first line, which no list of processes
+  /// shows.
+  static func secret(
+    _ text: String, for option: String, by readFile: (String) throws(StreamError) -> [UInt8]?
+  ) throws(SettingsError) -> String {
+    guard text.hasPrefix("@") else { return text }
+    let bytes = try read(String(text.dropFirst()), for: option, by: readFile)
+    var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    guard let secret = String(validating: line, as: UTF8.self), !secret.isEmpty else {
+      throw SettingsError(.streams, "\(option): the first line of \(text.dropFirst()) is empty, or not UTF-8.")
+    }
+    return secret
+  }
+
   static func read(
     _ path: String, for option: String, by readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> [UInt8] {

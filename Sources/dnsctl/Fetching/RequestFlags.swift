@@ -58,7 +58,9 @@ struct RequestFlags: ParsableArguments {
 
   @Option(
     name: [.customShort("u"), .customLong("user")], parsing: .unconditional,
-    help: ArgumentHelp("Name and password for the server. They go to no other one.", valueName: "user:password"))
+    help: ArgumentHelp(
+      "Name and password for the server. They go to no other one. @FILE holds them in its first line.",
+      valueName: "user:password|@file"))
   var user: String?
 
   @Option(

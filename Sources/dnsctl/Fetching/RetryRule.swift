@@ -41,7 +41,11 @@ enum RetryRule {
 
   /// RFC 9110 §10.2.3.
   private static func seconds(_ text: String, now: Int64) -> Int64? {
-    if let seconds = Int64(text) { return seconds }
+    let digits = text[...].trimmed
+    // A number too large to hold is a very large one, not none.
+    if !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+      return Int64(digits) ?? .max
+    }
     return CookieTime(cookieDate: text).map { $0.secondsSince1970 - now }
   }
 }

@@ -32,14 +32,13 @@ final class VerboseLog: Sendable {
 
   private func say(_ lines: [String]) {
     guard !lines.isEmpty else { return }
-    // Whoever closed standard error does not want to know.
-    try? sink.write(lines.map { "\($0)\n" }.joined())
+    sink.say(lines.map { "\($0.printable)\n" }.joined())
   }
 
   func lines(_ event: RequestEvent) -> [String] {
     switch event {
     case .sending: []
-    case .resolved(let name, let resolution): ["* \(name): \(Self.text(resolution))"]
+    case .resolved(let name, let resolution): ["* \(name.shown): \(Self.text(resolution))"]
     case .connecting(let address): ["* connecting to \(address)"]
     case .connectFailed(let address, let reason): ["* \(address) failed: \(reason.printable)"]
     case .connected(let address, let isReused):

@@ -10,28 +10,22 @@ struct FittedTable: Sendable {
     var rank = 0
   }
 
-  /// A cell: its text, and how it is coloured once its width is settled.
-  struct Cell: Sendable {
-    var text: String
-    var paint: @Sendable (String) -> String = { $0 }
-  }
-
   var columns: [Column]
-  var rows: [[Cell]] = []
+  var rows: [[TableCell]] = []
 
   private static let gap = 2
 
   /// The lines, the titles first; none is wider.
   func lines(width: Int, title: (String) -> String = { $0 }) -> [String] {
     let (shown, widths) = layout(width)
-    let head = title(line(columns.map { Cell(text: $0.title) }, shown, widths))
+    let head = title(line(columns.map { TableCell($0.title) }, shown, widths))
     return [head] + rows.map { line($0, shown, widths) }
   }
 
   /// Which columns are shown, and how wide each is.
   private func layout(_ width: Int) -> (shown: [Int], widths: [Int]) {
     let ideal = columns.indices.map { index in
-      max(columns[index].title.count, rows.map { $0[index].text.count }.max() ?? 0)
+      max(columns[index].title.columns, rows.map { $0[index].text.columns }.max() ?? 0)
     }
     let least = columns.indices.map { min(ideal[$0], columns[$0].minimum ?? ideal[$0]) }
     var shown = Array(columns.indices)
@@ -51,11 +45,11 @@ struct FittedTable: Sendable {
     return (shown, widths)
   }
 
-  private func line(_ cells: [Cell], _ shown: [Int], _ widths: [Int]) -> String {
+  private func line(_ cells: [TableCell], _ shown: [Int], _ widths: [Int]) -> String {
     var text = ""
     for (place, index) in shown.enumerated() {
       let cut = cells[index].text.cut(to: widths[index])
-      let margin = String(repeating: " ", count: widths[index] - cut.count)
+      let margin = String(repeating: " ", count: widths[index] - cut.columns)
       if place > 0 { text += String(repeating: " ", count: Self.gap) }
       let isLast = place == shown.count - 1
       text +=
@@ -64,9 +58,4 @@ struct FittedTable: Sendable {
     while text.last == " " { text.removeLast() }
     return text
   }
-}
-
-extension String {
-  /// The text, or as much of it as has room with a mark that there is more.
-  func cut(to width: Int) -> String { count <= width ? self : width < 1 ? "" : prefix(width - 1) + "…" }
 }

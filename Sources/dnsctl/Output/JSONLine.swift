@@ -67,22 +67,33 @@ struct JSONLine {
       case "\n": result += "\\n"
       case "\r": result += "\\r"
       case "\t": result += "\\t"
-      // JavaScript's line ends, C1 controls and DEL go through JSON as they are, and then through a terminal.
-      case "\0"..<" ", "\u{7f}"..."\u{9f}", "\u{2028}", "\u{2029}":
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
+      default: result += escaped(scalar)
       }
     }
     return result + "\""
+  }
+
+  /// JSON of another writer's, in which what acts on a terminal is escaped too.
+  ///
+  /// JSON lets all but the controls of ASCII through as they are, and then a terminal does. They stand in strings alone.
+  static func escaped(_ json: String) -> String {
+    guard !json.utf8.allSatisfy({ $0 < 0x7f }) else { return json }
+    return json.unicodeScalars.map { $0.value < 0x7f ? String($0) : escaped($0) }.joined()
+  }
+
+  private static func escaped(_ scalar: Unicode.Scalar) -> String {
+    guard scalar.isUnprintable else { return String(scalar) }
+    return UTF16.encode(scalar)?.map { unit in
+      let digits = String(unit, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined() ?? ""
   }
 }
 
 extension Duration {
   /// The duration in milliseconds with up to three decimals, such as `12.345`, `0.02` or `7`.
   var milliseconds: String {
-    let (seconds, attoseconds) = components
-    let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+    let microseconds = max(0, wholeNanoseconds) / 1000
     let rest = microseconds % 1000
     guard rest > 0 else { return "\(microseconds / 1000)" }
     var decimals = String(1000 + rest).dropFirst()
@@ -92,8 +103,7 @@ extension Duration {
 
   /// The duration as people read it: `0.4 ms`, `12.3 ms`, `1.25 s`.
   var readable: String {
-    let (seconds, attoseconds) = components
-    let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+    let microseconds = max(0, wholeNanoseconds) / 1000
     if microseconds < 1_000_000 {
       let tenths = (microseconds + 50) / 100
       return "\(tenths / 10).\(tenths % 10) ms"

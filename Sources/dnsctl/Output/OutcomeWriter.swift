@@ -26,8 +26,7 @@ struct OutcomeWriter<Outcome> {
       guard !rendered.errors.isEmpty else { continue }
       // On a terminal both streams meet: what came before the error stands before it.
       try flush(&answers)
-      // Whoever closed standard error does not want to know.
-      try? errors.write(rendered.errors)
+      errors.say(rendered.errors)
     }
     try flush(&answers)
   }

@@ -13,14 +13,18 @@ struct ProgressBar: Sendable {
   private var rate: TransferRate
 
   init(label: String, now: ResolverInstant) {
-    self.label = label
+    self.label = label.printable
     rate = TransferRate(now: now)
   }
 
   /// The transfer begins, or begins again.
   mutating func begin(at offset: Int64, expecting rest: Int64?, now: ResolverInstant) {
     (self.offset, received) = (offset, offset)
-    expected = rest.map { offset + $0 }
+    // A server may say any number: one that the file could not have says nothing of its length.
+    expected = rest.flatMap { rest in
+      let (sum, overflow) = offset.addingReportingOverflow(rest)
+      return overflow || rest < 0 ? nil : sum
+    }
     rate = TransferRate(now: now)
   }
 
@@ -39,17 +43,23 @@ struct ProgressBar: Sendable {
     if isDone {
       figures += "  in \(Self.clock(rate.elapsed(now)))"
     } else if let expected, speed > 0, expected >= received {
-      figures += "  \(Self.clock(.seconds((expected - received + speed - 1) / speed))) left"
+      figures += "  \(Self.clock(.seconds(Self.quotient(expected - received, speed)))) left"
     }
     guard let share else { return Self.fit("\(label)  \(figures)", width) }
     let percent = "\(share)%"
     let head = "\(label)  \(String(repeating: " ", count: max(0, 4 - percent.count)))\(percent)  "
     // Brackets, and two blanks behind them; a bar of less says nothing. Figures change their width, and the bar does not.
-    let room = min(40, width - head.count - max(figures.count, Self.figuresWidth) - 4)
+    let room = min(40, width - head.columns - max(figures.count, Self.figuresWidth) - 4)
     guard room >= 5 else { return Self.fit("\(head)\(figures)", width) }
     let filled = Int(Int64(room) * Int64(share) / 100)
     return
       "\(head)[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: room - filled))]  \(figures)"
+  }
+
+  /// The quotient rounded up; a sum with what is missing to the next one might have no room.
+  private static func quotient(_ number: Int64, _ divisor: Int64) -> Int64 {
+    let (quotient, rest) = number.quotientAndRemainder(dividingBy: divisor)
+    return rest > 0 ? quotient + 1 : quotient
   }
 
   /// What most figures fit in: `999.9 MB of 999.9 MB  99.9 MB/s  0:00 left`.
@@ -70,7 +80,7 @@ struct ProgressBar: Sendable {
   }
 
   /// A line that wrapped could not be drawn over.
-  private static func fit(_ text: String, _ width: Int) -> String { String(text.prefix(max(0, width))) }
+  private static func fit(_ text: String, _ width: Int) -> String { text.fitted(to: max(0, width)) }
 }
 
 /// Bytes in a second: over the last few seconds, as curl counts, so that it neither jumps nor remembers for ever.
@@ -106,7 +116,7 @@ struct TransferRate: Sendable {
 
   private static func perSecond(_ bytes: Int64, _ duration: Duration) -> Int64 {
     let seconds = duration / .seconds(1)
-    return seconds > 0 ? Int64(Double(bytes) / seconds) : 0
+    return seconds > 0 ? Int64(exactly: (Double(bytes) / seconds).rounded(.down)) ?? .max : 0
   }
 }
 
@@ -115,7 +125,7 @@ enum ByteCount {
   /// `512 B`, `1.5 kB`, `12.3 MB`: powers of a thousand, one decimal.
   static func text(_ bytes: Int64) -> String {
     guard bytes >= 1000 else { return "\(max(0, bytes)) B" }
-    var tenths = (bytes + 50) / 100
+    var tenths = bytes / 100 + (bytes % 100 >= 50 ? 1 : 0)
     for unit in ["kB", "MB", "GB"] {
       if tenths < 10_000 { return "\(tenths / 10).\(tenths % 10) \(unit)" }
       tenths = (tenths + 500) / 1000

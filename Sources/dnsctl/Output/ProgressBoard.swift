@@ -42,12 +42,12 @@ final class ProgressBoard: Sendable {
     state.withLock { state in
       guard let index = state.bars.firstIndex(where: { $0.id == id }) else { return }
       let bar = state.bars.remove(at: index).bar
-      draw(&state, above: message ?? (bar.line(now: now, width: width, isDone: true) + "\n"))
+      draw(&state, above: message?.printableLines ?? (bar.line(now: now, width: width, isDone: true) + "\n"))
     }
   }
 
   /// Writes something above the bars.
-  func say(_ message: String) { state.withLock { draw(&$0, above: message) } }
+  func say(_ message: String) { state.withLock { draw(&$0, above: message.printableLines) } }
 
   /// Draws all lines anew.
   func draw() { state.withLock { draw(&$0, above: "") } }

@@ -1,3 +1,4 @@
+internal import DirectDNS
 internal import Dispatch
 
 #if canImport(Darwin)
@@ -45,6 +46,13 @@ enum StreamError: Error, Sendable, Hashable {
 protocol OutputSink: Sendable {
   func write(_ text: String) throws(StreamError)
   func write(_ bytes: [UInt8]) throws(StreamError)
+}
+
+extension OutputSink {
+  /// Writes text for people, some of which may be anyone's: what acts on a terminal is escaped, but for the line ends.
+  ///
+  /// Whoever closed standard error does not want to know.
+  func say(_ text: String) { try? write(text.printableLines) }
 }
 
 /// Where bytes come from.

@@ -12,7 +12,7 @@ struct TextTable: Sendable {
   ///   - usesColour: whether escape codes are welcome.
   init(hosts: [String], usesColour: Bool) {
     // One long name is no reason to push all others off the screen.
-    hostWidth = min(hosts.map(\.printable.count).max() ?? 0, 40)
+    hostWidth = min(hosts.map(\.printable.columns).max() ?? 0, 40)
     style = TextStyle(isOn: usesColour)
   }
 
@@ -21,17 +21,17 @@ struct TextTable: Sendable {
 
   func block(_ host: String, _ resolution: Resolution, elapsed: Duration) -> String {
     let name = host.printable
-    let width = max(hostWidth, name.count)
+    let width = max(hostWidth, name.columns)
     let addresses = resolution.addresses.map(\.description)
     let addressWidth = max(Self.addressWidth, addresses.map(\.count).max() ?? 0)
     let indent = String(repeating: " ", count: width)
     var lines = addresses.enumerated().map { index, address in
       guard index == 0 else { return "\(indent)  \(address)" }
-      let margin = String(repeating: " ", count: width - name.count)
+      let margin = String(repeating: " ", count: width - name.columns)
       let gap = String(repeating: " ", count: addressWidth - address.count)
       return "\(style.bold(name))\(margin)  \(address)\(gap)  \(details(resolution, elapsed))"
     }
-    if let alias = resolution.canonicalName { lines.append("\(indent)  \(style.dim("alias of \(alias)"))") }
+    if let alias = resolution.canonicalName { lines.append("\(indent)  \(style.dim("alias of \(alias.shown)"))") }
     return lines.map { "\($0)\n" }.joined()
   }
 

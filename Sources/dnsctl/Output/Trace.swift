@@ -16,8 +16,7 @@ struct Trace: Sendable {
   ///
   /// It is called on any thread: each line goes out in one piece.
   func note(_ event: ResolverEvent) {
-    // Whoever closed standard error does not want to know.
-    try? sink.write("+\((clock.now - start).readable)  \(Self.text(event))\n")
+    sink.say("+\((clock.now - start).readable)  \(Self.text(event))\n")
   }
 
   static func text(_ event: ResolverEvent) -> String {
@@ -32,9 +31,9 @@ struct Trace: Sendable {
         attempt.outcome,
         "in \(attempt.duration.readable)",
       ]
-      return parts.compactMap(\.self).map(\.printable).joined(separator: "  ")
-    case .hit(let host, let freshness): return "cache  \(host)  \(freshness.rawValue)"
-    case .refresh(let host): return "cache  \(host)  being refreshed"
+      return parts.compactMap(\.self).joined(separator: "  ").printable
+    case .hit(let host, let freshness): return "cache  \(host.shown)  \(freshness.rawValue)"
+    case .refresh(let host): return "cache  \(host.shown)  being refreshed"
     case .evicted(let count): return "cache  \(count) name\(count == 1 ? "" : "s") evicted"
     case .store(let name, .failed(let error)): return "store  \(name)  \(error.message)"
     case .store(let name, .recovered): return "store  \(name)  works again"

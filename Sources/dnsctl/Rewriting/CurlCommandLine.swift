@@ -9,7 +9,7 @@ struct CurlCommandLine {
   let text: String
 
   /// A request that goes to an address: the URL keeps the name, which curl then verifies.
-  init(_ direct: DirectRequest) {
+  init(_ direct: DirectRequest) throws(DirectDNSError) {
     let url = direct.originalURL
     let address = WebURL.Host.address(direct.address)
     var fields = direct.request.headerFields
@@ -17,21 +17,21 @@ struct CurlCommandLine {
     // What rewriting added, curl adds by itself.
     if fields[.hostField] == url.hostAndPort { fields[.hostField] = nil }
     // A proxy would have to tunnel to the address, and would be asked to by curl.
-    text = Self.text(
+    text = try Self.text(
       ["--noproxy", "*", "--connect-to", "\(url.host):\(direct.port):\(address):\(direct.port)"],
       direct.request.method, fields, url.text(userInfo: false, fragment: false), url.scheme)
   }
 
   /// A request that goes as any other.
-  init(bypassed request: HTTPRequest) {
+  init(bypassed request: HTTPRequest) throws(DirectDNSError) {
     let url = try? WebURL(request)
-    text = Self.text(
+    text = try Self.text(
       [], request.method, request.headerFields, url?.text(fragment: false) ?? "", url?.scheme ?? .https)
   }
 
   private static func text(
     _ route: [String], _ method: HTTPRequest.Method, _ fields: HTTPFields, _ url: String, _ scheme: WebURL.Scheme
-  ) -> String {
+  ) throws(DirectDNSError) -> String {
     // Not the user's own configuration, which could follow redirects that nobody judges; no other scheme; and brackets
     // and braces of a URL are not patterns here.
     var words = ["curl", "--disable", "--globoff", "--proto", "=\(scheme.rawValue)"] + route
@@ -44,24 +44,14 @@ struct CurlCommandLine {
       // curl leaves a field out that ends with its colon, and sends an empty one that ends with a semicolon.
       words += ["--header", field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"]
     }
-    return (words + ["--url", url]).map(quoted).joined(separator: " ")
-  }
-
-  /// A word that a POSIX shell reads as one, whatever is in it.
-  private static func quoted(_ word: String) -> String {
-    let isPlain =
-      !word.isEmpty
-      && word.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),
-          UInt8(ascii: ":"), UInt8(ascii: "_"), UInt8(ascii: "="), UInt8(ascii: ","), UInt8(ascii: "%"),
-          UInt8(ascii: "@"):
-          true
-        default: false
-        }
+    var line: [[UInt8]] = []
+    for word in words + ["--url", url] {
+      guard let word = ShellWord(word.utf8) else {
+        throw DirectDNSError(
+          .invalidRequest, "the request has a NUL character, which no command line can hold. Use --format json.")
       }
-    guard !isPlain else { return word }
-    return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+      line.append(word.quoted)
+    }
+    return String(decoding: Array(line.joined(separator: " ".utf8)), as: UTF8.self)
   }
 }

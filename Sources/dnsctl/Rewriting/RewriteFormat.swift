@@ -16,20 +16,35 @@ enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case (.text, .direct(let direct)): RenderedOutcome(output: Self.text(result, direct))
     case (.text, .bypassed):
       RenderedOutcome(output: "\(result.text.printable)\n  not rewritten  \(result.reason ?? "")\n")
-    case (.curl, .direct(let direct)): RenderedOutcome(output: CurlCommandLine(direct).text + "\n")
-    case (.curl, .bypassed(_, .otherScheme)):
-      // What curl would make of it, a file for one, nobody has judged.
-      RenderedOutcome(errors: "dnsctl: \(result.reason ?? "")\n")
-    case (.curl, .bypassed(let request, _)):
-      RenderedOutcome(output: CurlCommandLine(bypassed: request).text + "\n")
+    case (.curl, .direct), (.curl, .bypassed):
+      switch Self.command(result) {
+      case .success(let line): RenderedOutcome(output: line.text + "\n")
+      case .failure(let error): RenderedOutcome(errors: "dnsctl: \(result.subject)\(error.message)\n")
+      }
     }
   }
 
   /// What a result means for the process.
   func status(of result: RewriteResult) -> ExitStatus {
     switch (self, result.outcome) {
-    case (_, .refused), (.curl, .bypassed(_, .otherScheme)): .refused
+    case (_, .refused): .refused
+    case (.curl, _): if case .success = Self.command(result) { .answered } else { .refused }
     default: .answered
+    }
+  }
+
+  /// The command line of curl for a request, or why there is none.
+  private static func command(_ result: RewriteResult) -> Result<CurlCommandLine, DirectDNSError> {
+    do throws(DirectDNSError) {
+      switch result.outcome {
+      case .direct(let direct): return .success(try CurlCommandLine(direct))
+      // What curl would make of it, a file for one, nobody has judged.
+      case .bypassed(_, .otherScheme): throw DirectDNSError(.refused, result.reason ?? "")
+      case .bypassed(let request, _): return .success(try CurlCommandLine(bypassed: request))
+      case .refused(let error): throw error
+      }
+    } catch {
+      return .failure(error)
     }
   }
 

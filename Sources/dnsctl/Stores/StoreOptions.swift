@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DirectDNS
 internal import DirectDNSConfiguration
 
 /// The options of commands that look into a store.
@@ -6,7 +7,7 @@ struct StoreOptions: ParsableArguments {
   @Option(
     name: .customLong("store"),
     help: ArgumentHelp(
-      "The store: sqlite, sqlite:PATH, a path, or redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. (default: the configured one, else sqlite)",
+      "The store: sqlite, sqlite:PATH, a path, or redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]; @FILE holds one of these in its first line. (default: the configured one, else sqlite)",
       valueName: "store"),
     completion: .list(["sqlite"]))
   var text: String?
@@ -16,10 +17,18 @@ struct StoreOptions: ParsableArguments {
 
   /// What `--store` is for commands that resolve.
   static let help = ArgumentHelp(
-    "Where answers are remembered: memory, sqlite, sqlite:PATH, a path, or redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]. sqlite alone is directdns/answers.sqlite in $XDG_CACHE_HOME or ~/.cache. (default: memory)",
+    "Where answers are remembered: memory, sqlite, sqlite:PATH, a path, or redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]; @FILE holds one of these in its first line. sqlite alone is directdns/answers.sqlite in $XDG_CACHE_HOME or ~/.cache. (default: memory)",
     valueName: "store")
 
   static let configurationHelp = ArgumentHelp(
     "The configuration file. (default: directdns/config.json5 in $XDG_CONFIG_HOME or ~/.config, where there is one)",
     valueName: "file")
+}
+
+extension CommandContext {
+  /// What `--store` says, be it in a file: a URL may hold a password.
+  func storeText(_ option: String?) throws(SettingsError) -> String? {
+    guard let option else { return nil }
+    return try InputFile.secret(option, for: "--store", by: readFile)
+  }
 }

@@ -38,7 +38,7 @@ struct StoreStatistics: Sendable {
     add("families", counts(IPAddress.Family.allCases.map { ("\(DNSRecordType($0))", families[$0] ?? 0) }))
     add("freshness", counts(FreshnessOption.allCases.map { ($0.rawValue, freshness[$0] ?? 0) }))
     add("negative", "\(negative)")
-    if !providers.isEmpty { add("sources", counts(providersByCount.map { ($0.key.printable, $0.value) })) }
+    if !providers.isEmpty { add("sources", counts(providersByCount.map { ($0.key, $0.value) })) }
     for (name, instant) in [("oldest", oldest), ("newest", newest)] {
       guard let instant else { continue }
       add(name, "\(instant.text) (\(max(store.now - instant, .zero).rough) ago)")

@@ -45,7 +45,7 @@ enum FreshnessOption: String, ExpressibleByArgument, CaseIterable, Sendable {
 }
 
 extension TextStyle {
-  func freshness(_ row: StoredRow) -> String {
-    row.standing.freshness.map { freshness($0, $0.rawValue) } ?? dim("gone")
+  func freshness(_ row: StoredRow, _ text: String) -> String {
+    row.standing.freshness.map { freshness($0, text) } ?? dim(text)
   }
 }

@@ -24,7 +24,7 @@ struct WarmupSummary {
     var table = ColumnTable()
     func add(_ title: String, _ count: Int, _ note: String = "", always: Bool = false) {
       guard always || count > 0 else { return }
-      table.add([.init(title), .init("\(count)", shown: style.bold("\(count)")), .init(note)])
+      table.add([.init(title), .init("\(count)") { [style] in style.bold($0) }, .init(note)])
     }
     let rejected = report.rejected.count + report.rejectedLeftOut
     let notes = [
@@ -41,10 +41,10 @@ struct WarmupSummary {
     add("failed", report.failed, reasons { $0 != "nameNotFound" && $0 != "noAddress" })
     add("unfinished", report.unfinished)
     let queries = report.queries.map {
-      "\($0.provider.printable) \($0.queries)\($0.failed > 0 ? " (\($0.failed) failed)" : "")"
+      "\($0.provider) \($0.queries)\($0.failed > 0 ? " (\($0.failed) failed)" : "")"
     }
     add("queries", report.queries.reduce(0) { $0 + $1.queries }, queries.joined(separator: ", "))
-    let slowest = report.slowest.prefix(3).map { "\($0.host) \(Duration.milliseconds($0.durationMs).readable)" }
+    let slowest = report.slowest.prefix(3).map { "\($0.host.spelled) \(Duration.milliseconds($0.durationMs).readable)" }
     if !slowest.isEmpty { table.add([.init("slowest"), .init(""), .init(slowest.joined(separator: ", "))]) }
     return table.text.split(separator: "\n").map { $0.trimmingSpaces + "\n" }.joined() + verdict + "\n"
   }
@@ -72,7 +72,8 @@ struct WarmupSummary {
     let limit = report.isMinimumReached ? Self.fewFailures : WarmupReport.listLimit
     // Most messages begin with the name.
     let lines = report.failures.prefix(limit).map { failure in
-      failure.message.hasPrefix("\(failure.host) ") ? failure.message : "\(failure.host): \(failure.message)"
+      failure.message.hasPrefix("\(failure.host.shown) ")
+        ? failure.message : "\(failure.host.shown): \(failure.message)"
     }
     let more = report.failures.count + report.failuresLeftOut - lines.count
     return lines + (more > 0 ? ["and \(more) more names without an address"] : [])
@@ -85,7 +86,7 @@ struct WarmupSummary {
       isPretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [.sortedKeys, .withoutEscapingSlashes]
     // Every number of a report is finite, and every text UTF-8.
     let bytes = (try? encoder.encode(report)) ?? Data()
-    return String(decoding: bytes, as: UTF8.self) + "\n"
+    return JSONLine.escaped(String(decoding: bytes, as: UTF8.self)) + "\n"
   }
 }
 
@@ -101,7 +102,7 @@ extension TextStyle {
 }
 
 extension Duration {
-  fileprivate static func milliseconds(_ count: Double) -> Duration { .nanoseconds(Int64(count * 1_000_000)) }
+  fileprivate static func milliseconds(_ count: Double) -> Duration { .nanoseconds(saturating: count * 1_000_000) }
 }
 
 extension Substring {

@@ -44,12 +44,12 @@ struct WatchScreen: Sendable {
     ])
     table.rows = rows.map { row in
       let freshness = row.resolution?.freshness
-      let error = row.lastError.map(\.printable) ?? ""
+      let error = row.lastError ?? ""
       return [
-        .init(text: row.host.printable), .init(text: Self.state(row), paint: paint(freshness, hasFailed: error != "")),
-        .init(text: row.resolution.map(Self.timeToLive) ?? ""), .init(text: Self.addresses(row.resolution)),
-        .init(text: row.resolution.map { $0.source.provider?.printable ?? $0.source.kind } ?? ""),
-        .init(text: "\(row.hits)/\(row.lookups)"), .init(text: error, paint: { [style] in style.warning($0) }),
+        .init(row.host), .init(Self.state(row), paint: paint(freshness, hasFailed: error != "")),
+        .init(row.resolution.map(Self.timeToLive) ?? ""), .init(Self.addresses(row.resolution)),
+        .init(row.resolution.map { $0.source.provider ?? $0.source.kind } ?? ""),
+        .init("\(row.hits)/\(row.lookups)"), .init(error, paint: { [style] in style.warning($0) }),
       ]
     }
     return table
@@ -84,11 +84,11 @@ struct WatchScreen: Sendable {
       .init(title: "P95", isNumeric: true, rank: 4), .init(title: "BREAKER", rank: 5),
     ])
     table.rows = upstreams.map { status in
-      let breaker: FittedTable.Cell =
-        status.isBreakerOpen ? .init(text: "open", paint: { [style] in style.failure($0) }) : .init(text: "closed")
+      let breaker: TableCell =
+        status.isBreakerOpen ? .init("open", paint: { [style] in style.failure($0) }) : .init("closed")
       return [
-        .init(text: status.provider.printable), .init(text: "\(status.queries)"), .init(text: "\(status.failures)"),
-        .init(text: status.median?.readable ?? "-"), .init(text: status.percentile95?.readable ?? "-"), breaker,
+        .init(status.provider), .init("\(status.queries)"), .init("\(status.failures)"),
+        .init(status.median?.readable ?? "-"), .init(status.percentile95?.readable ?? "-"), breaker,
       ]
     }
     return table

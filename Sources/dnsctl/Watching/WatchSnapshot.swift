@@ -4,6 +4,7 @@ internal import DirectDNS
 struct WatchSnapshot: Sendable {
   /// One name.
   struct Row: Sendable {
+    /// The name as it was written.
     var host: String
     /// The newest answer; nothing before the first.
     var resolution: Resolution?

@@ -13,6 +13,8 @@ final class Watcher: Sendable {
   private let options: LookupOptions
   private let clock: any ResolverClock
   private let began: ResolverInstant
+  /// The rows' names as they are looked up; nothing for what is none.
+  private let names: [HostName?]
   private let state: Mutex<State>
 
   init(_ hosts: [String], resolver: Resolver, options: LookupOptions, clock: any ResolverClock) {
@@ -20,6 +22,7 @@ final class Watcher: Sendable {
     self.options = options
     self.clock = clock
     began = clock.now
+    names = hosts.map { try? HostName($0) }
     state = Mutex(State(rows: hosts.map { WatchSnapshot.Row(host: $0) }))
   }
 
@@ -80,9 +83,9 @@ final class Watcher: Sendable {
   }
 
   private func failed(_ attempt: ResolverEvent.Attempt) {
-    let host = attempt.question.host.text
+    let host = attempt.question.host
     state.withLock { state in
-      for index in state.rows.indices where state.rows[index].host == host {
+      for index in state.rows.indices where names[index] == host {
         state.rows[index].lastError = "\(attempt.provider): \(attempt.outcome)"
       }
     }

@@ -35,6 +35,39 @@ import Testing
     #expect(time.life(of: negative, CachePolicy()) == Sample.life(1000, 1300))
   }
 
+  /// Instants of others: as a store's row, or a file that is imported, may have them.
+  private static let extremes: [Int64] = [
+    .min, .min + 1, -0x20_0000_0000_0000, -1, 0, 1_700_000_000_000, 1_700_000_000_001, 0x20_0000_0000_0000, .max - 1,
+    .max,
+  ]
+
+  @Test(arguments: extremes, [Duration.seconds(3600), .seconds(Int64.max), .zero])
+  func `whatever instants a store has, a lookup can reckon with them`(_ asked: Int64, _ longest: Duration) {
+    for expires in Self.extremes {
+      for gone in Self.extremes {
+        let stored = StoredAnswer(
+          AddressQuestion(Sample.name("www.example.net"), .ipv4), .addresses([.ipv4(1)]), provider: "one",
+          asked: WallInstant(milliseconds: asked), expires: WallInstant(milliseconds: expires),
+          gone: WallInstant(milliseconds: gone))
+        let policy = CachePolicy(maximumTTL: longest, maximumStale: longest)
+        let life = time.life(of: stored, policy)
+        for now in [Sample.at(1000), Sample.at(1_000_000_000)] {
+          for expired in ExpiredUse.allCases {
+            _ = CacheTimes(policy).phase(of: life, isNegative: false, expired: expired, epoch: .min, at: now)
+          }
+          _ = KeepAliveSchedule.next([life], failures: 0, jitter: 1, policy: policy, now: now)
+          let left = life.expireAt - now.nanoseconds
+          let resolution = Resolution(
+            addresses: AddressList([.ipv4(1)]), canonicalName: nil, freshness: .stale, source: .store,
+            ageNanoseconds: now.nanoseconds - life.askedAt, timeToLiveNanoseconds: left)
+          #expect(resolution.expiredFor ?? .zero >= .zero)
+        }
+        _ = stored.standing(at: Self.start, policy: policy)
+        _ = [stored.asked, stored.expires, stored.gone].map { time.stamp(ResolverInstant(nanoseconds: 0)) - $0 }
+      }
+    }
+  }
+
   @Test func `a clock that is a little ahead of ours is believed`() {
     #expect(time.life(of: answer(askedAgo: .milliseconds(-900)), CachePolicy()) == Sample.life(1000, 1100))
   }

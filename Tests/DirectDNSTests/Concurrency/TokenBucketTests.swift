@@ -73,6 +73,14 @@ struct TokenBucketTests {
     #expect(!take(&bucket, Sample.at(0)))
   }
 
+  @Test(arguments: [Double.leastNonzeroMagnitude, 1e-300, 1e-10, 1e300, .infinity])
+  func `no rate is too small or too large to wait for`(_ rate: Double) {
+    var bucket = TokenBucket(RateLimit(perSecond: rate, burst: 1), now: Sample.at(0))
+    _ = bucket.reserve(at: Sample.at(0))
+    #expect(bucket.ready(at: Sample.at(1)) >= Sample.at(1))
+    #expect(bucket.reserve(at: ResolverInstant(nanoseconds: .max)) == ResolverInstant(nanoseconds: .max))
+  }
+
   @Test func `no more goes out over a long time than the rate and one burst allow`() {
     var random = SeededGenerator(seed: 3)
     var bucket = TokenBucket(RateLimit(perSecond: 20), now: Sample.at(0))

@@ -34,6 +34,7 @@ struct NetscapeCookieTextTests {
   @Test(
     arguments: [
       ("0", nil), ("1700000060", 1_700_000_060), ("99999999999", 1_734_560_000), ("1", 1), ("-1", -1),
+      ("9223372036854775807", 1_734_560_000), ("99999999999999999999999", 1_734_560_000),
     ] as [(String, Int64?)])
   func `expiry is 0 for a session, and cut at 400 days`(_ text: String, _ expires: Int64?) {
     let cookies = decode("a.example\tFALSE\t/\tFALSE\t\(text)\ta\tb").cookies

@@ -43,6 +43,37 @@ struct ResolverClockTests {
     #expect(duration.wholeMilliseconds == milliseconds)
   }
 
+  @Test func `instants that are too far apart are 292 years apart`() {
+    let (first, last) = (ResolverInstant(nanoseconds: .min), ResolverInstant(nanoseconds: .max))
+    #expect(last - first == .nanoseconds(Int64.max))
+    #expect(first - last == .nanoseconds(Int64.min))
+    #expect(last - Sample.at(-1) == .nanoseconds(Int64.max))
+    #expect(first - Sample.at(1) == .nanoseconds(Int64.min))
+  }
+
+  @Test(arguments: [
+    (0.0, Int64(0)), (1.5, 1), (-1.5, -1), (0x1p62, 1 << 62), (0x1p63, .max), (-0x1p63, .min), (1e300, .max),
+    (-1e300, .min), (.infinity, .max), (-.infinity, .min), (.nan, 0), (.signalingNaN, 0),
+  ])
+  func `a calculated duration has the nanoseconds that there is room for`(_ count: Double, _ nanoseconds: Int64) {
+    #expect(Duration.nanoseconds(saturating: count) == .nanoseconds(nanoseconds))
+  }
+
+  @Test(
+    arguments: [
+      (.seconds(1), 0, .seconds(30), .seconds(1)), (.seconds(1), 3, .seconds(30), .seconds(8)),
+      (.seconds(1), 5, .seconds(30), .seconds(30)), (.seconds(1), Int.max, .seconds(30), .seconds(30)),
+      (.seconds(1), -1, .seconds(30), .seconds(1)), (.zero, Int.max, .seconds(30), .zero),
+      (.seconds(Int64.max), 20, .seconds(Int64.max), .seconds(Int64.max)),
+      (.seconds(60), 20, .seconds(30), .seconds(30)),
+      (.nanoseconds(1), Int.max, .seconds(Int64.max), .seconds(Int64.max)),
+    ] as [(Duration, Int, Duration, Duration)])
+  func `a duration doubles up to a limit, however large`(
+    _ duration: Duration, _ times: Int, _ limit: Duration, _ result: Duration
+  ) {
+    #expect(duration.doubled(times, atMost: limit) == result)
+  }
+
   @Test func `a clock without a cheap present shows its own`() {
     #expect(Standing().coarseNow == Standing().now)
   }

@@ -28,7 +28,7 @@ struct ReplyChecksTests {
     arguments: [
       (429, nil, nil), (429, "7", 7), (429, " 7\t", 7), (429, "Wed, 21 Oct 2015 07:28:00 GMT", nil),
       (429, "-1", nil), (429, "+5", nil), (429, "", nil),
-      (429, "99999999999999999999", nil), (429, "4294967295", 86_400), (429, "0", 0), (503, "30", 30),
+      (429, "99999999999999999999", 86_400), (429, "4294967295", 86_400), (429, "0", 0), (503, "30", 30),
     ] as [(Int, String?, Int64?)])
   func `429, and 503 with Retry-After, ask for fewer requests`(
     _ code: Int, _ after: String?, _ seconds: Int64?

@@ -89,6 +89,12 @@ struct ResolverConfigurationTests {
     try configuration.validate()
   }
 
+  @Test(arguments: [0, -1, Int.min, 100_000_001, Int.max]) func `a capacity that no table has is refused`(
+    _ capacity: Int
+  ) {
+    #expect(refusal { $0.capacity = capacity }?.message.hasPrefix("capacity is \(capacity): ") == true)
+  }
+
   @Test func `a resolver is not made of a configuration that is refused`() {
     let clock = ManualClock()
     let error = #expect(throws: DirectDNSError.self) {

@@ -26,6 +26,15 @@ struct WarmupMinimumTests {
     #expect(minimum.needed(of: names) == needed)
   }
 
+  @Test(arguments: [
+    (Double.nan, Int.max, "100%"), (.infinity, .max, "100%"), (1e300, .max, "100%"), (1, .max, "100%"),
+    (-1e300, 0, "0%"),
+  ])
+  func `no share asks for more than all names`(_ share: Double, _ needed: Int, _ text: String) {
+    #expect(WarmupMinimum.share(share).needed(of: .max) == needed)
+    #expect(WarmupMinimum.share(share).description == text)
+  }
+
   @Test func `a share of a list that was not read to its end is not reached`() {
     #expect(WarmupMinimum.share(0.5).isReached(9, of: 10, isListComplete: true))
     #expect(!WarmupMinimum.share(0.5).isReached(9, of: 10, isListComplete: false))

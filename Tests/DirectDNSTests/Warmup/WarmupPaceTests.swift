@@ -51,7 +51,20 @@ struct WarmupPaceTests {
     #expect((9_990...10_026).contains(count))
   }
 
+  @Test(arguments: [Double.leastNonzeroMagnitude, 1e-300, 1e-12, 1e300])
+  func `no rate is too small or too large to reckon with`(_ rate: Double) {
+    var pace = WarmupPace(rate: rate)
+    for _ in 0..<3 { pace.begin(at: Sample.at(1)) }
+    #expect(pace.turn(at: Sample.at(1)) >= Sample.at(1))
+  }
+
   // MARK: Width
+
+  @Test(arguments: [nil, 1e300, .infinity] as [Double?])
+  func `as many names may be under way as there are numbers`(_ rate: Double?) {
+    let limits = [rate.map { RateLimit(perSecond: $0) }]
+    #expect(WarmupWidth(concurrency: .max, limits: limits, queries: 2).most == .max)
+  }
 
   @Test(arguments: [
     ([nil] as [Double?], 64), ([20], 10), ([20, nil], 64), ([20, 40], 30), ([0.5], 1), ([1000], 64), ([], 64),

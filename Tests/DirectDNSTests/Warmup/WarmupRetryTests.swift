@@ -26,6 +26,12 @@ struct WarmupRetryTests {
     #expect(next(WarmupRetry(limit: 50), failures: 50) == Sample.at(130))
   }
 
+  @Test func `no pause is too long to reckon with`() {
+    let rule = WarmupRetry(limit: .max, backOff: .seconds(Int64.max), maximumBackOff: .seconds(Int64.max))
+    #expect(
+      next(rule, failures: 1_000_000, memory: .seconds(Int64.max), jitter: 1) == ResolverInstant(nanoseconds: .max))
+  }
+
   @Test(arguments: [
     (DirectDNSError.Code.upstreamFailed, true), (.timedOut, true), (.nameNotFound, false), (.noAddress, false),
     (.refused, false), (.cancelled, false), (.shutDown, false),

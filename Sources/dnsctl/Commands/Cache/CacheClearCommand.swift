@@ -28,7 +28,7 @@ struct CacheClearCommand: StoreCommand {
     let answers = count == 1 ? "1 answer" : "\(count) answers"
     if !yes {
       // The question is no output: whoever reads that sees what was done.
-      try? context.errors.write("Forget \(answers) of \(store.description)? [y/N] ")
+      context.errors.say("Forget \(answers) of \(store.description)? [y/N] ")
       guard try await isConfirmed(context.input) else {
         context.complain("nothing was forgotten.")
         return .noAnswer

@@ -57,10 +57,10 @@ struct CacheForgetCommand: StoreCommand {
   private static func render(_ outcome: Outcome) -> (RenderedOutcome, ExitStatus) {
     switch outcome {
     case .forgotten(let host, let questions) where questions.isEmpty:
-      return (RenderedOutcome(errors: "dnsctl: \(host) is not stored.\n"), .noAnswer)
+      return (RenderedOutcome(errors: "dnsctl: \(host.shown) is not stored.\n"), .noAnswer)
     case .forgotten(let host, let questions):
       return (
-        RenderedOutcome(output: "\(host)  \(questions.map { "\($0.type)" }.joined(separator: ", "))\n"), .answered
+        RenderedOutcome(output: "\(host.shown)  \(questions.map { "\($0.type)" }.joined(separator: ", "))\n"), .answered
       )
     case .failed(let text, let error): return (RenderedOutcome(errors: ErrorText.lines(text, error)), .noAnswer)
     case .storeFailed(let failure):

@@ -75,13 +75,13 @@ struct CacheListCommand: StoreCommand {
       guard !rows.isEmpty else { return "" }
       var table = ColumnTable()
       table.add(
-        ["NAME", "TYPE", "TTL", "FRESHNESS", "AGE", "SOURCE", "ADDRESSES"].map { .init($0, shown: style.dim($0)) })
+        ["NAME", "TYPE", "TTL", "FRESHNESS", "AGE", "SOURCE", "ADDRESSES"].map { .init($0) { style.dim($0) } })
       for row in rows {
         let host = row.answer.question.host.text
         table.add([
-          .init(host, shown: style.bold(host)), .init("\(row.answer.question.type)"), .init(row.timeLeft),
-          .init(row.freshness.rawValue, shown: style.freshness(row)), .init(row.standing.age.rough),
-          .init(row.answer.provider.printable), .init(row.content),
+          .init(host) { style.bold($0) }, .init("\(row.answer.question.type)"), .init(row.timeLeft),
+          .init(row.freshness.rawValue) { style.freshness(row, $0) }, .init(row.standing.age.rough),
+          .init(row.answer.provider), .init(row.content),
         ])
       }
       return table.text

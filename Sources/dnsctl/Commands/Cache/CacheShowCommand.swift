@@ -33,7 +33,7 @@ struct CacheShowCommand: StoreCommand {
       }
       let rows = try await store.rows(host)
       if rows.isEmpty {
-        context.complain("\(host) is not stored.")
+        context.complain("\(host.shown) is not stored.")
         status = status.joined(.noAnswer)
       }
       for row in rows { try context.print(format == .json ? row.json.text : Self.block(row, store.now, style)) }
@@ -44,13 +44,13 @@ struct CacheShowCommand: StoreCommand {
   private static func block(_ row: StoredRow, _ now: WallInstant, _ style: TextStyle) -> String {
     let answer = row.answer
     var table = ColumnTable()
-    func add(_ name: String, _ value: String, shown: String? = nil) {
-      table.add([.init("  \(name)", shown: "  \(style.dim(name))"), .init(value, shown: shown)])
+    func add(_ name: String, _ value: String, paint: @escaping @Sendable (String) -> String = { $0 }) {
+      table.add([.init("  \(name)") { style.dim($0) }, .init(value, paint: paint)])
     }
     add("addresses", row.content)
-    if let alias = answer.canonicalName { add("alias of", alias.text) }
-    add("freshness", row.freshness.rawValue, shown: style.freshness(row))
-    add("source", answer.provider.printable)
+    if let alias = answer.canonicalName { add("alias of", alias.shown) }
+    add("freshness", row.freshness.rawValue) { style.freshness(row, $0) }
+    add("source", answer.provider)
     for (name, instant) in [("asked", answer.asked), ("expires", answer.expires), ("gone", answer.gone)] {
       let distance = instant - now
       add(name, "\(instant.text) (\(distance < .zero ? "\((.zero - distance).rough) ago" : "in \(distance.rough)"))")
@@ -66,8 +66,7 @@ extension CommandContext {
   /// A name as it is stored; nothing, and a complaint, if there can be none.
   func storedName(_ text: String) -> HostName? {
     do throws(DirectDNSError) { return try HostName(text) } catch {
-      // Whoever closed standard error does not want to know.
-      try? errors.write(ErrorText.lines(text, error))
+      errors.say(ErrorText.lines(text, error))
       return nil
     }
   }

@@ -33,7 +33,8 @@ extension StoreCommand {
 extension StoreOptions {
   fileprivate func open(in context: CommandContext, makesFile: Bool) throws(StoreFailure) -> OpenStore {
     do throws(SettingsError) {
-      let settings = try context.settings(file: configurationPath, SettingsOverrides(store: text))
+      let settings = try context.settings(
+        file: configurationPath, SettingsOverrides(store: try context.storeText(text)))
       return try OpenStore(settings, in: context, makesFile: makesFile)
     } catch { throw StoreFailure(error) }
   }

@@ -1,0 +1,78 @@
+/// Names as people write them, wherever text is for people: `例子.测试 (xn--fsqu00a.xn--0zwm56d)`.
+///
+/// Inside, a name is what DNS has, and only its labels' `xn--` form is known: the characters that it stands for come out
+/// of it again. That form stays beside them, since two names may look alike (UTS #39).
+enum NameSpelling {
+  /// A name's characters; nothing where it has no `xn--` label, or one that stands for nothing that can be shown.
+  static func spelled(_ name: String) -> String? {
+    guard contains(name) else { return nil }
+    var labels: [String] = []
+    for label in name.split(separator: ".", omittingEmptySubsequences: false) {
+      guard let unicode = IDNA.unicode(label: label.lowercased()) else { return nil }
+      labels.append(unicode)
+    }
+    let text = labels.joined(separator: ".")
+    return text != name && !text.unicodeScalars.contains(where: \.isUnprintable) ? text : nil
+  }
+
+  /// A text whose names with `xn--` labels are spelled, each once; those between parentheses are left as they are.
+  static func shown(_ text: String) -> String {
+    guard contains(text) else { return text }
+    var result = ""
+    var rest = text.utf8[...]
+    while let start = rest.firstIndex(where: isNameByte) {
+      let end = rest[start...].firstIndex { !isNameByte($0) } ?? rest.endIndex
+      var token = rest[start..<end]
+      while token.last == ASCII.dot { token.removeLast() }
+      let isBeside = start > rest.startIndex && rest[rest.index(before: start)] == UInt8(ascii: "(")
+      result += String(Substring(rest[..<start]))
+      rest = rest[token.endIndex...]
+      let name = String(Substring(token))
+      guard let spelled = spelled(name), !isBeside else {
+        result += name
+        // Dots alone are no token, and have been left behind.
+        if token.isEmpty, let dot = rest.popFirst() { result.unicodeScalars.append(UnicodeScalar(dot)) }
+        continue
+      }
+      // A URL stays in one piece: the name stands behind it.
+      let tail = tail(rest)
+      result += spelled + String(Substring(tail)) + " (\(name))"
+      rest = rest[tail.endIndex...]
+    }
+    return result + String(Substring(rest))
+  }
+
+  /// Whether there may be such a name in a text.
+  private static func contains(_ text: String) -> Bool {
+    guard text.utf8.count >= 4 else { return false }
+    return text.utf8.span.indices.dropLast(3).contains { index in
+      let bytes = text.utf8.span
+      return bytes[index] | 0x20 == UInt8(ascii: "x") && bytes[index + 1] | 0x20 == UInt8(ascii: "n")
+        && bytes[index + 2] == ASCII.hyphen && bytes[index + 3] == ASCII.hyphen
+    }
+  }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    ASCII.isLowerLetter(byte | 0x20) || ASCII.isDigit(byte) || byte == ASCII.hyphen || byte == ASCII.underscore
+      || byte == ASCII.dot
+  }
+
+  /// The port and the path behind a host; a colon or a dot that ends a phrase is none of it.
+  private static func tail(_ rest: Substring.UTF8View) -> Substring.UTF8View {
+    guard let first = rest.first, first == ASCII.colon || first == ASCII.slash else { return rest[..<rest.startIndex] }
+    let ends: Set<UInt8> = [
+      ASCII.space, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ")"),
+    ]
+    var tail = rest[..<(rest.firstIndex(where: ends.contains) ?? rest.endIndex)]
+    while let last = tail.last, last == ASCII.colon || last == ASCII.dot { tail.removeLast() }
+    return tail
+  }
+}
+
+extension HostName {
+  /// The name for people: as they write it, and behind it in parentheses what DNS has, where that differs.
+  package var shown: String { NameSpelling.shown(text) }
+
+  /// The name as people write it, alone.
+  package var spelled: String { NameSpelling.spelled(text) ?? text }
+}

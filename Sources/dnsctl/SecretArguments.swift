@@ -1,0 +1,107 @@
+/// Which bytes of a command line are secrets: a pure function.
+///
+/// A system shows a process's arguments to all its users (proc(5), ps(1)), for as long as the process runs.
+enum SecretArguments {
+  /// What a value may hold that is a secret.
+  private enum Kind {
+    /// All of it.
+    case whole
+    /// What stands behind the first colon: `user:password`, `Name: value`.
+    case afterColon
+    /// What stands behind the first colon that no backslash escapes: `file:password`.
+    case afterPlainColon
+    /// The user info of a URL; nothing of it may be a part of the path.
+    case userInfo
+    /// A URL's user info and its query, in which keys stand.
+    case userInfoAndQuery
+    /// Cookies, unless it is the name of a file.
+    case cookies
+  }
+
+  private static let long: [String: Kind] = [
+    "user": .afterColon, "proxy-user": .afterColon, "cert": .afterPlainColon, "pass": .whole, "proxy": .userInfo,
+    "store": .userInfo, "provider": .userInfoAndQuery, "header": .afterColon, "cookie": .cookies, "data": .whole,
+    "data-raw": .whole, "data-binary": .whole, "json": .whole,
+  ]
+  private static let short: [Character: Kind] = [
+    "u": .afterColon, "U": .afterColon, "E": .afterPlainColon, "x": .userInfo, "H": .afterColon, "b": .cookies,
+    "d": .whole,
+  ]
+
+  /// The secret bytes of each word, as ranges of offsets; the program's own name is none of the words.
+  static func ranges(in words: [[UInt8]]) -> [Range<Int>] {
+    var result = words.map { _ in 0..<0 }
+    let hasShort = words.first == Array("fetch".utf8)
+    var place = 0
+    var options = true
+    while place < words.count {
+      defer { place += 1 }
+      let word = words[place]
+      guard options, word.first == hyphen, word.count > 1 else {
+        result[place] = secret(of: .userInfo, in: word, from: 0)
+        continue
+      }
+      if word == [hyphen, hyphen] {
+        options = false
+      } else if word[1] == hyphen {
+        let equals = word.firstIndex(of: UInt8(ascii: "="))
+        let name = String(decoding: word[2..<(equals ?? word.count)], as: UTF8.self)
+        guard let kind = long[name] else { continue }
+        if let equals {
+          result[place] = secret(of: kind, in: word, from: equals + 1)
+        } else if place + 1 < words.count {
+          place += 1
+          result[place] = secret(of: kind, in: words[place], from: 0)
+        }
+      } else if hasShort {
+        // The first letter that takes a value has the rest of the word, or else the next one.
+        guard let letter = word.indices.dropFirst().first(where: { ShortOptions.isValued(word[$0]) }) else { continue }
+        let isJoined = letter + 1 < word.count
+        guard isJoined || place + 1 < words.count else { continue }
+        if !isJoined { place += 1 }
+        guard let kind = short[Character(UnicodeScalar(word[letter]))] else { continue }
+        result[place] = secret(of: kind, in: words[place], from: isJoined ? letter + 1 : 0)
+      }
+    }
+    return result
+  }
+
+  private static let hyphen = UInt8(ascii: "-")
+  private static let colon = UInt8(ascii: ":")
+
+  private static func secret(of kind: Kind, in word: [UInt8], from start: Int) -> Range<Int> {
+    let value = word[start...]
+    let none = start..<start
+    // A file's name is no secret.
+    if value.first == UInt8(ascii: "@"), kind != .userInfoAndQuery { return none }
+    switch kind {
+    case .whole: return start..<word.count
+    case .cookies: return value.contains(UInt8(ascii: "=")) ? start..<word.count : none
+    case .afterColon: return value.firstIndex(of: colon).map { $0 + 1..<word.count } ?? none
+    case .afterPlainColon:
+      var isEscaped = false
+      for index in value.indices {
+        if !isEscaped, value[index] == colon { return index + 1..<word.count }
+        isEscaped = !isEscaped && value[index] == UInt8(ascii: "\\")
+      }
+      return none
+    case .userInfo: return userInfo(of: value) ?? none
+    case .userInfoAndQuery:
+      let query = value.firstIndex(of: UInt8(ascii: "?")).map { $0 + 1 }
+      guard let user = userInfo(of: value) else { return query.map { $0..<word.count } ?? none }
+      return user.lowerBound..<(query == nil ? user.upperBound : word.count)
+    }
+  }
+
+  /// The user info in front of the last `@` of a URL's authority: the password, or all of it without one.
+  private static func userInfo(of value: ArraySlice<UInt8>) -> Range<Int>? {
+    let slashes = value.firstRange(of: Array("//".utf8))
+    let start = slashes?.upperBound ?? value.startIndex
+    let rest = value[start...]
+    let ends: Set<UInt8> = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+    let authority = rest[..<(rest.firstIndex(where: ends.contains) ?? rest.endIndex)]
+    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }
+    let first = authority[..<at].firstIndex(of: colon).map { $0 + 1 } ?? start
+    return first..<at
+  }
+}
