@@ -240,6 +240,18 @@ import Testing
     }
   }
 
+  @Test func `is no failure for -f where it was whole already`() async throws {
+    try await FetchWorld.with(handler: { request in
+      request.field("Range") == nil
+        ? OriginResponse(.notFound) : OriginResponse(.rangeNotSatisfiable, fields: [.contentRange: "bytes */5"])
+    }) { world in
+      try world.write("01234", to: "file")
+      #expect(await world.fetch(["-f", "-C", "-", "-o", world.path("file"), world.url()]).status == 0)
+      #expect(await world.fetch(["-f", "-C", "-", "-o", world.path("other"), world.url()]).status == 22)
+      #expect(world.read("file") == "01234" && world.files == ["file"])
+    }
+  }
+
   @Test func `says so where nothing is known of the version`() async throws {
     try await resumed(Version(text: "0123456789"), Version(text: "0123456789")) { world, outcome in
       #expect(outcome.status == 0 && world.read("file") == "0123456789")

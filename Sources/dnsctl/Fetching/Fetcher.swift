@@ -60,7 +60,10 @@ struct Fetcher: Sendable {
     {
       throw FetchFailure(status: response, mayPass: true)
     }
-    if output.failsOnStatus, response.status.code >= 400 { throw FetchFailure(status: response, mayPass: false) }
+    // A file that is whole already is no failure (416), as for curl.
+    if output.failsOnStatus, response.status.code >= 400, beginning == nil || response.status.code != 416 {
+      throw FetchFailure(status: response, mayPass: false)
+    }
     guard let beginning else {
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
       return try await receive(response, job, file)
