@@ -221,7 +221,7 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "DirectDNS", "DirectDNSFoundation", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember",
-        "Pipeline",
+        "Pipeline", "Resolve", "Send", "Demo",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),

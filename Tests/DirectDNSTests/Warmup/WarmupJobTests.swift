@@ -399,6 +399,15 @@ struct WarmupJobTests {
     #expect(late == 0)
   }
 
+  @Test func `who listens to a job that never ran hears the end of it when the job goes`() async throws {
+    let laboratory = try Laboratory()
+    var job: WarmupJob? = try WarmupJob(plan(names(1)), resolver: laboratory.resolver)
+    let events = try #require(job?.events())
+    let listening = Task.immediate { await events.reduce(0) { count, _ in count + 1 } }
+    job = nil
+    #expect(await listening.value == 0)
+  }
+
   // MARK: Keep-alive
 
   @Test func `names are kept alive afterwards as the plan says`() async throws {
