@@ -276,7 +276,8 @@ final class Upstreams: Sendable {
       return .answered(Answered(answer: answer, endpoint: endpoint.number, provider: provider.name, asked: asked))
     case .failure(let failure):
       return .failed(
-        .init(provider: provider.name, reason: failure.reason), isTimeout: isTimeout,
+        .init(provider: provider.name, reason: failure.reason, trouble: .init(sendError, hasReply: reply != nil)),
+        isTimeout: isTimeout,
         isCancelled: failure.kind == .cancelled && !isTimeout)
     }
   }

@@ -66,7 +66,7 @@ struct Fetcher: Sendable {
   ) async throws(FetchFailure) {
     let verdict = ResumeRule.verdict(
       offset: offset, status: response.status.code, contentRange: response.headerFields[.contentRange])
-    log?.say("continuing behind \(offset) bytes: \(verdict)")
+    log?.say("continuing behind \(offset.counted("byte")): \(verdict)")
     do throws(StreamError) {
       switch verdict {
       case .append: try file?.openToContinue()

@@ -20,14 +20,17 @@ enum ResumeRule {
     case 206:
       guard let range, let first = range.first else { return .refused("the server does not say what part it sends") }
       guard first == offset else {
-        return .refused("it has \(offset) bytes, and the server sends from byte \(first) on")
+        return .refused("it has \(offset.counted("byte")), and the server sends from byte \(first) on")
       }
       return .append
     case 416:
       guard let length = range?.length else {
-        return .refused("it has \(offset) bytes, and the server has none behind them and does not say how many before")
+        return .refused(
+          "it has \(offset.counted("byte")), and the server has none behind them and does not say how many before")
       }
-      guard length == offset else { return .refused("it has \(offset) bytes, and the server's has \(length)") }
+      guard length == offset else {
+        return .refused("it has \(offset.counted("byte")), and the server's has \(length)")
+      }
       return .complete
     case 200..<300: return .startOver
     default: return .refused("the server answered \(status)")
