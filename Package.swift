@@ -225,7 +225,7 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "DirectDNS", "DirectDNSFoundation", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember",
-        "Pipeline", "dnsctl",
+        "Pipeline", "Resolve", "Send", "Demo", "dnsctl",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),

@@ -5,15 +5,24 @@ import Foundation
 /// Ends with 1 when the story does not come true.
 @main
 struct Demo {
+  private static let usage = """
+    usage: Demo            tells the story
+           Demo --serve    starts the story's two servers, and says how to reach them
+    """
+
   static func main() async {
     let console = Console()
+    let arguments = CommandLine.arguments.dropFirst()
+    guard arguments.isEmpty || arguments == ["--serve"] else {
+      let isHelp = ["--help", "-h", "help"].contains(arguments.first ?? "")
+      if isHelp { console.output(usage) } else { console.complain(usage) }
+      exit(isHelp ? 0 : 64)
+    }
     // URLSession on Linux heeds the environment's proxies, and the story stays on this machine.
     unsafe setenv("no_proxy", "*", 1)
     do {
       let stage = try await Stage()
-      if CommandLine.arguments.dropFirst() == ["--serve"] {
-        return await Serving(console: console, stage: stage).untilReturn()
-      }
+      if arguments == ["--serve"] { return await Serving(console: console, stage: stage).untilToldToEnd() }
       let duration = try await Story(console: console, stage: stage).tell()
       console.chapter("The end")
       console.say(

@@ -6,15 +6,35 @@ struct Serving {
   let console: Console
   let stage: Stage
 
-  /// Says how to reach the servers, and keeps them until Return is pressed or standard input ends.
-  func untilReturn() async {
+  /// Says how to reach the servers, and keeps them until someone at the terminal presses Return, or a signal comes.
+  ///
+  /// Where standard input is no terminal its end means nothing: servers in the background often have none.
+  func untilToldToEnd() async {
+    let isTerminal = isatty(0) == 1
     console.say("Two providers are waiting on this machine. In another terminal, type or paste:\n")
     let settings = stage.environment.map { "export \($0.key)=\($0.value)\n" }.joined()
     console.output(settings + "dnsctl resolve \(Stage.host)\n")
     console.say(
-      "They know \(Stage.names.joined(separator: ", ")), and that no other name exists. Return ends them.")
-    _ = readLine()
+      "They know \(Stage.names.joined(separator: ", ")), and that no other name exists. \(isTerminal ? "Return" : "Ctrl-C or SIGTERM") ends them."
+    )
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    let signals = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number)
+      source.setEventHandler { end.yield() }
+      source.resume()
+      return source
+    }
+    if isTerminal {
+      Thread.detachNewThread {
+        _ = readLine()
+        end.yield()
+      }
+    }
+    _ = await ends.first { true }
+    for source in signals { source.cancel() }
     await stage.doh.stop()
     await stage.json.stop()
+    console.say("The two providers have ended.")
   }
 }

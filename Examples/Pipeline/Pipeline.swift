@@ -16,20 +16,34 @@ import UnixSignals
 /// ends what it has begun. Everything that is not about webhooks is in this file.
 @main
 struct Pipeline {
-  static func main() async throws {
-    let arguments = CommandLine.arguments.dropFirst()
-    guard let configuration = arguments.first, arguments.count >= 3 else {
-      FileHandle.standardError.write(Data("usage: Pipeline CONFIG HOSTS STORE [METRICS-PORT]\n".utf8))
-      exit(64)
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let port = arguments.count == 4 ? UInt16(arguments[3]) : 0
+    guard arguments.count == 3 || arguments.count == 4, let port else {
+      end(64, "usage: Pipeline CONFIG HOSTS STORE [METRICS-PORT]")
     }
-    let (hosts, store) = (arguments[2], arguments[3])
-    let port = arguments.count > 3 ? UInt16(arguments[4]) : nil
+    do {
+      try await run(configuration: arguments[0], hosts: arguments[1], store: arguments[2], metrics: port)
+    } catch let error as DirectDNSError where error.code == .invalidConfiguration {
+      end(78, "Pipeline: \(error)")
+    } catch {
+      // Left to Swift, an error that leaves main ends the process as a crash does.
+      end(1, "Pipeline: \(error)")
+    }
+  }
 
+  /// Says why, and ends.
+  private static func end(_ status: Int32, _ message: String) -> Never {
+    FileHandle.standardError.write(Data("\(message)\n".utf8))
+    exit(status)
+  }
+
+  private static func run(configuration: String, hosts: String, store: String, metrics port: UInt16) async throws {
     // Logs and metrics come first: what is made afterwards finds them there.
     LoggingSystem.bootstrap(StreamLogHandler.standardError)
     let registry = PrometheusRegistry()
     MetricsSystem.bootstrap(registry)
-    let endpoint = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: port ?? 0))
+    let endpoint = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: port))
 
     // Providers, pins, policy and the switch are the file's, now and whenever it changes; the store is ours.
     let live = try LiveConfiguration(path: configuration)

@@ -82,35 +82,36 @@ struct Sender: Service {
   }
 
   private func write(_ outcome: Outcome) {
-    guard let line = try? JSONEncoder().encode(outcome) else { return }
+    let encoder = JSONEncoder()
+    // Without it the order of the keys is another one in each process.
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let line = try? encoder.encode(outcome) else { return }
     FileHandle.standardOutput.write(line + Data("\n".utf8))
   }
 }
 
 extension AsyncStream<Delivery> {
-  /// The lines of standard input.
-  ///
-  /// A pipe's writer waits while deliveries do.
+  /// The lines of standard input, each read when it is wanted: a pipe's writer waits while deliveries do.
   static func standardInput() -> AsyncStream {
-    let room = DispatchSemaphore(value: 256)
-    let (lines, feed) = makeStream()
-    Thread.detachNewThread {
-      while let line = readLine() {
-        guard let delivery = try? JSONDecoder().decode(Delivery.self, from: Data(line.utf8)) else {
-          Logger(label: "pipeline.input").error("no delivery: \(line)")
-          continue
-        }
-        room.wait()
-        feed.yield(delivery)
+    // Reading blocks, which the threads that requests run on must not.
+    let queue = DispatchQueue(label: "pipeline.input")
+    return AsyncStream {
+      await withCheckedContinuation { next in
+        queue.async { next.resume(returning: Delivery.read()) }
       }
-      feed.finish()
     }
-    return AsyncStream(unfolding: {
-      for await delivery in lines {
-        room.signal()
-        return delivery
+  }
+}
+
+extension Delivery {
+  /// The next delivery; nothing at the end of the input.
+  fileprivate static func read() -> Delivery? {
+    while let line = readLine() {
+      do { return try JSONDecoder().decode(Delivery.self, from: Data(line.utf8)) } catch {
+        // What stands there may be a secret.
+        Logger(label: "pipeline.input").error("a line is no delivery: write {\"id\": …, \"url\": …, \"body\": …}")
       }
-      return nil
-    })
+    }
+    return nil
   }
 }

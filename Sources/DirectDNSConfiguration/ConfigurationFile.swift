@@ -62,6 +62,9 @@ public struct ConfigurationFile: Sendable {
     guard let value = try? decoder.decode(ConfigurationValue.self, from: Data(bytes)) else {
       throw ConfigurationFault("\(name): \(Self.syntaxError(bytes))")
     }
+    if let repetition = SyntaxCheck.repeatedKey(in: bytes) {
+      throw ConfigurationFault("\(name): \(repetition)")
+    }
     self.name = name
     do throws(ConfigurationFault) {
       try read(ConfigurationNode(value: value, path: ""))
@@ -101,7 +104,7 @@ public struct ConfigurationFile: Sendable {
     keepAlive = Set(try Self.hostNames(object[.keepAlive]))
     localZones.suffixes = try Self.hostNames(object[.localZones])
     try readPins(object[.pins])
-    timeout = try object[.timeout]?.seconds(atLeast: .leastNonzeroMagnitude)
+    timeout = try object[.timeout]?.timeout()
     hedges = try object[.hedging]?.bool()
     connectionsPerServer = try object[.connectionsPerServer].map { node throws(ConfigurationFault) in
       Int(
@@ -179,6 +182,9 @@ public struct ConfigurationFile: Sendable {
       }
       let addresses = try node.list("Give a list of IP addresses.")
       guard !addresses.isEmpty else { throw node.fault("Give at least one IP address.") }
+      guard localZones.pins[host] == nil else {
+        throw ConfigurationFault("\(node.path): \(host) stands there twice, in two spellings. Keep one of them.")
+      }
       localZones.pins[host] = try addresses.map { node throws(ConfigurationFault) in try node.address() }
     }
   }

@@ -44,11 +44,19 @@ package struct ConfigurationNode: Sendable {
   }
 
   /// A number of seconds, decimals allowed.
-  package func seconds(atLeast minimum: Double = 0) throws(ConfigurationFault) -> Duration {
-    let seconds = try number(
-      "Give a number of seconds, \(minimum > 0 ? "more than" : "at least") 0 and at most \(Int(Seconds.most))."
-    ) { $0 >= minimum && $0 <= Seconds.most }
+  package func seconds() throws(ConfigurationFault) -> Duration {
+    let seconds = try number("Give a number of seconds, at least 0 and at most \(Int(Seconds.most)).") {
+      $0 >= 0 && $0 <= Seconds.most
+    }
     return Seconds.duration(seconds)
+  }
+
+  /// The same for a time-out: the bounds are those of options and variables.
+  package func timeout() throws(ConfigurationFault) -> Duration {
+    let duration = Seconds.duration(
+      try number(Seconds.timeoutExpectation) { $0 > 0 && $0 <= Seconds.longestTimeout })
+    guard duration > .zero else { throw fault(Seconds.timeoutExpectation) }
+    return duration
   }
 
   // MARK: Values of the library

@@ -53,7 +53,7 @@ package struct EnvironmentSettings: Sendable {
     expired = try value("EXPIRED", "Give allowed, refused or preferred.", ExpiredUse.init)
     usesSystemDNS = try value("SYSTEM", "Give true or false.") { Self.switches[$0.lowercased()] }
     timeout = try value(
-      "TIMEOUT", "Give a number of seconds, more than 0 and at most 86400.", Seconds.timeout)
+      "TIMEOUT", Seconds.timeoutExpectation, Seconds.timeout)
     store = try text("STORE").map { text throws(ConfigurationFault) in
       try StoreSetting(text, origin: Self.prefix + "STORE")
     }

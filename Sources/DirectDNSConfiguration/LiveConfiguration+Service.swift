@@ -11,6 +11,13 @@ extension LiveConfiguration: Service {
   /// - Throws: nothing, though services may.
   public func run() async throws { try await run {} }
 
+  /// Reads the file again whenever it has changed, until the task is cancelled.
+  ///
+  /// SIGHUP stays what it was: at a terminal it says that the terminal has gone.
+  package func follow() async {
+    while (try? await clock.sleep(until: clock.now + interval)) != nil { reloadIfChanged() }
+  }
+
   /// The same, and tells when it has begun.
   ///
   /// - Parameter listens: is called as soon as SIGHUP no longer ends the process.
@@ -23,9 +30,7 @@ extension LiveConfiguration: Service {
         group.addTask {
           for await _ in signals { _ = try? self.reload() }
         }
-        group.addTask {
-          while (try? await self.clock.sleep(until: self.clock.now + self.interval)) != nil { self.reloadIfChanged() }
-        }
+        group.addTask { await self.follow() }
       }
     }
   }

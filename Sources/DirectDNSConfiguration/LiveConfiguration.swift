@@ -23,6 +23,9 @@ public final class LiveConfiguration: Sendable {
   /// Makes settings of a file's bytes.
   typealias Reading = @Sendable ([UInt8], _ name: String) throws(ConfigurationFault) -> DirectSettings
 
+  /// Hears of each further reading, and of what holds behind it.
+  package typealias Observer = @Sendable (Result<SettingsDifference, DirectDNSError>, DirectSettings) -> Void
+
   private struct State {
     var settings: DirectSettings
     /// What the file was when it was last read, for better or worse.
@@ -36,7 +39,7 @@ public final class LiveConfiguration: Sendable {
   let clock: any ResolverClock
   private let source: any ConfigurationSource
   private let reading: Reading
-  private let observer: @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void
+  private let observer: Observer
   private let logger: Logger
   private let state: Locked<State>
 
@@ -59,7 +62,7 @@ public final class LiveConfiguration: Sendable {
       let environment = try EnvironmentSettings(variables)
       try self.init(
         ConfigurationPath(name: path), interval: interval, clock: SystemClock(),
-        logger: Logger(label: "directdns.configuration"), observer: observer
+        logger: Logger(label: "directdns.configuration"), observer: { outcome, _ in observer(outcome) }
       ) { bytes, name throws(ConfigurationFault) in
         var settings = try DirectSettings(
           ConfigurationFile(checking: bytes, name: name), environment: environment, overrides: SettingsOverrides())
@@ -74,24 +77,20 @@ public final class LiveConfiguration: Sendable {
   /// The same with a command line's options over file and environment.
   package convenience init(
     path: String, environment: EnvironmentSettings, overrides: SettingsOverrides, clock: any ResolverClock,
-    adjust: @escaping @Sendable (inout DirectSettings) -> Void,
-    observer: @escaping @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void
+    observer: @escaping Observer
   ) throws(ConfigurationFault) {
     try self.init(
       ConfigurationPath(name: path), interval: .seconds(1), clock: clock,
       logger: Logger(label: "directdns.configuration"), observer: observer
     ) { bytes, name throws(ConfigurationFault) in
-      var settings = try DirectSettings(
+      try DirectSettings(
         ConfigurationFile(checking: bytes, name: name), environment: environment, overrides: overrides)
-      adjust(&settings)
-      return settings
     }
   }
 
   init(
     _ source: any ConfigurationSource, interval: Duration, clock: any ResolverClock, logger: Logger,
-    observer: @escaping @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void = { _ in },
-    reading: @escaping Reading
+    observer: @escaping Observer = { _, _ in }, reading: @escaping Reading
   ) throws(ConfigurationFault) {
     self.source = source
     self.interval = interval
@@ -236,7 +235,7 @@ public final class LiveConfiguration: Sendable {
         "the configuration file cannot be used: what held before holds still", metadata: ["reason": "\(error.message)"])
     }
     MetricSource().count(.configurationReads, label)
-    observer(outcome)
+    observer(outcome, settings)
   }
 }
 

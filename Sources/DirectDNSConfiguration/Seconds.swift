@@ -3,6 +3,13 @@ package enum Seconds {
   /// Ten years; more is a mistake.
   package static let most = 315_360_000.0
 
+  /// The longest time-out wherever one is set: a day.
+  static let longestTimeout = 86_400.0
+
+  /// What a time-out may be, for errors.
+  package static let timeoutExpectation =
+    "Give a number of seconds, more than 0 and at most \(Int(longestTimeout))."
+
   /// Whole nanoseconds, so that 0.3 is 300 ms and not a little less.
   static func duration(_ seconds: Double) -> Duration {
     .nanoseconds(Int64((seconds * 1_000_000_000).rounded()))
@@ -13,7 +20,7 @@ package enum Seconds {
     let isDecimal = text.utf8.allSatisfy {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
     }
-    guard isDecimal, let seconds = Double(text), seconds <= 86_400 else { return nil }
+    guard isDecimal, let seconds = Double(text), seconds <= longestTimeout else { return nil }
     let duration = duration(seconds)
     return duration > .zero ? duration : nil
   }

@@ -1,12 +1,39 @@
-/// Finds where text ends to be JSON with comments (JSON5).
+internal import DirectDNS
+
+/// Finds where text ends to be JSON with comments (JSON5), and keys that stand in one object twice.
 ///
-/// `JSONDecoder` on Linux says that a file is not valid and keeps to itself where. This reads the file again, only
-/// after that, and only for the place; what the values are is the decoder's business.
+/// `JSONDecoder` on Linux says that a file is not valid and keeps to itself where, and of two members with one key it
+/// takes one without a word. This reads the file again, for such places alone; what the values are is the decoder's
+/// business.
 struct SyntaxCheck {
   private let bytes: [UInt8]
   private var position = 0
+  private var repetition: Repetition?
 
   private struct Unexpected: Error {}
+
+  /// A key that stands in one object for the second time.
+  struct Repetition: Hashable, CustomStringConvertible {
+    var key: String
+    /// Where it stands for the first time, from 1.
+    var firstLine: Int
+    /// Where it stands for the second time, from 1.
+    var line: Int
+    var column: Int
+
+    var description: String {
+      let first = firstLine == line ? "" : ", first in line \(firstLine)"
+      return
+        "line \(line), column \(column): the key \(key.printable) stands there for the second time\(first). Keep one of the two."
+    }
+  }
+
+  /// The first key that repeats another one of its object, however either is written; nothing if none does.
+  static func repeatedKey(in bytes: [UInt8]) -> Repetition? {
+    var check = SyntaxCheck(bytes)
+    try? check.value(depth: 0)
+    return check.repetition
+  }
 
   /// The line and column, from 1, of the first byte that cannot stand where it stands; nothing if all of them can.
   static func firstFault(in bytes: [UInt8]) -> (line: Int, column: Int)? {
@@ -16,7 +43,12 @@ struct SyntaxCheck {
       try check.blank()
       if check.position == bytes.count { return nil }
     } catch {}
-    let before = bytes[..<check.position]
+    return check.place(of: check.position)
+  }
+
+  /// The line and column of a byte, from 1.
+  private func place(of position: Int) -> (line: Int, column: Int) {
+    let before = bytes[..<position]
     let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     let line = before.count { $0 == UInt8(ascii: "\n") } + 1
     return (line, String(decoding: before[lineStart...], as: UTF8.self).count + 1)
@@ -51,10 +83,13 @@ struct SyntaxCheck {
   }
 
   private mutating func members(until end: Unicode.Scalar, depth: Int, hasKeys: Bool) throws(Unexpected) {
+    var keys: [String: Int] = [:]
     try blank()
     while !take(end) {
       if hasKeys {
+        let start = position
         if next == UInt8(ascii: "\"") || next == UInt8(ascii: "'") { try string() } else { try word() }
+        note(EscapedKey.text(bytes[start..<position]), at: start, &keys)
         try blank()
         guard take(":") else { throw Unexpected() }
       }
@@ -62,6 +97,12 @@ struct SyntaxCheck {
       try blank()
       if take(",") { try blank() } else if next != UInt8(ascii: end) { throw Unexpected() }
     }
+  }
+
+  private mutating func note(_ key: String, at start: Int, _ keys: inout [String: Int]) {
+    guard let first = keys.updateValue(start, forKey: key), repetition == nil else { return }
+    let (line, column) = place(of: start)
+    repetition = Repetition(key: key, firstLine: place(of: first).line, line: line, column: column)
   }
 
   private mutating func string() throws(Unexpected) {

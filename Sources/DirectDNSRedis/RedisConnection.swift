@@ -13,6 +13,10 @@ internal import DirectDNS
     case timedOut
     /// The server refused, with the first word of its error.
     case refused(String)
+    /// The server does not take the user and the password.
+    case credentials
+    /// The server has no database of that number, or does not let this user have it.
+    case database(Int)
   }
 
   /// Connects, and logs in.
@@ -35,7 +39,15 @@ internal import DirectDNS
     }
     if configuration.database != 0 { greeting.append(RedisCommand("SELECT", "\(configuration.database)")) }
     if !greeting.isEmpty {
-      for case .error(let word) in try connection.run(greeting) { throw .refused(word) }
+      // Both refusals begin with ERR where the server is an old one: what was asked tells them apart.
+      for (command, reply) in zip(greeting, try connection.run(greeting)) {
+        guard case .error(let word) = reply else { continue }
+        switch (command.words[0], word) {
+        case (_, "NOAUTH"), ("AUTH", _): throw .credentials
+        case ("SELECT", "ERR"): throw .database(configuration.database)
+        default: throw .refused(word)
+        }
+      }
     }
     return connection
   }

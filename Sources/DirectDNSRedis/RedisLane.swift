@@ -55,8 +55,12 @@ extension RedisConnection.Failure {
       case .connection(let reason):
         "The Redis store at \(place) cannot be reached (\(reason)). Check that it runs, and its address."
       case .timedOut: "The Redis store at \(place) did not answer in time."
-      case .refused("NOAUTH"), .refused("WRONGPASS"):
+      case .credentials, .refused("NOAUTH"), .refused("WRONGPASS"):
         "The Redis store at \(place) refuses to let us in. Check user and password."
+      case .database(let number):
+        "The Redis store at \(place) has no database \(number). Check the number at the end of its URL."
+      case .refused("NOPERM"):
+        "The Redis store at \(place) does not let this user do what a store needs. Check the user's ACL rules."
       case .refused("OOM"): "The Redis store at \(place) is full. Raise maxmemory, or set an eviction policy."
       case .refused("READONLY"): "The Redis store at \(place) is a replica, which cannot be written. Name the primary."
       case .refused(let word): "The Redis store at \(place) refused a command (\(word))."

@@ -20,22 +20,21 @@ extension CommandContext {
 
   /// The file that was asked for, or the default one if it is there, for as long as the command runs.
   ///
-  /// What it changes is said on standard error, and why it changes nothing.
+  /// - Parameters:
+  ///   - path: the configuration file that was asked for.
+  ///   - overrides: what the options say.
+  ///   - observer: is told of each further reading.
+  /// - Returns: the file, which is read when it runs; nothing if there is none.
+  /// - Throws: what is wrong, and where.
   func liveConfiguration(
-    file path: String?, _ overrides: SettingsOverrides, adjust: @escaping @Sendable (inout DirectSettings) -> Void
+    file path: String?, _ overrides: SettingsOverrides,
+    observer: @escaping LiveConfiguration.Observer
   ) throws(SettingsError) -> LiveConfiguration? {
     do throws(ConfigurationFault) {
       let variables = try EnvironmentSettings(environment)
       guard let (path, _) = try configurationBytes(path, variables) else { return nil }
       return try LiveConfiguration(
-        path: path, environment: variables, overrides: overrides, clock: clock, adjust: adjust
-      ) { outcome in
-        switch outcome {
-        case .success(let difference):
-          for change in difference.changes { complain("configuration: \(change)") }
-        case .failure(let error): complain("\(error.message) What held before holds still.")
-        }
-      }
+        path: path, environment: variables, overrides: overrides, clock: clock, observer: observer)
     } catch {
       throw SettingsError(error)
     }

@@ -29,6 +29,8 @@ struct CommandContext: Sendable {
   var isErrorsTerminal: Bool
   /// The terminal's window, which may change.
   var terminalSize: @Sendable () -> TerminalSize
+  /// Has the terminal give each key as it is pressed, or lines again.
+  var takeKeys: @Sendable (Bool) -> Void
   /// Lets some time pass, between tries.
   var pause: @Sendable (Duration) async -> Void
   /// A file's bytes; nothing if there is no such file.
@@ -39,6 +41,8 @@ struct CommandContext: Sendable {
   /// Waits until the process is interrupted or terminated, and says what to end with; nothing if it is not waited for
   /// any more.
   var interruption: @Sendable () async -> ExitStatus?
+  /// Has a hang-up end the process no more.
+  var ignoreHangUp: @Sendable () -> Void
   /// The C libraries, the network's routes and the system's DNS, for a check of them.
   var packages: @Sendable () -> SystemPackages
   var hasRoute: @Sendable (IPAddress.Family) -> Bool
@@ -63,6 +67,7 @@ struct CommandContext: Sendable {
       isOutputTerminal: StandardDescriptor.isTerminal(StandardDescriptor.output),
       isErrorsTerminal: StandardDescriptor.isTerminal(StandardDescriptor.errors),
       terminalSize: { StandardDescriptor.size(StandardDescriptor.errors) },
+      takeKeys: { TerminalKeys.take($0) },
       pause: { try? await Task.sleep(for: $0) },
       readFile: { path throws(StreamError) in try readWholeFile(path) },
       makeResolver: { configuration, servers throws(DirectDNSError) in
@@ -70,6 +75,7 @@ struct CommandContext: Sendable {
       },
       collectMetrics: { MetricsSystem.bootstrap($0) },
       interruption: { await CommandSignals.interruption() },
+      ignoreHangUp: { CommandSignals.ignoreHangUp() },
       packages: { SystemPackages() },
       hasRoute: { SystemPackages.hasRoute(for: $0) },
       systemSource: { SystemDNS(servers: $0) },
@@ -84,6 +90,9 @@ struct CommandContext: Sendable {
   func complain(_ message: String) {
     errors.say("dnsctl: \(message)\n")
   }
+
+  /// Whether the process belongs to a terminal, as far as its streams say.
+  var isAtTerminal: Bool { isInputTerminal || isOutputTerminal || isErrorsTerminal }
 
   /// Colours are for people at a terminal who did not decline them (no-color.org).
   var usesColour: Bool {

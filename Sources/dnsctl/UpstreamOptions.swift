@@ -4,12 +4,15 @@ internal import DirectDNSConfiguration
 
 /// The options of every command that resolves names.
 struct UpstreamOptions: ParsableArguments {
+  /// The providers that the library knows by name.
+  static let presets = ["alidns", "google", "cloudflare", "quad9", "dnspod"]
+
   @Option(
     name: .customLong("provider"),
     help: ArgumentHelp(
       "A provider, in the order of asking: alidns, google, cloudflare, quad9, dnspod, the name of one in the configuration file, or a URL: doh+https://…, doh-post+https://…, json+https://…, dnspod+http(s)://…, emas+http(s)://…. Replaces those that are configured.",
       valueName: "name|url"),
-    completion: .list(["alidns", "google", "cloudflare", "quad9", "dnspod"]))
+    completion: .list(Self.presets))
   var providers: [String] = []
 
   @Option(
@@ -39,7 +42,7 @@ struct UpstreamOptions: ParsableArguments {
     help: ArgumentHelp("Seconds that a lookup may take, decimals allowed. (default: 5)", valueName: "s"),
     transform: { text in
       guard let timeout = Seconds.timeout(text) else {
-        throw ValidationError("Give a number of seconds, more than 0 and at most 86400.")
+        throw ValidationError(Seconds.timeoutExpectation)
       }
       return timeout
     })
@@ -71,17 +74,34 @@ extension UpstreamOptions {
     try context.settings(file: configurationPath, overrides(in: context))
   }
 
-  /// The configuration file, for a command that runs on: it is kept to while it changes; nothing where there is no file.
+  /// Keeps a resolver to the configuration file while that changes, for a command that runs on.
+  ///
+  /// Away from a terminal SIGHUP has the file read at once. At one it ends the process as ever: a terminal that is closed
+  /// sends it.
   ///
   /// - Parameters:
+  ///   - resolver: what is kept to the file.
   ///   - context: where the file, the clock and the environment are.
-  ///   - adjust: what the command sets over it, each time.
-  /// - Returns: the file as a service, whose resolvers and clients are kept to it.
+  ///   - tell: is told what changed, and why a file changed nothing.
+  ///   - changed: is called with what holds after each change.
+  /// - Returns: what is cancelled at the end; nothing where there is no file.
   /// - Throws: what is wrong with the file, or with the options over it.
-  func liveConfiguration(
-    in context: CommandContext, adjust: @escaping @Sendable (inout DirectSettings) -> Void = { _ in }
-  ) throws(SettingsError) -> LiveConfiguration? {
-    try context.liveConfiguration(file: configurationPath, overrides(in: context), adjust: adjust)
+  func follow(
+    _ resolver: Resolver, in context: CommandContext, tell: @escaping @Sendable (String) -> Void,
+    changed: @escaping @Sendable (DirectSettings) -> Void = { _ in }
+  ) throws(SettingsError) -> Task<Void, any Error>? {
+    if !context.isAtTerminal { context.ignoreHangUp() }
+    let live = try context.liveConfiguration(file: configurationPath, overrides(in: context)) { outcome, settings in
+      switch outcome {
+      case .success(let difference):
+        for change in difference.changes { tell("configuration: \(change)") }
+        if !difference.isEmpty { changed(settings) }
+      case .failure(let error): tell("\(error.message) What held before holds still.")
+      }
+    }
+    guard let live else { return nil }
+    do throws(DirectDNSError) { try live.keep(resolver) } catch { throw SettingsError(error) }
+    return Task { if context.isAtTerminal { await live.follow() } else { try await live.run() } }
   }
 
   private func overrides(in context: CommandContext) throws(SettingsError) -> SettingsOverrides {

@@ -92,12 +92,27 @@ import Testing
     ("{ timeout: 5, // five\n  hedging: yes }", "line 2, column 12: this is not JSON"),
     ("{ ca: [\"a.pem }", "line 1, column 8: this is not JSON"),
     ("{} {}", "line 1, column 4: this is not JSON"),
+    (
+      "{ timeout: 5,\n  'timeout': 6 }",
+      "line 2, column 3: the key timeout stands there for the second time, first in line 1."
+    ),
+    (#"{ pins: {}, "p\u0069ns": {} }"#, "line 1, column 13: the key pins stands there for the second time. Keep one"),
+    ("{ cache: { grace: 1, // one\n grace: 2 } }", "line 2, column 2: the key grace stands there"),
+    (#"{ pins: { "B.example": ["192.0.2.1"], "b.example.": ["192.0.2.2"] } }"#, "b.example stands there twice"),
+    ("{ timeout: 86401 }", "timeout is 86401. Give a number of seconds, more than 0 and at most 86400."),
+    ("{ timeout: 0 }", "timeout is 0. Give a number of seconds, more than 0 and at most 86400."),
   ])
   func `is wrong with the file, the key, the value and what to do`(text: String, message: String) throws {
     let error = try #require(throws: DirectDNSError.self) { try file(text) }
     #expect(error.code == .invalidConfiguration)
     #expect(error.message.hasPrefix("c.json5: "))
     #expect(error.message.contains(message))
+  }
+
+  @Test func `may have one key in two objects`() throws {
+    let text =
+      #"{ cache: { grace: 1 }, pins: { "grace": ["192.0.2.1"] }, providers: [{ provider: "google" }, { provider: "quad9" }] }"#
+    #expect(try file(text).providers?.count == 2)
   }
 
   @Test func `that names a wrong provider is named with the key path`() throws {

@@ -25,7 +25,8 @@ struct LiveConfigurationTests {
   ) throws -> LiveConfiguration {
     try folder.write(text, to: "c.json5")
     return try LiveConfiguration(
-      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger, observer: observer
+      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger,
+      observer: { outcome, _ in observer(outcome) }
     ) { bytes, name throws(ConfigurationFault) in
       try DirectSettings(
         ConfigurationFile(checking: bytes, name: name), environment: EnvironmentSettings([:]),
@@ -185,7 +186,11 @@ struct LiveConfigurationTests {
     try folder.link("linked", to: "..data/c.json5")
     let live = try LiveConfiguration(
       ConfigurationPath(name: folder / "linked"), interval: .seconds(1), clock: clock, logger: log.logger,
-      observer: { outcome in outcomes.change { $0.append((try? outcome.get().description) ?? "refused") } }
+      observer: { outcome, settings in
+        outcomes.change {
+          $0.append("\((try? outcome.get().description) ?? "refused"), now \(settings.resolver.timeout)")
+        }
+      }
     ) { bytes, name throws(ConfigurationFault) in
       try DirectSettings(
         ConfigurationFile(checking: bytes, name: name), environment: EnvironmentSettings([:]),
@@ -201,10 +206,25 @@ struct LiveConfigurationTests {
     #expect(outcomes.value.isEmpty)
     clock.advance(by: .milliseconds(500))
     await outcomes.wait { $0.count == 1 }
-    #expect(outcomes.value == ["timeout: 2.0 seconds → 3.0 seconds"])
+    #expect(outcomes.value == ["timeout: 2.0 seconds → 3.0 seconds, now 3.0 seconds"])
     #expect(live.settings.resolver.timeout == .seconds(3))
     running.cancel()
     _ = await running.result
+  }
+
+  @Test func `without signals it is followed just so`() async throws {
+    let outcomes = Watched<[String]>([])
+    let live = try live("{ timeout: 2 }") { outcome in
+      outcomes.change { $0.append((try? outcome.get().description) ?? "refused") }
+    }
+    let following = Task { await live.follow() }
+    await clock.waitForSleepers()
+    try change("{ timeout: 3 }")
+    clock.advance(by: .seconds(1))
+    await outcomes.wait { $0.count == 1 }
+    #expect(live.settings.resolver.timeout == .seconds(3))
+    following.cancel()
+    await following.value
   }
 
   @Test func `SIGHUP has the file read at once, and ends no process`() async {
@@ -221,7 +241,7 @@ struct LiveConfigurationTests {
     // Its time stands still: only the signal can be the reason.
     let live = try LiveConfiguration(
       path: path, environment: EnvironmentSettings([:]), overrides: SettingsOverrides(), clock: ManualClock(),
-      adjust: { _ in }, observer: { continuation.yield((try? $0.get().description) ?? "refused") })
+      observer: { outcome, _ in continuation.yield((try? outcome.get().description) ?? "refused") })
     let running = Task { try await live.run { readiness.yield() } }
     for await _ in ready { break }
     var seen: [String] = []

@@ -14,7 +14,8 @@ import Testing
 
   @Test func `come one a line; blank lines and comments are skipped`() async {
     let world = world([
-      "\u{feff}host1.example\r\n\n  # a comment\n", "  host2.exa", "mple  \n\t\nhost3.example",
+      "\u{feff}host1.example # the first\r\n\n  # a comment\n", "  host2.exa",
+      "mple  \n\t\nhost3.example# and the last",
     ])
     let outcome = await world.resolve(arguments + ["-"])
     #expect(outcome == World.Outcome(status: 0, output: "192.0.2.1\n192.0.2.2\n192.0.2.3\n", errors: ""))

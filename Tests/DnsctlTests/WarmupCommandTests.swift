@@ -21,6 +21,10 @@ struct `dnsctl warmup` {
   }
 
   private func run(_ arguments: String..., edit: (inout World) -> Void = { _ in }) async -> World.Outcome {
+    await run(arguments, edit: edit)
+  }
+
+  private func run(_ arguments: [String], edit: (inout World) -> Void = { _ in }) async -> World.Outcome {
     await world(edit).run(
       ["warmup", "--provider", "google", "--no-system", "--family", "ipv4"] + arguments)
   }
@@ -172,7 +176,7 @@ struct `dnsctl warmup` {
     #expect(outcome.status == 0)
     #expect(outcome.output.contains("from the store  1\n"))
     #expect(outcome.output.contains("expired         1  of these: nobody could be asked\n"))
-    #expect(outcome.output.contains("degraded: 1 of 1 have an address"))
+    #expect(outcome.output.contains("degraded: 1 of 1 has an address"))
   }
 
   @Test(arguments: [130, 143] as [Int32])
@@ -191,6 +195,28 @@ struct `dnsctl warmup` {
     #expect(outcome.status == 0)
     #expect(outcome.errors == "dnsctl: keeping 2 names fresh until told to end\n")
     #expect(outcome.output.contains("complete: 2 of 2"))
+  }
+
+  @Test(
+    arguments: [([], 5), (["--min-success", "0"], 0), (["--min-success", "0%"], 0), (["--min-success", "1"], 5)]
+      as [([String], Int32)])
+  func `an empty list is no success, unless nothing is wanted`(_ options: [String], _ status: Int32) async {
+    for text in ["", "# nothing\n\n", "a b\n"] {
+      let outcome = await run(["--hosts", "/empty"] + options) { $0.files["/empty"] = text }
+      #expect(outcome.status == status, "\(outcome)")
+    }
+  }
+
+  @Test func `one name is one name`() async {
+    let outcome = await run(["--keep-alive", "a.example.com"]) { $0.interruption = .terminated }
+    #expect(outcome.errors == "dnsctl: keeping 1 name fresh until told to end\n")
+    #expect(outcome.output.contains("1 of 1 has an address, 1 (100%) is enough"), "\(outcome.output)")
+  }
+
+  @Test func `a name that is none is quoted once in the report`() async {
+    let outcome = await run(["--report", "-", "--min-success", "0", "x..y", "a b"])
+    #expect(
+      outcome.output.contains(#""text" : "x..y""#) && outcome.output.contains(#""text" : "a b""#), "\(outcome.output)")
   }
 
   @Test func `below the minimum nothing is kept alive`() async {

@@ -43,11 +43,65 @@ struct WatchCommandTests {
     #expect(provider["provider"] as? String == "alidns" && provider["queries"] as? Int == 2)
   }
 
-  @Test func `names that the configuration keeps alive are watched too, each once`() async {
-    var world = world()
-    world.files["/c.json5"] = #"{ keepAlive: ["api.example.com", "www.example.com"] }"#
-    let outcome = await world.run(["watch", "--count", "1", "--config", "/c.json5", "www.example.com"])
+  @Test func `names that the configuration keeps alive are watched too, each once`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/c.json5"
+    try #"{ keepAlive: ["api.example.com", "www.example.com"] }"#.write(toFile: path, atomically: true, encoding: .utf8)
+    let outcome = await world().run(["watch", "--count", "1", "--config", path, "www.example.com"])
     #expect(outcome.output.contains("2 names") && outcome.output.contains("api.example.com"))
+  }
+
+  @Test func `names come from files and from standard input as well`() async {
+    var world = world()
+    world.files["/hosts"] = "# ours\nwww.example.com # the first\nWWW.EXAMPLE.COM.\n"
+    world.input = ScriptedInput(["api.example", ".com\n"])
+    let outcome = await world.run(["watch", "--count", "1", "--hosts", "/hosts", "--hosts", "-"])
+    #expect(outcome.output.contains("2 names") && outcome.output.contains("api.example.com"), "\(outcome)")
+    let missing = await world.run(["watch", "--hosts", "/none"])
+    #expect(missing.status == 74 && missing.errors.contains("/none: there is no such file of names"))
+  }
+
+  @Test func `a name that does not exist is negative, and one that nobody could be asked about has failed`() async {
+    var world = world()
+    world.zone["down.example.com"] = .failure(.connect("refused"))
+    let outcome = await world.run([
+      "watch", "--count", "1", "--no-system", "no.example.com", "six.example.com", "down.example.com",
+    ])
+    let states = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    for (name, state) in [("no", "negative"), ("six", "negative"), ("down", "failed")] {
+      #expect(states.contains { $0.count > 1 && $0[0] == "\(name).example.com" && $0[1] == state }, "\(outcome.output)")
+    }
+  }
+
+  @Test func `at a terminal a key tells the keys, and another quits`() async {
+    var world = world()
+    (world.isTerminal, world.isInputTerminal) = (true, true)
+    let output = world.output
+    world.input = ScriptedInput(chunks: [.init(text: "x?"), .init(text: "q") { await output.hasWritten(4) }])
+    let outcome = await world.run(["watch", "www.example.com"])
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains(WatchKey.legend), "\(outcome.output)")
+    #expect(world.keyModes.withLock { $0 } == [true, false], "the terminal is given back")
+  }
+
+  @Test func `where standard input is no terminal nobody reads it`() async {
+    var world = world()
+    world.isTerminal = true
+    world.interruption = .interrupted
+    world.input = ScriptedInput(["q"])
+    #expect(await world.run(["watch", "www.example.com"]).status == 130)
+    #expect(world.input.reads.withLock { $0 } == 0 && world.keyModes.withLock { $0 } == [])
+  }
+
+  @Test func `other names are watched without losing what is known of those that stay`() async throws {
+    let resolver = try Resolver(ResolverConfiguration(providers: []))
+    let watcher = Watcher(["127.0.0.1", "127.0.0.2"], resolver: resolver, options: .init(), clock: StillClock())
+    await withTaskGroup { watcher.look(in: &$0) }
+    watcher.watch(["127.0.0.3", "127.0.0.2"], options: .init())
+    #expect(watcher.snapshot.rows.map(\.host) == ["127.0.0.3", "127.0.0.2"])
+    #expect(watcher.snapshot.rows.map(\.lookups) == [0, 1])
+    await withTaskGroup { watcher.look(in: &$0) }
+    #expect(watcher.snapshot.rows.map(\.lookups) == [1, 2])
   }
 
   @Test func `without a name there is nothing to watch`() async {

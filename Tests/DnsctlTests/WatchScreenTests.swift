@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import DirectDNS
@@ -66,6 +67,23 @@ struct WatchScreenTests {
   @Test func `names that find no room are counted`() {
     let frame = plain.frame(snapshot, TerminalSize(columns: 80, rows: 10))
     #expect(frame.contains("and 1 more") && frame.contains("google") && !frame.contains("bad.example.com"))
+  }
+
+  @Test func `what is said and what keys do stands at the end, in the window`() {
+    let footer = WatchFooter(message: "configuration: \u{7}x", takesKeys: true)
+    let lines = plain.frame(snapshot, TerminalSize(columns: 60, rows: 12), footer)
+      .components(separatedBy: "\u{1b}[K\r\n")
+    #expect(lines.count <= 12 && lines.last?.hasPrefix("? keys") == true)
+    #expect(lines.dropLast().last?.contains("configuration: ") == true && !lines.joined().contains("\u{7}"))
+    var told = footer
+    told.showsKeys = true
+    #expect(plain.frame(snapshot, TerminalSize(columns: 60, rows: 12), told).contains("q quit"))
+    #expect(!plain.frame(snapshot, TerminalSize(columns: 60, rows: 12)).contains("keys"))
+  }
+
+  @Test func `an answer that ended less than a second ago has no time left, and no minus`() {
+    #expect(Duration.milliseconds(-400).rough == "0 s" && Duration.milliseconds(-1400).rough == "-1 s")
+    #expect(Duration.seconds(-600).rough == "-10 min" && Duration.zero.rough == "0 s")
   }
 
   @Test func `an expired answer says for how long it has been over`() {

@@ -10,6 +10,7 @@ struct World: Sendable {
   var zone: [String: Zone.Entry] = [:]
   var systemZone: [String: Zone.Entry] = [:]
   var environment: [String: String] = [:]
+  /// Files by their paths; those of a ``TestFolder`` are there besides.
   var files: [String: String] = [:]
   var input = ScriptedInput([])
   /// What every command takes for its store; without it, what the command line says.
@@ -19,6 +20,8 @@ struct World: Sendable {
   var isErrorsTerminal = false
   /// How long it paused between tries.
   let pauses = Locked<[Duration]>([])
+  /// How the terminal was told to give keys.
+  let keyModes = Locked<[Bool]>([])
   let transport = FakeTransport()
   let output = RecordingSink()
   let errors = RecordingSink()
@@ -44,10 +47,12 @@ struct World: Sendable {
       input: input, output: output, errors: errors, environment: environment, clock: clock,
       isInputTerminal: isInputTerminal, isOutputTerminal: isTerminal, isErrorsTerminal: isErrorsTerminal,
       terminalSize: { [terminalSize] in terminalSize },
+      takeKeys: { [keyModes] isTaken in keyModes.withLock { $0.append(isTaken) } },
       pause: { [pauses] duration in pauses.withLock { $0.append(duration) } },
       readFile: { [files] path throws(StreamError) in
         if path.hasPrefix("/unreadable/") { throw .failed("Permission denied") }
-        return files[path].map { Array($0.utf8) }
+        guard let text = files[path] else { return path.contains("/dnsctl-") ? try readWholeFile(path) : nil }
+        return Array(text.utf8)
       },
       makeResolver: { [transport, clock] configuration, _ throws(DirectDNSError) in
         try Resolver(configuration, transport: transport, clock: clock, system: system)
@@ -59,6 +64,7 @@ struct World: Sendable {
         try? await clock.sleep(until: clock.now)
         return nil
       },
+      ignoreHangUp: {},
       packages: {
         var packages = SystemPackages()
         (packages.curl, packages.tls, packages.http2) = ("8.5.0", "OpenSSL/3.0.17", "1.52.0")

@@ -199,6 +199,22 @@ struct RedisStoreTests {
     }
   }
 
+  @Test(arguments: [
+    ("OPEN-SESAME", 99, "has no database 99"), ("WRONG-SESAME", 99, "Check user and password"),
+    ("WRONG-SESAME", 1, "Check user and password"), (nil, 1, "Check user and password"),
+  ])
+  func `a wrong password and a wrong database number are told apart`(
+    _ password: String?, _ database: Int, _ reason: String
+  ) async throws {
+    try await Redis.running("--requirepass", "OPEN-SESAME") { server in
+      var configuration = try RedisStoreConfiguration(url: "\(server.url)/\(database)")
+      configuration.password = password.map { .init($0) }
+      let store = RedisAnswerStore(configuration)
+      let refused = await error { () throws(DirectDNSError) in _ = try await store.read([]) }
+      #expect(refused?.message.contains(reason) == true, "\(refused?.message ?? "")")
+    }
+  }
+
   @Test func `a full server is an error in words`() async throws {
     try await Redis.running("--maxmemory", "1", "--maxmemory-policy", "noeviction") { server in
       let store = try server.store()

@@ -4,7 +4,13 @@ internal import Synchronization
 final class InFlight: Sendable {
   private let count = Atomic<Int>(0)
   private let isClosed = Atomic<Bool>(false)
-  private let waiter = Locked<CheckedContinuation<Void, Never>?>(nil)
+  private let waiting = Locked(Waiting())
+
+  /// Everyone who waits for the end: a service group ends a client, and so may its owner at the same time.
+  private struct Waiting {
+    var next = 0
+    var continuations: [Int: CheckedContinuation<Void, Never>] = [:]
+  }
 
   /// Counts one more; false once it is closed.
   func enter() -> Bool {
@@ -26,23 +32,32 @@ final class InFlight: Sendable {
 
   /// Waits until nothing is under way, at most so long.
   func drained(within limit: Duration) async {
-    let timer = Task {
-      // `Task.sleep` ends the process when the sum of the present and the pause has no room.
-      try? await Task.sleep(for: min(limit, CacheLife.horizon))
-      release()
+    let number = waiting.withLock { waiting in
+      waiting.next += 1
+      return waiting.next
     }
+    var timer: Task<Void, Never>?
     await withCheckedContinuation { continuation in
-      waiter.withLock { $0 = continuation }
-      if count.load(ordering: .acquiring) == 0 || limit <= .zero { release() }
+      waiting.withLock { $0.continuations[number] = continuation }
+      if count.load(ordering: .acquiring) == 0 || limit <= .zero { return end(number) }
+      // Not before there is something to end.
+      timer = Task {
+        // `Task.sleep` ends the process when the sum of the present and the pause has no room.
+        try? await Task.sleep(for: min(limit, CacheLife.horizon))
+        end(number)
+      }
     }
-    timer.cancel()
+    timer?.cancel()
   }
 
+  /// Lets one go who waits.
+  private func end(_ number: Int) { waiting.withLock { $0.continuations.removeValue(forKey: number) }?.resume() }
+
   private func release() {
-    let waiting = waiter.withLock { waiter in
-      defer { waiter = nil }
-      return waiter
+    let continuations = waiting.withLock { waiting in
+      defer { waiting.continuations = [:] }
+      return waiting.continuations.values
     }
-    waiting?.resume()
+    for continuation in continuations { continuation.resume() }
   }
 }

@@ -68,11 +68,26 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public let provider: String
     /// Why it did not help, in words.
     public let reason: String
+    /// Whose trouble it is: what a message advises goes by it.
+    let trouble: Trouble
+
+    /// Where to look for a remedy.
+    enum Trouble: Hashable, Sendable {
+      /// No connection, no reply in time, and all else.
+      case network
+      /// The server's certificate was not accepted.
+      case certificate
+      /// The server was reached, and its reply is no answer.
+      case reply
+    }
 
     /// Creates an attempt.
-    public init(provider: String, reason: String) {
+    public init(provider: String, reason: String) { self.init(provider: provider, reason: reason, trouble: .network) }
+
+    init(provider: String, reason: String, trouble: Trouble) {
       self.provider = provider.printable
       self.reason = NameSpelling.shown(reason.printable)
+      self.trouble = trouble
     }
 
     /// The provider and the reason, as they stand in an error's message.

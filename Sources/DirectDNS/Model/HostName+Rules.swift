@@ -18,6 +18,9 @@ extension HostName {
 
   private static func check(_ name: String) throws(DirectDNSError) {
     guard !isPlain(name.utf8.span) else { return }
+    guard !name.isEmpty else {
+      throw DirectDNSError(.invalidName, "\".\" is the root of DNS, which has no address: give a name below it")
+    }
     let shown = DirectDNSError.quoted(name)
     guard name.utf8.count <= maximumLength else {
       throw DirectDNSError(

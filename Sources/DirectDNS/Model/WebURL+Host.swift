@@ -58,7 +58,12 @@ extension WebURL.Host {
     }
     // A host that is ASCII already stays as it is, labels that only look international included (WHATWG URL §3.3,
     // "domain to ASCII"): whatever they claim to stand for, they are looked up as they are written.
-    let name = decoded.allSatisfy { $0 < 0x80 } ? domain.lowercased() : try IDNA.ascii(domain)
+    let name: String
+    do throws(DirectDNSError) {
+      name = decoded.allSatisfy { $0 < 0x80 } ? domain.lowercased() : try IDNA.ascii(domain)
+    } catch {
+      throw DirectDNSError(.invalidName, error.message + HostAdvice.ending(for: domain))
+    }
     try WebURL.Host.check(name)
     guard LegacyIPv4.isWritten(in: name.utf8.span) else {
       self = .name(name)
@@ -78,8 +83,11 @@ extension WebURL.Host {
     guard last > 0, text[last] == ASCII.closeBracket,
       let address = IPAddress(ascii: text.extracting(1..<last)), address.family == .ipv6
     else {
+      let written = String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
       throw DirectDNSError(
-        .invalidName, "a host in brackets must be an IPv6 address such as [2001:db8::1], without a zone")
+        .invalidName,
+        "a host in brackets must be an IPv6 address such as [2001:db8::1], without a zone\(HostAdvice.ending(for: written))"
+      )
     }
     return address
   }
@@ -91,7 +99,9 @@ extension WebURL.Host {
     if let byte = name.utf8.first(where: isForbidden) {
       let character = DirectDNSError.quoted(String(UnicodeScalar(byte)))
       throw DirectDNSError(
-        .invalidName, "the host \(DirectDNSError.quoted(name)) contains \(character), which no host may have")
+        .invalidName,
+        "the host \(DirectDNSError.quoted(name)) contains \(character), which no host may have\(HostAdvice.ending(for: name))"
+      )
     }
   }
 

@@ -27,7 +27,7 @@ public struct ProviderConfiguration: Sendable {
   /// Reads a preset's name, or an endpoint's URL.
   ///
   /// URLs: `doh+https://…` (RFC 8484, GET), `doh-post+https://…`, `json+https://…`, `dnspod+http(s)://…`,
-  /// `emas+http(s)://…`. A template `{?dns}` and a query are kept.
+  /// `emas+http(s)://…`. A template `{?dns}` and a query are kept. `https://…/dns-query` means `doh+https://…/dns-query`.
   ///
   /// - Parameters:
   ///   - text: the name or the URL.
@@ -56,14 +56,16 @@ private struct ProviderEndpoint {
   let url: WebURL
 
   init(_ text: String) throws(DirectDNSError) {
-    let formats = Format.allCases.map(\.rawValue).joined(separator: ", ")
-    guard let plus = text.firstIndex(of: "+"), let format = Format(rawValue: String(text[..<plus])) else {
-      throw DirectDNSError(
-        .invalidConfiguration,
-        "\(DirectDNSError.quoted(text.prefixBeforeSecrets)) is no provider. Use one of \(Preset.names), or a URL with its format: FORMAT+https://… where FORMAT is one of \(formats)."
-      )
+    guard let (format, written) = Self.parts(text) else {
+      let formats = Format.allCases.map(\.rawValue).joined(separator: ", ")
+      let shown = DirectDNSError.quoted(text.prefixBeforeSecrets)
+      let advice =
+        Self.isWebURL(text)
+        ? "says not in which format it is asked: put one of \(formats) and a + in front of it. For DNS messages (RFC 8484) that is doh+https://…"
+        : "is no provider. Use one of \(Preset.names), or a URL with its format: FORMAT+https://… where FORMAT is one of \(formats)."
+      throw DirectDNSError(.invalidConfiguration, "\(shown) \(advice)")
     }
-    var rest = String(text[text.index(after: plus)...])
+    var rest = written
     // RFC 8484's templates: `{?dns}` begins a query, `{&dns}` goes on with one.
     for template in ["{?dns}", "{&dns}"] where rest.hasSuffix(template) { rest.removeLast(template.count) }
     do {
@@ -76,6 +78,20 @@ private struct ProviderEndpoint {
         .invalidConfiguration, "Provider \(format.rawValue)+\(url.originText): DNS goes over http or https only.")
     }
     self.format = format
+  }
+
+  /// The format and the URL; nothing if no format is named and none follows from the URL.
+  private static func parts(_ text: String) -> (Format, String)? {
+    if let plus = text.firstIndex(of: "+"), let format = Format(rawValue: String(text[..<plus])) {
+      return (format, String(text[text.index(after: plus)...]))
+    }
+    // The path that RFC 8484 has in all its examples, and that nearly every server of DNS messages goes by.
+    let path = text.prefix { !"?#{".contains($0) }
+    return isWebURL(text) && path.hasSuffix("/dns-query") ? (.doh, text) : nil
+  }
+
+  private static func isWebURL(_ text: String) -> Bool {
+    ["https://", "http://"].contains { text.prefix($0.count).lowercased() == $0 }
   }
 
   func provider(

@@ -60,8 +60,34 @@ extension Resolver {
     let stale = expired == .refused ? "expired answers are refused" : "no expired answer is known"
     return DirectDNSError(
       isTimeout ? .timedOut : .upstreamFailed,
-      "\(host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). Check this machine's network, or name other providers.",
+      "\(host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). \(Self.advice(attempts))",
       attempts: attempts)
+  }
+}
+
+extension Resolver {
+  /// What to do about providers that failed: a pure function.
+  ///
+  /// Only where all of them have one trouble is it theirs; the system's DNS says nothing about them.
+  static func advice(_ attempts: [DirectDNSError.Attempt]) -> String {
+    let troubles = Set(attempts.filter { $0.provider != "system" }.map(\.trouble))
+    return switch troubles {
+    case [.certificate]:
+      "If this machine's clock and certificate authorities are right, somebody stands between: name other providers, or trust a private authority."
+    case [.reply]: "The providers can be reached: check their URLs and credentials, or name others."
+    default: "Check this machine's network, or name other providers."
+    }
+  }
+}
+
+extension DirectDNSError.Attempt.Trouble {
+  init(_ error: HTTPTransportError?, hasReply: Bool) {
+    self =
+      switch error {
+      case .tls: .certificate
+      case nil where hasReply: .reply
+      default: .network
+      }
   }
 }
 

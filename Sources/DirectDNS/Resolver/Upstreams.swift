@@ -344,8 +344,10 @@ final class Upstreams: Sendable {
   func failed(_ provider: any Provider, _ failure: ProviderFailure, _ exchange: Exchange) -> Outcome {
     let isTimeout = exchange.sendError == .timedOut
     return .failed(
-      .init(provider: provider.name, reason: failure.reason), isTimeout: isTimeout,
-      isCancelled: failure.kind == .cancelled && !isTimeout)
+      .init(
+        provider: provider.name, reason: failure.reason,
+        trouble: .init(exchange.sendError, hasReply: exchange.reply != nil)),
+      isTimeout: isTimeout, isCancelled: failure.kind == .cancelled && !isTimeout)
   }
 
   /// One request to an endpoint, and what came back.

@@ -99,7 +99,9 @@ public struct WarmupRejection: Sendable, Hashable, Codable, CustomStringConverti
         let shown = DirectDNSError.quoted(text)
         let isNamed = reason.contains(shown) || reason.contains(text)
         return .failure(
-          WarmupRejection(place: entry.place, text: shown, reason: isNamed ? reason : "\(shown): \(reason)"))
+          WarmupRejection(
+            place: entry.place, text: String(shown.dropFirst().dropLast()),
+            reason: isNamed ? reason : "\(shown): \(reason)"))
       }
     }
   }

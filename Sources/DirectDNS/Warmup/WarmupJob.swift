@@ -68,6 +68,11 @@ public final class WarmupJob: Sendable {
         queue: WarmupQueue(pace: WarmupPace(rate: plan.rate), width: width), tally: WarmupTally(minimum: plan.minimum)))
   }
 
+  /// Whoever listens to a job that never ran hears the end of it.
+  deinit {
+    for channel in state.withLock(\.channels) { channel.end() }
+  }
+
   // MARK: What it tells
 
   /// What happens from now on, name by name as each is done.

@@ -2,7 +2,7 @@
 public enum WarmupMinimum: Sendable, Hashable {
   /// So many names.
   case names(Int)
-  /// That share of the list's names, from 0 to 1, rounded up.
+  /// That share of the list's names, from 0 to 1, rounded up; of an empty list only 0 is reached.
   case share(Double)
 
   /// Every name.
@@ -26,8 +26,12 @@ public enum WarmupMinimum: Sendable, Hashable {
   public func needed(of names: Int) -> Int {
     switch self {
     case .names(let count): max(0, count)
-    // A share that binary fractions cannot hold, such as 7 % of 100, must not ask for one more.
-    case .share(let share): min(names, Int(exactly: (Self.bounded(share) * Double(names) - 1e-6).rounded(.up)) ?? names)
+    case .share(let share) where share > 0:
+      // A share that binary fractions cannot hold, such as 7 % of 100, must not ask for one more. Some of nothing is not
+      // reached: a list that is empty by mistake would let everyone through.
+      max(
+        1, min(names, Int(exactly: (Self.bounded(share) * Double(names) - 1e-6).rounded(.up)) ?? names))
+    case .share: 0
     }
   }
 

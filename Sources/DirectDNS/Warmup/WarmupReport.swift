@@ -128,7 +128,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
 
   /// The report in one line.
   public var summary: String {
-    var parts = ["\(answered) of \(names) names have an address"]
+    var parts = ["\(answered) of \(names) \(names == 1 ? "name has" : "names have") an address"]
     if resolved > 0 { parts.append("\(resolved) resolved") }
     if fromStore > 0 { parts.append("\(fromStore) from the store") }
     if fromCache > 0 { parts.append("\(fromCache) from the cache") }

@@ -29,8 +29,7 @@ struct FindingsText: Sendable {
   private func summary(failures: Int, warnings: Int) -> String {
     guard failures + warnings > 0 else { return "All is well." }
     let parts = [
-      failures > 0 ? "\(failures) failure\(failures == 1 ? "" : "s")" : nil,
-      warnings > 0 ? "\(warnings) warning\(warnings == 1 ? "" : "s")" : nil,
+      failures > 0 ? failures.counted("failure") : nil, warnings > 0 ? warnings.counted("warning") : nil,
     ]
     return parts.compactMap(\.self).joined(separator: ", ") + "."
   }

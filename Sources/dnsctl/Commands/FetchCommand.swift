@@ -78,7 +78,7 @@ struct FetchCommand: ContextCommand {
       // Nothing is kept alive by a process that ends with its transfers.
       settings.resolver.keepAlive = []
       let configuration = try configuration(settings, cookies.jar, context.readFile)
-      return try await context.withResolver(settings) { resolver throws(SettingsError) in
+      return try await context.withResolver(settings) { [self] resolver, context throws(SettingsError) in
         let status = await fetch(jobs, by: try Self.client(configuration, resolver), in: context)
         return status.joined(cookies.save(in: context))
       }

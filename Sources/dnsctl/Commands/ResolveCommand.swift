@@ -52,14 +52,25 @@ struct ResolveCommand: ContextCommand {
     do {
       let settings = try settings(in: context)
       let lookups = NameLookups(hosts: hosts, format: format)
-      return try await context.withResolver(settings) { resolver in
+      let (habits, doubts) = (remarks(DigHabit.objection), remarks(DigHabit.doubt))
+      return try await context.withResolver(settings) { resolver, context in
         await lookups.run(in: context) { host throws(DirectDNSError) in
-          try await resolver.resolve(host, options: settings.lookup)
+          if let objection = habits[host] { throw DirectDNSError(.invalidName, objection) }
+          do throws(DirectDNSError) { return try await resolver.resolve(host, options: settings.lookup) } catch {
+            guard let doubt = doubts[host] else { throw error }
+            throw DirectDNSError(
+              error.code, error.message + doubt, attempts: error.attempts, underlying: error.underlying)
+          }
         }
       }
     } catch {
       return error.status(in: context, of: "resolve")
     }
+  }
+
+  /// What there is to say about arguments that look like dig's.
+  private func remarks(_ remark: (String, Bool) -> String?) -> [String: String] {
+    Dictionary(hosts.compactMap { host in remark(host, hosts.count > 1).map { (host, $0) } }) { first, _ in first }
   }
 
   private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {

@@ -67,7 +67,7 @@ struct RewriteCommand: ContextCommand {
   func run(in context: CommandContext) async -> ExitStatus {
     do {
       let settings = try settings(in: context)
-      return try await context.withResolver(settings) { resolver in
+      return try await context.withResolver(settings) { [self] resolver, context in
         let lookup = RequestLookup(
           rewriter: RequestRewriter(
             form: form.form, policy: policy.policy(over: settings.addressPolicy), direct: settings.direct),

@@ -15,7 +15,7 @@ struct WarmupCommand: ContextCommand {
 
       The summary stands on standard output, progress and failures on standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
 
-      With --keep-alive the process goes on, and refreshes the names ahead of their end until it is interrupted or terminated. Below --min-success it does not begin to. Away from a terminal it goes by its configuration file as that changes, and at SIGHUP.
+      With --keep-alive the process goes on, and refreshes the names ahead of their end until it is interrupted or terminated. Below --min-success it does not begin to, and of an empty list only --min-success 0 is reached. It goes by its configuration file as that changes, and away from a terminal at SIGHUP.
 
       EXAMPLES
         dnsctl warmup --store sqlite www.example.com api.example.com
@@ -73,7 +73,7 @@ struct WarmupCommand: ContextCommand {
     help: ArgumentHelp("Seconds after which it ends, decimals allowed. (default: none)", valueName: "s"),
     transform: { text in
       guard let deadline = Seconds.timeout(text) else {
-        throw ValidationError("Give a number of seconds, more than 0 and at most 86400.")
+        throw ValidationError(Seconds.timeoutExpectation)
       }
       return deadline
     })
@@ -125,13 +125,10 @@ struct WarmupCommand: ContextCommand {
       }
       let endpoint = try metrics.start(in: context)
       defer { endpoint?.stop() }
-      let warm: (Resolver) async throws(SettingsError) -> ExitStatus = { resolver throws(SettingsError) in
-        try await self.warm(resolver, lists, in: context)
+      let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+      return try await context.withResolver(settings, store, CommandContext.judge) { resolver throws(SettingsError) in
+        try await warm(resolver, lists, in: context)
       }
-      guard let setting = settings.store, let store = try context.openStore(setting) else {
-        return try await context.withResolver(settings, warm)
-      }
-      return try await context.withResolver(settings, storing: store, warm)
     } catch {
       return error.status(in: context, of: "warmup")
     }
@@ -164,24 +161,12 @@ struct WarmupCommand: ContextCommand {
     guard report.end != .stopped else { return written.joined(await interruption.value ?? .interrupted) }
     guard report.isMinimumReached else { return written.joined(.minimumMissed) }
     guard keepsAlive, written == .answered else { return written }
-    let following = try follow(resolver, in: context)
+    let following = try upstream.follow(resolver, in: context, tell: context.complain)
     defer { following?.cancel() }
-    context.complain("keeping \(report.names - report.negative) names fresh until told to end")
+    let kept = report.names - report.negative
+    context.complain("keeping \(kept.counted("name")) fresh until told to end")
     _ = await interruption.value
     return .answered
-  }
-
-  /// Keeps the resolver to the configuration file, as that changes and at SIGHUP.
-  ///
-  /// Not at a terminal: one that is closed means its SIGHUP, which a supervisor's reload does not.
-  private func follow(
-    _ resolver: Resolver, in context: CommandContext
-  ) throws(SettingsError) -> Task<Void, any Error>? {
-    guard !context.isErrorsTerminal else { return nil }
-    CommandSignals.ignoreHangUp()
-    guard let live = try upstream.liveConfiguration(in: context) else { return nil }
-    do throws(DirectDNSError) { try live.keep(resolver) } catch { throw SettingsError(error) }
-    return Task { try await live.run() }
   }
 
   /// Runs the job, and shows how far it is and what is no name.

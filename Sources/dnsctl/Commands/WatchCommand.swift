@@ -10,18 +10,22 @@ struct WatchCommand: ContextCommand {
     commandName: "watch",
     abstract: "Watch names and providers: addresses, freshness, hit rate, latency.",
     discussion: """
-      Looks the names up again and again, as a program that sends to them would, and shows what it gets: from the cache, while it is refreshed behind, and expired answers while nobody answers. The names are those given, and those that the configuration keeps alive. On a terminal the table is drawn in place; elsewhere each interval prints one, or with --format json a line.
+      Looks the names up again and again, as a program that sends to them would, and shows what it gets: from the cache, while it is refreshed behind, and expired answers while nobody answers. A name that does not exist, or has no such address, is negative; failed is one that nobody could be asked about. The names are those given, those of files, and those that the configuration keeps alive. The configuration file holds as it changes, and away from a terminal is read at SIGHUP too.
+
+      On a terminal the table is drawn in place, q quits and ? tells the keys; elsewhere each interval prints a table, or with --format json a line.
 
       EXAMPLES
         dnsctl watch www.example.com api.example.com
+        dnsctl watch --hosts hosts.txt
         dnsctl watch --metrics 127.0.0.1:9464 --config pipeline.json5
         dnsctl watch --format json --interval 10 www.example.com >> watch.jsonl
         dnsctl watch --count 1 www.example.com
 
       EXIT STATUS
-          0  --count snapshots were shown
+          0  --count snapshots were shown, or q was pressed
          64  the command line is wrong, or there is nothing to watch
-         74  standard output could not be written, or --metrics could not listen
+         74  a file of names could not be read, standard output not written, or
+             --metrics could not listen
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone
@@ -38,6 +42,12 @@ struct WatchCommand: ContextCommand {
 
   @OptionGroup(title: "Metrics")
   var metrics: MetricsOptions
+
+  @Option(
+    name: .customLong("hosts"),
+    help: ArgumentHelp("A file of names, one a line; - is standard input. May be given again.", valueName: "file"),
+    completion: .file())
+  var files: [String] = []
 
   @Option(
     help: ArgumentHelp("Seconds between two looks, decimals allowed.", valueName: "s"),
@@ -65,19 +75,28 @@ struct WatchCommand: ContextCommand {
   func run(in context: CommandContext) async -> ExitStatus {
     do throws(SettingsError) {
       var settings = try upstream.settings(in: context)
-      let names = Self.names(hosts, settings.resolver.keepAlive)
+      let asked = hosts + (try await HostLists.names(files, in: context))
+      let names = Self.names(asked, settings.resolver.keepAlive)
       guard !names.isEmpty else {
         throw SettingsError(
-          .usage, "There is nothing to watch: name hosts, or have some kept alive by the configuration.")
+          .usage,
+          "There is nothing to watch: name hosts, a file of them by --hosts, or some to be kept alive in the configuration."
+        )
       }
       let endpoint = try metrics.start(in: context)
       defer { endpoint?.stop() }
       let watcher = WatcherBox()
       settings.resolver.observer = Watcher.hearing { watcher.value }
-      return try await context.withResolver(settings) { resolver throws(SettingsError) in
+      let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+      return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
         let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
         watcher.set(made)
-        return await show(made, in: context)
+        let display = WatchDisplay(context, isJSON: format == .json)
+        let following = try upstream.follow(resolver, in: context, tell: display.tell) { settings in
+          made.watch(Self.names(asked, settings.resolver.keepAlive), options: settings.lookup)
+        }
+        defer { following?.cancel() }
+        return await show(made, on: display, in: context)
       }
     } catch {
       return error.status(in: context, of: "watch")
@@ -94,18 +113,33 @@ struct WatchCommand: ContextCommand {
     }
   }
 
-  private func show(_ watcher: Watcher, in context: CommandContext) async -> ExitStatus {
-    let display = WatchDisplay(context, isJSON: format == .json)
+  private func show(
+    _ watcher: Watcher, on display: WatchDisplay, in context: CommandContext
+  ) async -> ExitStatus {
     display.begin()
     let status = await withTaskGroup(of: ExitStatus?.self) { group in
       group.addTask { await context.interruption() }
       group.addTask { await self.loop(watcher, display, in: context) }
-      let first = await group.next() ?? nil
-      group.cancelAll()
-      return first ?? .answered
+      if display.takesKeys { group.addTask { await Self.listen(watcher, display, in: context) } }
+      defer { group.cancelAll() }
+      // Whoever has nothing to say leaves the others alone.
+      while let ended = await group.next() { if let ended { return ended } }
+      return .answered
     }
     display.end(watcher.snapshot)
     return status
+  }
+
+  /// Does what keys say, until one says that it is over.
+  private static func listen(
+    _ watcher: Watcher, _ display: WatchDisplay, in context: CommandContext
+  ) async -> ExitStatus? {
+    for await key in WatchKey.pressed(in: context) {
+      guard key == .help else { return .answered }
+      display.toggleKeys()
+      try? display.show(watcher.snapshot)
+    }
+    return nil
   }
 
   private func loop(_ watcher: Watcher, _ display: WatchDisplay, in context: CommandContext) async -> ExitStatus {

@@ -88,7 +88,7 @@ struct ConnectionFlags: ParsableArguments {
 
   private static func seconds(_ text: String) throws -> Duration {
     guard let duration = Seconds.timeout(text) else {
-      throw ValidationError("Give a number of seconds, more than 0 and at most 86400.")
+      throw ValidationError(Seconds.timeoutExpectation)
     }
     return duration
   }

@@ -76,7 +76,7 @@ struct Fetcher: Sendable {
     _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ beginning: OutputFile.Beginning, isLast: Bool
   ) async throws(FetchFailure) {
     let verdict = ResumeRule.verdict(beginning, status: response.status.code, fields: response.headerFields)
-    log?.say("continuing behind \(beginning.length) bytes: \(verdict)")
+    log?.say("continuing behind \(beginning.length.counted("byte")): \(verdict)")
     let path = (job.destination.path ?? "-").printable
     switch verdict {
     case .append:

@@ -25,14 +25,16 @@ enum ResumeRule {
     func unfit(_ reason: String) -> Verdict { beginning.record == nil ? .refused(reason) : .askAnew(reason) }
     if let known = beginning.record?.length, let length = range?.length, status == 206 || status == 416, known != length
     {
-      return unfit("it began as a part of \(known) bytes, and the server's has \(length)")
+      return unfit("it began as a part of \(known.counted("byte")), and the server's has \(length)")
     }
     switch status {
     case 206:
       guard let range, let first = range.first, let last = range.last else {
         return unfit("the server does not say what part it sends")
       }
-      guard first == offset else { return unfit("it has \(offset) bytes, and the server sends from byte \(first) on") }
+      guard first == offset else {
+        return unfit("it has \(offset.counted("byte")), and the server sends from byte \(first) on")
+      }
       guard beginning.record?.fits(fields) ?? true else { return unfit("it began as a part of another version") }
       guard range.length.map({ last == $0 - 1 }) ?? true else {
         return unfit("the server sends less than what is missing")
@@ -40,9 +42,10 @@ enum ResumeRule {
       return .append
     case 416:
       guard let length = range?.length else {
-        return unfit("it has \(offset) bytes, and the server has none behind them and does not say how many before")
+        return unfit(
+          "it has \(offset.counted("byte")), and the server has none behind them and does not say how many before")
       }
-      guard length == offset else { return unfit("it has \(offset) bytes, and the server's has \(length)") }
+      guard length == offset else { return unfit("it has \(offset.counted("byte")), and the server's has \(length)") }
       guard beginning.record?.fits(fields) ?? true else { return unfit("it began as a part of another version") }
       return .complete
     case 200..<300: return .startOver

@@ -112,9 +112,11 @@ extension Duration {
     return "\(hundredths / 100).\(String(100 + hundredths % 100).dropFirst()) s"
   }
 
-  /// The duration in the largest whole units: `45 s`, `3 min`, `2 h`, `5 d`.
+  /// The duration in the largest whole units: `45 s`, `3 min`, `2 h`, `5 d`, and `-45 s` for one that is over.
   var rough: String {
     let seconds = components.seconds
+    // Less than a second of either is none.
+    guard seconds >= 0 else { return "-" + (Duration.zero - self).rough }
     return switch seconds {
     case ..<120: "\(seconds) s"
     case ..<7200: "\(seconds / 60) min"

@@ -2,7 +2,7 @@
 struct LineSplitter: Sendable {
   /// What one line holds.
   enum Content: Sendable {
-    /// A name; a line that begins with `#` is a comment.
+    /// A name; a `#` and what follows it are a comment, as in a file of names.
     case name
     /// A JSON value (jsonlines.org).
     case json
@@ -51,9 +51,10 @@ struct LineSplitter: Sendable {
     var line = rest[...]
     // Editors of one system put a byte order mark in front of text.
     if isFirst, line.starts(with: [0xef, 0xbb, 0xbf]) { line = line.dropFirst(3) }
+    if content == .name, let mark = line.firstIndex(of: UInt8(ascii: "#")) { line = line[..<mark] }
     while let first = line.first, Self.isBlank(first) { line.removeFirst() }
     while let last = line.last, Self.isBlank(last) { line.removeLast() }
-    guard let first = line.first, content == .json || first != UInt8(ascii: "#") else { return nil }
+    guard !line.isEmpty else { return nil }
     guard content == .json else { return .line(String(decoding: line, as: UTF8.self)) }
     guard !isSkipping else { return .unreadable("the line is longer than \(content.limit) bytes") }
     guard let text = String(validating: line, as: UTF8.self) else { return .unreadable("the line is not UTF-8") }

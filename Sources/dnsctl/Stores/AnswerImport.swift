@@ -58,7 +58,8 @@ enum AnswerImport {
 
   private static func failure(_ faults: [String]) -> StoreFailure {
     let named = faults.prefix(namedFaults).joined(separator: "\ndnsctl: ")
-    let more = faults.count > namedFaults ? "\ndnsctl: and \(faults.count - namedFaults) more lines are wrong" : ""
+    let rest = faults.count - namedFaults
+    let more = rest > 0 ? "\ndnsctl: and \(rest.counted("more line")) \(rest == 1 ? "is" : "are") wrong" : ""
     return StoreFailure(.noAnswer, "\(named)\(more)\ndnsctl: nothing was stored.")
   }
 }

@@ -20,7 +20,7 @@ struct StoredRow: Sendable {
 
   /// What is left of its lifetime, with a minus once it has expired.
   var timeLeft: String {
-    standing.timeLeft < .zero ? "-\((.zero - standing.timeLeft).rough)" : standing.timeLeft.rough
+    standing.timeLeft.rough
   }
 
   /// One object: what ``AnswerFile`` has of an answer, and where it stands.

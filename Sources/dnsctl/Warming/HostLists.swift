@@ -23,13 +23,7 @@ struct HostLists {
       throw SettingsError(.usage, "There is nothing to warm: name hosts, or a file of them by --hosts.")
     }
     for path in files where path != Pipeline.inputMark {
-      let bytes: [UInt8]?
-      do throws(StreamError) { bytes = try context.readFile(path) } catch {
-        throw SettingsError(.streams, "\(path.printable): the names cannot be read: \(error.reason).")
-      }
-      guard let bytes else {
-        throw SettingsError(.streams, "\(path.printable): there is no such file of names. Check --hosts.")
-      }
+      let bytes = try Self.bytes(path, in: context)
       sources.append(.lines(Self.pieces(bytes), name: path.printable))
       expected? += Self.lines(bytes)
     }
@@ -51,6 +45,36 @@ struct HostLists {
     }
     self.sources = sources
     self.expected = expected
+  }
+
+  /// All names of files at once, for those who go on with them; standard input is read to its end.
+  static func names(_ files: [String], in context: CommandContext) async throws(SettingsError) -> [String] {
+    var items: [Pipeline.Item] = []
+    for path in files {
+      var lines = LineSplitter(.name)
+      if path != Pipeline.inputMark {
+        items += lines.feed(try bytes(path, in: context))
+      } else {
+        do throws(StreamError) {
+          while case let part = try await context.input.read(), !part.isEmpty { items += lines.feed(part) }
+        } catch {
+          throw SettingsError(.streams, "standard input cannot be read: \(error.reason).")
+        }
+      }
+      if let last = lines.finish() { items.append(last) }
+    }
+    return items.map(\.text)
+  }
+
+  private static func bytes(_ path: String, in context: CommandContext) throws(SettingsError) -> [UInt8] {
+    let bytes: [UInt8]?
+    do throws(StreamError) { bytes = try context.readFile(path) } catch {
+      throw SettingsError(.streams, "\(path.printable): the names cannot be read: \(error.reason).")
+    }
+    guard let bytes else {
+      throw SettingsError(.streams, "\(path.printable): there is no such file of names. Check --hosts.")
+    }
+    return bytes
   }
 
   /// Bytes in pieces, so that no more names than soon can be looked up are made of them.

@@ -35,7 +35,7 @@ struct WarmupBar: Sendable {
   func figures(_ report: WarmupReport, now: ResolverInstant) -> String {
     let speed = rate.current(Int64(report.done), now: now)
     let total = total(report)
-    var parts = [total.map { "\(report.done) of \($0) names" } ?? "\(report.done) names", "\(speed)/s"]
+    var parts = [total.map { "\(report.done) of \($0.counted("name"))" } ?? report.done.counted("name"), "\(speed)/s"]
     if report.negative + report.failed > 0 { parts.append("\(report.negative + report.failed) failed") }
     if let total, speed > 0, total > report.done {
       let left = (Int64(total - report.done) + speed - 1) / speed

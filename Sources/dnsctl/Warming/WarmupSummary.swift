@@ -53,7 +53,7 @@ struct WarmupSummary {
     let took = "in \(Duration.milliseconds(report.durationMs).readable)"
     let wanted = report.isListComplete ? "\(report.needed) (\(report.minimum))" : "\(report.minimum)"
     let enough =
-      "\(report.answered) of \(report.names) have an address, \(wanted) \(report.isMinimumReached ? "are enough" : "were wanted")"
+      "\(report.answered) of \(report.names) \(report.names == 1 ? "has" : "have") an address, \(wanted) \(Self.verb(report))"
     let end =
       switch report.end {
       case .deadline: ", the deadline came first"
@@ -61,6 +61,11 @@ struct WarmupSummary {
       case .running, .finished: ""
       }
     return "\(style.standing(report.standing)): \(enough)\(end), \(took)"
+  }
+
+  private static func verb(_ report: WarmupReport) -> String {
+    let isOne = report.isListComplete && report.needed == 1
+    return report.isMinimumReached ? isOne ? "is enough" : "are enough" : isOne ? "was wanted" : "were wanted"
   }
 
   private func reasons(_ isWanted: (String) -> Bool) -> String {
@@ -76,7 +81,7 @@ struct WarmupSummary {
         ? failure.message : "\(failure.host.shown): \(failure.message)"
     }
     let more = report.failures.count + report.failuresLeftOut - lines.count
-    return lines + (more > 0 ? ["and \(more) more names without an address"] : [])
+    return lines + (more > 0 ? ["and \(more.counted("more name")) without an address"] : [])
   }
 
   /// The report as JSON, in one line or in many.

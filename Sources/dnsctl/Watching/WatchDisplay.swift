@@ -1,40 +1,70 @@
 internal import DirectDNS
+internal import Synchronization
 
 /// Where snapshots are shown: drawn over one another on a terminal, one after the other elsewhere.
-struct WatchDisplay: Sendable {
+final class WatchDisplay: Sendable {
   /// Whether they are drawn over one another.
   let isLive: Bool
   private let isJSON: Bool
-  private let output: any OutputSink
-  private let size: @Sendable () -> TerminalSize
+  private let context: CommandContext
   private let screen: WatchScreen
+  /// What stands below the picture.
+  private let footer = Mutex(WatchFooter())
   /// Where standard output is no terminal nothing says how wide a line may be.
   private static let plainWidth = 160
 
   init(_ context: CommandContext, isJSON: Bool) {
     isLive = context.isOutputTerminal && !isJSON && context.environment["TERM"] != "dumb"
     self.isJSON = isJSON
-    output = context.output
-    size = context.terminalSize
+    self.context = context
     screen = WatchScreen(style: TextStyle(isOn: context.usesColour))
   }
 
+  /// Whether somebody may press keys.
+  var takesKeys: Bool { isLive && context.isInputTerminal }
+
   /// Takes the terminal's alternate screen, so that what stood there comes back.
-  func begin() { if isLive { try? output.write("\u{1b}[?1049h\u{1b}[?25l") } }
+  func begin() {
+    if takesKeys { context.takeKeys(true) }
+    if isLive { try? context.output.write("\u{1b}[?1049h\u{1b}[?25l") }
+  }
 
   func show(_ snapshot: WatchSnapshot) throws(StreamError) {
     if isJSON {
-      try output.write(JSONLine(snapshot).text)
+      try context.output.write(JSONLine(snapshot).text)
     } else if isLive {
-      try output.write(screen.frame(snapshot, size()))
+      var footer = footer.withLock(\.self)
+      footer.takesKeys = takesKeys
+      try context.output.write(screen.frame(snapshot, context.terminalSize(), footer))
     } else {
-      try output.write(screen.text(snapshot, width: Self.plainWidth))
+      try context.output.write(screen.text(snapshot, width: Self.plainWidth))
     }
+  }
+
+  /// Shows the keys below the picture, or hides them.
+  func toggleKeys() { footer.withLock { $0.showsKeys.toggle() } }
+
+  /// Says something: below the picture, or on standard error where there is none.
+  func tell(_ message: String) {
+    guard isLive else { return context.complain(message) }
+    footer.withLock { $0.message = message }
   }
 
   /// Gives the terminal back, and leaves the last picture on it.
   func end(_ snapshot: WatchSnapshot) {
     guard isLive else { return }
-    try? output.write("\u{1b}[?25h\u{1b}[?1049l" + screen.text(snapshot, width: size().columns))
+    let text = screen.text(snapshot, width: context.terminalSize().columns)
+    try? context.output.write("\u{1b}[?25h\u{1b}[?1049l" + text)
+    if takesKeys { context.takeKeys(false) }
   }
+}
+
+/// What stands below the picture on a terminal.
+struct WatchFooter: Sendable, Hashable {
+  /// The last thing that was said.
+  var message: String?
+  /// Whether keys do something.
+  var takesKeys = false
+  /// Whether what they do is told.
+  var showsKeys = false
 }

@@ -25,6 +25,7 @@ extension JSONLine {
     add("lookups", "\(row.lookups)")
     add("hits", "\(row.hits)")
     add("lastError", row.lastError.map(Self.string))
+    add("negative", "\(row.isNegative)")
   }
 
   private init(_ status: UpstreamStatus) {

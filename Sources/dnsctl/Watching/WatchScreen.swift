@@ -10,10 +10,19 @@ struct WatchScreen: Sendable {
   }
 
   /// One frame over the one before: it fits the window, and leaves nothing of an older one behind.
-  func frame(_ snapshot: WatchSnapshot, _ size: TerminalSize) -> String {
-    let rest = 4 + snapshot.upstreams.count + 2
-    let lines = lines(snapshot, width: size.columns, rowLimit: max(1, size.rows - rest)).prefix(max(1, size.rows))
+  func frame(_ snapshot: WatchSnapshot, _ size: TerminalSize, _ footer: WatchFooter = WatchFooter()) -> String {
+    let below = self.footer(footer, width: size.columns)
+    let rest = 4 + snapshot.upstreams.count + 2 + below.count
+    let lines = (lines(snapshot, width: size.columns, rowLimit: max(1, size.rows - rest)) + below)
+      .prefix(max(1, size.rows))
     return "\u{1b}[H" + lines.joined(separator: "\u{1b}[K\r\n") + "\u{1b}[K\u{1b}[J"
+  }
+
+  private func footer(_ footer: WatchFooter, width: Int) -> [String] {
+    let message = footer.message.map { style.warning($0.printable.cut(to: width)) }
+    let keys = footer.takesKeys ? style.dim((footer.showsKeys ? WatchKey.legend : "? keys").cut(to: width)) : nil
+    let lines = [message, keys].compactMap(\.self)
+    return lines.isEmpty ? [] : [""] + lines
   }
 
   private func lines(_ snapshot: WatchSnapshot, width: Int, rowLimit: Int?) -> [String] {
@@ -27,7 +36,7 @@ struct WatchScreen: Sendable {
   }
 
   private func title(_ snapshot: WatchSnapshot) -> String {
-    let names = snapshot.rows.count == 1 ? "1 name" : "\(snapshot.rows.count) names"
+    let names = snapshot.rows.count.counted("name")
     var parts = ["dnsctl watch", names, snapshot.elapsed.rough]
     if snapshot.lookups > 0 {
       let rate = snapshot.hits * 100 / snapshot.lookups
@@ -46,10 +55,12 @@ struct WatchScreen: Sendable {
       let freshness = row.resolution?.freshness
       let error = row.lastError ?? ""
       return [
-        .init(row.host), .init(Self.state(row), paint: paint(freshness, hasFailed: error != "")),
+        .init(row.host),
+        .init(Self.state(row), paint: paint(freshness, hasFailed: error != "" && !row.isNegative)),
         .init(row.resolution.map(Self.timeToLive) ?? ""), .init(Self.addresses(row.resolution)),
         .init(row.resolution.map { $0.source.provider ?? $0.source.kind } ?? ""),
-        .init("\(row.hits)/\(row.lookups)"), .init(error, paint: { [style] in style.warning($0) }),
+        .init("\(row.hits)/\(row.lookups)"),
+        .init(error, paint: { [style] in row.isNegative ? style.dim($0) : style.warning($0) }),
       ]
     }
     return table
@@ -63,12 +74,12 @@ struct WatchScreen: Sendable {
   }
 
   private static func state(_ row: WatchSnapshot.Row) -> String {
-    row.resolution?.freshness.rawValue ?? (row.lastError == nil ? "…" : "failed")
+    row.resolution?.freshness.rawValue ?? (row.isNegative ? "negative" : row.lastError == nil ? "…" : "failed")
   }
 
   /// What is left of the lifetime, or how long it has been over.
   private static func timeToLive(_ resolution: Resolution) -> String {
-    if let expired = resolution.expiredFor { return "-" + expired.rough }
+    if let expired = resolution.expiredFor { return (.zero - expired).rough }
     return resolution.timeToLive?.rough ?? "-"
   }
 

@@ -11,8 +11,10 @@ struct WatchSnapshot: Sendable {
     /// How often the name was looked up, and how often the cache had an answer.
     var lookups = 0
     var hits = 0
-    /// What went wrong since the last good answer.
+    /// What went wrong since the last good answer, or why there can be none.
     var lastError: String?
+    /// Whether the answer is that there is no such name, or no such address: nothing went wrong then.
+    var isNegative = false
   }
 
   var rows: [Row]

@@ -4,26 +4,50 @@ internal import Synchronization
 /// Looks names up again and again, as a program that goes by them would, and remembers what came of it.
 final class Watcher: Sendable {
   private struct State {
-    var rows: [WatchSnapshot.Row]
+    var rows: [WatchSnapshot.Row] = []
+    /// Where each name's row is.
+    var places: [String: Int] = [:]
+    /// The rows of each name, as it is looked up.
+    var names: [HostName: [Int]] = [:]
+    var options: LookupOptions
     /// Names that are being asked for.
-    var waiting: Set<Int> = []
+    var waiting: Set<String> = []
+
+    /// Watches these names; what is known of those that stay is kept.
+    mutating func watch(_ hosts: [String]) {
+      rows = hosts.map { host in places[host].map { rows[$0] } ?? WatchSnapshot.Row(host: host) }
+      places = Dictionary(hosts.enumerated().map { ($1, $0) }) { first, _ in first }
+      names = [:]
+      for (place, host) in hosts.enumerated() {
+        if let name = try? HostName(host) { names[name, default: []].append(place) }
+      }
+    }
+
+    /// Changes a name's row, if the name is still watched.
+    mutating func change(_ host: String, _ body: (inout WatchSnapshot.Row) -> Void) {
+      if let place = places[host] { body(&rows[place]) }
+    }
   }
 
   private let resolver: Resolver
-  private let options: LookupOptions
   private let clock: any ResolverClock
   private let began: ResolverInstant
-  /// The rows' names as they are looked up; nothing for what is none.
-  private let names: [HostName?]
   private let state: Mutex<State>
 
   init(_ hosts: [String], resolver: Resolver, options: LookupOptions, clock: any ResolverClock) {
     self.resolver = resolver
-    self.options = options
     self.clock = clock
     began = clock.now
-    names = hosts.map { try? HostName($0) }
-    state = Mutex(State(rows: hosts.map { WatchSnapshot.Row(host: $0) }))
+    state = Mutex(State(options: options))
+    watch(hosts, options: options)
+  }
+
+  /// Watches these names from now on, and looks them up so; what is known of those that stay is kept.
+  func watch(_ hosts: [String], options: LookupOptions) {
+    state.withLock { state in
+      state.watch(hosts)
+      state.options = options
+    }
   }
 
   var snapshot: WatchSnapshot {
@@ -36,41 +60,52 @@ final class Watcher: Sendable {
   ///
   /// What the cache has it gives at once; what it has not is asked for by tasks of the group.
   func look(in group: inout TaskGroup<Void>) {
-    let known = state.withLock { state in
-      state.rows.indices.filter { !state.waiting.contains($0) }.map { ($0, state.rows[$0]) }
+    let (rows, options) = state.withLock { state in
+      (state.rows.filter { !state.waiting.contains($0.host) }, state.options)
     }
-    for (index, row) in known {
+    for row in rows {
       let host = row.host
       // The first look is no miss of the cache: nobody could have asked before.
       if row.resolution != nil, let found = resolver.cached(host, options: options) {
-        note(index, found, isHit: true)
+        note(host, found, isHit: true)
       } else {
-        state.withLock { _ = $0.waiting.insert(index) }
-        group.addTask { await self.ask(index, host) }
+        state.withLock { _ = $0.waiting.insert(host) }
+        group.addTask { await self.ask(host, options) }
       }
     }
   }
 
-  private func ask(_ index: Int, _ host: String) async {
+  private func ask(_ host: String, _ options: LookupOptions) async {
     do throws(DirectDNSError) {
-      note(index, try await resolver.resolve(host, options: options), isHit: false)
+      note(host, try await resolver.resolve(host, options: options), isHit: false)
     } catch {
-      state.withLock { state in
-        state.rows[index].lookups += 1
-        state.rows[index].resolution = nil
-        state.rows[index].lastError = ErrorText.line(error)
-      }
+      // The end of watching is no name's trouble.
+      if error.code != .cancelled { note(host, error) }
     }
-    state.withLock { _ = $0.waiting.remove(index) }
+    state.withLock { _ = $0.waiting.remove(host) }
   }
 
-  private func note(_ index: Int, _ found: Resolution, isHit: Bool) {
+  private func note(_ host: String, _ error: DirectDNSError) {
     state.withLock { state in
-      state.rows[index].lookups += 1
-      if isHit { state.rows[index].hits += 1 }
-      // An expired answer serves because something is wrong: that stays told.
-      if found.freshness <= .due { state.rows[index].lastError = nil }
-      state.rows[index].resolution = found
+      state.change(host) { row in
+        row.lookups += 1
+        row.resolution = nil
+        row.lastError = ErrorText.line(error)
+        row.isNegative = error.code == .nameNotFound || error.code == .noAddress
+      }
+    }
+  }
+
+  private func note(_ host: String, _ found: Resolution, isHit: Bool) {
+    state.withLock { state in
+      state.change(host) { row in
+        row.lookups += 1
+        if isHit { row.hits += 1 }
+        // An expired answer serves because something is wrong: that stays told.
+        if found.freshness <= .due || row.isNegative { row.lastError = nil }
+        row.isNegative = false
+        row.resolution = found
+      }
     }
   }
 
@@ -85,8 +120,8 @@ final class Watcher: Sendable {
   private func failed(_ attempt: ResolverEvent.Attempt) {
     let host = attempt.question.host
     state.withLock { state in
-      for index in state.rows.indices where names[index] == host {
-        state.rows[index].lastError = "\(attempt.provider): \(attempt.outcome)"
+      for place in state.names[host] ?? [] {
+        state.rows[place].lastError = "\(attempt.provider): \(attempt.outcome)"
       }
     }
   }

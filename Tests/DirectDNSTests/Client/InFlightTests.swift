@@ -29,4 +29,16 @@ struct InFlightTests {
     await inFlight.drained(within: .milliseconds(10))
     await inFlight.drained(within: .zero)
   }
+
+  @Test func `everyone who waits is told of the end, and by his own limit alone`() async {
+    let inFlight = InFlight()
+    #expect(inFlight.enter())
+    inFlight.close()
+    let first = Task.immediate { await inFlight.drained(within: .seconds(60)) }
+    let second = Task.immediate { await inFlight.drained(within: .seconds(60)) }
+    await inFlight.drained(within: .nanoseconds(1))
+    inFlight.leave()
+    await first.value
+    await second.value
+  }
 }

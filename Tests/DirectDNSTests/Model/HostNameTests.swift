@@ -19,7 +19,7 @@ struct HostNameTests {
   }
 
   @Test(arguments: [
-    ("", "empty"), (".", "empty label"), ("a..example", "empty label"), (".example", "empty label"),
+    ("", "empty"), (".", "root"), ("a..example", "empty label"), (".example", "empty label"),
     ("a.example..", "empty label"), ("a b.example", "\" \""), ("a*.example", "\"*\""), ("a!b", "\"!\""),
     ("a:80", "\":\""), ("user@example", "\"@\""), ("a/b", "\"/\""), ("xn--\u{7F}", "xn--"),
   ])

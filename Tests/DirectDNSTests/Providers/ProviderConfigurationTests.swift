@@ -49,7 +49,8 @@ struct ProviderConfigurationTests {
 
   @Test(arguments: [
     ("", "no provider"), ("nobody", "\"nobody\""), ("AliDNS", "\"AliDNS\""),
-    ("https://doh.test/q", "FORMAT+https"),
+    ("https://doh.test/q", "that is doh+https://"), ("http://127.0.0.1/dns-query/x", "that is doh+https://"),
+    ("ftp://doh.test/dns-query", "FORMAT+https"), ("http://doh.test/dns-query", "plain http"),
     ("dot+https://doh.test/", "\"dot+https://doh.test/\""), ("+https://doh.test/", "no provider"),
     ("doh+", "Provider doh+"),
     ("doh+doh.test", "Provider doh+"), ("doh+ftp://doh.test/", "\"ftp\""),
@@ -65,6 +66,18 @@ struct ProviderConfigurationTests {
     let error = #expect(throws: DirectDNSError.self) { try ProviderConfiguration(text) }
     #expect(error?.code == .invalidConfiguration)
     #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+  }
+
+  @Test(arguments: [
+    "https://doh.test/dns-query", "https://doh.test/dns-query{?dns}", "https://doh.test:8443/a/dns-query?key=1",
+    "HTTPS://doh.test/dns-query", "http://127.0.0.1:8053/dns-query",
+  ])
+  func `the path of every example in RFC 8484 says what is asked there`(_ text: String) throws {
+    let question = AddressQuestion(Sample.name("a.example"), .ipv4)
+    let urls = try [text, "doh+\(text)"].map {
+      try ProviderConfiguration($0).provider.request(for: question, at: 0).url
+    }
+    #expect(urls[0] == urls[1] && urls[0].contains("dns="))
   }
 
   @Test(arguments: ["doh+http://192.0.2.1/q", "doh-post+http://doh.test/q", "json+http://json.test/r"])

@@ -35,6 +35,29 @@ struct ResolverErrorsTests {
     #expect(error.message.contains("Check"))
   }
 
+  @Test(arguments: [
+    (Script.error(.tls("self-signed certificate")), Script.error(.tls("expired")), "authorities are right, somebody"),
+    (.status(403), .code(.refused), "check their URLs and credentials"),
+    (.error(.tls("expired")), .down, "Check this machine's network"),
+    (.status(403), .silence, "Check this machine's network"),
+    (.down, .error(.timedOut), "Check this machine's network"),
+  ])
+  func `the advice fits what is wrong with all of them`(_ one: Script, _ two: Script, _ advice: String) async throws {
+    let laboratory = try Laboratory("one", "two") {
+      $0.hedges = false
+      $0.usesSystemDNS = false
+    }
+    laboratory.transport.reply { $0.provider == "one" ? one : two }
+    let error = Task { await laboratory.failure() }
+    // Whoever is silent is so for longer than anyone waits.
+    if two.delay > .zero {
+      await laboratory.clock.waitForSleepers()
+      laboratory.clock.advance(by: .seconds(10))
+    }
+    let message = try #require(await error.value).message
+    #expect(message.contains(advice), "\(message)")
+  }
+
   @Test func `a provider that failed for both families in the same way is named once`() async throws {
     let laboratory = try Laboratory {
       $0.families = .any

@@ -51,10 +51,14 @@ struct WarmupJobTests {
     #expect(report.standing == .complete)
   }
 
-  @Test func `an empty list is done at once`() async throws {
+  @Test func `an empty list is done at once, and is enough for whoever wants nothing`() async throws {
     let laboratory = try Laboratory()
     let report = try await WarmupJob(plan([]), resolver: laboratory.resolver).warmUp()
-    #expect(report.end == .finished && report.isMinimumReached && report.names == 0)
+    #expect(report.end == .finished && report.names == 0 && report.standing == .missed)
+    for minimum in [WarmupMinimum.names(0), .share(0)] {
+      let report = try await WarmupJob(plan([]) { $0.minimum = minimum }, resolver: laboratory.resolver).warmUp()
+      #expect(report.standing == .complete)
+    }
   }
 
   @Test func `names that cannot be read are an error, and what was read before is done`() async throws {
@@ -397,6 +401,15 @@ struct WarmupJobTests {
     var late = 0
     for await _ in job.events() { late += 1 }
     #expect(late == 0)
+  }
+
+  @Test func `who listens to a job that never ran hears the end of it when the job goes`() async throws {
+    let laboratory = try Laboratory()
+    var job: WarmupJob? = try WarmupJob(plan(names(1)), resolver: laboratory.resolver)
+    let events = try #require(job?.events())
+    let listening = Task.immediate { await events.reduce(0) { count, _ in count + 1 } }
+    job = nil
+    #expect(await listening.value == 0)
   }
 
   // MARK: Keep-alive

@@ -18,7 +18,8 @@ struct WarmupMinimumTests {
 
   @Test(arguments: [
     (WarmupMinimum.share(0.95), 100, 95), (.share(0.95), 10, 10), (.share(0.07), 100, 7), (.share(0.29), 100, 29),
-    (.share(0.5), 3, 2), (.all, 7, 7), (.all, 0, 0), (.share(0), 9, 0), (.names(4), 3, 4), (.share(1.0 / 3), 3, 1),
+    (.share(0.5), 3, 2), (.all, 7, 7), (.all, 0, 1), (.share(0.01), 0, 1), (.share(0), 0, 0), (.names(0), 0, 0),
+    (.share(0), 9, 0), (.names(4), 3, 4), (.share(1.0 / 3), 3, 1),
   ])
   func `a share is rounded up, and not by what binary fractions lose`(
     _ minimum: WarmupMinimum, _ names: Int, _ needed: Int

@@ -25,7 +25,7 @@ struct CacheClearCommand: StoreCommand {
       throw StoreFailure(.usage, "There is nobody to ask whether everything is to be forgotten: add --yes.")
     }
     let count = try await store.visit(0) { $0 += $1.count }
-    let answers = count == 1 ? "1 answer" : "\(count) answers"
+    let answers = count.counted("answer")
     if !yes {
       // The question is no output: whoever reads that sees what was done.
       context.errors.say("Forget \(answers) of \(store.description)? [y/N] ")

@@ -38,7 +38,7 @@ struct CacheRefreshCommand: ContextCommand {
       let store = try OpenStore(settings, in: context, makesFile: true)
       let (families, lookup) = (settings.resolver.families, settings.lookup)
       let lookups = NameLookups(hosts: hosts, format: format)
-      return try await context.withResolver(settings, storing: RenewingStore(base: store.store)) { resolver in
+      return try await context.withResolver(settings, storing: RenewingStore(base: store.store)) { resolver, context in
         await lookups.run(in: context) { host throws(DirectDNSError) in
           await Self.ask(resolver, host, families)
           return try await resolver.resolve(host, options: lookup)

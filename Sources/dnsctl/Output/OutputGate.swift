@@ -1,0 +1,36 @@
+internal import Synchronization
+
+/// Lets text through until it is closed: what is still under way then has nobody to tell.
+final class OutputGate: Sendable {
+  private let isClosed = Atomic<Bool>(false)
+
+  func close() { isClosed.store(true, ordering: .releasing) }
+
+  /// The same world, whose standard output and errors go through the gate.
+  func guarding(_ context: CommandContext) -> CommandContext {
+    var context = context
+    context.output = Sink(gate: self, base: context.output)
+    context.errors = Sink(gate: self, base: context.errors)
+    return context
+  }
+
+  private struct Sink: OutputSink {
+    let gate: OutputGate
+    let base: any OutputSink
+
+    func write(_ text: String) throws(StreamError) {
+      try gate.check()
+      try base.write(text)
+    }
+
+    func write(_ bytes: [UInt8]) throws(StreamError) {
+      try gate.check()
+      try base.write(bytes)
+    }
+  }
+
+  /// Whoever writes ends as if its reader had gone.
+  private func check() throws(StreamError) {
+    if isClosed.load(ordering: .acquiring) { throw .closedPipe }
+  }
+}

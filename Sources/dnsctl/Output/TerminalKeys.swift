@@ -1,0 +1,31 @@
+internal import Synchronization
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A terminal that gives each key as it is pressed and does not show it, and is given back as it was.
+///
+/// Ctrl-C stays a signal.
+enum TerminalKeys {
+  private static let before = Mutex<termios?>(nil)
+
+  /// Takes the keys, or gives the terminal back.
+  static func take(_ isTaken: Bool) {
+    before.withLock { before in
+      guard isTaken else {
+        if var mode = before.take() { unsafe tcsetattr(StandardDescriptor.input, TCSANOW, &mode) }
+        return
+      }
+      var mode = termios()
+      guard before == nil, unsafe tcgetattr(StandardDescriptor.input, &mode) == 0 else { return }
+      before = mode
+      mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
+      unsafe tcsetattr(StandardDescriptor.input, TCSANOW, &mode)
+    }
+  }
+}

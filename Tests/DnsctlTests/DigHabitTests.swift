@@ -1,0 +1,51 @@
+import Testing
+
+@testable import DirectDNS
+@testable import dnsctl
+
+struct DigHabitTests {
+  @Test(arguments: [
+    ("@1.1.1.1", "--provider cloudflare."), ("@8.8.4.4", "--provider google."), ("@2400:3200::1", "--provider alidns."),
+    ("@[2620:fe::9]", "--provider quad9."), ("@192.0.2.53", "--provider doh+https://192.0.2.53/dns-query."),
+    ("@2001:db8::53", "--provider doh+https://[2001:db8::53]/dns-query."),
+    ("@dns.example", "--provider doh+https://dns.example/dns-query."), ("@", "--provider URL."),
+    ("@a b", "--provider URL."),
+    ("+short", "--format short"), ("+trace", "--trace"), ("MX", "A and AAAA"), ("TXT", "A and AAAA"),
+    ("A", "--family ipv4"), ("AAAA", "--family ipv6"),
+  ])
+  func `an argument of dig's is answered with what to write here`(_ argument: String, _ advice: String) async {
+    var world = World(zone: ["www.example.com": .addresses(["192.0.2.10"])])
+    let outcome = await world.resolve(["--provider", "google", "--format", "short", "www.example.com", argument])
+    #expect(outcome.status == 1 && outcome.output == "192.0.2.10\n")
+    #expect(
+      outcome.errors.hasPrefix("dnsctl: \"\(argument)\": ") && outcome.errors.contains(advice), "\(outcome.errors)")
+    world = World(zone: world.zone)
+    let json = await world.resolve(["--provider", "google", "--format", "json", "www.example.com", argument])
+    #expect(json.status == 1 && json.errors == "" && json.output.contains(#""code":"invalidName""#))
+  }
+
+  @Test func `a name in small letters is looked up, and its error says what may have been meant`() async {
+    let world = World(systemZone: ["mx": .missing, "ns": .addresses(["192.0.2.2"])])
+    let outcome = await world.resolve(["--format", "short", "ns", "mx"])
+    #expect(outcome.output == "192.0.2.2\n" && outcome.status == 1)
+    #expect(outcome.errors.contains("mx does not exist") && outcome.errors.contains("If a record type was meant: "))
+  }
+
+  @Test(arguments: ["MX", "A", "mx"]) func `a name that stands alone is meant as one`(_ name: String) async {
+    let world = World(systemZone: [name.lowercased(): .addresses(["192.0.2.2"])])
+    #expect(await world.resolve(["--format", "short", name]) == .init(status: 0, output: "192.0.2.2\n", errors: ""))
+  }
+
+  @Test(arguments: [
+    ("https://www.example.com/", "give www.example.com alone"), ("www.example.com:443", "give www.example.com alone"),
+    ("fe80::1%eth0", "give fe80::1 without it"), (".", "the root of DNS"),
+  ])
+  func `what is more than a name is answered with the name`(_ text: String, _ advice: String) async {
+    for command in [
+      ["resolve"], ["cache", "forget", "--store", "redis://cache"], ["watch", "--count", "1", "--format", "json"],
+    ] {
+      let outcome = await World(store: MemoryAnswerStore()).run(command + [text])
+      #expect((outcome.output + outcome.errors).contains(advice), "\(command): \(outcome)")
+    }
+  }
+}

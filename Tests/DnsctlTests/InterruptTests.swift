@@ -1,0 +1,74 @@
+import ArgumentParser
+import Testing
+
+@testable import DirectDNS
+@testable import dnsctl
+
+@Suite(.timeLimit(.minutes(1)))
+struct InterruptTests {
+  /// A store that keeps an answer back until it is asked to end: what is not waited for is not stored.
+  private final class SlowStore: AnswerStore {
+    let base = MemoryAnswerStore(clock: StillClock())
+    /// Opened by the test once the command has been told to end.
+    let isOpen = Locked(false)
+
+    var name: String { "slow" }
+
+    func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] { base.read(questions) }
+
+    func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) {
+      while !isOpen.withLock({ $0 }) { await Task.yield() }
+      base.write(answers)
+    }
+
+    func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) { base.remove(questions) }
+    func removeAll() async throws(DirectDNSError) { base.removeAll() }
+    func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
+      await base.visit(visit)
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["resolve", "--format", "short"], "www.example.com\n", "192.0.2.1\n"),
+      (
+        ["rewrite", "--allow", "192.0.2.0/24"], "{\"url\":\"http://www.example.com/\"}\n", "{\"outcome\":\"rewritten\""
+      ),
+      (["cache", "refresh", "--format", "short"], "www.example.com\n", "192.0.2.1\n"),
+    ], [130, 143] as [Int32])
+  func `what was learned before a signal is stored, and nothing more is written`(
+    _ command: ([String], line: String, answer: String), _ signal: Int32
+  ) async throws {
+    let store = SlowStore()
+    var world = World(zone: ["www.example.com": .addresses(["192.0.2.1"])], store: store)
+    world.interruption = .init(rawValue: signal)
+    world.input = ScriptedInput(chunks: [
+      .init(text: command.line), .init(text: command.line) { try? await StillClock().sleep(until: StillClock().now) },
+    ])
+    var context = world.context
+    let interruption = context.interruption
+    context.interruption = {
+      let status = await interruption()
+      store.isOpen.withLock { $0 = true }
+      return status
+    }
+    let arguments =
+      command.0 + ["--provider", "google", "--no-system", "--family", "ipv4", "--store", "redis://cache", "-"]
+    let parsed = try #require(try Dnsctl.parseAsRoot(arguments) as? any ContextCommand)
+    #expect(await parsed.run(in: context).rawValue == signal)
+    #expect(world.output.text.hasPrefix(command.answer) && world.errors.text == "", "\(world.errors.text)")
+    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
+    #expect(store.base.read([question]).count == 1)
+  }
+
+  @Test func `who writes behind a closed gate is told that nobody reads`() {
+    let gate = OutputGate()
+    let world = World()
+    let guarded = gate.guarding(world.context)
+    try? guarded.output.write("a")
+    gate.close()
+    #expect(throws: StreamError.closedPipe) { try guarded.output.write("b") }
+    guarded.complain("c")
+    #expect(world.output.text == "a" && world.errors.text == "")
+  }
+}

@@ -1,0 +1,19 @@
+import DirectDNSSQLite
+import Foundation
+import Testing
+
+/// What the recipes of `Config` take for granted about the code; `Scripts/recipes` runs them.
+struct RecipeTests {
+  private func text(_ path: String) throws -> String {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  @Test func `a pod's volume has room for the store at its largest and for its log`() throws {
+    let recipe = try text("Config/kubernetes/warmup.yaml")
+    let match = try #require(recipe.firstMatch(of: #/sizeLimit: (\d+)Mi/#))
+    let size = try #require(Int(match.1))
+    #expect(size << 20 > 2 * SQLiteStoreConfiguration(path: "answers.sqlite").maximumBytes)
+  }
+}

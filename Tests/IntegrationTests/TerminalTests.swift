@@ -1,0 +1,85 @@
+#if canImport(Glibc)
+  import DirectDNSTesting
+  import Foundation
+  import Testing
+
+  /// `dnsctl` at a terminal, and what goes on while it runs on.
+  @Suite("dnsctl at a terminal", .timeLimit(.minutes(2)))
+  struct TerminalTests {
+    private let folder: URL
+
+    init() throws { folder = try Laboratory.newFolder("terminal") }
+
+    private func provider() async throws -> FakeProvider {
+      var records = RecordTable()
+      for name in ["www.example.test", "api.example.test"] { records.add(name, "192.0.2.1", ttl: 300) }
+      return try await FakeProvider.start(records: records)
+    }
+
+    private func configure(_ provider: FakeProvider, _ more: String = "") throws {
+      try "{ providers: [\"json+\(provider.url("/resolve"))\"], system: false, \(more) }".write(
+        to: folder.appending(path: "c.json5"), atomically: true, encoding: .utf8)
+    }
+
+    @Test func `watch goes by its file as that changes, tells its keys, and q gives the terminal back`() async throws {
+      let provider = try await provider()
+      try configure(provider)
+      let terminal = try PseudoTerminal(
+        ["watch", "--config", "c.json5", "--interval", "0.1", "www.example.test"], in: folder)
+      try await terminal.waitFor(text: "1 name ")
+      #expect(!terminal.isInLineMode)
+      try terminal.type("?")
+      try await terminal.waitFor(text: "q quit")
+      try configure(provider, "keepAlive: ['api.example.test'],")
+      try await terminal.waitFor(text: "configuration: keepAlive: +api.example.test")
+      try await terminal.waitFor(text: "2 names ")
+      try terminal.type("q")
+      #expect(try await terminal.exitStatus() == 0)
+      #expect(terminal.isInLineMode)
+      await provider.stop()
+    }
+
+    @Test func `watch gives the terminal back after a signal too`() async throws {
+      let provider = try await provider()
+      try configure(provider)
+      let terminal = try PseudoTerminal(["watch", "--config", "c.json5", "www.example.test"], in: folder)
+      try await terminal.waitFor(text: "1 name ")
+      Laboratory.send(SIGTERM, to: terminal.process)
+      #expect(try await terminal.exitStatus() == 143)
+      #expect(terminal.isInLineMode)
+      await provider.stop()
+    }
+
+    @Test func `keeping names warm goes by its file at a terminal, whose end is its own`() async throws {
+      let provider = try await provider()
+      try configure(provider)
+      let terminal = try PseudoTerminal(
+        ["warmup", "--keep-alive", "--config", "c.json5", "www.example.test"], in: folder)
+      try await terminal.waitFor(text: "keeping 1 name fresh")
+      try configure(provider, "timeout: 2,")
+      try await terminal.waitFor(text: "configuration: timeout: ")
+      Laboratory.send(SIGHUP, to: terminal.process)
+      #expect(try await terminal.exitStatus() == -SIGHUP)
+      await provider.stop()
+    }
+
+    @Test func `what resolve has learned when it is interrupted is stored`() async throws {
+      var records = RecordTable()
+      let names = (1...100).map { "host\($0).example.test" }
+      for name in names { records.add(name, "192.0.2.1", ttl: 300) }
+      let provider = try await FakeProvider.start(records: records)
+      try configure(provider)
+      let terminal = try PseudoTerminal(
+        ["resolve", "--config", "c.json5", "--family", "ipv4", "--store", "./answers.sqlite", "-"], in: folder)
+      try terminal.type(names.joined(separator: "\n") + "\n")
+      try await terminal.waitFor(text: "host100.example.test  192.0.2.1")
+      Laboratory.send(SIGINT, to: terminal.process)
+      #expect(try await terminal.exitStatus() == 130)
+      let program = try Program()
+      let store = folder.appending(path: "answers.sqlite").path
+      let list = try await program.run(["cache", "list", "--format", "short", "--store", store])
+      #expect(list.output.split(separator: "\n").count == 100, "\(list)")
+      await provider.stop()
+    }
+  }
+#endif
