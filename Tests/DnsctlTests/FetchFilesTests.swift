@@ -151,12 +151,14 @@ import Testing
       inner.isErrorsTerminal = true
       let outcome = await world.fetch(
         ["-Z", "-o", world.path("new"), "-o", world.path("other"), world.url("/long"), world.url("/other")], in: inner)
-      #expect(outcome.status == 2 && world.read("other") == "other", "\(outcome)")
+      // A length that libcurl cannot hold counts as none: the body ends with the connection.
+      let status: Int32 = length.count > 19 ? 0 : 2
+      #expect(outcome.status == status && world.read("other") == "other", "\(outcome)")
       try world.write("abc", to: "rest")
       inner = World()
       inner.isErrorsTerminal = true
       let rest = await world.fetch(["-C", "-", "-o", world.path("rest"), world.url("/long")], in: inner)
-      #expect(rest.status == 2 && world.read("rest")?.hasPrefix("abc") == true, "\(rest)")
+      #expect(rest.status == status && world.read("rest")?.hasPrefix("abc") == true, "\(rest)")
     }
   }
 
