@@ -29,7 +29,9 @@ struct WatchCommandTests {
   }
 
   @Test func `with json each interval is a line`() async throws {
-    let outcome = await world().run(["watch", "--count", "2", "--format", "json", "WWW.example.com."])
+    let outcome = await world().run([
+      "watch", "--count", "2", "--format", "json", "--family", "ipv4", "WWW.example.com.",
+    ])
     let lines = outcome.output.split(separator: "\n")
     #expect(lines.count == 2)
     let last = try #require(JSONSerialization.jsonObject(with: Data(lines[1].utf8)) as? [String: Any])
@@ -40,7 +42,7 @@ struct WatchCommandTests {
     #expect((row["addresses"] as? [String])?.sorted() == ["192.0.2.1", "192.0.2.2"])
     #expect(row["provider"] as? String == "alidns")
     let provider = try #require((last["upstreams"] as? [[String: Any]])?.first)
-    #expect(provider["provider"] as? String == "alidns" && provider["queries"] as? Int == 2)
+    #expect(provider["provider"] as? String == "alidns" && provider["queries"] as? Int == 1, "\(provider)")
   }
 
   @Test func `names that the configuration keeps alive are watched too, each once`() async throws {

@@ -26,13 +26,15 @@ public enum WarmupMinimum: Sendable, Hashable {
   public func needed(of names: Int) -> Int {
     switch self {
     case .names(let count): max(0, count)
-    case .share(let share) where share > 0:
-      // A share that binary fractions cannot hold, such as 7 % of 100, must not ask for one more. Some of nothing is not
-      // reached: a list that is empty by mistake would let everyone through.
-      max(
-        1, min(names, Int(exactly: (Self.bounded(share) * Double(names) - 1e-6).rounded(.up)) ?? names))
-    case .share: 0
+    case .share(let share): needed(of: names, share: Self.bounded(share))
     }
+  }
+
+  private func needed(of names: Int, share: Double) -> Int {
+    guard share > 0 else { return 0 }
+    // A share that binary fractions cannot hold, such as 7 % of 100, must not ask for one more. Some of nothing is not
+    // reached: a list that is empty by mistake would let everyone through.
+    return max(1, min(names, Int(exactly: (share * Double(names) - 1e-6).rounded(.up)) ?? names))
   }
 
   /// A share between none and all; one that is no number asks for all.
@@ -46,7 +48,7 @@ public enum WarmupMinimum: Sendable, Hashable {
   ///   - isListComplete: whether all of them are known; of an unknown number only nothing is a certain share.
   /// - Returns: whether the minimum is reached.
   func isReached(_ answered: Int, of names: Int, isListComplete: Bool) -> Bool {
-    if !isListComplete, case .share(let share) = self, share > 0 { return false }
+    if !isListComplete, case .share(let share) = self, Self.bounded(share) > 0 { return false }
     return answered >= needed(of: names)
   }
 }

@@ -75,7 +75,9 @@ extension CurlRequest {
 
 extension CurlLane {
   static func sample(width: Int = 50, addresses: String? = nil) -> CurlLane {
-    CurlLane(origin: "o", addresses: addresses, usesTLS: false, trust: CurlTrust(), width: width)
+    CurlLane(
+      origin: "o", addresses: addresses, usesTLS: false, trust: CurlTrust(), width: width,
+      connections: min(width, CurlLane.connections))
   }
 }
 

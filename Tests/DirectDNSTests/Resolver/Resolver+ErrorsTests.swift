@@ -51,6 +51,7 @@ struct ResolverErrorsTests {
     let error = Task { await laboratory.failure() }
     // Whoever is silent is so for longer than anyone waits.
     if two.delay > .zero {
+      await laboratory.transport.waitForSent(2)
       await laboratory.clock.waitForSleepers()
       laboratory.clock.advance(by: .seconds(10))
     }
