@@ -9,7 +9,7 @@ struct HostAdviceTests {
     ("ftp://a.example/x", "give a.example alone"), ("www.example.com:443", "give www.example.com alone"),
     ("www.example.com/path", "give www.example.com alone"), ("ada@a.example", "give a.example alone"),
     ("https://192.0.2.1/", "give 192.0.2.1 alone"), ("https://[2001:db8::1]:443/", "give [2001:db8::1] alone"),
-    ("[2001:db8::1]:443", "give [2001:db8::1] alone"), 
+    ("[2001:db8::1]:443", "give [2001:db8::1] alone"),
     ("https://bücher.example/", "give bücher.example (xn--bcher-kva.example) alone"),
     ("fe80::1%eth0", "an IPv6 zone is refused everywhere, give fe80::1 without it"),
     ("[fe80::1%25eth0]", "an IPv6 zone is refused everywhere, give fe80::1 without it"),
