@@ -38,8 +38,17 @@ final class FileFolder {
 
   /// The file's kind and permissions as `ls` has them, without following links.
   func kind(_ name: String) -> mode_t {
-    var found = stat()
-    return unsafe lstat(self / name, &found) == 0 ? found.st_mode : 0
+    // Not by `stat`: which module has its members depends on what else a module imports.
+    guard let found = try? FileManager.default.attributesOfItem(atPath: self / name) else { return 0 }
+    let kind: mode_t =
+      switch found[.type] as? FileAttributeType {
+      case .typeRegular: S_IFREG
+      case .typeSymbolicLink: S_IFLNK
+      case .typeCharacterSpecial: S_IFCHR
+      case .typeDirectory: S_IFDIR
+      default: S_IFIFO
+      }
+    return kind | mode_t((found[.posixPermissions] as? NSNumber)?.uint16Value ?? 0)
   }
 
   /// Opens a FIFO for reading and writing, so that its writer does not wait.
