@@ -22,6 +22,20 @@ static inline int directdns_sqlite_bind_text(sqlite3_stmt *statement, int index,
   return sqlite3_bind_text(statement, index, text ? text : "", count, SQLITE_TRANSIENT);
 }
 
+/// Whether closing the last connection brings the log into the file and takes it away.
+static inline void directdns_sqlite_checkpoint_on_close(sqlite3 *database, int does) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !does, (int *)0);
+}
+
+/// The application's number in the file's header (https://www.sqlite.org/fileformat2.html, 1.3), past all checks; -1 without.
+static inline int64_t directdns_sqlite_application_id(sqlite3 *database) {
+  sqlite3_file *file = 0;
+  unsigned char bytes[4];
+  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return -1;
+  if (!file || !file->pMethods || file->pMethods->xRead(file, bytes, 4, 68) != SQLITE_OK) return -1;
+  return (int64_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
+}
+
 /// Which file a path leads to.
 struct directdns_file_identity {
   int exists;

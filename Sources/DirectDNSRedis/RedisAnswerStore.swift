@@ -61,7 +61,9 @@ public final class RedisAnswerStore: FleetAnswerStore {
     let now = clock.wallNow
     var kept = 0
     var open = answers.filter { $0.gone > now }
+    var rounds = 0
     while !open.isEmpty {
+      rounds += 1
       let keys = open.map { self.keys.answer($0.question) }
       let lines = try await writer.run([RedisCommand("MGET", keys)])[0].array.map(\.text)
       var tried: [StoredAnswer] = []
@@ -71,7 +73,12 @@ public final class RedisAnswerStore: FleetAnswerStore {
         if let known, known.asked >= answer.asked { continue }
         tried.append(answer)
         let left = answer.gone.milliseconds - now.milliseconds
-        commands.append(RedisCommand("EVAL", Self.replacing, "1", key, line ?? "", answer.text, "\(left)"))
+        // Bytes that are no text never come back as they were sent, and what is no answer of ours is worth nothing.
+        let isReadable = line == nil || known != nil
+        commands.append(
+          isReadable && rounds <= Self.roundLimit
+            ? RedisCommand("EVAL", Self.replacing, "1", key, line ?? "", answer.text, "\(left)")
+            : RedisCommand("SET", key, answer.text, "PX", "\(left)"))
       }
       guard !commands.isEmpty else { break }
       let replies = try await writer.run(commands)
@@ -81,6 +88,9 @@ public final class RedisAnswerStore: FleetAnswerStore {
     }
     return kept
   }
+
+  /// So often an answer is looked at again because another process was faster.
+  private static let roundLimit = 8
 
   /// Puts a line in place of one that is still what was read.
   private static let replacing = """

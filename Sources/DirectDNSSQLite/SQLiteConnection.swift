@@ -18,6 +18,8 @@ internal import DirectDNS
       unsafe sqlite3_close_v2(opened)
       throw error
     }
+    // Whose file it is is not known yet, and a log that another program left is its own.
+    unsafe directdns_sqlite_checkpoint_on_close(opened, 0)
     let connection = unsafe SQLiteConnection(opened, Int32(clamping: configuration.busyTimeout.milliseconds))
     try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY")
     return connection
@@ -93,6 +95,7 @@ internal import DirectDNS
   /// One of another program is left as it is, its journal too.
   borrowing func migrate(_ steps: [String]) throws(SQLiteError) {
     let isUpToDate = try missing(steps).isEmpty
+    unsafe directdns_sqlite_checkpoint_on_close(handle, 1)
     try useLog()
     try execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304")
     if isUpToDate { return }
@@ -109,8 +112,11 @@ internal import DirectDNS
     defer { if isAlone { try? execute("COMMIT") } }
     let isEmpty: Bool
     do throws(SQLiteError) { isEmpty = try number("SELECT count(*) FROM sqlite_schema") == 0 } catch {
-      // This stands in the header, and can be read where all else is damaged.
-      guard error == .damaged, try number("PRAGMA application_id") != SQLiteSchema.applicationID else { throw error }
+      // This stands in the header, and can be read where all else is damaged; of a file that was cut off SQLite reads
+      // nothing any more.
+      guard error == .damaged else { throw error }
+      let owner = (try? number("PRAGMA application_id")) ?? unsafe directdns_sqlite_application_id(handle)
+      guard owner != SQLiteSchema.applicationID else { throw error }
       throw .foreign("is a damaged database, and not known to be ours")
     }
     return try SQLiteSchema.missing(

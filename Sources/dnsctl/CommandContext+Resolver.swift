@@ -1,5 +1,6 @@
 internal import DirectDNS
 internal import DirectDNSConfiguration
+internal import Synchronization
 
 extension CommandContext {
   /// What a resolver is lent for; it writes to the context that it is given.
@@ -16,9 +17,11 @@ extension CommandContext {
     _ settings: DirectSettings, _ body: @escaping ResolverUse
   ) async throws(SettingsError) -> ExitStatus {
     let store = try settings.store.flatMap { setting throws(SettingsError) in try openStore(setting) }
+    let signal = SignalWait()
+    defer { signal.cancel() }
     return try await withResolver(settings, store, { _ in .answered }) { resolver throws(SettingsError) in
       // Without a store there is nothing to be saved: a signal ends the process at once.
-      store == nil ? try await body(resolver, self) : try await untilInterrupted(resolver, body)
+      store == nil ? try await body(resolver, self) : try await untilInterrupted(resolver, signal, body)
     }
   }
 
@@ -26,8 +29,10 @@ extension CommandContext {
   func withResolver(
     _ settings: DirectSettings, storing store: any AnswerStore, _ body: @escaping ResolverUse
   ) async throws(SettingsError) -> ExitStatus {
-    try await withResolver(settings, store, Self.judge) {
-      resolver throws(SettingsError) in try await untilInterrupted(resolver, body)
+    let signal = SignalWait()
+    defer { signal.cancel() }
+    return try await withResolver(settings, store, Self.judge) {
+      resolver throws(SettingsError) in try await untilInterrupted(resolver, signal, body)
     }
   }
 
@@ -74,7 +79,7 @@ extension CommandContext {
   ///
   /// Its task is left behind: the process ends before it could.
   private func untilInterrupted(
-    _ resolver: Resolver, _ body: @escaping ResolverUse
+    _ resolver: Resolver, _ signal: SignalWait, _ body: @escaping ResolverUse
   ) async throws(SettingsError) -> ExitStatus {
     let gate = OutputGate()
     let guarded = gate.guarding(self)
@@ -84,15 +89,23 @@ extension CommandContext {
         end.yield(.failure(error))
       }
     }
-    let listening = Task {
+    signal.wait {
       guard let status = await interruption() else { return }
       gate.close()
       end.yield(.success(status))
     }
-    defer { listening.cancel() }
     for await first in ends { return try first.get() }
     return .answered
   }
+}
+
+/// Listens to signals until the store has what was learned: one that comes while it is told ends nothing either.
+private final class SignalWait: Sendable {
+  private let task = Mutex<Task<Void, Never>?>(nil)
+
+  func wait(_ body: @escaping @Sendable () async -> Void) { task.withLock { $0 = Task { await body() } } }
+
+  func cancel() { task.withLock { $0?.cancel() } }
 }
 
 extension SettingsError {

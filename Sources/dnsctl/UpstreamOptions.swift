@@ -84,12 +84,15 @@ extension UpstreamOptions {
   ///   - context: where the file, the clock and the environment are.
   ///   - tell: is told what changed, and why a file changed nothing.
   ///   - changed: is called with what holds after each change.
-  /// - Returns: what is cancelled at the end; nothing where there is no file.
+  /// - Returns: what is cancelled at the end; nothing where there is no file, or one that can be read once, such as a pipe.
   /// - Throws: what is wrong with the file, or with the options over it.
   func follow(
     _ resolver: Resolver, in context: CommandContext, tell: @escaping @Sendable (String) -> Void,
     changed: @escaping @Sendable (DirectSettings) -> Void = { _ in }
   ) throws(SettingsError) -> Task<Void, any Error>? {
+    // What comes through a pipe can be read once: it stays as it was.
+    let store = storeText.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
+    guard [configurationPath, store].compactMap(\.self).allSatisfy(isRegularFile) else { return nil }
     if !context.isAtTerminal { context.ignoreHangUp() }
     let live = try context.liveConfiguration(file: configurationPath, overrides(in: context)) { outcome, settings in
       switch outcome {

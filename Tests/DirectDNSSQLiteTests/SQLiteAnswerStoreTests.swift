@@ -233,6 +233,28 @@ struct SQLiteAnswerStoreTests {
     #expect(try Data(contentsOf: URL(filePath: folder.path())) == before && folder.names == ["answers.sqlite"])
   }
 
+  @Test(arguments: [false, true])
+  func `a database that was cut off is set aside where it is ours, and left where it is not`(_ isOurs: Bool)
+    async throws
+  {
+    do {
+      let database = try raw()
+      if isOurs { try database.execute("PRAGMA application_id = \(SQLiteSchema.applicationID)") }
+      try database.execute("CREATE TABLE a (b); INSERT INTO a VALUES (zeroblob(90000))")
+    }
+    let file = try FileHandle(forWritingTo: URL(filePath: folder.path()))
+    try file.truncate(atOffset: 6000)
+    try file.close()
+    let before = try Data(contentsOf: URL(filePath: folder.path()))
+    let error = await error { () throws(DirectDNSError) in try await store.write([]) }
+    if isOurs {
+      #expect(error == nil && FileManager.default.fileExists(atPath: folder.path() + ".damaged"))
+    } else {
+      #expect(error?.message.contains("not known to be ours") == true, "\(error?.message ?? "")")
+      #expect(try Data(contentsOf: URL(filePath: folder.path())) == before && folder.names == ["answers.sqlite"])
+    }
+  }
+
   @Test func `a file that everybody may write to is refused, and one that a group may write to is warned of once`()
     async throws
   {

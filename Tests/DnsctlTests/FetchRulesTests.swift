@@ -42,6 +42,7 @@ import Testing
     arguments: [
       ("1 10 \"a\"", "bytes 5-9/10", "\"a\"", nil, .append), ("1 10 \"a\"", "bytes 5-9/*", nil, nil, .append),
       ("1 - -", "bytes 5-9/10", "\"b\"", nil, .append),
+      ("1 10 \"a\"", "bytes 5-7/*", "\"a\"", nil, .askAnew("the server sends less than what is missing")),
       (
         "1 11 \"a\"", "bytes 5-9/10", "\"a\"", nil,
         .askAnew("it began as a part of 11 bytes, and the server's has 10")

@@ -114,6 +114,16 @@ struct RedisStoreTests {
     }
   }
 
+  @Test func `an answer takes the place of bytes that are no text`() async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      let key = "directdns:answer:1:A:www.lab.test"
+      _ = try await server.client("EVAL", "return redis.call('SET', KEYS[1], string.char(255, 254))", "1", key)
+      #expect(try await store.writeNewer([answer(question())]) == 1)
+      #expect(try await store.read([question()]).count == 1)
+    }
+  }
+
   @Test func `the server forgets by itself, answers and leases`() async throws {
     try await Redis.running { server in
       let store = try server.store()

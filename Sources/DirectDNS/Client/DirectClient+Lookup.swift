@@ -23,9 +23,15 @@ extension DirectClient {
     found.others = others(than: resolution, name, options, since: began, call, watch)
     let policy = call.settings.configuration.policy
     let isForbidden = found.addresses.allSatisfy { policy.objection(to: $0, host: host) != nil }
-    if isForbidden, let others = found.others, case .success(let other) = await others.outcome() {
-      found.resolution = other
-      found.addresses += other.addresses
+    if isForbidden, let others = found.others {
+      switch await others.outcome() {
+      case .success(let other):
+        found.resolution = other
+        found.addresses += other.addresses
+      // Nobody knows then whether there is an address that is allowed.
+      case .failure(let error) where error.code == .cancelled || error.code == .shutDown: throw error
+      case .failure: break
+      }
     }
     if isForbidden || throughProxy { found.others = nil }
     return found

@@ -33,12 +33,12 @@ public final class CurlTransport: HTTPTransport {
   ///
   /// - Parameters:
   ///   - trust: whose certificates are trusted; by default the system's.
-  ///   - connections: the most connections to one endpoint over HTTP/1.1; 32 by default, 1 at least. Over HTTP/2 there are
+  ///   - connections: the most connections to one endpoint over HTTP/1.1; 32 by default, 1 at least and 1000 at most. Over HTTP/2 there are
   ///     no more than 8 of them, and one for most servers.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` when a private CA's file cannot be
   ///   used.
   public init(trust: TrustStore = TrustStore(), connections: Int = 32) throws(DirectDNSError) {
-    lanes = Locked(Lanes(trust: try trust.resolved(), connections: max(1, connections)))
+    lanes = Locked(Lanes(trust: try trust.resolved(), connections: min(max(1, connections), 1000)))
   }
 
   /// Trusts others, and uses more connections or fewer, from the next request on; those under way stay where they are.

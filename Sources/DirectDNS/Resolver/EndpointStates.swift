@@ -201,7 +201,10 @@ struct EndpointStates: Sendable {
 
   /// Forgets what the last network taught.
   mutating func networkDidChange() {
-    for place in endpoints.indices { endpoints[place].health.networkDidChange() }
+    for place in endpoints.indices {
+      endpoints[place].health.networkDidChange()
+      endpoints[place].refusesBatches = false
+    }
   }
 
   private func place(of number: Int) -> Int? { endpoints.firstIndex { $0.number == number } }

@@ -100,9 +100,9 @@ public struct ResolverConfiguration: Sendable {
       throw DirectDNSError(
         .invalidConfiguration, "capacity is \(capacity): 1 is the least, and \(Self.largestCapacity) the most.")
     }
-    guard connectionsPerServer > 0 else {
+    guard (1...1000).contains(connectionsPerServer) else {
       throw DirectDNSError(
-        .invalidConfiguration, "connectionsPerServer is \(connectionsPerServer): 1 is the least.")
+        .invalidConfiguration, "connectionsPerServer is \(connectionsPerServer): 1 is the least, and 1000 the most.")
     }
     guard !families.isEmpty else {
       throw DirectDNSError(.invalidConfiguration, "families is empty: choose any, ipv4 or ipv6.")

@@ -72,26 +72,27 @@ enum BatchReading: Sendable {
       case (.response, _): .answersNone(failure)
       // 429: the endpoint stands back by itself until it may be asked again.
       case (.rateLimited, _): .answersNone(failure)
-      case (.transport, let status?) where Self.saysNo(status): .refused(failure)
+      // Whoever gets no answer from it but this may not be talking to it: a reply that cannot be read is a failure.
+      case (.transport, let status?) where (200..<300).contains(status): .refused(failure)
+      case (.transport, let status?) where Self.saysNo(status): .refused(ProviderFailure(.response, failure.reason))
       case (.transport, _), (.cancelled, _): .endpointFailed(failure)
       }
   }
 
   /// Whether a reply that is none to several names is the endpoint's word that it takes one at a time.
   private static func saysNo(_ status: Int) -> Bool {
-    (200..<300).contains(status) || [400, 404, 405, 414, 501].contains(status)
+    [400, 404, 405, 414, 501].contains(status)
   }
 
   var isRefusal: Bool { if case .refused = self { true } else { false } }
 
-  /// What it says about the endpoint's health; a refusal is a reply.
+  /// What it says about the endpoint's health; a refusal by status is a reply.
   func health(of questions: [AddressQuestion]) -> Result<Answer, ProviderFailure> {
     switch self {
     case .answers(let answers):
       questions.lazy.compactMap { answers[$0] }.first { if case .success = $0 { true } else { false } }
         ?? .failure(ProviderFailure(.response, "answered none of the names"))
-    case .answersNone(let failure), .endpointFailed(let failure): .failure(failure)
-    case .refused(let failure): .failure(ProviderFailure(.response, failure.reason))
+    case .answersNone(let failure), .endpointFailed(let failure), .refused(let failure): .failure(failure)
     }
   }
 

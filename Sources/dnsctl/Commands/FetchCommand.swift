@@ -40,6 +40,7 @@ struct FetchCommand: ContextCommand {
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone
+        143  terminated, with a store, which has what was learned
       Of several URLs' statuses the highest counts.
 
       The environment counts as for dnsctl resolve; proxies of the environment do not. What stands on a command line can be seen by all users of a machine. Passwords, fields, cookies and data are written over there once the command runs, which leaves a moment: -u @FILE, -U @FILE, --pass @FILE, -H @FILE, -d @FILE and -b FILE keep them off it altogether.

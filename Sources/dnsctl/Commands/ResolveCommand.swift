@@ -28,6 +28,7 @@ struct ResolveCommand: ContextCommand {
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone
+        143  terminated, with a store, which has what was learned
       Of several names' statuses the highest counts.
 
       ENVIRONMENT

@@ -34,6 +34,7 @@ struct RewriteCommand: ContextCommand {
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone
+        143  terminated, with a store, which has what was learned
 
       The environment counts as for dnsctl resolve.
       """)

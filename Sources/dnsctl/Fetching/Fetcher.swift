@@ -106,8 +106,9 @@ struct Fetcher: Sendable {
     _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, isOpen: Bool = false
   ) async throws(FetchFailure) {
     if file == nil { await turns?.wait(job.index) }
-    var sink = FetchSink(
-      file: file, output: context.output, record: ResumeRecord(of: response.head), isOpen: isOpen)
+    // A file that begins with a head is as long as no part of the body.
+    let record = output.includesHeads ? nil : ResumeRecord(of: response.head)
+    var sink = FetchSink(file: file, output: context.output, record: record, isOpen: isOpen)
     do throws(StreamError) {
       if output.includesHeads || job.request.method == .head {
         try sink.write(Array(heads(of: response, forTerminal: file == nil && context.isOutputTerminal).utf8))

@@ -36,7 +36,7 @@ enum ResumeRule {
         return unfit("it has \(offset.counted("byte")), and the server sends from byte \(first) on")
       }
       guard beginning.record?.fits(fields) ?? true else { return unfit("it began as a part of another version") }
-      guard range.length.map({ last == $0 - 1 }) ?? true else {
+      guard (range.length ?? beginning.record?.length).map({ last == $0 - 1 }) ?? true else {
         return unfit("the server sends less than what is missing")
       }
       return .append

@@ -162,6 +162,12 @@ func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
   }
 }
 
+/// Whether a path leads to a plain file, which can be read again and again.
+func isRegularFile(_ path: String) -> Bool {
+  var information = stat()
+  return unsafe stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+}
+
 /// How long a file is; nothing if there is none.
 func fileLength(_ path: String) -> Int64? {
   var information = stat()
@@ -187,6 +193,7 @@ enum CommandSignals {
   static func interruption() async -> ExitStatus? {
     let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
     var sources: [any DispatchSourceSignal] = []
+    var heard: Set<Int32> = []
     for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated)] {
       let previous = signal(number, SIG_IGN)
       // Whoever started us deaf to it meant it.
@@ -195,11 +202,12 @@ enum CommandSignals {
       source.setEventHandler { continuation.yield(status) }
       source.resume()
       sources.append(source)
+      heard.insert(number)
     }
     let first = await signals.first { _ in true }
     for source in sources { source.cancel() }
-    signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
-    signal(SIGTERM, SIG_DFL)
+    if heard.contains(SIGINT) { signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) } }
+    if heard.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
     return first
   }
 

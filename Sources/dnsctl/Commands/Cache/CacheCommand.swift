@@ -23,6 +23,7 @@ struct CacheCommand: AsyncParsableCommand {
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone
+        143  terminated while it refreshed
       refresh has those of dnsctl resolve, and 74 where an answer was not stored.
       """,
     subcommands: [
