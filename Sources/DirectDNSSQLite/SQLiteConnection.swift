@@ -115,7 +115,8 @@ internal import DirectDNS
       // This stands in the header, and can be read where all else is damaged; of a file that was cut off SQLite reads
       // nothing any more.
       guard error == .damaged else { throw error }
-      let owner = (try? number("PRAGMA application_id")) ?? unsafe directdns_sqlite_application_id(handle)
+      let header = unsafe directdns_sqlite_application_id(handle)
+      let owner = (try? number("PRAGMA application_id")) ?? header
       guard owner != SQLiteSchema.applicationID else { throw error }
       throw .foreign("is a damaged database, and not known to be ours")
     }
