@@ -64,10 +64,12 @@ struct DirectClientTests {
           }
         }
       }
-      let lines = try await server.requests(12)
-      let hosts = [LabSite.www, LabSite.www, LabSite.www, LabSite.api, LabSite.api, LabSite.api]
-      #expect(lines.map(\.host) == hosts + hosts)
-      #expect(lines.map { $0.address == "::1" } == (0..<12).map { $0 >= 6 })
+      // A server notes a request once its response has gone, each process by itself: not in the order of sending.
+      let lines = try await server.requests(12).map { "\($0.host) \($0.address)" }
+      let expected = [LabSite.www, LabSite.api].flatMap { name in
+        ["127.0.0.1", "::1"].flatMap { Array(repeating: "\(name) \($0)", count: 3) }
+      }
+      #expect(lines.sorted() == expected.sorted())
     }
   }
 
