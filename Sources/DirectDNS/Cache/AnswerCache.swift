@@ -188,16 +188,24 @@ final class AnswerCache: Sendable {
 
   // MARK: Writing
 
-  /// Keeps an answer in place of what was known of that family; an answer that is not to be kept still takes
-  /// the place of the one before it.
+  /// Keeps an answer in place of what was known of that family.
   ///
-  /// Returns the number of names that had to go.
+  /// - Returns: the number of names that had to go.
   @discardableResult
   func store(
     _ answer: Answer, to question: AddressQuestion, source: UInt16, asked: ResolverInstant, now: ResolverInstant
   ) -> Int {
+    let policy = state.withLock { $0.policy }
+    return store(
+      CacheEntry(answer, source: source, policy: policy, asked: asked, now: now), inAnswerTo: question, now: now)
+  }
+
+  /// Keeps an entry in place of what was known of that family; nil, an answer that is not to be kept, still takes the
+  /// place of the one before it.
+  ///
+  /// - Returns: the number of names that had to go.
+  func store(_ entry: CacheEntry?, inAnswerTo question: AddressQuestion, now: ResolverInstant) -> Int {
     state.withLock { state in
-      let entry = CacheEntry(answer, source: source, policy: state.policy, asked: asked, now: now)
       state.failures.forget(question)
       return change(question.host, now: now, &state) { value in
         value[question.family] = entry.map(CachedName.Slot.entry) ?? .unknown

@@ -99,7 +99,7 @@ extension Resolver {
   ) async throws(DirectDNSError) -> Resolution {
     func look() async throws(DirectDNSError) -> Resolution {
       call.isDirect(name)
-        ? try await resolve(name, options: options) : try await resolveOrdinarily(name, options: options)
+        ? try await resolve(name, options: options) : try await resolveWithSystemDNS(name, options: options)
     }
     guard let watch else { return try await look() }
     return try await watch.within { () async throws(DirectDNSError) in try await look() }

@@ -59,9 +59,6 @@ struct TokenBucket: Hashable, Sendable {
     return instant
   }
 
-  /// Gives a token back that was not used.
-  mutating func giveBack() { tokens = min(limit.burst, tokens + 1) }
-
   /// When the next token will be there; `now` if one is.
   func ready(at now: ResolverInstant) -> ResolverInstant {
     let missing = 1 - available(at: now)

@@ -55,24 +55,54 @@ public final class CurlTransport: HTTPTransport {
   public func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
+    let request = try request(message, endpoint, timeout)
+    do {
+      return Self.reply(try await loop.perform(request))
+    } catch {
+      throw HTTPTransportError(error)
+    }
+  }
+
+  /// Sends a request, and has the loop's thread say what came of it.
+  ///
+  /// - Returns: what ``cancel(_:)`` takes; its end is told all the same.
+  func start(
+    _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration,
+    done: @escaping @Sendable (Result<HTTPReply, HTTPTransportError>) -> Void
+  ) -> CurlJob? {
+    let request: CurlRequest
+    do throws(HTTPTransportError) { request = try self.request(message, endpoint, timeout) } catch {
+      done(.failure(error))
+      return nil
+    }
+    let job = CurlJob(request) { result in
+      done(result.map { Self.reply($0) }.mapError { HTTPTransportError($0) })
+    }
+    loop.start(job)
+    return job
+  }
+
+  /// Ends a request that nobody wants any more.
+  func cancel(_ job: CurlJob) { loop.cancel(job) }
+
+  private func request(
+    _ message: HTTPMessage, _ endpoint: HTTPEndpoint, _ timeout: Duration
+  ) throws(HTTPTransportError) -> CurlRequest {
     let route = try route(endpoint)
     // A host that only the request knows would be looked up by libcurl itself.
     guard message.url.hasPrefix(route.prefix) else {
       throw .invalidRequest("its URL has another origin than \(endpoint.url.originText)")
     }
-    let request = CurlRequest(
+    return CurlRequest(
       lane: route.lane, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
       body: message.body, timeout: timeout.wholeMilliseconds, bodyLimit: HTTPEndpoint.bodyLimit,
       fieldLimit: HTTPEndpoint.fieldLimit, wantedFields: Self.wantedNames)
-    let response: CurlResponse
-    do {
-      response = try await loop.perform(request)
-    } catch {
-      throw HTTPTransportError(error)
-    }
+  }
+
+  private static func reply(_ response: CurlResponse) -> HTTPReply {
     var fields = HTTPFields()
     for (name, value) in response.fields {
-      guard let field = Self.wantedFields.first(where: { $0.rawName == name }) else { continue }
+      guard let field = wantedFields.first(where: { $0.rawName == name }) else { continue }
       fields.append(HTTPField(name: field, value: value))
     }
     return HTTPReply(

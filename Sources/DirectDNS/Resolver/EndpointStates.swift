@@ -3,6 +3,8 @@ struct EndpointState: Sendable {
   /// Stays while the endpoint is configured, and is never given to another.
   let number: Int
   private(set) var configuration: ProviderConfiguration
+  /// Where it is reached; nil if its address has to be looked up first.
+  private(set) var target: HTTPEndpoint?
   fileprivate(set) var health = EndpointHealth()
   /// What became of its queries so far.
   fileprivate(set) var tally = QueryTally()
@@ -13,6 +15,7 @@ struct EndpointState: Sendable {
   fileprivate init(_ number: Int, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
     self.number = number
     self.configuration = configuration
+    target = Bootstrap.known(configuration)
     bucket = configuration.rateLimit.map { TokenBucket($0, now: now) }
   }
 
@@ -25,6 +28,7 @@ struct EndpointState: Sendable {
 
   fileprivate mutating func update(_ configuration: ProviderConfiguration, at now: ResolverInstant) {
     self.configuration = configuration
+    target = Bootstrap.known(configuration)
     refusesBatches = false
     guard let limit = configuration.rateLimit else {
       bucket = nil
@@ -136,11 +140,6 @@ struct EndpointStates: Sendable {
     guard let place = place(of: number), !endpoints[place].isBlocked(at: now) else { return nil }
     budget.queried(at: now)
     return endpoints[place]
-  }
-
-  /// A turn that was reserved is not needed.
-  mutating func giveBack(_ number: Int) {
-    if let place = place(of: number) { endpoints[place].bucket?.giveBack() }
   }
 
   /// Takes the endpoint that an attempt makes room for when it has had its time: one whose breaker is closed, or else

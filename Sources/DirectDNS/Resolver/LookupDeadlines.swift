@@ -27,17 +27,3 @@ struct LookupDeadlines: Sendable, Hashable {
     return left > .zero ? left : nil
   }
 }
-
-extension Resolver {
-  /// The times of a lookup that begins at that instant.
-  ///
-  /// - Parameters:
-  ///   - timeout: the caller's own time; nothing means the configuration's.
-  ///   - now: when the lookup begins.
-  /// - Returns: the times, by the configuration of the moment.
-  func lookupDeadlines(_ timeout: Duration? = nil, from now: ResolverInstant) -> LookupDeadlines {
-    let settings = self.settings
-    return LookupDeadlines(
-      timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: settings.system != nil)
-  }
-}

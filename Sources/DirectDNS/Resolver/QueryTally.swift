@@ -23,7 +23,9 @@ extension Resolver {
   ///
   /// An endpoint keeps its number while the configuration changes; the system's DNS has none.
   var tallies: [(source: String, endpoint: Int?, tally: QueryTally)] {
-    upstreams.endpoints.map { ($0.configuration.provider.name, $0.number, $0.tally) }
-      + [("system", nil, systemTally.withLock { $0 })]
+    lookups.look { machine in
+      machine.servers.states.endpoints.map { ($0.configuration.provider.name, $0.number, $0.tally) }
+        + [("system", nil, machine.systemTally)]
+    }
   }
 }

@@ -38,15 +38,7 @@ extension Resolver {
     _ host: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, since start: ResolverInstant? = nil,
     at now: ResolverInstant
   ) -> AnswerCache.Settled? {
-    var settled = cache.settle(
-      host, wanted: wanted, expired: expired, prefersIPv6: prefersIPv6, sources: sources, at: now)
-    let firstCount = settled?.firstCount ?? 0
-    if var resolution = settled?.resolution {
-      let isNew = start.map { now.nanoseconds - resolution.ageNanoseconds >= $0.nanoseconds } ?? false
-      ranking.order(&resolution.addresses, firstCount: firstCount, takesTurns: !isNew, at: now)
-      settled?.resolution = resolution
-    }
-    return settled
+    known.settle(host, wanted, expired, prefersIPv6: prefersIPv6, since: start, at: now)
   }
 
   // MARK: Beyond fresh answers
@@ -61,36 +53,31 @@ extension Resolver {
 
   @inline(never)
   func cachedSlowly(_ host: HostName, _ options: LookupOptions) -> Resolution? {
-    let wanted = options.families ?? families
-    let route = settings.configuration.localZones.route(host)
+    let request = request(host, options, settings.configuration)
+    let (wanted, route) = (request.wanted, request.route)
     if let local = try? local(host, route, wanted) { return local }
     guard route == .providers || route == .system else { return nil }
     let now = clock.now
     let settled = settle(host, wanted, options.expired, at: now)
     switch settled?.verdict {
     case .serve(_, let freshness, let refresh):
-      if refresh { refreshBehind(host, wanted, route, at: now) }
+      if refresh { lookups.tell { $0.refreshBehind(request, at: $1) } }
       metrics.hit(freshness)
-      note(freshness, host)
+      news.hit(host, freshness)
       return settled?.resolution
     case .wait:
-      refreshBehind(host, wanted, route, at: now)
+      lookups.tell { $0.refreshBehind(request, at: $1) }
       metrics.hit(.stale)
-      note(.stale, host)
+      news.hit(host, .stale)
       return settled?.resolution
     case .negative(let negative, let left):
-      if metrics.isCollected { metrics.hit(negativeError(host, wanted, negative, left: left)) }
+      if metrics.isCollected { metrics.hit(DirectDNSError(negative, of: host, wanted, left: left)) }
       return nil
     case .miss, nil:
-      refreshBehind(host, wanted, route, at: now)
+      lookups.tell { $0.refreshBehind(request, at: $1) }
       metrics.missed()
       return nil
     }
-  }
-
-  func note(_ freshness: Resolution.Freshness, _ host: HostName) {
-    if freshness == .stale { logger.debug("a stale answer serves", metadata: ["host": "\(host)"]) }
-    settings.configuration.observer?(.hit(host, freshness))
   }
 
   /// An address is its own answer.

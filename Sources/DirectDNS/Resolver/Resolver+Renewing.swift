@@ -21,36 +21,10 @@ extension Resolver {
   func renew(_ host: HostName, _ families: AddressFamilies?, isPatient: Bool) async throws(DirectDNSError) -> Renewal {
     let options = LookupOptions(families: families)
     if let found = fresh(host, options) { return Renewal(resolution: found, wasAsked: false) }
-    let configuration = settings.configuration
-    let wanted = families ?? configuration.families
-    let route = configuration.localZones.route(host)
-    if let local = try local(host, route, wanted) { return Renewal(resolution: local, wasAsked: false) }
-    let deadlines = lookupDeadlines(from: clock.now)
-    var outcomes: [IPAddress.Family: FlightOutcome] = [:]
-    var wasAsked = false
-    // Twice where the store had an answer that is not fresh either.
-    for _ in 0..<2 {
-      let now = clock.now
-      let flights = startRefresh(host, wanted, route, deadlines, at: now)
-      guard !flights.isEmpty else { break }
-      wasAsked = true
-      let isHurried = !isPatient && settle(host, wanted, .allowed, at: now)?.resolution != nil
-      let wait = FlightWait(AddressFamilies(flights.map(\.0)), for: .keeping, clock: clock)
-      let result = await wait.run(flights, until: isHurried ? now + configuration.cache.patience : nil)
-      guard !result.isCancelled else { throw cancelled(host) }
-      outcomes = result.outcomes
-      guard outcomes.values.contains(where: \.isRestored) else { break }
-    }
-    let settled = settle(host, wanted, .allowed, at: clock.now)
-    // What is not kept, as with TTL 0, stands in the outcomes alone.
-    if let resolution = settled?.resolution ?? answer(outcomes) {
-      return Renewal(resolution: resolution, wasAsked: wasAsked)
-    }
-    if case .negative(let negative, let left) = settled?.verdict {
-      throw negativeError(host, wanted, negative, left: left)
-    }
-    let known = outcomes.filter { !$0.value.isRestored }
-    let resolution = try await asked(host, wanted, route, options, deadlines, known: known)
-    return Renewal(resolution: resolution, wasAsked: true)
+    let request = request(host, options, settings.configuration)
+    if let local = try local(host, request.route, request.wanted) { return Renewal(resolution: local, wasAsked: false) }
+    let number = lookups.tell { $0.renew(request, isPatient: isPatient, at: $1) }
+    let outcome = await lookups.outcome(of: number)
+    return Renewal(resolution: try outcome.result.get(), wasAsked: outcome.wasAsked)
   }
 }

@@ -64,21 +64,13 @@ extension Resolver {
     wantedFamilies.store(configuration.families.rawValue, ordering: .relaxed)
     if configuration.cache != before.cache {
       cache.update(configuration.cache)
-      systemFailures.withLock { $0.policy = configuration.cache }
       store?.update(configuration.cache)
     }
     bootstrap.update(system: new.system)
-    upstreams.update(configuration)
-    // Whoever failed may be gone, and nobody waits for a pause to end that was made for another's sake.
-    cache.forgetFailures()
-    systemFailures.withLock { $0.forgetAll() }
+    lookups.tell { $0.update(new, at: $1) }
     if configuration.localZones != before.localZones {
       forgetMoved(from: before.localZones, to: configuration.localZones)
     }
-    let (added, removed) = (
-      configuration.keepAlive.subtracting(before.keepAlive), before.keepAlive.subtracting(configuration.keepAlive)
-    )
-    if !added.isEmpty || !removed.isEmpty { keepAlive { $0 = $0.subtracting(removed).union(added) } }
   }
 
   /// Gives each provider's name a code in the cache.
@@ -97,11 +89,5 @@ extension Resolver {
     for (name, value) in cache.all() where value.ipv4 != .neverAsked || value.ipv6 != .neverAsked {
       if old.route(name) != new.route(name) { cache.forget(name, now: clock.now) }
     }
-  }
-
-  /// Forgets what a flight has just learned, if its name is looked up elsewhere by now: an update that came while it
-  /// flew had nothing to forget yet.
-  func forget(_ host: HostName, unlessRoutedTo routes: [NameRoute]) {
-    if !routes.contains(settings.configuration.localZones.route(host)) { cache.forget(host, now: clock.now) }
   }
 }

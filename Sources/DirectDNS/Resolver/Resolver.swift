@@ -11,14 +11,11 @@ public final class Resolver: Sendable {
   let clock: any ResolverClock
   let cache: AnswerCache
   let ranking = AddressRanking()
-  let upstreams: Upstreams
+  let known: KnownAnswers
+  let lookups: Lookups
+  let news: LookupNews
   let metrics = ResolverMetrics()
   let tracer = LookupSpan.tracer
-  let flights = SingleFlight<AddressQuestion, FlightOutcome>()
-  let systemFlights = SingleFlight<AddressQuestion, FlightOutcome>()
-  let ordinaryFlights = SingleFlight<AddressQuestion, FlightOutcome>()
-  let systemFailures: Locked<FailureMemory>
-  let systemTally = Locked(QueryTally())
   let store: StoreLink?
   let storeReport: StoreReport?
   let sources = SourceNames()
@@ -28,16 +25,12 @@ public final class Resolver: Sendable {
   let usesSystemClock: Bool
   let isWatched: Bool
   let logger = Logger(label: "directdns.resolver")
-  let cacheLogger = Logger(label: "directdns.cache")
-  let systemLogger = Logger(label: "directdns.system")
   private let transport: any HTTPTransport
   /// The transport, where it is the resolver's own.
   let ownTransport: CurlTransport?
   let bootstrap: Bootstrap
   /// Held by the one who changes the settings.
   let updating = Locked(())
-  private let keepAlive = Locked<KeepAlive?>(nil)
-  private let isShutDown = Atomic<Bool>(false)
   /// Whether IPv6 has a route: 0 is unknown, 1 no, 2 yes.
   private let route6 = Atomic<UInt8>(0)
 
@@ -62,7 +55,6 @@ public final class Resolver: Sendable {
     usesSystemClock = clock is SystemClock
     isWatched = metrics.isCollected
     cache = AnswerCache(policy: configuration.cache, capacity: configuration.capacity)
-    systemFailures = Locked(FailureMemory(policy: configuration.cache, capacity: configuration.capacity))
     let storeReport = configuration.store.map { StoreReport(name: $0.name, observer: configuration.observer) }
     self.storeReport = storeReport
     store = configuration.store.map { store in
@@ -79,13 +71,18 @@ public final class Resolver: Sendable {
       self.transport = own
     }
     bootstrap = Bootstrap(system: settings.system, clock: clock)
-    upstreams = Upstreams(
-      configuration, transport: self.transport, clock: clock, bootstrap: bootstrap,
-      report: UpstreamReport(observer: configuration.observer))
-    if !configuration.keepAlive.isEmpty { keepAlive(configuration.keepAlive) }
+    known = KnownAnswers(cache: cache, ranking: ranking, sources: sources)
+    news = LookupNews(
+      upstreams: UpstreamReport(observer: configuration.observer), metrics: metrics, store: storeReport, cache: cache,
+      observer: configuration.observer)
+    let machine = LookupMachine(
+      settings, known: known, hasStore: store != nil, hasLeases: store?.hasLeases ?? false,
+      seed: .random(in: .min ... .max), at: clock.now)
+    lookups = Lookups(
+      machine, clock: clock,
+      sender: QuerySender(transport: self.transport, clock: clock, bootstrap: bootstrap), store: store, news: news)
+    lookups.tell { $0.keepAlive(configuration.keepAlive, at: $1) }
   }
-
-  deinit { keepAlive.withLock { $0?.stop() } }
 
   // MARK: Looking up
 
@@ -156,55 +153,41 @@ public final class Resolver: Sendable {
   /// nothing is dropped.
   public func networkDidChange() {
     route6.store(0, ordering: .relaxed)
-    cache.networkDidChange(now: clock.now)
-    systemFailures.withLock { $0.forgetAll() }
     ranking.networkDidChange()
-    upstreams.networkDidChange()
+    lookups.tell { $0.networkDidChange(at: $1) }
+    transport.networkDidChange()
     logger.info("network changed")
   }
 
   /// Forgets what is known of a name, in the store too, so that the next lookup asks.
   public func invalidate(_ host: HostName) {
-    cache.forget(host, now: clock.now)
+    lookups.tell { $0.invalidate(host, at: $1) }
     metrics.holds(cache.count)
-    for family in IPAddress.Family.allCases {
-      systemFailures.withLock { $0.forget(AddressQuestion(host, family)) }
-      store?.forget(AddressQuestion(host, family))
-    }
+    for family in IPAddress.Family.allCases { store?.forget(AddressQuestion(host, family)) }
   }
 
   /// Sets the names that are refreshed at 75 % of their lifetime without being asked for, in place of those before.
-  public func keepAlive(_ names: Set<HostName>) { keepAlive { $0 = names } }
+  public func keepAlive(_ names: Set<HostName>) { lookups.tell { $0.keepAlive(names, at: $1) } }
 
   /// Changes the set of names that are refreshed without being asked for.
   func keepAlive(_ change: (inout Set<HostName>) -> Void) {
-    keepAlive.withLock { current in
-      var names = current?.names ?? []
+    lookups.tell { machine, now in
+      var names = machine.keptAlive.names
       change(&names)
-      guard names != current?.names ?? [] else { return }
-      cache.keepAlive(names, now: clock.now)
-      current?.stop()
-      current = names.isEmpty ? nil : KeepAlive(self, names)
+      machine.keepAlive(names, at: now)
     }
   }
-
-  /// Has names that wait after a failed refresh look at the time anew.
-  func wakeKeptAlive() { keepAlive.withLock(\.self)?.wake() }
 
   /// Ends what is under way.
   ///
   /// Cached answers can still be read; a lookup that would have to ask fails. What the store has yet to be told is
   /// written behind: a process that is about to end uses ``shutDown(flushingWithin:)``, which waits for it.
   public func shutDown() {
-    isShutDown.store(true, ordering: .relaxed)
-    keepAlive.withLock { current in
-      current?.stop()
-      current = nil
-    }
+    lookups.tell { $0.shutDown(at: $1) }
     transport.shutDown()
   }
 
-  var hasEnded: Bool { isShutDown.load(ordering: .relaxed) }
+  var hasEnded: Bool { lookups.look(\.isShutDown) }
 
   /// Whether IPv6 addresses come first: they do when IPv6 has a route.
   @inline(__always)

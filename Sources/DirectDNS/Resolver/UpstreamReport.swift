@@ -1,4 +1,3 @@
-internal import HTTPTypes
 internal import Logging
 
 /// Tells logs, metrics and the observer what became of queries.
@@ -12,14 +11,12 @@ struct UpstreamReport: Sendable {
   init(observer: (@Sendable (ResolverEvent) -> Void)?) { self.observer = observer }
 
   /// A query ended, with a result for each of its questions.
-  func ended(
-    _ provider: any Provider, _ results: [AddressQuestion: Result<Answer, ProviderFailure>], reply: HTTPReply?,
-    label: QueryLabel, isHedge: Bool = false, duration: Duration
-  ) {
-    metrics.count(.queries, provider.name, label.text)
-    metrics.record(.queryTime, provider.name, duration: duration)
-    if isHedge { metrics.count(.hedges, provider.name) }
-    for (question, result) in results {
+  func ended(_ query: QueryMachine.EndedQuery) {
+    let provider = query.provider
+    metrics.count(.queries, provider.name, query.label.text)
+    metrics.record(.queryTime, provider.name, duration: query.duration)
+    if query.isHedge { metrics.count(.hedges, provider.name) }
+    for (question, result) in query.results {
       if case .failure(let failure) = result, failure.kind != .cancelled {
         logger.debug(
           "query failed",
@@ -32,16 +29,23 @@ struct UpstreamReport: Sendable {
       observer(
         .attempt(
           ResolverEvent.Attempt(
-            provider: provider.name, origin: provider.url.originText, question: question, address: reply?.address,
-            status: reply?.status.code, outcome: Self.text(result), isAnswer: isAnswer, isHedge: isHedge,
-            duration: duration)))
+            provider: provider.name, origin: provider.url.originText, question: question, address: query.address,
+            status: query.status, outcome: Self.text(result), isAnswer: isAnswer, isHedge: query.isHedge,
+            duration: query.duration)))
     }
   }
 
   /// The system's DNS was asked.
-  func askedSystem(_ result: Result<Answer, ProviderFailure>, _ duration: Duration) {
+  func askedSystem(_ question: AddressQuestion, _ result: Result<Answer, ProviderFailure>, _ duration: Duration) {
     metrics.count(.queries, "system", QueryLabel(result).text)
     metrics.record(.queryTime, "system", duration: duration)
+    guard let observer else { return }
+    let isAnswer = if case .success = result { true } else { false }
+    observer(
+      .attempt(
+        ResolverEvent.Attempt(
+          provider: "system", origin: "system", question: question, address: nil, status: nil,
+          outcome: Self.text(result), isAnswer: isAnswer, isHedge: false, duration: duration)))
   }
 
   /// A lookup waits for a provider's request rate.

@@ -25,5 +25,7 @@ public struct UpstreamStatus: Sendable, Hashable {
 
 extension Resolver {
   /// How each provider does, in the order of the configuration.
-  public var upstreamStatus: [UpstreamStatus] { upstreams.status }
+  public var upstreamStatus: [UpstreamStatus] {
+    lookups.look { $0.servers.states.endpoints.map { UpstreamStatus($0.configuration.provider, $0.health) } }
+  }
 }

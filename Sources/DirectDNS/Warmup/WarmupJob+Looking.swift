@@ -124,7 +124,7 @@ extension WarmupJob {
     let result: Result<Resolver.Renewal, DirectDNSError>
     do throws(DirectDNSError) {
       // Where nobody has answered for a while, an expired answer in the hand is not made to wait for another refusal.
-      let isPatient = !resolver.upstreams.areAllOpen()
+      let isPatient = !resolver.lookups.look { $0.servers.areAllOpen }
       result = .success(try await resolver.renew(task.host, plan.families, isPatient: isPatient))
     } catch {
       result = .failure(error)
@@ -132,7 +132,7 @@ extension WarmupJob {
     let now = clock.now
     let outcome = WarmupOutcome(
       host: task.host, result: result, tries: task.failures + task.rejections + 1, duration: now - began)
-    let unblocked = outcome.isOfProvider ? now : resolver.upstreams.unblocked(at: now)
+    let unblocked = outcome.isOfProvider ? now : resolver.lookups.look { $0.servers.unblocked(at: now) }
     let again = retry(task, outcome, wasTurnedAway: unblocked > now, at: now)
     let channels = state.withLock { state -> [WarmupChannel] in
       if unblocked > now { state.queue.pause(until: unblocked) }

@@ -107,7 +107,10 @@ struct MetricTableTests {
     hedging.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 60)) }
     hedging.clock.advance(by: .seconds(90))
     _ = await hedging.outcome()
-    _ = hedging.resolver.refreshAhead(Laboratory.host)
+    let count = hedging.transport.count
+    hedging.resolver.keepAlive([Laboratory.host])
+    hedging.clock.advance(by: .seconds(52))
+    await hedging.transport.waitForSent(count + 1)
     await hedging.settle()
     hedging.transport.answer { _ in .answer(.negative(.noAddress, ttl: nil)) }
     _ = await hedging.failure(Sample.name("empty.example"))

@@ -61,18 +61,6 @@ struct TokenBucketTests {
     #expect(take(&bucket, Sample.at(1)))
   }
 
-  @Test func `a token that is given back is the next one's`() {
-    var bucket = TokenBucket(RateLimit(perSecond: 1, burst: 1), now: Sample.at(0))
-    _ = (0..<3).map { _ in bucket.reserve(at: Sample.at(0)) }
-    bucket.giveBack()
-    let turn = bucket.reserve(at: Sample.at(0))
-    #expect(turn == Sample.at(2))
-    bucket = TokenBucket(RateLimit(perSecond: 1, burst: 1), now: Sample.at(0))
-    bucket.giveBack()
-    #expect(take(&bucket, Sample.at(0)))
-    #expect(!take(&bucket, Sample.at(0)))
-  }
-
   @Test(arguments: [Double.leastNonzeroMagnitude, 1e-300, 1e-10, 1e300, .infinity])
   func `no rate is too small or too large to wait for`(_ rate: Double) {
     var bucket = TokenBucket(RateLimit(perSecond: rate, burst: 1), now: Sample.at(0))

@@ -10,7 +10,7 @@ struct CurlMailboxTests {
     #expect(!mailbox.take(into: &commands))
     mailbox.stop()
     #expect(!mailbox.mayWait())
-    #expect(!mailbox.post(.start(CurlJob(.sample("http://127.0.0.1:1/")))))
+    #expect(!mailbox.post(.start(CurlJob(.sample("http://127.0.0.1:1/")) { _ in })))
     #expect(mailbox.take(into: &commands) && commands.isEmpty)
   }
 }

@@ -143,22 +143,16 @@ struct RecoveryTests {
     laboratory.transport.answer(Script.addresses("192.0.2.1", ttl: 100))
     laboratory.resolver.keepAlive(Set(names))
     await laboratory.transport.waitForSent(5)
-    for name in names { await laboratory.settle(name) }
-    await laboratory.clock.waitForSleepers(5)
+    await laboratory.pass(.zero)
     laboratory.transport.answer { _ in .status(503) }
-    for _ in 0..<150 {
-      laboratory.clock.advance(by: .seconds(1))
-      for name in names { await laboratory.settle(name) }
-      await laboratory.clock.waitForSleepers(5)
-    }
+    for _ in 0..<150 { await laboratory.pass(.seconds(1)) }
     laboratory.transport.answer(Script.addresses("192.0.2.99", ttl: 1000))
     let before = laboratory.transport.count
     _ = await laboratory.outcome(Self.stranger)
     for place in 0..<5 {
-      await laboratory.transport.waitForSent(before + 1 + place + 1)
-      for name in names { await laboratory.settle(name) }
-      await laboratory.clock.waitForSleepers(5)
-      laboratory.clock.advance(by: .milliseconds(20))
+      await laboratory.pass(.zero)
+      #expect(laboratory.transport.count == before + 1 + place + 1)
+      await laboratory.pass(.milliseconds(20))
     }
     for name in names { #expect(laboratory.resolver.cached(name)?.texts == ["192.0.2.99"]) }
     #expect(laboratory.transport.count == before + 1 + 5)

@@ -13,7 +13,7 @@ struct ResolverOrdinaryTests {
   ) async -> Result<Resolution, DirectDNSError> {
     do throws(DirectDNSError) {
       return .success(
-        try await laboratory.resolver.resolveOrdinarily(host, options: LookupOptions(timeout: timeout)))
+        try await laboratory.resolver.resolveWithSystemDNS(host, options: LookupOptions(timeout: timeout)))
     } catch {
       return .failure(error)
     }
@@ -65,7 +65,7 @@ struct ResolverOrdinaryTests {
     laboratory.system.answer { _ in .answer(.addresses("192.0.2.5"), after: .seconds(2)) }
     let patient = Task.immediate { await outcome(laboratory) }
     let hasty = Task.immediate { await outcome(laboratory, timeout: .seconds(1)) }
-    await laboratory.clock.waitForSleepers(3)
+    await laboratory.clock.waitForSleepers(2)
     laboratory.clock.advance(by: .seconds(1))
     #expect(await hasty.value.error?.code == .timedOut)
     laboratory.clock.advance(by: .seconds(1))

@@ -347,7 +347,7 @@ struct ResolverStoreTests {
       laboratory.transport.answer(Script.addresses("192.0.2.1", after: .milliseconds(20)))
     }
     let lookups = [first.begin(), second.begin()]
-    await clock.waitForSleepers(2)
+    #expect(await ProcessState.eventually { second.resolver.lookups.look(\.waitsForLease) })
     clock.advance(by: .milliseconds(20))
     #expect(await lookups[0].value.resolution?.source == .provider("one"))
     await store.wait(for: .endLease(Self.question))
@@ -367,7 +367,7 @@ struct ResolverStoreTests {
     }
     #expect(first.resolver.cached(Self.host)?.freshness == .due)
     #expect(second.resolver.cached(Self.host)?.freshness == .due)
-    await clock.waitForSleepers(2)
+    #expect(await ProcessState.eventually { second.resolver.lookups.look(\.waitsForLease) })
     clock.advance(by: .milliseconds(20))
     await first.settle()
     await store.wait(for: .endLease(Self.question))

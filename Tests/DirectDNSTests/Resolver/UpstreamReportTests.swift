@@ -30,8 +30,10 @@ struct UpstreamReportTests {
       events.withLock { $0.append(event) }
     }
     report.ended(
-      provider.provider, [AddressQuestion(Laboratory.host, .ipv6): result], reply: reply,
-      label: QueryLabel(result), isHedge: true, duration: .milliseconds(12))
+      QueryMachine.EndedQuery(
+        provider: provider.provider, results: [(AddressQuestion(Laboratory.host, .ipv6), result)],
+        label: QueryLabel(result), status: reply?.status.code, address: reply?.address, isHedge: true,
+        duration: .milliseconds(12)))
     guard case .attempt(let attempt) = try #require(events.withLock { $0.last }) else {
       Issue.record("another event")
       throw CancellationError()
@@ -66,12 +68,14 @@ struct UpstreamReportTests {
   @Test func `a query for several names is told question by question, and counted once`() {
     let report = UpstreamReport { [events] event in events.withLock { $0.append(event) } }
     let provider = JSONProvider(name: "one", url: Sample.url("https://dns.example/resolve"))
-    let results: [AddressQuestion: Result<Answer, ProviderFailure>] = [
-      AddressQuestion(Sample.name("a.example"), .ipv4): .success(.addresses("192.0.2.1")),
-      AddressQuestion(Sample.name("b.example"), .ipv4): .failure(ProviderFailure(.transport, "left out")),
+    let results: [(AddressQuestion, Result<Answer, ProviderFailure>)] = [
+      (AddressQuestion(Sample.name("a.example"), .ipv4), .success(.addresses("192.0.2.1"))),
+      (AddressQuestion(Sample.name("b.example"), .ipv4), .failure(ProviderFailure(.transport, "left out"))),
     ]
     report.ended(
-      provider, results, reply: nil, label: QueryLabel(.success(.addresses("192.0.2.1"))), duration: .zero)
+      QueryMachine.EndedQuery(
+        provider: provider, results: results, label: QueryLabel(.success(.addresses("192.0.2.1"))), isHedge: false,
+        duration: .zero))
     let told = events.withLock { $0 }.compactMap { event -> String? in
       guard case .attempt(let attempt) = event else { return nil }
       return "\(attempt.question.host) \(attempt.isAnswer)"

@@ -49,15 +49,14 @@ final class Laboratory: Sendable {
 
   /// Waits until nothing is asked about a name any more, and what came is in the cache.
   func settle(_ host: HostName = Laboratory.host) async {
-    for flights in [resolver.flights, resolver.systemFlights] {
-      for family in IPAddress.Family.allCases {
-        // Joins the flight that is under way; without one, this one lands at once and changes nothing.
-        let flight = flights.flight(AddressQuestion(host, family)) {
-          .failed(DirectDNSError(.cancelled, "none"))
-        }
-        await withCheckedContinuation { continuation in flight.observe { _ in continuation.resume() } }
-      }
-    }
+    await resolver.lookups.finished(host, servers: [.providers, .system])
+  }
+
+  /// Moves time on, has the resolver do what is due by then, and waits until nothing is asked any more.
+  func pass(_ duration: Duration) async {
+    clock.advance(by: duration)
+    resolver.lookups.tell { $0.timePassed(at: $1) }
+    await resolver.lookups.finished(servers: [.providers, .system])
   }
 
   /// Puts an answer into the cache by looking it up.

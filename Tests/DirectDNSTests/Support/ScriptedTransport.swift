@@ -48,6 +48,9 @@ final class ScriptedTransport: HTTPTransport {
   /// Waits until at least so many queries were sent.
   func waitForSent(_ count: Int) async { await state.wait { $0.sent.count >= count } }
 
+  /// Waits until at least so many queries were given up.
+  func waitForCancelled(_ count: Int) async { await state.wait { $0.cancelled.count >= count } }
+
   func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {

@@ -5,7 +5,7 @@ import Testing
 
 /// Warm-ups over an API that takes several names at once, through the whole of the library, over sockets.
 @Suite(.timeLimit(.minutes(1)))
-struct UpstreamsBatchingTests {
+struct BatchReadingTests {
   private static let secret = "00112233445566778899aabbccddeeff"
 
   private static let paths = ["/7/d", "/7/sign_d", "/7/sign_resolve", "/v2/d?id=7"]

@@ -7,8 +7,8 @@ import Testing
 ///
 /// No cache stands before them.
 @Suite(.timeLimit(.minutes(1)))
-struct UpstreamsTests {
-  private typealias Outcome = Result<Upstreams.Answered, Upstreams.Failed>
+struct QueryMachineTests {
+  private typealias Outcome = QueryLaboratory.Outcome
 
   private let clock = ManualClock()
   private let transport: ScriptedTransport
@@ -21,26 +21,25 @@ struct UpstreamsTests {
 
   private func upstreams(
     _ providers: String..., hedges: Bool = false, limits: [String: RateLimit] = [:], hasBootstrap: Bool = true
-  ) -> Upstreams {
+  ) -> QueryLaboratory {
     var configuration = Laboratory.configuration(providers)
     configuration.hedges = hedges
     for index in configuration.providers.indices {
       configuration.providers[index].rateLimit = limits[providers[index]]
       if !hasBootstrap { configuration.providers[index].bootstrap = [] }
     }
-    return Upstreams(
-      configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock),
-      report: UpstreamReport(observer: nil))
+    return QueryLaboratory(
+      configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock))
   }
 
   private func begin(
-    _ upstreams: Upstreams, _ host: String = "www.example.net", _ family: IPAddress.Family = .ipv4,
+    _ upstreams: QueryLaboratory, _ host: String = "www.example.net", _ family: IPAddress.Family = .ipv4,
     timeout: Duration = .seconds(5), at start: ResolverInstant? = nil, hasSystem: Bool = true
   ) -> Task<Outcome, Never> {
     let question = AddressQuestion(Sample.name(host), family)
     let deadlines = LookupDeadlines(timeout: timeout, from: start ?? clock.now, hasSystem: hasSystem)
     return Task.immediate {
-      do throws(Upstreams.Failed) {
+      do throws(QueryMachine.Failed) {
         return .success(try await upstreams.answer(question, deadlines))
       } catch {
         return .failure(error)
@@ -49,7 +48,7 @@ struct UpstreamsTests {
   }
 
   private func ask(
-    _ upstreams: Upstreams, _ host: String = "www.example.net", _ family: IPAddress.Family = .ipv4
+    _ upstreams: QueryLaboratory, _ host: String = "www.example.net", _ family: IPAddress.Family = .ipv4
   ) async -> Outcome {
     await begin(upstreams, host, family).value
   }
@@ -57,7 +56,7 @@ struct UpstreamsTests {
   /// The place of the provider that answered.
   private func provider(_ outcome: Outcome) -> Int? { try? outcome.get().endpoint }
 
-  private func failed(_ outcome: Outcome) -> Upstreams.Failed? {
+  private func failed(_ outcome: Outcome) -> QueryMachine.Failed? {
     if case .failure(let failed) = outcome { failed } else { nil }
   }
 
@@ -273,6 +272,7 @@ struct UpstreamsTests {
     #expect(failed?.attempts.map(\.provider) == ["one", "two"])
     #expect(transport.sent.map(\.at) == [Sample.at(0), Sample.at(3)])
     #expect(transport.sent.map(\.timeout) == [.milliseconds(3500), .milliseconds(500)])
+    await transport.waitForCancelled(1)
     #expect(transport.cancelled.map(\.provider) == ["one"])
     #expect(clock.sleeperCount == 0)
   }
@@ -305,8 +305,7 @@ struct UpstreamsTests {
     }
     let lookup = begin(upstreams, hasSystem: false)
     await transport.waitForSent(3)
-    // The reply, and the instant at which the first attempt would have had its time.
-    await clock.waitForSleepers(2)
+    await clock.waitForSleepers()
     clock.advance(by: .milliseconds(4500))
     #expect(provider(await lookup.value) == 2)
   }
@@ -466,6 +465,7 @@ struct UpstreamsTests {
     #expect(clock.now == Sample.at(0.15))
     #expect(transport.asked == ["one", "two"])
     // The loser was cancelled, and that says nothing about it.
+    await transport.waitForCancelled(1)
     #expect(transport.cancelled.map(\.provider) == ["one"])
     #expect(clock.sleeperCount == 0)
   }
@@ -482,6 +482,7 @@ struct UpstreamsTests {
     await clock.waitForSleepers(2)
     clock.advance(by: .milliseconds(50))
     #expect(provider(await lookup.value) == 0)
+    await transport.waitForCancelled(1)
     #expect(transport.cancelled.map(\.provider) == ["two"])
   }
 
@@ -566,9 +567,8 @@ struct UpstreamsTests {
   @Test func `an endpoint that waits for its own address does not hold up the winner`() async {
     var configuration = Laboratory.configuration(["one", "two"])
     configuration.providers[0].bootstrap = []
-    let upstreams = Upstreams(
-      configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock),
-      report: UpstreamReport(observer: nil))
+    let upstreams = QueryLaboratory(
+      configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock))
     system.answer { _ in .silence }
     transport.reply { _ in Self.good }
     let lookup = begin(upstreams)
@@ -623,7 +623,8 @@ struct UpstreamsTests {
     transport.reply { _ in Self.good }
     let lookups = (0..<20).map { begin(upstreams, "n\($0).example") }
     for waiting in stride(from: 19, through: 1, by: -1) {
-      await clock.waitForSleepers(waiting)
+      await transport.waitForSent(20 - waiting)
+      await clock.waitForSleepers()
       clock.advance(by: .milliseconds(100))
     }
     for lookup in lookups { #expect(provider(await lookup.value) == 0) }
@@ -635,27 +636,13 @@ struct UpstreamsTests {
     let upstreams = upstreams("one", limits: ["one": RateLimit(perSecond: 10, burst: 1)])
     transport.reply { _ in Self.good }
     let lookups = (0..<10).map { begin(upstreams, "n\($0).example") }
-    await clock.waitForSleepers(9)
+    await clock.waitForSleepers()
     clock.advance(by: .seconds(1))
     for lookup in lookups { _ = await lookup.value }
     #expect(Set(transport.sent.map(\.question.host.text)).count == 10)
     // A late clock: each had its own instant, and nobody lost his to another.
     #expect(provider(await ask(upstreams, "late.example")) == 0)
     #expect(clock.sleeperCount == 0)
-  }
-
-  @Test func `a lookup that leaves gives its turn back`() async throws {
-    let upstreams = upstreams("one", limits: ["one": RateLimit(perSecond: 1)])
-    transport.reply { _ in Self.good }
-    _ = await ask(upstreams, "n0.example")
-    let left = begin(upstreams, "n1.example")
-    await clock.waitForSleepers()
-    left.cancel()
-    _ = await left.value
-    let lookup = begin(upstreams, "n2.example")
-    await clock.waitForSleepers()
-    clock.advance(by: .seconds(1))
-    #expect(try await lookup.value.get().asked == Sample.at(1))
   }
 
   @Test func `a turn that comes while the provider says 429 is put off until it may be asked`() async throws {

@@ -1,0 +1,93 @@
+/// A value that decides: it is told what has happened, and says what is to be done.
+///
+/// It has no clock, no socket, no lock and no task, so that a test or a simulation can lead it through anything.
+protocol StateMachine: Sendable {
+  /// Something to be done.
+  associatedtype Action: Sendable
+
+  /// Takes what is to be done, in order.
+  mutating func takeActions() -> [Action]
+
+  /// When it wants to be told the time, unless something happens before; nil for not at all.
+  mutating func nextInstant() -> ResolverInstant?
+}
+
+/// Runs a state machine: any thread may tell it what has happened, and what it wants done is done in order, by one thread
+/// at a time and without the lock.
+///
+/// Whoever tells it something carries out what follows, unless another thread is about to do so anyway: nobody waits for
+/// anybody, and what a call has changed is so when the call returns.
+final class MachineRunner<Machine: StateMachine>: Sendable {
+  private struct State {
+    var machine: Machine
+    var isPerforming = false
+    var timer: Timer?
+  }
+
+  private struct Timer {
+    var instant: ResolverInstant
+    var task: Task<Void, Never>
+  }
+
+  private let state: Locked<State>
+  private let clock: any ResolverClock
+
+  init(_ machine: Machine, clock: any ResolverClock) {
+    state = Locked(State(machine: machine))
+    self.clock = clock
+  }
+
+  deinit { state.withLock { $0.timer?.task.cancel() } }
+
+  /// Looks at the machine without changing it.
+  func look<Result>(_ body: (Machine) -> Result) -> Result { state.withLock { body($0.machine) } }
+
+  /// Tells the machine something, and has done what follows.
+  ///
+  /// - Parameters:
+  ///   - event: tells it.
+  ///   - perform: does what it wants done; never called by two threads at a time, nor with the lock held.
+  ///   - wake: called when the time has come that the machine wants to be told of.
+  /// - Returns: what the machine says at once.
+  @discardableResult
+  func tell<Result>(
+    _ event: (inout Machine, _ now: ResolverInstant) -> Result, perform: (Machine.Action) -> Void, wake: @escaping @Sendable () -> Void
+  ) -> Result {
+    var (result, actions) = state.withLock { state -> (Result, [Machine.Action]) in
+      let result = event(&state.machine, clock.now)
+      return (result, state.isPerforming ? [] : next(&state, wake))
+    }
+    while !actions.isEmpty {
+      for action in actions { perform(action) }
+      actions = state.withLock { next(&$0, wake) }
+    }
+    return result
+  }
+
+  /// What is to be done next, or the end of doing.
+  private func next(_ state: inout State, _ wake: @escaping @Sendable () -> Void) -> [Machine.Action] {
+    let actions = state.machine.takeActions()
+    state.isPerforming = !actions.isEmpty
+    if actions.isEmpty { setTimer(&state, wake) }
+    return actions
+  }
+
+  private func setTimer(_ state: inout State, _ wake: @escaping @Sendable () -> Void) {
+    guard let instant = state.machine.nextInstant() else {
+      state.timer?.task.cancel()
+      state.timer = nil
+      return
+    }
+    // A timer that comes early costs one look; to set each anew would cost a task for each lookup.
+    if let timer = state.timer {
+      guard instant < timer.instant else { return }
+      timer.task.cancel()
+    }
+    let task = Task { [weak self, clock] in
+      guard (try? await clock.sleep(until: instant)) != nil else { return }
+      self?.state.withLock { if $0.timer?.instant == instant { $0.timer = nil } }
+      wake()
+    }
+    state.timer = Timer(instant: instant, task: task)
+  }
+}

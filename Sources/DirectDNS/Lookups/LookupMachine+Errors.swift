@@ -1,0 +1,125 @@
+/// The errors of lookups: each names the host, who was asked, the reason, and what to do.
+extension LookupMachine {
+  func cancelledError(_ host: HostName) -> DirectDNSError {
+    DirectDNSError(.cancelled, "The lookup of \(host) was cancelled.", underlying: CancellationError())
+  }
+
+  func shutDownError(_ host: HostName) -> DirectDNSError {
+    DirectDNSError(.shutDown, "The resolver was shut down before \(host) was looked up.")
+  }
+
+  func shutDownDuring(_ host: HostName) -> DirectDNSError {
+    DirectDNSError(.shutDown, "The resolver was shut down while \(host) was looked up.")
+  }
+
+  func negativeError(
+    _ host: HostName, _ wanted: AddressFamilies, _ negative: Answer.Negative, left: Int64? = nil
+  ) -> DirectDNSError {
+    DirectDNSError(negative, of: host, wanted, left: left)
+  }
+
+  /// Every family that was asked has nothing; not found only if all of them say so.
+  func negativeError(_ request: LookupRequest, _ outcomes: FamilyOutcomes) -> DirectDNSError {
+    let isMissing = outcomes.all.allSatisfy {
+      if case .answered(let answer, _, _) = $0 { answer.content == .negative(.nameNotFound) } else { false }
+    }
+    return negativeError(request.host, request.wanted, isMissing ? .nameNotFound : .noAddress)
+  }
+
+  func providersFailed(_ question: AddressQuestion, _ failed: QueryMachine.Failed) -> DirectDNSError {
+    DirectDNSError(
+      failed.isTimeout ? .timedOut : .upstreamFailed, "\(question) was answered by no provider.",
+      attempts: failed.attempts)
+  }
+
+  static func systemFailed(_ host: HostName, _ failure: ProviderFailure) -> DirectDNSError {
+    DirectDNSError(
+      .upstreamFailed, "\(host) could not be looked up: the system's DNS failed.",
+      attempts: [.init(provider: "system", reason: failure.reason)])
+  }
+
+  static func systemFailed(_ failure: ProviderFailure) -> DirectDNSError {
+    DirectDNSError(
+      .upstreamFailed, "The system's DNS failed.", attempts: [.init(provider: "system", reason: failure.reason)])
+  }
+
+  func systemAloneError(_ host: HostName, _ errors: [DirectDNSError]) -> DirectDNSError {
+    let isLate = errors.isEmpty
+    return DirectDNSError(
+      isLate ? .timedOut : .upstreamFailed,
+      "\(host) could not be looked up: direct connect is switched off for it, and the system's DNS \(isLate ? "did not answer in time" : "failed"). Check the machine's own DNS, or switch direct connect on.",
+      attempts: errors.first?.attempts ?? [])
+  }
+
+  /// What all families' failures say together.
+  ///
+  /// - Parameters:
+  ///   - request: what was looked up.
+  ///   - errors: one error a family and source.
+  ///   - systemSays: the negative answer of the system's DNS, where it gave one.
+  /// - Returns: the error to throw.
+  func failure(
+    _ request: LookupRequest, _ errors: [DirectDNSError], systemSays: DirectDNSError.Code? = nil
+  ) -> DirectDNSError {
+    var attempts: [DirectDNSError.Attempt] = []
+    for attempt in errors.flatMap(\.attempts) where !attempts.contains(attempt) { attempts.append(attempt) }
+    let isTimeout = systemSays == nil && (errors.isEmpty || errors.allSatisfy { $0.code == .timedOut })
+    let who =
+      switch systemSays {
+      case .nameNotFound: "no provider answered, and only the system's DNS says that it does not exist"
+      case .some: "no provider answered, and the system's DNS has no address for it"
+      case nil: settings.system == nil ? "no provider answered" : "neither the providers nor the system's DNS answered"
+      }
+    let stale = request.expired == .refused ? "expired answers are refused" : "no expired answer is known"
+    return DirectDNSError(
+      isTimeout ? .timedOut : .upstreamFailed,
+      "\(request.host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). \(Self.advice(attempts))",
+      attempts: attempts)
+  }
+
+  /// What to do about providers that failed: a pure function.
+  ///
+  /// Only where all of them have one trouble is it theirs; the system's DNS says nothing about them.
+  static func advice(_ attempts: [DirectDNSError.Attempt]) -> String {
+    let troubles = Set(attempts.filter { $0.provider != "system" }.map(\.trouble))
+    return switch troubles {
+    case [.certificate]:
+      "If this machine's clock and certificate authorities are right, somebody stands between: name other providers, or trust a private authority."
+    case [.reply]: "The providers can be reached: check their URLs and credentials, or name others."
+    default: "Check this machine's network, or name other providers."
+    }
+  }
+}
+
+extension DirectDNSError.Attempt.Trouble {
+  init(_ error: HTTPTransportError?, hasReply: Bool) {
+    self =
+      switch error {
+      case .tls: .certificate
+      case nil where hasReply: .reply
+      default: .network
+      }
+  }
+}
+
+extension AddressFamilies {
+  init(_ families: [IPAddress.Family]) {
+    self = families.reduce(into: []) { $0.insert(AddressFamilies($1)) }
+  }
+}
+
+extension DirectDNSError {
+  /// A negative answer, as its caller is told.
+  init(_ negative: Answer.Negative, of host: HostName, _ wanted: AddressFamilies, left: Int64? = nil) {
+    let kept = left.map { " (known for \(max(1, $0 / 1_000_000_000)) s more)" } ?? ""
+    switch negative {
+    case .nameNotFound: self.init(.nameNotFound, "\(host) does not exist\(kept). Check its spelling.")
+    case .noAddress:
+      let kind = wanted == .any ? "address" : "\(wanted) address"
+      self.init(
+        .noAddress,
+        "\(host) exists and has no \(kind)\(kept). \(wanted == .any ? "Check its DNS records." : "Ask for any family.")"
+      )
+    }
+  }
+}

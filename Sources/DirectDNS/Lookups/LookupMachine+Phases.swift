@@ -1,0 +1,265 @@
+/// What a lookup waits for, one thing after the other.
+extension LookupMachine {
+  // MARK: Beginnings
+
+  /// A stale answer is there: the refresh may take as long as patience lasts, then the stale answer serves.
+  mutating func refresh(_ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, at now: ResolverInstant) {
+    let started = startRefresh(
+      request.host, request.wanted, request.route, deadlines, waiter: .lookup(number), at: now)
+    let end = min(now + settings.configuration.cache.patience, deadlines.whole)
+    wait(number, request, deadlines, .refreshing, started, until: end, at: now)
+  }
+
+  /// Nothing is there: asks, and falls back on expired answers and the system's DNS.
+  mutating func ask(
+    _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, known: FamilyOutcomes = FamilyOutcomes(),
+    isSecondLook: Bool = false, at now: ResolverInstant
+  ) {
+    guard !isShutDown else { return finish(number, .failure(shutDownError(request.host))) }
+    var outcomes = known
+    var asked: AddressFamilies = []
+    for family in request.wanted.members where outcomes[family] == nil {
+      let question = AddressQuestion(request.host, family)
+      switch cache.remembered(question, at: now) {
+      case .negative(let negative, let source, let life):
+        outcomes[family] = .answered(Answer(.negative(negative), ttl: nil), self.known.sources[Int(source)], life)
+      case .failure(let error): outcomes[family] = .failed(error)
+      case nil:
+        asked.insert(AddressFamilies(family))
+        join(question, request.route, deadlines, .lookup(number), at: now)
+      }
+    }
+    wait(
+      number, request, deadlines, .asking(outcomes, isSecondLook: isSecondLook), asked, until: deadlines.whole,
+      at: now)
+  }
+
+  /// One family is known: whoever is handed its addresses gets those of the other too if they come within a moment.
+  mutating func complete(
+    _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, _ resolution: Resolution,
+    _ open: AddressFamilies, at now: ResolverInstant
+  ) {
+    for family in open.members {
+      join(AddressQuestion(request.host, family), request.route, deadlines, .lookup(number), at: now)
+    }
+    wait(
+      number, request, deadlines, .completing(resolution), open, for: .keeping,
+      until: min(now + FamilyRace.resolutionDelay, deadlines.whole), at: now)
+  }
+
+  mutating func renew(
+    _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, isPatient: Bool, round: Int,
+    outcomes: FamilyOutcomes = FamilyOutcomes(), at now: ResolverInstant
+  ) {
+    let started = startRefresh(
+      request.host, request.wanted, request.route, deadlines, waiter: .lookup(number), at: now)
+    let isHurried = !isPatient && settled(request, at: now)?.resolution != nil
+    let end = isHurried ? min(now + settings.configuration.cache.patience, deadlines.whole) : deadlines.whole
+    var lookup = Lookup(
+      request: request, deadlines: deadlines, phase: .renewing(isPatient: isPatient, round: round),
+      wait: FamilyWait(started, for: .keeping, until: end))
+    lookup.wasAsked = round > 0 || !started.isEmpty
+    if started.isEmpty { renewed(number, lookup, outcomes, at: now) } else { goOn(number, lookup, at: now) }
+  }
+
+  mutating func wait(
+    _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, _ phase: Lookup.Phase,
+    _ families: AddressFamilies, for purpose: FamilyRace.Purpose? = nil, until end: ResolverInstant,
+    at now: ResolverInstant
+  ) {
+    let wait = FamilyWait(
+      families, for: purpose ?? request.purpose, preferred: request.preferred, until: end)
+    goOn(number, Lookup(request: request, deadlines: deadlines, phase: phase, wait: wait, wasAsked: true), at: now)
+  }
+
+  /// Waits on, or does what follows the wait.
+  mutating func goOn(_ number: Int, _ lookup: Lookup, at now: ResolverInstant) {
+    var lookup = lookup
+    if !lookup.wait.isOver { lookup.wait.timePassed(at: now) }
+    guard lookup.wait.isOver else {
+      timers.set(.lookup(number), at: lookup.wait.end)
+      lookups[number] = lookup
+      return
+    }
+    let outcomes = lookup.wait.outcomes
+    switch lookup.phase {
+    case .refreshing: refreshed(number, lookup, outcomes, at: now)
+    case .asking(var known, let isSecondLook):
+      known.merge(outcomes)
+      asked(number, lookup, known, isSecondLook: isSecondLook, at: now)
+    case .completing(let resolution):
+      let isMore = outcomes.all.contains(where: \.hasAddresses)
+      let whole = isMore ? settled(lookup.request, at: now)?.resolution : nil
+      finish(number, .success(whole ?? resolution))
+    case .fallingBack(let known, let failed):
+      systemAsked(number, lookup, known, failed: failed, outcomes, at: now)
+    case .askingSystemAlone: systemAloneAsked(number, lookup, outcomes, at: now)
+    case .renewing(let isPatient, let round):
+      if outcomes.hasRestored, round == 0 {
+        // What the store had is not fresh either.
+        renew(
+          number, lookup.request, lookup.deadlines, isPatient: isPatient, round: 1, outcomes: outcomes, at: now)
+      } else {
+        renewed(number, lookup, outcomes, at: now)
+      }
+    }
+  }
+
+  mutating func finish(_ number: Int, _ result: Result<Resolution, DirectDNSError>, wasAsked: Bool = true) {
+    timers.set(.lookup(number), at: nil)
+    actions.append(.answer(number, result, wasAsked: wasAsked))
+  }
+
+  // MARK: What follows a wait
+
+  private mutating func refreshed(
+    _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
+  ) {
+    let request = lookup.request
+    if !outcomes.hasRestored, let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
+    // The table knows best what is left: a negative answer has replaced the stale one by now.
+    let settled = settled(request, at: now)
+    if let resolution = settled?.resolution {
+      tell(.hit(request.host, resolution.freshness))
+      return finish(number, .success(resolution))
+    }
+    if case .negative(let negative, let left)? = settled?.verdict {
+      return finish(number, .failure(negativeError(request.host, request.wanted, negative, left: left)))
+    }
+    if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
+    ask(number, request, lookup.deadlines, known: outcomes, at: now)
+  }
+
+  private mutating func asked(
+    _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, isSecondLook: Bool, at now: ResolverInstant
+  ) {
+    let request = lookup.request
+    let isRestored = !isSecondLook && outcomes.hasRestored
+    // The cache has what came from the store, beside what others said.
+    let settled = isRestored ? settled(request, at: now) : nil
+    if isRestored, serve(number, lookup, settled, after: outcomes, at: now) { return }
+    if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
+    guard isRestored else { return fallBack(number, lookup, outcomes, at: now) }
+    if case .wait? = settled?.verdict { return refresh(number, request, lookup.deadlines, at: now) }
+    // The caller has no use for it: this time the providers are asked.
+    ask(number, request, lookup.deadlines, isSecondLook: true, at: now)
+  }
+
+  /// Serves what the cache has after the store was looked into, if it has something to serve at once.
+  private mutating func serve(
+    _ number: Int, _ lookup: Lookup, _ settled: AnswerCache.Settled?, after outcomes: FamilyOutcomes,
+    at now: ResolverInstant
+  ) -> Bool {
+    let request = lookup.request
+    switch settled?.verdict {
+    case .serve(let served, let freshness, let refresh):
+      guard let resolution = settled?.resolution else { return false }
+      let open = refresh ? openFamilies(request, served, at: now) : []
+      tell(.hit(request.host, freshness))
+      // What is still under way was waited for.
+      let answered = AddressFamilies(open.members.filter { outcomes[$0] != nil })
+      if answered.isEmpty || request.purpose != .handingOut {
+        finish(number, .success(resolution))
+      } else {
+        complete(number, request, lookup.deadlines, resolution, answered, at: now)
+      }
+      return true
+    case .negative(let negative, let left):
+      finish(number, .failure(negativeError(request.host, request.wanted, negative, left: left)))
+      return true
+    case .wait, .miss, nil: return false
+    }
+  }
+
+  /// No provider has addresses: answers that expired come before the system's DNS.
+  private mutating func fallBack(
+    _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
+  ) {
+    let request = lookup.request
+    let failed = AddressFamilies(
+      request.wanted.members.filter { family in
+        if case .answered = outcomes[family] { false } else { true }
+      })
+    guard !failed.isEmpty else { return finish(number, .failure(negativeError(request, outcomes))) }
+    if let resolution = settled(request, at: now)?.resolution {
+      tell(.hit(request.host, resolution.freshness))
+      return finish(number, .success(resolution))
+    }
+    let errors = failed.members.compactMap { outcomes[$0]?.error }
+    if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
+    guard request.route == .providers, settings.system != nil, now < lookup.deadlines.whole else {
+      return finish(number, .failure(failure(request, errors)))
+    }
+    tell(.askingSystem(request.host))
+    for family in failed.members {
+      join(
+        .init(question: AddressQuestion(request.host, family), server: .system), lookup.deadlines, .lookup(number),
+        at: now)
+    }
+    wait(
+      number, request, lookup.deadlines, .fallingBack(outcomes, failed: failed), failed,
+      until: lookup.deadlines.whole, at: now)
+  }
+
+  private mutating func systemAsked(
+    _ number: Int, _ lookup: Lookup, _ known: FamilyOutcomes, failed: AddressFamilies, _ outcomes: FamilyOutcomes,
+    at now: ResolverInstant
+  ) {
+    let request = lookup.request
+    if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
+    let errors = failed.members.compactMap { known[$0]?.error }
+    let systemErrors = failed.members.compactMap { outcomes[$0]?.error }
+    if let ended = systemErrors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
+    guard systemErrors.isEmpty, outcomes.all.count == failed.members.count else {
+      return finish(number, .failure(failure(request, errors + systemErrors)))
+    }
+    guard failed == request.wanted else {
+      var all = known
+      all.merge(outcomes)
+      return finish(number, .failure(negativeError(request, all)))
+    }
+    // Where no provider answers, a captive portal's DNS may well be the one that says "does not exist": its word is
+    // told, and is not taken for the name's own answer.
+    finish(number, .failure(failure(request, errors, systemSays: negativeError(request, outcomes).code)))
+  }
+
+  private mutating func systemAloneAsked(
+    _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
+  ) {
+    let request = lookup.request
+    if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
+    let errors = outcomes.all.compactMap(\.error)
+    if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
+    guard errors.isEmpty, outcomes.all.count == request.wanted.members.count else {
+      return finish(number, .failure(systemAloneError(request.host, errors)))
+    }
+    finish(number, .failure(negativeError(request, outcomes)))
+  }
+
+  private mutating func renewed(
+    _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
+  ) {
+    let request = lookup.request
+    let settled = settled(request, at: now)
+    // What is not kept, as with TTL 0, stands in the outcomes alone.
+    if let resolution = settled?.resolution ?? resolution(outcomes, request, at: now) {
+      return finish(number, .success(resolution), wasAsked: lookup.wasAsked)
+    }
+    if case .negative(let negative, let left)? = settled?.verdict {
+      return finish(
+        number, .failure(negativeError(request.host, request.wanted, negative, left: left)),
+        wasAsked: lookup.wasAsked)
+    }
+    var known = FamilyOutcomes()
+    for family in IPAddress.Family.allCases where outcomes[family]?.isRestored == false {
+      known[family] = outcomes[family]
+    }
+    ask(number, request, lookup.deadlines, known: known, at: now)
+  }
+
+  private func resolution(
+    _ outcomes: FamilyOutcomes, _ request: LookupRequest, at now: ResolverInstant
+  ) -> Resolution? {
+    known.resolution(outcomes, prefersIPv6: request.prefersIPv6, at: now)
+  }
+}

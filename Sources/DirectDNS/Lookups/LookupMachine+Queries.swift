@@ -1,0 +1,378 @@
+/// Questions under way: each is asked once, whoever waits for it.
+extension LookupMachine {
+  // MARK: Joining
+
+  /// Waits for a question that is asked of whoever the name's route leads to.
+  mutating func join(
+    _ question: AddressQuestion, _ route: NameRoute, _ deadlines: LookupDeadlines,
+    _ waiter: InFlightQuery.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
+  ) {
+    join(
+      .init(question: question, server: route == .system ? .system : .providers), deadlines, waiter, batch: batch,
+      at: now)
+  }
+
+  mutating func join(
+    _ key: InFlightQuery.Key, _ deadlines: LookupDeadlines, _ waiter: InFlightQuery.Waiter?, batch: Int? = nil,
+    at now: ResolverInstant
+  ) {
+    if let number = numbers[key] {
+      if let waiter, queries[number]?.waiters.contains(waiter) == false { queries[number]?.waiters.append(waiter) }
+      return
+    }
+    let number = number()
+    var query = InFlightQuery(key: key, deadlines: deadlines, asked: now, generation: generation)
+    if let waiter { query.waiters.append(waiter) }
+    numbers[key] = number
+    switch key.server {
+    case .providers:
+      if let batch {
+        query.batch = batch
+        batches[batch]?.expect()
+      }
+      if hasStore {
+        query.stage = .reading(nil)
+        actions.append(.readStore(number, key.question))
+        queries[number] = query
+      } else {
+        askServers(number, query, at: now)
+      }
+    case .system:
+      queries[number] = query
+      if let error = systemFailures.error(for: key.question, at: now) {
+        landings.append((number, .failed(error)))
+      } else if let system = settings.system {
+        askSystem(number, query, system, at: now)
+      } else {
+        landings.append((number, .failed(DirectDNSError(.refused, "The system's DNS is off."))))
+      }
+    case .systemAlone:
+      queries[number] = query
+      askSystem(number, query, settings.systemSource, at: now)
+    }
+  }
+
+  private mutating func askSystem(
+    _ number: Int, _ query: InFlightQuery, _ system: any SystemSource, at now: ResolverInstant
+  ) {
+    let timeout = max(query.deadlines.whole - now, .milliseconds(1))
+    actions.append(.askSystem(number, query.question, system, timeout: timeout))
+  }
+
+  // MARK: Refreshing
+
+  /// Asks for those families that are not fresh and may be asked for.
+  ///
+  /// - Returns: the families.
+  mutating func startRefresh(
+    _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ deadlines: LookupDeadlines,
+    waiter: InFlightQuery.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
+  ) -> AddressFamilies {
+    guard !isShutDown else { return [] }
+    let value = cache.value(host)
+    var started: AddressFamilies = []
+    for family in wanted.members {
+      let question = AddressQuestion(host, family)
+      if let entry = value?[family].entry, cache.phase(of: entry, at: now) == .fresh { continue }
+      guard cache.mayRefresh(question, at: now) else { continue }
+      join(question, route, deadlines, waiter, batch: batch, at: now)
+      started.insert(AddressFamilies(family))
+    }
+    return started
+  }
+
+  /// Starts the refresh of what is not fresh, behind an answer.
+  mutating func startRefreshBehind(_ request: LookupRequest, at now: ResolverInstant) -> AddressFamilies {
+    let started = startRefresh(
+      request.host, request.wanted, request.route, deadlines(nil, from: now), at: now)
+    if !started.isEmpty { tell(.refresh(request.host)) }
+    return started
+  }
+
+  /// Starts the refresh behind an answer, and says which families are not in it and may have addresses.
+  mutating func openFamilies(
+    _ request: LookupRequest, _ served: AddressFamilies, at now: ResolverInstant
+  ) -> AddressFamilies {
+    let value = cache.value(request.host)
+    return AddressFamilies(
+      startRefreshBehind(request, at: now).members.filter { family in
+        !served.contains(AddressFamilies(family)) && value?[family].mayHaveAddresses == true
+      })
+  }
+
+  // MARK: The store
+
+  /// The store was looked into.
+  mutating func noteStore(
+    _ number: Int, _ query: InFlightQuery, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
+  ) {
+    let found = restored(query.question, reading, at: now)
+    switch query.stage {
+    case .reading(let wait):
+      switch found {
+      case .found(let outcome):
+        if wait != nil { tell(.turn(.awaited)) }
+        leaveBatch(query, at: now)
+        landings.append((number, outcome))
+      case .unavailable: askServers(number, query, at: now)
+      case .nothing:
+        guard hasLeases else { return askServers(number, query, at: now) }
+        takeLease(
+          number,
+          wait
+            ?? LeaseWait(from: now, patience: settings.configuration.cache.patience, deadlines: query.deadlines), at: now)
+      }
+    case .readingUnderLease:
+      // Whoever had the lease until now has written before giving it back.
+      guard case .found(let outcome) = found else { return askServers(number, query, at: now) }
+      if let lease = query.lease { actions.append(.endLease(lease)) }
+      queries[number]?.lease = nil
+      leaveBatch(query, at: now)
+      landings.append((number, outcome))
+    case .takingLease, .waitingForLease, .batching, .asking: break
+    }
+  }
+
+  private mutating func takeLease(_ number: Int, _ wait: LeaseWait, at now: ResolverInstant) {
+    guard let query = queries[number] else { return }
+    queries[number]?.stage = .takingLease(wait)
+    // It ends by itself a second after its holder would have.
+    actions.append(.takeLease(number, query.question, for: query.deadlines.whole - now + .seconds(1)))
+  }
+
+  /// The store said whose turn it is.
+  mutating func noteLease(
+    _ number: Int, _ state: StoreLink.LeaseState, _ wait: LeaseWait, at now: ResolverInstant
+  ) {
+    guard let query = queries[number] else { return }
+    switch wait.step(state, at: now) {
+    case .ask(let lease?):
+      tell(.turn(.taken))
+      queries[number]?.lease = lease
+      queries[number]?.stage = .readingUnderLease
+      actions.append(.readStore(number, query.question))
+    case .ask(nil):
+      tell(.turn(state == .held ? .late : .unavailable))
+      askServers(number, query, at: now)
+    case .lookAgain(let instant):
+      queries[number]?.stage = .waitingForLease(wait)
+      // The others of its query do not wait for another member.
+      leaveBatch(query, at: now)
+      queries[number]?.batch = nil
+      timers.set(.lease(number), at: instant)
+    }
+  }
+
+  /// Takes over what the store has if it is newer than what the cache has.
+  ///
+  /// - Returns: what the question gets: a fresh answer, or word that there is now an older one to go by; nothing if
+  ///   providers are to be asked.
+  private mutating func restored(
+    _ question: AddressQuestion, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
+  ) -> StoreReading<QueryOutcome> {
+    let stored: CacheEntry
+    switch reading {
+    case .found(let entry): stored = entry
+    case .nothing:
+      tell(.storeRead(isHit: false))
+      return .nothing
+    case .unavailable: return .unavailable
+    }
+    let known = cache.value(question.host)?[question.family].entry
+    let use = StoredUse(
+      phase: cache.phase(of: stored, at: now), askedAt: stored.life.askedAt, isNegative: stored.isNegative,
+      known: known?.life)
+    tell(.storeRead(isHit: use != .nothing))
+    if use != .nothing { tell(.kept(evicted: cache.store(stored, for: question, now: now))) }
+    switch use {
+    case .answer:
+      let answer = Answer(stored.content, ttl: nil, canonicalName: stored.canonicalName)
+      return .found(.answered(answer, .store, stored.life))
+    case .makeshift: return .found(.restored)
+    case .improvement, .nothing: return .nothing
+    }
+  }
+
+  // MARK: The servers
+
+  private mutating func askServers(_ number: Int, _ query: InFlightQuery, at now: ResolverInstant) {
+    var query = query
+    query.lease = queries[number]?.lease ?? query.lease
+    if let batch = query.batch, batches[batch] != nil {
+      query.stage = .batching
+      queries[number] = query
+      batches[batch]?.join(number, query.question)
+      send(batch, at: now)
+    } else {
+      query.stage = .asking
+      queries[number] = query
+      servers.ask(number, query.question, query.deadlines, at: now)
+    }
+  }
+
+  private mutating func leaveBatch(_ query: InFlightQuery, at now: ResolverInstant) {
+    guard let batch = query.batch else { return }
+    batches[batch]?.leave()
+    send(batch, at: now)
+  }
+
+  /// Sends a batch when nobody else will join it.
+  mutating func send(_ number: Int, at now: ResolverInstant) {
+    guard let batch = batches[number], batch.isComplete else { return }
+    let questions = batch.questions
+    guard !questions.isEmpty else {
+      batches[number] = nil
+      return
+    }
+    batches[number]?.isSent = true
+    servers.askTogether(number, questions, batch.deadlines, at: now)
+  }
+
+  mutating func batchAnswered(
+    _ number: Int, _ outcomes: [AddressQuestion: QueryMachine.BatchOutcome], at now: ResolverInstant
+  ) {
+    guard let batch = batches.removeValue(forKey: number) else { return }
+    for (member, question) in batch.members {
+      guard let query = queries[member] else { continue }
+      switch outcomes[question] {
+      case .answered(let answered): serversAnswered(member, .success(answered), at: now)
+      case .alone(let failed):
+        queries[member]?.stage = .asking
+        servers.ask(member, question, query.deadlines, after: failed, at: now)
+      case nil:
+        queries[member]?.stage = .asking
+        servers.ask(member, question, query.deadlines, at: now)
+      }
+    }
+  }
+
+  mutating func serversAnswered(
+    _ number: Int, _ result: Result<QueryMachine.Answered, QueryMachine.Failed>, at now: ResolverInstant
+  ) {
+    guard let query = queries[number] else { return }
+    let question = query.question
+    switch result {
+    case .success(let answered):
+      serverAnswered(.endpoint(answered.endpoint), at: now)
+      let source = known.sources.code(ofProvider: answered.provider) ?? SourceNames.system
+      let entry = CacheEntry(
+        answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
+      if hasStore {
+        actions.append(.writeStore(entry, question, provider: answered.provider, query.lease))
+        queries[number]?.lease = nil
+      }
+      landings.append((number, kept(answered.answer, entry, question, source, asked: answered.asked, at: now)))
+    case .failure(let failed):
+      if let lease = query.lease {
+        actions.append(.endLease(lease))
+        queries[number]?.lease = nil
+      }
+      guard !failed.isCancelled else { return landings.append((number, .failed(shutDownDuring(question.host)))) }
+      let error = providersFailed(question, failed)
+      cache.remember(error, for: question, by: failed.endpoints.map { .endpoint($0) }, now: now)
+      landings.append((number, .failed(error)))
+    }
+  }
+
+  // MARK: The system's DNS
+
+  mutating func noteSystem(
+    _ number: Int, _ query: InFlightQuery, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
+  ) {
+    let question = query.question
+    var result = result
+    if query.key.server == .system, case .success(var answer) = result {
+      answer.ttl = answer.ttl.map { min($0, Self.systemLifetimeLimit) }
+      result = .success(answer)
+    }
+    tell(.systemAnswered(question, result, now - query.asked))
+    let life = CacheLife(askedAt: query.asked.nanoseconds, expireAt: query.asked.nanoseconds)
+    if query.key.server == .systemAlone {
+      switch result {
+      case .success(let answer): landings.append((number, .answered(answer, .system, life)))
+      case .failure(let failure): landings.append((number, .failed(Self.systemFailed(failure))))
+      }
+      return
+    }
+    systemTally.note(result)
+    switch result {
+    case .success(let answer):
+      systemFailures.forget(question)
+      serverAnswered(.system, at: now)
+      // A provider's answer is never overwritten by the system's.
+      guard !cache.hasProviderEntry(question) else {
+        return landings.append((number, .answered(answer, .system, life)))
+      }
+      let entry = CacheEntry(
+        answer, source: SourceNames.system, policy: settings.configuration.cache, asked: query.asked, now: now)
+      landings.append((number, kept(answer, entry, question, SourceNames.system, asked: query.asked, at: now)))
+    case .failure(let failure):
+      let error = Self.systemFailed(question.host, failure)
+      systemFailures.note(error, for: question, by: [.system], at: now)
+      // Nobody else is asked about such a name: the failure is a refresh's that failed, as a provider's is of others.
+      if settings.configuration.localZones.route(question.host) == .system {
+        cache.remember(error, for: question, by: [.system], now: now)
+      }
+      landings.append((number, .failed(error)))
+    }
+  }
+
+  /// The system's answers live a minute at most, in seconds: they are a makeshift.
+  static let systemLifetimeLimit: UInt32 = 60
+
+  // MARK: Ends
+
+  /// A server answers: what it failed before may soon be asked for again.
+  private mutating func serverAnswered(_ server: FailureMemory.Server, at now: ResolverInstant) {
+    var released = cache.answered(by: server, at: now)
+    if server == .system { released += systemFailures.answered(by: .system, at: now) }
+    guard released > 0 else { return }
+    tell(.released(released))
+    wakeKeptAlive(at: now)
+  }
+
+  /// Keeps an answer, and says what those who wait for it get.
+  private mutating func kept(
+    _ answer: Answer, _ entry: CacheEntry?, _ question: AddressQuestion, _ source: UInt16, asked: ResolverInstant,
+    at now: ResolverInstant
+  ) -> QueryOutcome {
+    tell(.kept(evicted: cache.store(entry, inAnswerTo: question, now: now)))
+    let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
+    return .answered(answer, known.sources[Int(source)], life)
+  }
+
+  /// A question's end, told to all who wait for it.
+  mutating func land(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
+    guard let query = queries.removeValue(forKey: number) else { return }
+    numbers[query.key] = nil
+    timers.set(.lease(number), at: nil)
+    if query.generation != generation { forgetMoved(query, at: now) }
+    for waiter in query.waiters {
+      switch waiter {
+      case .lookup(let waiting):
+        guard lookups[waiting]?.waits(for: query.key.server) == true, var lookup = lookups.removeValue(forKey: waiting)
+        else { continue }
+        lookup.wait.note(query.question.family, outcome, at: now)
+        goOn(waiting, lookup, at: now)
+      case .keepAlive(let host): keptAliveAnswered(host, outcome, at: now)
+      }
+    }
+    for (drain, open) in drains where open.contains(number) {
+      drains[drain]?.remove(number)
+      guard drains[drain]?.isEmpty == true else { continue }
+      drains[drain] = nil
+      actions.append(.finished(drain))
+    }
+  }
+
+  /// Forgets what was learned of a name that is looked up elsewhere by now: the update that came meanwhile had nothing to
+  /// forget yet.
+  private func forgetMoved(_ query: InFlightQuery, at now: ResolverInstant) {
+    let route = settings.configuration.localZones.route(query.question.host)
+    switch query.key.server {
+    case .providers: if route != .providers { cache.forget(query.question.host, now: now) }
+    case .system: if route != .providers, route != .system { cache.forget(query.question.host, now: now) }
+    case .systemAlone: break
+    }
+  }
+}

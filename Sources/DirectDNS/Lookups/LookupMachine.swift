@@ -1,0 +1,340 @@
+/// All lookups that have to ask: what is waited for, who asks, what serves when nobody answers, and what is refreshed
+/// without being asked for.
+///
+/// A value, moved by what happens and by `now`, beside the cache that it writes: it has no clock, socket, lock or task. What
+/// is to be done it gives out as actions.
+struct LookupMachine: StateMachine {
+  enum Action: Sendable {
+    /// What the servers' machine wants done.
+    case query(QueryMachine.Action)
+    /// That is what a lookup gets, and whether anything had to be asked for.
+    case answer(Int, Result<Resolution, DirectDNSError>, wasAsked: Bool)
+    /// Ask the system's DNS.
+    case askSystem(Int, AddressQuestion, any SystemSource, timeout: Duration)
+    /// Look into the store.
+    case readStore(Int, AddressQuestion)
+    case takeLease(Int, AddressQuestion, for: Duration)
+    case endLease(StoreLink.Lease)
+    /// Tell the store what a provider said; nil for what is not to be kept.
+    case writeStore(CacheEntry?, AddressQuestion, provider: String, StoreLink.Lease?)
+    /// All of what was under way is over.
+    case finished(Int)
+    case tell(News)
+  }
+
+  /// What happened, for logs, metrics and the observer.
+  enum News: Sendable {
+    case hit(HostName, Resolution.Freshness)
+    case refresh(HostName)
+    case refreshAhead
+    case kept(evicted: Int)
+    case askingSystem(HostName)
+    case systemAnswered(AddressQuestion, Result<Answer, ProviderFailure>, Duration)
+    case released(Int)
+    case storeRead(isHit: Bool)
+    case turn(StoreReport.Turn)
+  }
+
+  /// What a lookup gets at once.
+  enum Beginning: Sendable {
+    /// The cache knows.
+    case known(Result<Resolution, DirectDNSError>)
+    /// It has to wait; `known` where the cache serves and only the other family is waited for.
+    case waiting(Int, known: Resolution.Freshness?)
+  }
+
+  enum Timer: Sendable, Hashable {
+    case lookup(Int)
+    case lease(Int)
+    case keepAlive(HostName)
+  }
+
+  let known: KnownAnswers
+  let hasStore: Bool
+  let hasLeases: Bool
+  var settings: ResolverSettings
+  var servers: QueryMachine
+  var systemFailures: FailureMemory
+  var systemTally = QueryTally()
+  private(set) var isShutDown = false
+  var keptAlive: KeptNames
+  var lookups: [Int: Lookup] = [:]
+  var queries: [Int: InFlightQuery] = [:]
+  var numbers: [InFlightQuery.Key: Int] = [:]
+  var batches: [Int: QuestionBatch] = [:]
+  /// What has become of questions, and is still to be told to those who wait.
+  var landings: [(Int, QueryOutcome)] = []
+  var drains: [Int: Set<Int>] = [:]
+  var timers = TimerQueue<Timer>()
+  var actions: [Action] = []
+  /// Counts configurations.
+  private(set) var generation = 0
+  private var lastNumber = 0
+
+  init(
+    _ settings: ResolverSettings, known: KnownAnswers, hasStore: Bool, hasLeases: Bool, seed: UInt64,
+    at now: ResolverInstant
+  ) {
+    self.settings = settings
+    self.known = known
+    self.hasStore = hasStore
+    self.hasLeases = hasLeases
+    let configuration = settings.configuration
+    servers = QueryMachine(configuration, at: now)
+    systemFailures = FailureMemory(policy: configuration.cache, capacity: configuration.capacity)
+    keptAlive = KeptNames(seed: seed)
+  }
+
+  var cache: AnswerCache { known.cache }
+
+  mutating func takeActions() -> [Action] {
+    guard !actions.isEmpty else { return [] }
+    var taken: [Action] = []
+    swap(&taken, &actions)
+    return taken
+  }
+
+  mutating func nextInstant() -> ResolverInstant? {
+    guard let own = timers.next() else { return servers.nextInstant() }
+    return servers.nextInstant().map { min($0, own) } ?? own
+  }
+
+  mutating func number() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  mutating func tell(_ news: News) { actions.append(.tell(news)) }
+
+  // MARK: Lookups
+
+  /// Looks a name up that has no fresh answer.
+  mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> Beginning {
+    defer { settle(at: now) }
+    let deadlines = deadlines(request.timeout, from: now)
+    let settled = settled(request, at: now)
+    switch settled?.verdict {
+    case .serve(let served, let freshness, let refresh):
+      guard let resolution = settled?.resolution else { break }
+      let open = refresh ? openFamilies(request, served, at: now) : []
+      tell(.hit(request.host, freshness))
+      guard !open.isEmpty, request.purpose == .handingOut else { return .known(.success(resolution)) }
+      let number = number()
+      complete(number, request, deadlines, resolution, open, at: now)
+      return .waiting(number, known: freshness)
+    case .negative(let negative, let left):
+      return .known(.failure(negativeError(request.host, request.wanted, negative, left: left)))
+    case .wait:
+      let number = number()
+      refresh(number, request, deadlines, at: now)
+      return .waiting(number, known: nil)
+    case .miss, nil: break
+    }
+    let number = number()
+    ask(number, request, deadlines, at: now)
+    return .waiting(number, known: nil)
+  }
+
+  /// Asks for whatever is not fresh of a name and waits for all of it.
+  mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Int {
+    defer { settle(at: now) }
+    let number = number()
+    renew(number, request, deadlines(request.timeout, from: now), isPatient: isPatient, round: 0, at: now)
+    return number
+  }
+
+  /// Looks a name up by the system's DNS alone.
+  mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Int {
+    defer { settle(at: now) }
+    let number = number()
+    let deadlines = deadlines(request.timeout, from: now)
+    guard !isShutDown else {
+      finish(number, .failure(shutDownError(request.host)))
+      return number
+    }
+    for family in request.wanted.members {
+      join(.init(question: AddressQuestion(request.host, family), server: .systemAlone), deadlines, .lookup(number), at: now)
+    }
+    wait(number, request, deadlines, .askingSystemAlone, request.wanted, until: deadlines.whole, at: now)
+    return number
+  }
+
+  /// Nobody waits for a lookup any more; what was asked for goes on for the cache.
+  mutating func cancel(_ number: Int, at now: ResolverInstant) {
+    guard let lookup = lookups.removeValue(forKey: number) else { return }
+    finish(number, .failure(cancelledError(lookup.request.host)))
+    settle(at: now)
+  }
+
+  /// Starts the refresh of what is not fresh.
+  mutating func refreshBehind(_ request: LookupRequest, at now: ResolverInstant) {
+    _ = startRefreshBehind(request, at: now)
+    settle(at: now)
+  }
+
+  /// Begins to ask for whatever is not fresh of several names, in one query.
+  mutating func askTogether(_ hosts: [HostName], _ families: AddressFamilies, at now: ResolverInstant) {
+    let deadlines = deadlines(nil, from: now)
+    let batch = number()
+    batches[batch] = QuestionBatch(deadlines)
+    for host in hosts where settings.configuration.localZones.route(host) == .providers {
+      _ = startRefresh(host, families, .providers, deadlines, batch: batch, at: now)
+    }
+    batches[batch]?.close()
+    send(batch, at: now)
+    settle(at: now)
+  }
+
+  // MARK: What happens
+
+  /// A query has ended.
+  mutating func ended(_ query: Int, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
+    servers.ended(query, reply, at: now)
+    settle(at: now)
+  }
+
+  /// The system's DNS has answered, or has not.
+  mutating func systemAnswered(_ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant) {
+    if let query = queries[number] { noteSystem(number, query, result, at: now) }
+    settle(at: now)
+  }
+
+  /// The store was looked into.
+  mutating func storeRead(_ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant) {
+    if let query = queries[number] { noteStore(number, query, reading, at: now) }
+    settle(at: now)
+  }
+
+  /// The store said whose turn it is.
+  mutating func leaseTaken(_ number: Int, _ state: StoreLink.LeaseState, at now: ResolverInstant) {
+    if let query = queries[number], case .takingLease(let wait) = query.stage {
+      noteLease(number, state, wait, at: now)
+    } else if case .taken(let lease) = state {
+      actions.append(.endLease(lease))
+    }
+    settle(at: now)
+  }
+
+  /// The time has come that it wanted to be told of.
+  mutating func timePassed(at now: ResolverInstant) {
+    servers.timePassed(at: now)
+    // What has come by now counts before what is late.
+    settle(at: now)
+    while let timer = timers.takeDue(at: now) {
+      switch timer {
+      case .lookup(let number):
+        guard var lookup = lookups.removeValue(forKey: number) else { continue }
+        lookup.wait.timePassed(at: now)
+        goOn(number, lookup, at: now)
+      case .lease(let number):
+        guard let query = queries[number], case .waitingForLease(let wait) = query.stage else { continue }
+        queries[number]?.stage = .reading(wait)
+        actions.append(.readStore(number, query.question))
+      case .keepAlive(let host): refreshAhead(host, at: now)
+      }
+      settle(at: now)
+    }
+  }
+
+  /// Goes on by other settings.
+  mutating func update(_ settings: ResolverSettings, at now: ResolverInstant) {
+    let configuration = settings.configuration
+    let before = self.settings.configuration
+    self.settings = settings
+    generation += 1
+    systemFailures.policy = configuration.cache
+    servers.update(configuration, at: now)
+    // Whoever failed may be gone, and nobody waits for a pause to end that was made for another's sake.
+    cache.forgetFailures()
+    systemFailures.forgetAll()
+    let (added, removed) = (
+      configuration.keepAlive.subtracting(before.keepAlive), before.keepAlive.subtracting(configuration.keepAlive)
+    )
+    if !added.isEmpty || !removed.isEmpty {
+      keepAlive(keptAlive.names.subtracting(removed).union(added), at: now)
+    }
+    settle(at: now)
+  }
+
+  /// The machine is on another network: failures and health are forgotten.
+  mutating func networkDidChange(at now: ResolverInstant) {
+    cache.networkDidChange(now: now)
+    systemFailures.forgetAll()
+    servers.networkDidChange()
+    settle(at: now)
+  }
+
+  /// Forgets what is known of a name.
+  mutating func invalidate(_ host: HostName, at now: ResolverInstant) {
+    cache.forget(host, now: now)
+    for family in IPAddress.Family.allCases { systemFailures.forget(AddressQuestion(host, family)) }
+  }
+
+  /// Ends what is under way; nothing is asked afterwards.
+  mutating func shutDown(at now: ResolverInstant) {
+    guard !isShutDown else { return }
+    isShutDown = true
+    keepAlive([], at: now)
+    servers.shutDown()
+    settle(at: now)
+    for (number, query) in queries {
+      landings.append((number, .failed(shutDownError(query.question.host))))
+      if let lease = query.lease { actions.append(.endLease(lease)) }
+    }
+    settle(at: now)
+  }
+
+  /// Says when all that is asked by now is over.
+  ///
+  /// - Parameters:
+  ///   - host: the name that counts; nil for all.
+  ///   - servers: whose queries count.
+  ///   - now: the present.
+  /// - Returns: the number by which that is said.
+  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuery.Server>, at now: ResolverInstant) -> Int {
+    let number = number()
+    let open = queries.filter { _, query in
+      servers.contains(query.key.server) && (host == nil || query.question.host == host)
+    }
+    if open.isEmpty { actions.append(.finished(number)) } else { drains[number] = Set(open.keys) }
+    return number
+  }
+
+  /// How many questions are under way.
+  var queryCount: Int { queries.count }
+  /// How many callers wait.
+  var lookupCount: Int { lookups.count }
+  /// Whether a question waits for another member of the fleet.
+  var waitsForLease: Bool {
+    queries.values.contains { if case .waitingForLease = $0.stage { true } else { false } }
+  }
+
+  // MARK: What follows
+
+  /// Carries on until nothing follows any more.
+  private mutating func settle(at now: ResolverInstant) {
+    while true {
+      let answers = servers.takeActions()
+      if answers.isEmpty, landings.isEmpty { return }
+      for action in answers {
+        switch action {
+        case .finished(let number, let result): serversAnswered(number, result, at: now)
+        case .finishedBatch(let number, let outcomes): batchAnswered(number, outcomes, at: now)
+        default: actions.append(.query(action))
+        }
+      }
+      var landed: [(Int, QueryOutcome)] = []
+      swap(&landed, &landings)
+      for (number, outcome) in landed { land(number, outcome, at: now) }
+    }
+  }
+
+  func deadlines(_ timeout: Duration?, from now: ResolverInstant) -> LookupDeadlines {
+    LookupDeadlines(
+      timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: settings.system != nil)
+  }
+
+  func settled(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Settled? {
+    known.settle(request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6, at: now)
+  }
+}

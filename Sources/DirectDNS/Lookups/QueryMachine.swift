@@ -1,0 +1,503 @@
+internal import HTTPTypes
+
+/// Asks the servers: for each question which one, when a second one too, when the next one, and when nobody is left.
+///
+/// A value, moved by what happens and by `now`; what is sent and told is what it gives out as actions.
+struct QueryMachine: StateMachine {
+  /// What is asked for: one question, or several in one query.
+  enum Subject: Sendable, Hashable {
+    case one(AddressQuestion)
+    case batch([AddressQuestion])
+
+    var questions: [AddressQuestion] {
+      switch self {
+      case .one(let question): [question]
+      case .batch(let questions): questions
+      }
+    }
+  }
+
+  /// What the servers said together.
+  struct Answered: Sendable {
+    var answer: Answer
+    /// The server's number: its place in the first configuration, or a later one.
+    var endpoint: Int
+    /// The provider's name.
+    var provider: String
+    /// When the query was sent.
+    var asked: ResolverInstant
+  }
+
+  /// Why none of them answered.
+  struct Failed: Error, Sendable {
+    var attempts: [DirectDNSError.Attempt]
+    /// The servers that failed, by their numbers.
+    var endpoints: [Int] = []
+    /// Whether time ran out, and nothing else went wrong.
+    var isTimeout: Bool
+    /// Whether the resolver was shut down meanwhile.
+    var isCancelled: Bool
+  }
+
+  /// A server that has failed a question, and how.
+  struct Failure: Sendable {
+    var endpoint: Int
+    var attempt: DirectDNSError.Attempt
+    var isTimeout: Bool
+    var isCancelled: Bool
+  }
+
+  /// What a query brought, as its sender saw it.
+  struct Reply: Sendable {
+    /// When it was sent.
+    var asked: ResolverInstant
+    var reading: Reading
+    /// Why there was no reply, where the query was sent or time ran out before.
+    var sendError: HTTPTransportError?
+    /// The reply's status, where there was a reply.
+    var status: Int?
+    /// The address that answered, where it is known.
+    var address: String?
+
+    enum Reading: Sendable {
+      case one(Result<Answer, ProviderFailure>)
+      case batch(BatchReading)
+    }
+  }
+
+  enum Action: Sendable {
+    /// Send the query of that number; `isRaced` where it may be cancelled.
+    case send(Int, to: EndpointState, Subject, timeout: Duration, isRaced: Bool)
+    /// Nobody wants that query any more; its end is still to be told.
+    case cancel(Int)
+    /// That is what came of a question.
+    case finished(Int, Result<Answered, Failed>)
+    /// That is what came of a batch: what is missing has to be asked by itself.
+    case finishedBatch(Int, [AddressQuestion: BatchOutcome])
+    /// A query has ended; for logs, metrics and the observer.
+    case ended(EndedQuery)
+    /// A question waits for a server's rate.
+    case waits
+    /// A server's breaker is open, or it is not.
+    case breaker(any Provider, isOpen: Bool)
+    /// A server's breaker has just opened.
+    case opened(any Provider)
+  }
+
+  /// What there is to tell of a query that has ended.
+  struct EndedQuery: Sendable {
+    var provider: any Provider
+    var results: [(AddressQuestion, Result<Answer, ProviderFailure>)]
+    var label: QueryLabel
+    var status: Int?
+    var address: String?
+    var isHedge: Bool
+    var duration: Duration
+  }
+
+  /// A query under way.
+  struct Attempt: Sendable {
+    var ask: Int
+    var endpoint: EndpointState
+    var subject: Subject
+    var end: ResolverInstant
+    var isHedge: Bool
+    /// Whether it made room for another: it counts as one that timed out.
+    var isGivenUp = false
+  }
+
+  /// A question that is being asked.
+  struct Ask: Sendable {
+    var subject: Subject
+    var deadlines: LookupDeadlines
+    var candidates: Candidates
+    /// The attempts under way, where there is another server to ask; nil before the first, and where there is none.
+    var race: AttemptRace?
+    var isRaced: Bool
+    var hedges: Bool
+    var running: [Int] = []
+    /// Whom it waits for, if it waits for a rate.
+    var turn: Turn?
+
+    enum Turn: Sendable { case reserved(Int), blocked }
+  }
+
+  var states: EndpointStates
+  var asks: [Int: Ask] = [:]
+  var attempts: [Int: Attempt] = [:]
+  var actions: [Action] = []
+  private var timers = TimerQueue<Int>()
+  private var lastAttempt = 0
+  private var isShutDown = false
+
+  init(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
+    states = EndpointStates(configuration, at: now)
+    tellBreakers()
+  }
+
+  mutating func takeActions() -> [Action] {
+    guard !actions.isEmpty else { return [] }
+    var taken: [Action] = []
+    swap(&taken, &actions)
+    return taken
+  }
+
+  mutating func nextInstant() -> ResolverInstant? { timers.next() }
+
+  // MARK: What happens
+
+  /// Asks a question until a server answers or none is left; each server at most once.
+  ///
+  /// - Parameters:
+  ///   - number: by which it will be finished; the caller's own, and of no other question under way.
+  ///   - question: what to ask.
+  ///   - deadlines: the times of the lookup.
+  ///   - failed: a server that has failed this question already, if one has.
+  ///   - now: the present.
+  mutating func ask(
+    _ number: Int, _ question: AddressQuestion, _ deadlines: LookupDeadlines, after failed: Failure? = nil,
+    at now: ResolverInstant
+  ) {
+    guard !isShutDown else {
+      return finish(number, .failure(Failed(attempts: [], isTimeout: false, isCancelled: true)))
+    }
+    let order = states.order(at: now)
+    guard !order.isEmpty else {
+      return finish(number, .failure(Failed(attempts: [], isTimeout: false, isCancelled: false)))
+    }
+    var candidates = Candidates(order: failed == nil ? order : order.filter { $0 != failed?.endpoint })
+    if let failed { candidates.note(failed) }
+    let ask = Ask(
+      subject: .one(question), deadlines: deadlines, candidates: candidates, isRaced: candidates.order.count > 1,
+      hedges: states.hedges)
+    start(number, ask, at: now)
+  }
+
+  /// Asks several questions of the server that is first, once.
+  mutating func askTogether(
+    _ number: Int, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines, at now: ResolverInstant
+  ) {
+    guard !isShutDown, let first = states.batchEndpoint(at: now) else {
+      actions.append(.finishedBatch(number, [:]))
+      return
+    }
+    let ask = Ask(
+      subject: .batch(questions), deadlines: deadlines, candidates: Candidates(order: [first.number]), isRaced: false,
+      hedges: false)
+    start(number, ask, at: now)
+  }
+
+  /// A query has ended, be it that it could not be sent.
+  mutating func ended(_ number: Int, _ reply: Reply, at now: ResolverInstant) {
+    guard let attempt = attempts.removeValue(forKey: number) else { return }
+    var reply = reply
+    if attempt.isGivenUp { reply.countAsTimedOut() }
+    let result = note(attempt, reply, at: now)
+    guard var ask = asks.removeValue(forKey: attempt.ask) else { return }
+    ask.running.removeAll { $0 == number }
+    switch reply.reading {
+    case .batch(let reading): finishBatch(attempt, reply, reading)
+    case .one:
+      switch result {
+      case .success(let answer):
+        for other in ask.running { actions.append(.cancel(other)) }
+        let provider = attempt.endpoint.configuration.provider.name
+        finish(
+          attempt.ask,
+          .success(
+            Answered(answer: answer, endpoint: attempt.endpoint.number, provider: provider, asked: reply.asked)))
+      case .failure(let failure):
+        ask.candidates.note(reply.failure(failure, of: attempt.endpoint))
+        ask.race?.end(attempt.endpoint.number)
+        if ask.running.isEmpty {
+          start(attempt.ask, ask, at: now)
+        } else {
+          setTimer(attempt.ask, ask)
+          asks[attempt.ask] = ask
+        }
+      }
+    }
+  }
+
+  /// The time has come that it wanted to be told of.
+  mutating func timePassed(at now: ResolverInstant) {
+    while let number = timers.takeDue(at: now) {
+      guard var ask = asks.removeValue(forKey: number) else { continue }
+      switch ask.turn {
+      case .reserved(let server)?:
+        ask.turn = nil
+        // It may have said 429 meanwhile.
+        if let endpoint = states.begin(server, at: now) {
+          ask.candidates.order.removeAll { $0 == server }
+          begin(number, &ask, endpoint, at: now)
+          setTimer(number, ask)
+          asks[number] = ask
+        } else {
+          start(number, ask, at: now)
+        }
+      case .blocked?:
+        ask.turn = nil
+        start(number, ask, at: now)
+      case nil:
+        decide(number, &ask, at: now)
+        setTimer(number, ask)
+        asks[number] = ask
+      }
+    }
+  }
+
+  /// Goes on with other servers; those that stay keep their health and what is left of their rate.
+  ///
+  /// A lookup under way asks none any more that has gone, and none that came after it had begun.
+  mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
+    let gone = states.endpoints
+    states.update(configuration, at: now)
+    // A breaker that has gone is closed; one that came may have the same name.
+    for endpoint in gone { actions.append(.breaker(endpoint.configuration.provider, isOpen: false)) }
+    tellBreakers()
+  }
+
+  /// Forgets what the last network taught.
+  mutating func networkDidChange() {
+    states.networkDidChange()
+    tellBreakers()
+  }
+
+  /// Ends every question; none is taken afterwards.
+  mutating func shutDown() {
+    isShutDown = true
+    for (number, ask) in asks {
+      for other in ask.running { actions.append(.cancel(other)) }
+      timers.set(number, at: nil)
+      switch ask.subject {
+      case .one:
+        var failed = ask.candidates.failed(isLate: false)
+        failed.isCancelled = true
+        finish(number, .failure(failed))
+      case .batch: actions.append(.finishedBatch(number, [:]))
+      }
+    }
+    asks = [:]
+  }
+
+  // MARK: What a warm-up goes by
+
+  /// When somebody may be asked again: now, unless all of them said 429.
+  func unblocked(at now: ResolverInstant) -> ResolverInstant {
+    max(now, states.endpoints.map { $0.health.blockedUntil ?? now }.min() ?? now)
+  }
+
+  /// Whether every server failed again and again.
+  var areAllOpen: Bool { states.endpoints.allSatisfy { $0.health.openedAt != nil } }
+
+  // MARK: What follows
+
+  /// Asks the next server that may be asked now, waits for one, or gives up.
+  ///
+  /// An empty bucket is no failure: the next one is asked instead, and when all are empty the question waits for the first
+  /// token. Those who wait for one bucket are served in the order of their coming.
+  private mutating func start(_ number: Int, _ ask: Ask, at now: ResolverInstant) {
+    var ask = ask
+    guard !ask.candidates.order.isEmpty, now < ask.deadlines.providers else { return lose(number, ask, at: now) }
+    switch states.next(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
+    case .taken(let endpoint):
+      ask.candidates.order.removeAll { $0 == endpoint.number }
+      begin(number, &ask, endpoint, at: now)
+      setTimer(number, ask)
+    case .turn(let server, let instant):
+      actions.append(.waits)
+      ask.turn = .reserved(server)
+      timers.set(number, at: instant)
+    case .blocked(let instant):
+      actions.append(.waits)
+      ask.turn = .blocked
+      timers.set(number, at: instant)
+    case .late(let names):
+      ask.candidates.attempts += names.map { .init(provider: $0, reason: "its request rate is used up") }
+      return lose(number, ask, at: now)
+    case .none: return lose(number, ask, at: now)
+    }
+    asks[number] = ask
+  }
+
+  private mutating func begin(
+    _ number: Int, _ ask: inout Ask, _ endpoint: EndpointState, isHedge: Bool = false, at now: ResolverInstant
+  ) {
+    if ask.isRaced {
+      var race =
+        ask.race
+        ?? AttemptRace(
+          time: ask.deadlines.attempt, hedgeAt: ask.hedges ? now + endpoint.health.hedgingDelay : nil)
+      race.begin(endpoint.number, at: now)
+      ask.race = race
+    }
+    lastAttempt += 1
+    let left = ask.deadlines.timeLeft(at: now) ?? .zero
+    let timeout = if case .batch = ask.subject, states.endpoints.count > 1 { min(left, ask.deadlines.attempt) } else { left }
+    attempts[lastAttempt] = Attempt(
+      ask: number, endpoint: endpoint, subject: ask.subject, end: ask.deadlines.whole, isHedge: isHedge)
+    ask.running.append(lastAttempt)
+    states.asked(endpoint.number, at: now)
+    actions.append(.send(lastAttempt, to: endpoint, ask.subject, timeout: timeout, isRaced: ask.isRaced))
+  }
+
+  /// What is due of a race: a second query beside the first, or another one in place of one that has had its time.
+  private mutating func decide(_ number: Int, _ ask: inout Ask, at now: ResolverInstant) {
+    while let decision = ask.race?.due(at: now) {
+      switch decision {
+      case .hedge:
+        guard let second = states.takeHedge(among: ask.candidates.order, at: now) else { continue }
+        ask.candidates.order.removeAll { $0 == second.number }
+        begin(number, &ask, second, isHedge: true, at: now)
+      case .relief(let server):
+        switch states.relief(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
+        case .instead(let next):
+          giveUp(server, &ask)
+          ask.candidates.order.removeAll { $0 == next.number }
+          begin(number, &ask, next, at: now)
+        case .beside(let next):
+          ask.candidates.order.removeAll { $0 == next.number }
+          begin(number, &ask, next, at: now)
+        case .later(let instant): ask.race?.putOff(server, until: instant)
+        case .nobody: break
+        }
+      }
+    }
+  }
+
+  private mutating func giveUp(_ server: Int, _ ask: inout Ask) {
+    guard let number = ask.running.first(where: { attempts[$0]?.endpoint.number == server }) else { return }
+    attempts[number]?.isGivenUp = true
+    actions.append(.cancel(number))
+  }
+
+  private mutating func setTimer(_ number: Int, _ ask: Ask) {
+    guard ask.isRaced else { return }
+    let instant = ask.candidates.order.isEmpty ? nil : ask.race?.nextInstant
+    timers.set(number, at: instant.flatMap { $0 < ask.deadlines.providers ? $0 : nil })
+  }
+
+  private mutating func lose(_ number: Int, _ ask: Ask, at now: ResolverInstant) {
+    if case .batch = ask.subject {
+      actions.append(.finishedBatch(number, [:]))
+      return
+    }
+    let isLate = now >= ask.deadlines.providers || ask.isRaced && ask.race == nil
+    finish(number, .failure(ask.candidates.failed(isLate: isLate)))
+  }
+
+  private mutating func finish(_ number: Int, _ result: Result<Answered, Failed>) {
+    timers.set(number, at: nil)
+    actions.append(.finished(number, result))
+  }
+
+  private mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
+    if reading.isRefusal { states.refusesBatches(attempt.endpoint.number) }
+    let provider = attempt.endpoint.configuration.provider.name
+    let outcomes = reading.results(of: attempt.subject.questions).mapValues { result -> BatchOutcome in
+      switch (result, reading) {
+      case (.success(let answer), _):
+        .answered(
+          Answered(answer: answer, endpoint: attempt.endpoint.number, provider: provider, asked: reply.asked))
+      case (.failure(let failure), .endpointFailed): .alone(after: reply.failure(failure, of: attempt.endpoint))
+      case (.failure, _): .alone(after: nil)
+      }
+    }
+    actions.append(.finishedBatch(attempt.ask, outcomes))
+  }
+
+  /// Notes what a query says about its server.
+  private mutating func note(
+    _ attempt: Attempt, _ reply: Reply, at now: ResolverInstant
+  ) -> Result<Answer, ProviderFailure> {
+    let provider = attempt.endpoint.configuration.provider
+    let questions = attempt.subject.questions
+    let duration = now - reply.asked
+    let result: Result<Answer, ProviderFailure>
+    let results: [(AddressQuestion, Result<Answer, ProviderFailure>)]
+    switch reply.reading {
+    case .one(let one):
+      result = one
+      results = [(questions[0], one)]
+    case .batch(let reading):
+      result = reading.health(of: questions)
+      results = reading.results(of: questions).map { ($0.key, $0.value) }
+    }
+    let lookup = EndpointHealth.Lookup(host: questions[0].host, end: attempt.end)
+    let health = states.ended(attempt.endpoint.number, result, of: lookup, in: duration, at: now)
+    if let health { actions.append(.breaker(provider, isOpen: health.openedAt != nil)) }
+    if health?.openedAt == now { actions.append(.opened(provider)) }
+    actions.append(
+      .ended(
+        EndedQuery(
+          provider: provider, results: results,
+          label: QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) }),
+          status: reply.status, address: reply.address, isHedge: attempt.isHedge, duration: duration)))
+    return result
+  }
+
+  private mutating func tellBreakers() {
+    for endpoint in states.endpoints {
+      actions.append(.breaker(endpoint.configuration.provider, isOpen: endpoint.health.openedAt != nil))
+    }
+  }
+}
+
+extension QueryMachine {
+  /// What a batch brought for one of its questions.
+  enum BatchOutcome: Sendable {
+    case answered(Answered)
+    /// It has to be asked by itself; not of the server that failed, if one did.
+    case alone(after: Failure?)
+  }
+
+  /// The servers that are still to be asked, by their numbers, and what the others said.
+  struct Candidates: Sendable {
+    var order: [Int]
+    var attempts: [DirectDNSError.Attempt] = []
+    private var endpoints: [Int] = []
+    private var timeouts = 0
+    private var isCancelled = false
+
+    init(order: [Int]) { self.order = order }
+
+    mutating func note(_ failure: Failure) {
+      attempts.append(failure.attempt)
+      if failure.isCancelled { isCancelled = true } else { endpoints.append(failure.endpoint) }
+      if failure.isTimeout { timeouts += 1 }
+    }
+
+    func failed(isLate: Bool) -> Failed {
+      Failed(
+        attempts: attempts, endpoints: endpoints,
+        isTimeout: timeouts == attempts.count && (timeouts > 0 || isLate), isCancelled: isCancelled)
+    }
+  }
+}
+
+extension QueryMachine.Reply {
+  /// What a query that could not be sent, or was not answered, brought.
+  init(_ failure: ProviderFailure, _ error: HTTPTransportError?, asked: ResolverInstant, isBatch: Bool) {
+    self.asked = asked
+    reading = isBatch ? .batch(BatchReading(failure, status: nil)) : .one(.failure(failure))
+    sendError = error
+  }
+
+  /// The query was given up to make room for another: where that ended it, it has timed out.
+  fileprivate mutating func countAsTimedOut() {
+    guard case .one(.failure(let failure)) = reading, failure.kind == .cancelled else { return }
+    // Without an error, it was given up while the server's own address was looked up.
+    if sendError == .cancelled { reading = .one(.failure(ProviderFailure(HTTPTransportError.timedOut))) }
+    if sendError == .cancelled || sendError == nil { sendError = .timedOut }
+  }
+
+  func failure(_ failure: ProviderFailure, of endpoint: EndpointState) -> QueryMachine.Failure {
+    let isTimeout = sendError == .timedOut
+    return QueryMachine.Failure(
+      endpoint: endpoint.number,
+      attempt: .init(
+        provider: endpoint.configuration.provider.name, reason: failure.reason,
+        trouble: .init(sendError, hasReply: status != nil)),
+      isTimeout: isTimeout, isCancelled: failure.kind == .cancelled && !isTimeout)
+  }
+}

@@ -1,0 +1,46 @@
+/// What became of one question.
+enum QueryOutcome: Sendable {
+  /// An answer, a negative one included; `expireAt` is in the past for one that is not kept.
+  case answered(Answer, Resolution.Source, CacheLife)
+  /// The store had addresses that are not fresh any more: they are in the cache now, which knows what they are good for.
+  case restored
+  case failed(DirectDNSError)
+
+  var hasAddresses: Bool {
+    switch self {
+    case .answered(let answer, _, _): !answer.addresses.isEmpty
+    case .restored: true
+    case .failed: false
+    }
+  }
+
+  var isRestored: Bool { if case .restored = self { true } else { false } }
+
+  var error: DirectDNSError? { if case .failed(let error) = self { error } else { nil } }
+
+  /// Whether there is an answer that is kept for a while.
+  func isKept(at now: ResolverInstant) -> Bool {
+    if case .answered(_, _, let life) = self { life.expireAt > now.nanoseconds } else { false }
+  }
+}
+
+/// What became of a name's questions, as far as it is known.
+struct FamilyOutcomes: Sendable {
+  var ipv4: QueryOutcome?
+  var ipv6: QueryOutcome?
+
+  subscript(family: IPAddress.Family) -> QueryOutcome? {
+    get { family == .ipv4 ? ipv4 : ipv6 }
+    set { if family == .ipv4 { ipv4 = newValue } else { ipv6 = newValue } }
+  }
+
+  var all: [QueryOutcome] { [ipv4, ipv6].compactMap(\.self) }
+
+  var hasRestored: Bool { ipv4?.isRestored == true || ipv6?.isRestored == true }
+
+  /// Takes over what is known there.
+  mutating func merge(_ other: FamilyOutcomes) {
+    if let outcome = other.ipv4 { ipv4 = outcome }
+    if let outcome = other.ipv6 { ipv6 = outcome }
+  }
+}

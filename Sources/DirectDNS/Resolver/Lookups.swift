@@ -1,0 +1,189 @@
+internal import Logging
+
+/// Carries out what the lookups' machine decides: sends, asks, writes down, tells, and resumes those who wait.
+final class Lookups: Sendable {
+  /// What a lookup got, and whether anything had to be asked for.
+  struct Outcome: Sendable {
+    var result: Result<Resolution, DirectDNSError>
+    var wasAsked: Bool
+  }
+
+  /// A lookup's outcome and its caller, whichever comes first.
+  private enum Waiting: Sendable {
+    case outcome(Outcome)
+    case caller(CheckedContinuation<Outcome, Never>)
+  }
+
+  private let runner: MachineRunner<LookupMachine>
+  private let sender: QuerySender
+  private let store: StoreLink?
+  private let news: LookupNews
+  private let waiting = Locked<[Int: Waiting]>([:])
+  private let drained = Locked<[Int: CheckedContinuation<Void, Never>?]>([:])
+
+  init(_ machine: LookupMachine, clock: any ResolverClock, sender: QuerySender, store: StoreLink?, news: LookupNews) {
+    runner = MachineRunner(machine, clock: clock)
+    self.sender = sender
+    self.store = store
+    self.news = news
+  }
+
+  /// Looks at the machine without changing it.
+  func look<Result>(_ body: (LookupMachine) -> Result) -> Result { runner.look(body) }
+
+  /// Tells the machine something, and has done what follows.
+  @discardableResult
+  func tell<Result>(_ event: (inout LookupMachine, _ now: ResolverInstant) -> Result) -> Result {
+    runner.tell(event, perform: perform) { [weak self] in self?.tell { $0.timePassed(at: $1) } }
+  }
+
+  /// Waits for a lookup that has begun; its caller may be cancelled, and alone leaves then.
+  nonisolated(nonsending) func outcome(of number: Int) async -> Outcome {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { caller in
+        let outcome = waiting.withLock { waiting -> Outcome? in
+          if case .outcome(let outcome)? = waiting.removeValue(forKey: number) { return outcome }
+          waiting[number] = .caller(caller)
+          return nil
+        }
+        if let outcome { caller.resume(returning: outcome) }
+      }
+    } onCancel: {
+      tell { $0.cancel(number, at: $1) }
+    }
+  }
+
+  /// Waits until all questions are over that are under way now.
+  func finished(_ host: HostName? = nil, servers: Set<InFlightQuery.Server>) async {
+    let number = tell { $0.drain(host, servers, at: $1) }
+    await withCheckedContinuation { continuation in
+      let isOver = drained.withLock { drained in
+        if drained.removeValue(forKey: number) != nil { return true }
+        drained[number] = .some(continuation)
+        return false
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  // MARK: Doing
+
+  private func perform(_ action: LookupMachine.Action) {
+    switch action {
+    case .query(let action): perform(action)
+    case .answer(let number, let result, let wasAsked):
+      answer(number, Outcome(result: result, wasAsked: wasAsked))
+    case .askSystem(let number, let question, let system, let timeout):
+      Task.immediateDetached { [self] in
+        let result: Result<Answer, ProviderFailure>
+        do throws(ProviderFailure) {
+          result = .success(
+            try await system.answer(to: question.host, family: question.family, timeout: timeout))
+        } catch {
+          result = .failure(error)
+        }
+        tell { $0.systemAnswered(number, result, at: $1) }
+      }
+    case .readStore(let number, let question):
+      guard let store else { return }
+      Task.immediateDetached { [self] in
+        let reading = await store.read(question, source: SourceNames.store)
+        tell { $0.storeRead(number, reading, at: $1) }
+      }
+    case .takeLease(let number, let question, let duration):
+      guard let store else { return }
+      Task.immediateDetached { [self] in
+        let state = await store.takeLease(on: question, for: duration)
+        tell { $0.leaseTaken(number, state, at: $1) }
+      }
+    case .endLease(let lease): store?.endSoon(lease)
+    case .writeStore(let entry, let question, let provider, let lease):
+      store?.write(entry, to: question, provider: provider, lease: lease)
+    case .finished(let number):
+      let continuation = drained.withLock { drained -> CheckedContinuation<Void, Never>? in
+        if let waiting = drained.removeValue(forKey: number) { return waiting }
+        drained[number] = .some(nil)
+        return nil
+      }
+      continuation?.resume()
+    case .tell(let event): news.tell(event)
+    }
+  }
+
+  private func perform(_ action: QueryMachine.Action) {
+    switch action {
+    case .send(let number, let endpoint, let subject, let timeout, let isRaced):
+      sender.send(number, to: endpoint, subject, timeout: timeout, isRaced: isRaced) { [self] reply in
+        tell { $0.ended(number, reply, at: $1) }
+      }
+    case .cancel(let number): sender.cancel(number)
+    case .ended(let query): news.upstreams.ended(query)
+    case .waits: news.upstreams.waits()
+    case .breaker(let provider, let isOpen): news.upstreams.breaker(of: provider, isOpen: isOpen)
+    case .opened(let provider): news.upstreams.opened(provider)
+    // The lookups' machine keeps these to itself.
+    case .finished, .finishedBatch: break
+    }
+  }
+
+  private func answer(_ number: Int, _ outcome: Outcome) {
+    let caller = waiting.withLock { waiting -> CheckedContinuation<Outcome, Never>? in
+      if case .caller(let caller)? = waiting.removeValue(forKey: number) { return caller }
+      waiting[number] = .outcome(outcome)
+      return nil
+    }
+    caller?.resume(returning: outcome)
+  }
+}
+
+/// Tells logs, metrics and the observer what happens to lookups.
+struct LookupNews: Sendable {
+  let upstreams: UpstreamReport
+  let metrics: ResolverMetrics
+  let store: StoreReport?
+  let cache: AnswerCache
+  let observer: (@Sendable (ResolverEvent) -> Void)?
+  private let logger = Logger(label: "directdns.resolver")
+  private let cacheLogger = Logger(label: "directdns.cache")
+  private let systemLogger = Logger(label: "directdns.system")
+
+  init(
+    upstreams: UpstreamReport, metrics: ResolverMetrics, store: StoreReport?, cache: AnswerCache,
+    observer: (@Sendable (ResolverEvent) -> Void)?
+  ) {
+    self.upstreams = upstreams
+    self.metrics = metrics
+    self.store = store
+    self.cache = cache
+    self.observer = observer
+  }
+
+  func tell(_ news: LookupMachine.News) {
+    switch news {
+    case .hit(let host, let freshness): hit(host, freshness)
+    case .refresh(let host):
+      metrics.refreshed(.behind)
+      observer?(.refresh(host))
+    case .refreshAhead: metrics.refreshed(.ahead)
+    case .kept(let evicted):
+      metrics.holds(cache.count)
+      guard evicted > 0 else { return }
+      metrics.evicted(evicted)
+      cacheLogger.debug("the cache is full: names had to go", metadata: ["evicted": "\(evicted)"])
+      observer?(.evicted(evicted))
+    case .askingSystem(let host):
+      systemLogger.notice("no provider answered: asking the system's DNS", metadata: ["host": "\(host)"])
+    case .systemAnswered(let question, let result, let duration): upstreams.askedSystem(question, result, duration)
+    case .released(let count):
+      logger.debug("a server answers again: what it failed is asked for anew", metadata: ["questions": "\(count)"])
+    case .storeRead(let isHit): store?.read(isHit: isHit)
+    case .turn(let turn): store?.turn(turn)
+    }
+  }
+
+  /// A lookup was answered with what the cache has.
+  func hit(_ host: HostName, _ freshness: Resolution.Freshness) {
+    if freshness == .stale { logger.debug("a stale answer serves", metadata: ["host": "\(host)"]) }
+    observer?(.hit(host, freshness))
+  }
+}

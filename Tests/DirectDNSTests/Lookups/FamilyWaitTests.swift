@@ -1,0 +1,96 @@
+import Testing
+
+@testable import DirectDNS
+
+struct FamilyWaitTests {
+  private static let life = Sample.life(0, 100)
+  private static let good4 = QueryOutcome.answered(.addresses("192.0.2.1"), .provider("one"), life)
+  private static let good6 = QueryOutcome.answered(.addresses("2001:db8::1"), .provider("one"), life)
+  private static let empty = QueryOutcome.answered(.negative(.noAddress), .provider("one"), life)
+  private static let failed = QueryOutcome.failed(DirectDNSError(.upstreamFailed, "no"))
+
+  private func wait(
+    _ families: AddressFamilies = .any, for purpose: FamilyRace.Purpose = .connecting, until end: Double = 5
+  ) -> FamilyWait {
+    FamilyWait(families, for: purpose, until: Sample.at(end))
+  }
+
+  private func families(_ wait: FamilyWait) -> AddressFamilies {
+    AddressFamilies(IPAddress.Family.allCases.filter { wait.outcomes[$0] != nil })
+  }
+
+  @Test func `both answers come when IPv6 joins within 50 ms`() {
+    var wait = wait()
+    wait.note(.ipv4, Self.good4, at: Sample.at(1))
+    wait.timePassed(at: Sample.at(1.049))
+    #expect(!wait.isOver)
+    wait.note(.ipv6, Self.good6, at: Sample.at(1.049))
+    #expect(wait.isOver && families(wait) == .any)
+  }
+
+  @Test func `IPv4 goes alone when 50 ms are over, and what comes later is passed over`() {
+    var wait = wait()
+    wait.note(.ipv4, Self.good4, at: Sample.at(1))
+    #expect(wait.end == Sample.at(1.05))
+    wait.timePassed(at: Sample.at(1.05))
+    wait.note(.ipv6, Self.good6, at: Sample.at(1.06))
+    #expect(wait.isOver && families(wait) == .ipv4)
+  }
+
+  @Test func `who is handed addresses gets those that follow IPv6 within 50 ms`() {
+    var wait = wait(for: .handingOut)
+    wait.note(.ipv6, Self.good6, at: Sample.at(1))
+    #expect(!wait.isOver && wait.end == Sample.at(1.05))
+    wait.note(.ipv4, Self.good4, at: Sample.at(1.049))
+    #expect(wait.isOver && families(wait) == .any)
+  }
+
+  @Test func `IPv6 goes at once to who connects`() {
+    var wait = wait()
+    wait.note(.ipv6, Self.good6, at: Sample.at(1))
+    #expect(wait.isOver && families(wait) == .ipv6)
+  }
+
+  @Test(arguments: [true, false])
+  func `a family that failed or has nothing waits for the other`(_ fails: Bool) {
+    var wait = wait()
+    wait.note(.ipv6, fails ? Self.failed : Self.empty, at: Sample.at(1))
+    #expect(!wait.isOver && wait.end == Sample.at(5))
+    wait.note(.ipv4, Self.good4, at: Sample.at(2))
+    #expect(wait.isOver && families(wait) == .any)
+    #expect(wait.outcomes.ipv4?.hasAddresses == true && wait.outcomes.ipv6?.hasAddresses == false)
+  }
+
+  @Test func `both without addresses end the wait`() {
+    var wait = wait()
+    wait.note(.ipv4, Self.empty, at: Sample.at(1))
+    wait.note(.ipv6, Self.failed, at: Sample.at(1))
+    #expect(wait.isOver && families(wait) == .any)
+  }
+
+  @Test func `the deadline ends the wait with what there is`() {
+    var wait = wait(until: 1)
+    wait.note(.ipv6, Self.failed, at: Sample.at(0.5))
+    wait.timePassed(at: Sample.at(0.999))
+    #expect(!wait.isOver)
+    wait.timePassed(at: Sample.at(1))
+    #expect(wait.isOver && families(wait) == .ipv6)
+  }
+
+  @Test func `the 50 ms do not outlast the deadline`() {
+    var wait = wait(until: 1)
+    wait.note(.ipv4, Self.good4, at: Sample.at(0.99))
+    #expect(wait.end == Sample.at(1))
+  }
+
+  @Test func `what is kept waits for both, however long the second takes`() {
+    var wait = wait(for: .keeping)
+    wait.note(.ipv6, Self.good6, at: Sample.at(1))
+    wait.timePassed(at: Sample.at(4.9))
+    #expect(!wait.isOver && wait.end == Sample.at(5))
+  }
+
+  @Test func `without families there is nothing to wait for`() {
+    #expect(wait([]).isOver)
+  }
+}

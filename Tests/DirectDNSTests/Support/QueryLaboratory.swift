@@ -1,0 +1,65 @@
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+/// The servers' machine with a scripted transport around it, and no cache before it.
+final class QueryLaboratory: Sendable {
+  private let runner: MachineRunner<QueryMachine>
+  private let sender: QuerySender
+  private let transport: ScriptedTransport
+  private let waiting = Locked<(last: Int, callers: [Int: CheckedContinuation<Outcome, Never>])>((0, [:]))
+
+  typealias Outcome = Result<QueryMachine.Answered, QueryMachine.Failed>
+
+  init(
+    _ configuration: ResolverConfiguration, transport: ScriptedTransport, clock: ManualClock, bootstrap: Bootstrap
+  ) {
+    runner = MachineRunner(QueryMachine(configuration, at: clock.now), clock: clock)
+    sender = QuerySender(transport: transport, clock: clock, bootstrap: bootstrap)
+    self.transport = transport
+  }
+
+  private func tell<Result>(_ event: (inout QueryMachine, ResolverInstant) -> Result) -> Result {
+    runner.tell(event, perform: perform) { [weak self] in self?.tell { $0.timePassed(at: $1) } }
+  }
+
+  private func perform(_ action: QueryMachine.Action) {
+    switch action {
+    case .send(let number, let endpoint, let subject, let timeout, let isRaced):
+      sender.send(number, to: endpoint, subject, timeout: timeout, isRaced: isRaced) { [self] reply in
+        tell { $0.ended(number, reply, at: $1) }
+      }
+    case .cancel(let number): sender.cancel(number)
+    case .finished(let number, let outcome):
+      waiting.withLock { $0.callers.removeValue(forKey: number) }?.resume(returning: outcome)
+    case .finishedBatch, .ended, .waits, .breaker, .opened: break
+    }
+  }
+
+  /// Asks a question and waits for what comes of it.
+  func answer(
+    _ question: AddressQuestion, _ deadlines: LookupDeadlines
+  ) async throws(QueryMachine.Failed) -> QueryMachine.Answered {
+    let outcome = await withCheckedContinuation { caller in
+      let number = waiting.withLock { waiting in
+        waiting.last += 1
+        waiting.callers[waiting.last] = caller
+        return waiting.last
+      }
+      tell { $0.ask(number, question, deadlines, at: $1) }
+    }
+    return try outcome.get()
+  }
+
+  func networkDidChange() {
+    tell { machine, _ in machine.networkDidChange() }
+    transport.networkDidChange()
+  }
+
+  func update(_ configuration: ResolverConfiguration) { tell { $0.update(configuration, at: $1) } }
+
+  private var endpoints: [EndpointState] { runner.look { $0.states.endpoints } }
+  var tallies: [QueryTally] { endpoints.map(\.tally) }
+  var status: [UpstreamStatus] { endpoints.map { UpstreamStatus($0.configuration.provider, $0.health) } }
+  func unblocked(at now: ResolverInstant) -> ResolverInstant { runner.look { $0.unblocked(at: now) } }
+  func areAllOpen() -> Bool { runner.look(\.areAllOpen) }
+}
