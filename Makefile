@@ -26,7 +26,7 @@ recipes: ## Check the recipes of Config/: units by systemd, the rest by running 
 test: ## Build and run every test, the real name servers included, then those of dnsctl as a release build
 	@Scripts/prerequisites servers
 	@Scripts/test
-	@Scripts/test --release --filter '^(DnsctlTests|IntegrationTests)'
+	@Scripts/test --release --target DnsctlTests --target IntegrationTests
 
 bench: ## Measure against C floors and peers; ONLY=cached runs the rows that begin so
 	@Scripts/prerequisites bench

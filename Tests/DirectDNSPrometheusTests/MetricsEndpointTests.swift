@@ -67,7 +67,7 @@ struct MetricsEndpointTests {
 
   @Test func `a client that is slow is cut off, and keeps its place from others no longer`() throws {
     let (endpoint, _, port) = try start {
-      $0.timeout = .milliseconds(50)
+      $0.timeout = .milliseconds(400)
       $0.connectionLimit = 1
     }
     let slow = try Client(port)

@@ -185,7 +185,7 @@ struct RedisStoreTests {
 
   @Test func `a server that hangs is an error in time`() async throws {
     try await Redis.running { server in
-      let store = try server.store(timeout: .milliseconds(50))
+      let store = try server.store(timeout: .milliseconds(500))
       _ = try await store.read([])
       await server.process.pause()
       let hanging = await error { () throws(DirectDNSError) in _ = try await store.read([]) }
@@ -262,7 +262,7 @@ struct RedisStoreTests {
         let resolution = try await resolver.resolve("www.lab.test")
         let took = ContinuousClock.now - begun
         #expect(resolution.source == .provider("first"))
-        #expect(took >= .milliseconds(290) && took < .seconds(2), "\(took)")
+        #expect(took >= .milliseconds(290) && took < .seconds(4), "\(took)")
         await resolver.shutDown(flushingWithin: .seconds(2))
       }
     }

@@ -130,9 +130,10 @@ struct DirectClientFailureTests {
       try await Gate().pass()
       return OriginResponse()
     }
-    let client = try ClientFixture.client { $0.timeouts.firstByte = .milliseconds(80) }
+    let client = try ClientFixture.client { $0.timeouts.firstByte = .milliseconds(400) }
     let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request(.get, origin)) }
-    #expect(error?.code == .timedOut && error?.message.contains("0.08") == true && origin.requests.count == 1)
+    await origin.waitForRequests(1)
+    #expect(error?.code == .timedOut && error?.message.contains("0.4 ") == true && origin.requests.count == 1)
     await client.shutDown()
     await origin.stop()
   }

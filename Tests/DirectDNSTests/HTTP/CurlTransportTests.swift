@@ -458,6 +458,8 @@ struct CurlTransportTests {
       let begin = ContinuousClock.now
       #expect(await fixture.failure(timeout: .milliseconds(150)) == .timedOut)
       #expect(ContinuousClock.now - begin < .seconds(40))
+      // On a busy machine the time may be over before the server has seen the request.
+      fixture.server.behave()
       #expect(try await fixture.send().status.code == 200)
       #expect(fixture.server.connectionCount == 1)
     }

@@ -51,6 +51,11 @@ final class ScriptedTransport: HTTPTransport {
   /// Waits until at least so many queries were given up.
   func waitForCancelled(_ count: Int) async { await state.wait { $0.cancelled.count >= count } }
 
+  /// Waits until something was asked about each of the names.
+  func waitForSent(_ names: HostName...) async {
+    await state.wait { state in names.allSatisfy { name in state.sent.contains { $0.question.host == name } } }
+  }
+
   func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
