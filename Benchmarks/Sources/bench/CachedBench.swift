@@ -4,7 +4,7 @@ import Dispatch
 import HTTPTypes
 import Synchronization
 
-/// Cached lookups of names in random order.
+/// Cached lookups of names in random order, one after the other or each depending on the one before.
 struct CachedBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "cached")
 
@@ -14,51 +14,62 @@ struct CachedBench: AsyncParsableCommand {
   @Option var keys = Keys.hostname
   @Option var names = 100_000
   @Option var lookups = 5_000_000
+  @Option(help: "A name's addresses of each family; 0 stands for a single IPv4 address.") var perFamily = 0
+  @Option(help: "Connections to report before anything is measured.") var reports = 0
+  @Flag(help: "Draw each name from what the last lookup found, so that no two of them overlap.") var chained = false
 
   func run() async throws {
     var configuration = ResolverConfiguration(providers: [
       try ProviderConfiguration("doh+http://127.0.0.1:9/dns-query")
     ])
     configuration.capacity = names
-    configuration.families = .ipv4
+    configuration.families = perFamily == 0 ? .ipv4 : .any
     configuration.hedges = false
-    let resolver = try Resolver(configuration, transport: Instant())
+    let resolver = try Resolver(configuration, transport: Instant(perFamily: perFamily))
+    let expected = max(1, perFamily * 2)
     var random = Xorshift()
     let hosts = try (0..<names).map { try HostName("host-" + padded($0) + ".lab.test") }
-    for host in hosts { _ = try await resolver.resolve(host) }
+    for host in hosts {
+      guard try await resolver.resolve(host).addresses.count == expected else {
+        throw ValidationError("an answer is not whole")
+      }
+    }
+    for number in 0..<reports {
+      // Every address of a name in turn: fast, failed, slow, or lost against another.
+      let host = hosts[Int(UInt64(number / expected) &* 7919 % UInt64(names))]
+      guard let answer = resolver.cached(host) else { throw ValidationError("a cached name was missing") }
+      let outcomes: [ConnectionOutcome] = [
+        .connected(in: .milliseconds(10 + number % 20)), .failed, .connected(in: .milliseconds(90)),
+        .slower(than: .milliseconds(250)),
+      ]
+      resolver.report(answer.addresses[number % expected], outcomes[(number + number / expected) % outcomes.count])
+    }
     // Made anew in the order of their use, as the floor's keys are.
     let texts = (0..<names).map { _ in
       String(decoding: Array(hosts[Int(random.next() % UInt64(names))].text.utf8), as: UTF8.self)
     }
     let order = try (0..<names).map { try HostName(String(decoding: Array(texts[$0].utf8), as: UTF8.self)) }
-    // As the floor does: a power of two of them, in a row.
-    let mask = (1 << (Int.bitWidth - 1 - names.leadingZeroBitCount)) - 1
 
     var times: [Double] = []
     for _ in 0..<5 {
       let start = DispatchTime.now().uptimeNanoseconds
       DispatchQueue.concurrentPerform(iterations: threads) { thread in
-        var sum = 0
-        var index = thread * 7919
         // Through pointers, so that the loop borrows its keys as a caller's own variable would be: a reference count
         // per key would be the bench's cost.
-        switch keys {
-        case .hostname:
-          order.withUnsafeBufferPointer { order in
-            for _ in 0..<lookups {
-              sum &+= resolver.cached(order[index & mask])?.addresses.count ?? 0
-              index += 1
+        let sum =
+          switch keys {
+          case .hostname:
+            order.withUnsafeBufferPointer { order in
+              chained
+                ? chain(thread) { resolver.cached(order[$0]) } : row(thread) { resolver.cached(order[$0]) }
+            }
+          case .string:
+            texts.withUnsafeBufferPointer { texts in
+              chained
+                ? chain(thread) { resolver.cached(texts[$0]) } : row(thread) { resolver.cached(texts[$0]) }
             }
           }
-        case .string:
-          texts.withUnsafeBufferPointer { texts in
-            for _ in 0..<lookups {
-              sum &+= resolver.cached(texts[index & mask])?.addresses.count ?? 0
-              index += 1
-            }
-          }
-        }
-        precondition(sum == lookups, "a cached name was missing")
+        precondition(sum == lookups * expected, "a cached name was missing")
       }
       times.append(Double(DispatchTime.now().uptimeNanoseconds - start) / Double(lookups))
     }
@@ -69,14 +80,43 @@ struct CachedBench: AsyncParsableCommand {
     )
   }
 
+  /// Keys in a row: the processor begins with the next ones while it waits for the memory of one.
+  @inline(__always)
+  private func row(_ thread: Int, _ lookUp: (Int) -> Resolution?) -> Int {
+    // As the floor does: a power of two of them.
+    let mask = (1 << (Int.bitWidth - 1 - names.leadingZeroBitCount)) - 1
+    var sum = 0
+    var index = thread * 7919
+    for _ in 0..<lookups {
+      sum &+= lookUp(index & mask)?.addresses.count ?? 0
+      index += 1
+    }
+    return sum
+  }
+
+  /// Keys of which each is only known when the one before has been looked up, by the floor's arithmetic.
+  @inline(__always)
+  private func chain(_ thread: Int, _ lookUp: (Int) -> Resolution?) -> Int {
+    var sum = 0
+    var state = UInt64(thread) &* 7919
+    for _ in 0..<lookups {
+      guard let found = lookUp(Int(((state >> 32) &* UInt64(names)) >> 32)) else { return 0 }
+      sum &+= found.addresses.count
+      state = state &* 6_364_136_223_846_793_005 &+ (found.addresses[0].isLoopback ? 0x9E37_79B9 : 0x7F4A_7C15)
+    }
+    return sum
+  }
+
   private func padded(_ number: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
   }
 }
 
-/// A transport that answers every question at once.
+/// A transport that answers every question at once, with addresses of loopback that only that name has.
 struct Instant: HTTPTransport {
+  var perFamily = 0
+
   func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
@@ -85,7 +125,14 @@ struct Instant: HTTPTransport {
       throw .invalidRequest("no question")
     }
     reply.isResponse = true
-    reply.answers = [DNSRecord(owner: question.name, type: .a, ttl: 3600, data: .address(.ipv4(0x7f00_0001)))]
+    let number = "\(question.name)".utf8.reduce(UInt32(0)) { 48...57 ~= $1 ? $0 * 10 + UInt32($1 - 48) : $0 }
+    let is4 = question.type == .a
+    reply.answers = (0..<UInt32(is4 ? max(1, perFamily) : perFamily)).map { place in
+      let address = 0x7f00_0000 | number << 3 | place
+      return DNSRecord(
+        owner: question.name, type: question.type, ttl: 3600,
+        data: .address(is4 ? .ipv4(address) : .ipv6(high: 0, low: 0xffff_0000_0000 | UInt64(address))))
+    }
     return HTTPReply(status: .ok, fields: [.contentType: "application/dns-message"], body: reply.encoded())
   }
 
