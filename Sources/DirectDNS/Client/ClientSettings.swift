@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -10,11 +12,14 @@ final class ClientSettings: Sendable {
   let configuration: DirectClientConfiguration
   let rewriter: RequestRewriter
   let proxies: ProxyRule
+  /// The lines of a GET without fields of its own.
+  let plainLines: FieldLines
 
   init(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
     try configuration.validate()
     self.configuration = configuration
     rewriter = RequestRewriter(form: .pinned, policy: configuration.policy, direct: configuration.direct)
+    plainLines = FieldLines(.get, [:], .none, cookie: nil, configuration)
     proxies = try ProxyRule(configuration.proxy, environment: ProcessInfo.processInfo.environment)
   }
 

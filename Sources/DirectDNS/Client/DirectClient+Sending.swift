@@ -31,8 +31,7 @@ extension DirectClient {
     let length = try BodyLength.check(request, body)
     var target = try await target(of: request, url, call, watch)
     let place = RequestPlace(
-      origin: Origin(url), timeouts: call.timeouts, policy: call.settings.configuration.policy,
-      isRepeatable: isRepeatable(request.method, body, call.options))
+      url, call.timeouts, call.settings, isRepeatable: isRepeatable(request.method, body, call.options))
     var history = RepeatRule.History()
     defer { target.others?.cancel() }
     while true {
@@ -74,7 +73,7 @@ extension DirectClient {
     _ exchange: CurlExchange, on loop: CurlLoop<CurlExchanges>
   ) async -> Result<CurlHead, CurlFailure> {
     inFlight.join()
-    exchange.onEnd = { [inFlight] in inFlight.leave() }
+    exchange.onEnd = leave
     if case .pulled(let upload) = exchange.order.body {
       upload.connect { [weak loop, weak exchange] in
         if let exchange { _ = loop?.post(.resume(exchange)) }
@@ -100,25 +99,30 @@ extension DirectClient {
     of request: HTTPRequest, _ url: WebURL, _ call: Call, _ watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> RequestTarget {
     let rewriter = call.settings.rewriter
-    try rewriter.policy.check(url.host)
+    let host = url.host
+    try rewriter.policy.check(host)
     let proxy = call.settings.proxies.proxy(for: url)
     let began = SystemClock().now
     var resolution: Resolution?
     var others: OtherFamily?
     var addresses: [IPAddress] = []
-    switch url.host {
+    switch host {
     case .address(let address): addresses = [address]
     case .name:
-      let found = try await found(url.host, call, watch, throughProxy: proxy != nil)
+      let found = try await found(host, call, watch, throughProxy: proxy != nil)
       (resolution, addresses, others) = (found.resolution, found.addresses, found.others)
     }
     let route = try await proxyRoute(proxy, call)
+    var fields = request.headerFields.forOrigin(of: url)
     var target: RequestTarget
-    switch rewriter.rewrite(request, to: url, using: addresses, throughProxy: proxy != nil) {
-    case .refused(let error): throw error
-    case .direct(let direct): target = RequestTarget(direct)
-    case .bypassed(let request, _):
-      target = RequestTarget(request, url, try rewriter.policy.allowed(addresses, for: url.host), proxy: route)
+    switch try rewriter.judge(fields, url, host, addresses, throughProxy: proxy != nil) {
+    case .direct(_, let allowed):
+      fields[.originalUrl] = nil
+      target = RequestTarget(url, fields, allowed, answer: addresses, proxy: nil)
+    case .bypassed(let reason):
+      if reason != .alreadyRewritten { fields[.originalUrl] = nil }
+      target = RequestTarget(
+        url, fields, try rewriter.policy.allowed(addresses, for: host), answer: nil, proxy: route)
     }
     target.resolution = resolution
     target.others = others
@@ -134,15 +138,17 @@ extension DirectClient {
     _ method: HTTPRequest.Method, _ target: RequestTarget, _ body: RequestBody, length: Int64?, _ call: Call,
     _ place: RequestPlace, _ spans: ConnectSpans?
   ) -> CurlOrder {
-    let configuration = call.settings.configuration
-    let cookie = configuration.cookies?.cookieHeader(
+    let settings = call.settings
+    let cookie = settings.configuration.cookies?.cookieHeader(
       for: target.original, hostField: target.fields[.hostField], staysOnMachine: target.staysOnMachine)
-    let lines = FieldLines(method, target.fields, body, cookie: cookie, configuration)
-    let version = call.options.httpVersion ?? configuration.httpVersion
+    let lines =
+      method == .get && target.fields.isEmpty && cookie == nil && body.kind == .none && body.trailerFields.isEmpty
+      ? settings.plainLines : FieldLines(method, target.fields, body, cookie: cookie, settings.configuration)
+    let version = call.options.httpVersion ?? settings.configuration.httpVersion
     let route = CurlRoute(
       origin: target.url.originText, usesTLS: target.url.scheme.isSecure,
       version: body.trailerFields.isEmpty ? version.curlVersion : .http1, proxy: target.proxy,
-      showsIdentity: call.showsIdentity && configuration.identity != nil)
+      showsIdentity: call.showsIdentity && settings.configuration.identity != nil)
     var observer: (@Sendable (CurlEvent) -> Void)?
     if let told = call.options.observer {
       var request = HTTPRequest(method: method, url: target.url)
@@ -160,11 +166,11 @@ extension DirectClient {
     return CurlOrder(
       route: route, addresses: target.proxy == nil ? target.addresses : [], others: target.others,
       port: target.url.effectivePort,
-      policy: configuration.policy, host: target.original.host, url: target.url.href, method: method.rawValue,
-      fields: lines.bytes, body: body.order(method, length: length),
+      policy: settings.configuration.policy, host: target.original.host, url: target.url.href, method: method.rawValue,
+      fields: lines.bytes, hasOwnHost: target.fields.contains(.hostField), body: body.order(method, length: length),
       trailers: FieldLines(trailers: body.trailerFields).bytes,
       expectsContinue: target.fields[.expect]?.lowercased() == "100-continue",
-      decompresses: call.options.decompresses ?? configuration.decompresses, isRepeatable: place.isRepeatable,
+      decompresses: call.options.decompresses ?? settings.configuration.decompresses, isRepeatable: place.isRepeatable,
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
       firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline,
       observer: observer, progress: progress)

@@ -14,7 +14,9 @@ public final class DirectClient: Sendable {
   public let resolver: Resolver
   let current: Locked<ClientSettings>
   let loops: [CurlLoop<CurlExchanges>]
-  let inFlight = InFlight()
+  let inFlight: InFlight
+  /// What each exchange calls at its end.
+  let leave: @Sendable () -> Void
   let telemetry: ClientTelemetry
   let logger = Logger(label: "directdns.client")
   private let ownsResolver: Bool
@@ -36,6 +38,9 @@ public final class DirectClient: Sendable {
     _ configuration: DirectClientConfiguration, resolver: Resolver?, telemetry: ClientTelemetry
   ) throws(DirectDNSError) {
     current = Locked(try ClientSettings(configuration))
+    let inFlight = InFlight()
+    self.inFlight = inFlight
+    leave = { inFlight.leave() }
     self.telemetry = telemetry
     ownsResolver = resolver == nil
     if let resolver { self.resolver = resolver } else { self.resolver = try Resolver() }
@@ -56,7 +61,7 @@ public final class DirectClient: Sendable {
   /// - Throws: why there is no response: `connectFailed`, `tlsFailed`, `connectionLost`, `timedOut`,
   ///   `addressForbidden`, what ``Resolver/resolve(_:options:)-(HostName,_)`` and
   ///   ``Redirect/next(after:to:body:hops:configuration:)`` throw, and others.
-  public func execute(
+  nonisolated(nonsending) public func execute(
     _ request: HTTPRequest, body: RequestBody = .none, options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     guard inFlight.enter() else { throw DirectDNSError(.shutDown, "the client was shut down") }
@@ -74,7 +79,7 @@ public final class DirectClient: Sendable {
     let redirects: RedirectConfiguration?
     /// Whether the hop goes to the origin that the caller named, with no other one before it.
     var showsIdentity: Bool
-    let began = SystemClock().now
+    let began: ResolverInstant
     /// By the loops' time.
     let deadline: Int64
 
@@ -90,7 +95,8 @@ public final class DirectClient: Sendable {
         case .followed(let rules): rules
         case .returned: nil
         }
-      deadline = CurlTime.now + timeouts.whole.wholeMilliseconds
+      began = SystemClock().now
+      deadline = CurlTime.milliseconds(began) + timeouts.whole.wholeMilliseconds
     }
   }
 

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 /// A request's header fields as libcurl takes them: each as it was given, in its order, and none of libcurl's own.
-struct FieldLines {
+struct FieldLines: Sendable {
   /// The lines, a NUL behind each.
   private(set) var bytes: [UInt8] = []
 
@@ -19,8 +19,10 @@ struct FieldLines {
   }
 
   /// Keeps libcurl from adding a field of its own: `Name:`.
-  mutating func suppress(_ name: StaticString) {
-    bytes.append(contentsOf: "\(name):\0".utf8)
+  mutating func suppress(_ name: String) {
+    bytes.append(contentsOf: name.utf8)
+    bytes.append(ASCII.colon)
+    bytes.append(0)
   }
 }
 

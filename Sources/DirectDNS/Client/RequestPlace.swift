@@ -1,9 +1,18 @@
 /// Where a request goes, for errors: the origin, and never the path or the query, which may be secrets.
 struct RequestPlace: Sendable {
-  let origin: Origin
-  let timeouts: RequestTimeouts
-  let policy: AddressPolicy
+  private let url: WebURL
+  private let timeouts: RequestTimeouts
+  private let settings: ClientSettings
   let isRepeatable: Bool
+
+  init(_ url: WebURL, _ timeouts: RequestTimeouts, _ settings: ClientSettings, isRepeatable: Bool) {
+    self.url = url
+    self.timeouts = timeouts
+    self.settings = settings
+    self.isRepeatable = isRepeatable
+  }
+
+  var origin: Origin { Origin(url) }
 
   /// An exchange's failure in the library's words.
   ///
@@ -22,7 +31,9 @@ struct RequestPlace: Sendable {
         .bodyFailed, "the body of the request to \(origin) failed: \(bodyFailure)",
         underlying: bodyFailure)
     }
-    if let forbidden = failure.forbidden, let objection = policy.objection(to: forbidden, host: origin.host) {
+    if let forbidden = failure.forbidden,
+      let objection = settings.configuration.policy.objection(to: forbidden, host: origin.host)
+    {
       return DirectDNSError(.addressForbidden, objection.description)
     }
     let (code, message) = describe(failure, inBody)

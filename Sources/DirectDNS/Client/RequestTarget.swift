@@ -10,33 +10,28 @@ struct RequestTarget: Sendable {
   /// The addresses that may be connected to, in the order of use.
   private(set) var addresses: [IPAddress]
   let proxy: CurlProxy?
-  private let direct: DirectRequest?
+  /// What the name may be hidden behind in a response; nil for a request that goes as it is.
+  private let answer: [IPAddress]?
   var resolution: Resolution?
   /// The family that the lookup did not wait for.
   var others: OtherFamily?
   var lookup = Duration.zero
 
-  /// A request that goes straight to an address of a name.
-  init(_ direct: DirectRequest) {
-    url = direct.url
-    original = direct.originalURL
-    fields = direct.request.headerFields
-    addresses = direct.addresses
-    proxy = nil
-    self.direct = direct
-  }
-
-  /// A request that is sent as it is: for an address, or through a proxy.
-  init(_ request: HTTPRequest, _ url: WebURL, _ addresses: [IPAddress], proxy: CurlProxy?) {
-    self.url = url.requested
-    original = url
-    var fields = request.headerFields
-    fields[.proxyAuthorization] = nil
-    if fields[.authorization] == nil { fields[.authorization] = url.basicCredentials }
+  /// Creates a target.
+  ///
+  /// - Parameters:
+  ///   - original: what the caller asked for.
+  ///   - fields: the fields that go out.
+  ///   - addresses: those that may be connected to, in the order of use.
+  ///   - answer: every address of the name, if the request goes straight to one of them.
+  ///   - proxy: what it goes through.
+  init(_ original: WebURL, _ fields: HTTPFields, _ addresses: [IPAddress], answer: [IPAddress]?, proxy: CurlProxy?) {
+    url = original.requested
+    self.original = original
     self.fields = fields
     self.addresses = addresses
+    self.answer = answer
     self.proxy = proxy
-    direct = nil
   }
 
   /// Whether the request goes to this machine, wherever it is tried.
@@ -62,9 +57,8 @@ struct RequestTarget: Sendable {
 
   /// A response with the name put back where an address of the name stands.
   func restore(_ response: HTTPResponse) -> HTTPResponse {
-    guard let direct else { return response }
-    guard let other = others?.resolution else { return ResponseRestorer.restore(response, for: direct) }
-    return ResponseRestorer(originalURL: direct.originalURL, addresses: direct.answer + other.addresses).restore(
-      response)
+    guard let answer else { return response }
+    let late = others?.resolution?.addresses
+    return ResponseRestorer(originalURL: original, addresses: late.map { answer + $0 } ?? answer).restore(response)
   }
 }

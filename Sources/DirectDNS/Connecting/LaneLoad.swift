@@ -19,13 +19,15 @@ struct LaneLoad {
     case allAreTaken
   }
 
-  /// The connections to one address, and the requests on them.
-  private struct Line: Hashable {
+  /// The connections to one address, and the requests on them; nil through a proxy.
+  private struct Line {
+    let address: IPAddress?
     var standing = 0
     var running = 0
   }
 
-  private var lines: [IPAddress?: Line] = [:]
+  /// Few, so that looking at each is faster than a dictionary.
+  private var lines: [Line] = []
   private(set) var multiplexing: Multiplexing
   /// Requests under way, those included that have no connection yet.
   private(set) var running = 0
@@ -53,10 +55,10 @@ struct LaneLoad {
   var isEmpty: Bool { running == 0 && standing == 0 }
 
   /// Whether requests are under way to an address.
-  func isBusy(_ address: IPAddress?) -> Bool { (lines[address]?.running ?? 0) > 0 }
+  func isBusy(_ address: IPAddress?) -> Bool { line(address).map { $0.running > 0 } ?? false }
 
   /// Whether the connections to an address carry more requests than there are of them.
-  func isShared(_ address: IPAddress?) -> Bool { lines[address].map { $0.running > $0.standing } ?? false }
+  func isShared(_ address: IPAddress?) -> Bool { line(address).map { $0.running > $0.standing } ?? false }
 
   /// Whether one more request may start, when so many connections of others are free.
   func admission(free: Int) -> Admission {
@@ -81,7 +83,7 @@ struct LaneLoad {
     let room = multiplexing == .never ? 1 : streamLimit
     guard standing > 0,
       let index = addresses.firstIndex(where: { address in
-        lines[address].map { $0.running < $0.standing * room } ?? false
+        line(address).map { $0.running < $0.standing * room } ?? false
       }), index > 0
     else { return addresses }
     var ordered = addresses
@@ -95,7 +97,7 @@ struct LaneLoad {
   mutating func started(_ address: IPAddress?, opens: Bool) {
     running += 1
     if opens { opening += 1 }
-    lines[address, default: Line()].running += 1
+    change(address) { $0.running += 1 }
   }
 
   /// A request got its connection, to the address that it was started toward or to another one.
@@ -103,9 +105,8 @@ struct LaneLoad {
     carried += 1
     if opened { opening -= 1 }
     guard address != first else { return }
-    lines[first]?.running -= 1
-    lines[address, default: Line()].running += 1
-    forget(first)
+    change(first) { $0.running -= 1 }
+    change(address) { $0.running += 1 }
   }
 
   /// A request has ended, before or after it got its connection.
@@ -113,21 +114,19 @@ struct LaneLoad {
     running -= 1
     if wasConnected { carried -= 1 }
     if wasOpening { opening -= 1 }
-    lines[address]?.running -= 1
-    forget(address)
+    change(address) { $0.running -= 1 }
   }
 
   /// A new connection stands.
   mutating func stood(_ address: IPAddress?) {
     standing += 1
-    lines[address, default: Line()].standing += 1
+    change(address) { $0.standing += 1 }
   }
 
   /// A connection that stood has been closed.
   mutating func closed(_ address: IPAddress?) {
     standing -= 1
-    lines[address]?.standing -= 1
-    forget(address)
+    change(address) { $0.standing -= 1 }
   }
 
   /// A response told what the server speaks, or a request that got a connection which another one uses.
@@ -146,7 +145,15 @@ struct LaneLoad {
     }
   }
 
-  private mutating func forget(_ address: IPAddress?) {
-    if lines[address] == Line() { lines[address] = nil }
+  private func line(_ address: IPAddress?) -> Line? { lines.first { $0.address == address } }
+
+  private mutating func change(_ address: IPAddress?, _ body: (inout Line) -> Void) {
+    guard let place = lines.firstIndex(where: { $0.address == address }) else {
+      var line = Line(address: address)
+      body(&line)
+      return lines.append(line)
+    }
+    body(&lines[place])
+    if lines[place].standing == 0, lines[place].running == 0 { lines.remove(at: place) }
   }
 }

@@ -1,5 +1,4 @@
 internal import CDirectDNSCurl
-internal import Dispatch
 
 /// The one thread that owns multi handles and every transfer on them; a driver says what is done with them.
 ///
@@ -59,5 +58,8 @@ protocol CurlDriver: AnyObject, SendableMetatype {
 
 /// The time that the loops go by: the machine's monotonic clock, in milliseconds.
 enum CurlTime {
-  static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
+  static var now: Int64 { milliseconds(SystemClock().now) }
+
+  /// An instant of the machine's clock on that time line.
+  static func milliseconds(_ instant: ResolverInstant) -> Int64 { instant.nanoseconds / 1_000_000 }
 }

@@ -40,6 +40,12 @@ extension WebURL {
     guard path.utf8.first == ASCII.slash else {
       throw DirectDNSError(.invalidURL, "the request's path must begin with a slash")
     }
-    try self.init("\(scheme)://\(authority)\(path)")
+    var text = ""
+    text.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)
+    text += scheme
+    text += "://"
+    text += authority
+    text += path
+    try self.init(text)
   }
 }

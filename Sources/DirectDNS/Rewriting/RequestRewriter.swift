@@ -46,40 +46,47 @@ public struct RequestRewriter: Hashable, Sendable {
       return .bypassed(request.withoutOriginalUrl, reason: .otherScheme)
     }
     do throws(DirectDNSError) {
-      return rewrite(request, to: try WebURL(request), using: answer, throughProxy: throughProxy)
+      let url = try WebURL(request)
+      let answer = Array(answer)
+      return switch try judge(request.headerFields, url, url.host, answer, throughProxy: throughProxy) {
+      case .bypassed(.alreadyRewritten): .bypassed(request, reason: .alreadyRewritten)
+      case .bypassed(let reason): .bypassed(request.withoutOriginalUrl, reason: reason)
+      case .direct(let name, let addresses):
+        .direct(DirectRequest(form, request, url, name, addresses: addresses, answer: answer))
+      }
     } catch {
       return .refused(error)
     }
   }
 
-  /// The same for a request whose URL was read before.
-  func rewrite(
-    _ request: HTTPRequest, to url: WebURL, using answer: some Sequence<IPAddress>, throughProxy: Bool
-  ) -> RewriteOutcome {
-    do throws(DirectDNSError) {
-      try checkFields(request.headerFields)
-      try policy.check(url.host)
-      if case .address(let address) = url.host {
-        _ = try policy.allowed(CollectionOfOne(address), for: url.host)
-        if let original = request.original(of: url) {
-          try policy.check(original.host)
-          return .bypassed(request, reason: .alreadyRewritten)
-        }
-        return .bypassed(request.withoutOriginalUrl, reason: .addressLiteral)
-      }
-      let name = try HostName(url.host)
-      if bypass.contains(where: name.hasSuffix) {
-        return .bypassed(request.withoutOriginalUrl, reason: .bypassList)
-      }
-      guard direct.isOn(for: name) else { return .bypassed(request.withoutOriginalUrl, reason: .directOff) }
-      if throughProxy { return .bypassed(request.withoutOriginalUrl, reason: .proxy) }
-      let answer = Array(answer)
-      guard !answer.isEmpty else { return .bypassed(request.withoutOriginalUrl, reason: .noAddress) }
-      let addresses = try policy.allowed(answer, for: url.host)
-      return .direct(DirectRequest(form, request, url, name, addresses: addresses, answer: answer))
-    } catch {
-      return .refused(error)
+  /// Where a request goes.
+  enum Verdict {
+    /// Straight to these addresses of the name.
+    case direct(HostName, addresses: [IPAddress])
+    /// As it is.
+    case bypassed(RewriteOutcome.BypassReason)
+  }
+
+  /// Judges a request by its fields, its URL and the URL's host, before anything is rewritten.
+  ///
+  /// - Throws: why it must not be sent.
+  func judge(
+    _ fields: HTTPFields, _ url: WebURL, _ host: WebURL.Host, _ answer: [IPAddress], throughProxy: Bool
+  ) throws(DirectDNSError) -> Verdict {
+    if !fields.isEmpty { try checkFields(fields) }
+    try policy.check(host)
+    if case .address(let address) = host {
+      _ = try policy.allowed(CollectionOfOne(address), for: host)
+      guard let original = fields.original(of: url) else { return .bypassed(.addressLiteral) }
+      try policy.check(original.host)
+      return .bypassed(.alreadyRewritten)
     }
+    let name = try HostName(host)
+    if bypass.contains(where: name.hasSuffix) { return .bypassed(.bypassList) }
+    guard direct.isOn(for: name) else { return .bypassed(.directOff) }
+    if throughProxy { return .bypassed(.proxy) }
+    guard !answer.isEmpty else { return .bypassed(.noAddress) }
+    return .direct(name, addresses: try policy.allowed(answer, for: host))
   }
 
   /// Makes sure that the fields can be added to, and that their one `Host` is one that may be sent to.
@@ -117,14 +124,10 @@ extension DirectRequest {
     self.addresses = addresses
     self.answer = answer
     serverName = url.scheme.isSecure ? name : nil
-    var fields = request.headerFields
+    var fields = request.headerFields.forOrigin(of: url)
+    fields[.originalUrl] = nil
     let ownHost = fields[.hostField]
     host = ownHost ?? url.hostAndPort
-    if !fields.isEmpty {
-      fields[.originalUrl] = nil
-      fields[.proxyAuthorization] = nil
-    }
-    if url.hasUserInfo, fields[.authorization] == nil { fields[.authorization] = url.basicCredentials }
     switch form {
     case .pinned: self.url = url.requested
     case .literal:
@@ -152,11 +155,23 @@ extension HTTPRequest {
     request.headerFields[.originalUrl] = nil
     return request
   }
+}
 
-  /// The URL that rewriting would have made this request of: its own `originalUrl`, with a name for the address.
+extension HTTPFields {
+  /// The fields without what is not for origins, and with the URL's user info unless there are other credentials.
+  func forOrigin(of url: WebURL) -> HTTPFields {
+    guard !isEmpty || url.hasUserInfo else { return self }
+    var fields = self
+    fields[.proxyAuthorization] = nil
+    if url.hasUserInfo, fields[.authorization] == nil { fields[.authorization] = url.basicCredentials }
+    return fields
+  }
+
+  /// The URL that rewriting would have made a request with these fields of: its own `originalUrl`, with a name for the
+  /// address.
   fileprivate func original(of url: WebURL) -> WebURL? {
-    guard headerFields.contains(.hostField), headerFields[values: .originalUrl].count == 1,
-      let text = headerFields[.originalUrl], let original = try? WebURL(text), case .name = original.host
+    guard contains(.hostField), self[values: .originalUrl].count == 1, let text = self[.originalUrl],
+      let original = try? WebURL(text), case .name = original.host
     else { return nil }
     let isOurs = original.text(host: url.host, userInfo: false) == url.href && original.text(fragment: false) == text
     return isOurs ? original : nil

@@ -2,7 +2,8 @@ internal import CDirectDNSCurl
 
 /// What libcurl calls while an attempt's transfer runs.
 extension CurlAttempt {
-  func setCallbacks(_ order: CurlOrder) {
+  /// What libcurl calls for every transfer.
+  func setCallbacks() {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle) { bytes, size, count, context in
       unsafe CurlAttempt.object(context)?.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
@@ -17,6 +18,12 @@ extension CurlAttempt {
       handle, { context, _, _, _, _ in unsafe CurlAttempt.object(context)?.stood() ?? CURL_PREREQFUNC_ABORT }, context)
     unsafe directdns_setopt_dial(
       handle, { context, _, address in unsafe CurlAttempt.object(context)?.dial(address) ?? CURL_SOCKET_BAD }, context)
+  }
+
+  /// What it calls besides, for a request that has more to it.
+  func setCallbacks(of order: CurlOrder) {
+    guard !order.isPlain else { return }
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     if case .none = order.body {} else { unsafe setReading(context) }
     if !order.trailers.isEmpty {
       unsafe directdns_setopt_trailers(

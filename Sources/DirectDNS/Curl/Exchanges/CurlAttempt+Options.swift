@@ -12,28 +12,32 @@ extension CurlAttempt {
     }
   }
 
-  /// How the connection is made and secured.
-  func setTransfer(_ order: CurlOrder, _ settings: CurlExchangeSettings, _ share: CurlShare) {
+  /// What its handle was told last of what differs between the requests of a lane.
+  struct Told {
+    var url: String?
+    var fields: [UInt8] = []
+    var target: (address: IPAddress?, port: UInt16)?
+    var waitsForConnection = false
+    var connectTimeout: Int64?
+  }
+
+  /// How the connections of a lane are made and secured.
+  func setTransfer(_ route: CurlRoute, _ settings: CurlExchangeSettings, _ share: CurlShare) {
     unsafe directdns_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
     unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
     if let share = unsafe share.handle { unsafe directdns_setopt_pointer(handle, CURLOPT_SHARE, share) }
     set(CURLOPT_NOSIGNAL, 1)
-    set(CURLOPT_PROTOCOLS_STR, order.route.usesTLS ? "https" : "http")
+    set(CURLOPT_PROTOCOLS_STR, route.usesTLS ? "https" : "http")
     set(CURLOPT_PATH_AS_IS, 1)
     set(CURLOPT_MAXLIFETIME_CONN, 600)
-    // One whose connection is being opened by another waits for that, instead of opening one of its own.
-    if exchange?.sharesConnection == true { set(CURLOPT_PIPEWAIT, 1) }
-    // Ours are the timers; libcurl's would end a transfer without a word about which of them it was.
-    set(CURLOPT_CONNECTTIMEOUT_MS, Int(order.connectTimeout) + 60_000)
-    switch order.route.version {
+    switch route.version {
     case .http1: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     case .automatic:
-      set(CURLOPT_HTTP_VERSION, Int(order.route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+      set(CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     case .http2:
-      set(
-        CURLOPT_HTTP_VERSION, Int(order.route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+      set(CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
     }
-    if let proxy = order.route.proxy {
+    if let proxy = route.proxy {
       set(CURLOPT_PROXY, proxy.url)
       set(CURLOPT_NOPROXY, "")
       set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -41,13 +45,30 @@ extension CurlAttempt {
       unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, resolve.head)
     } else {
       set(CURLOPT_PROXY, "")
-      let target = address.map { $0.family == .ipv6 ? "[\($0)]" : $0.description } ?? ""
-      connectTo = CurlList(["::\(target):\(order.port)"])
-      unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head)
     }
-    if order.route.usesTLS { setTrust(settings, Self.originTrust) }
-    if order.route.proxy != nil { setTrust(settings, Self.proxyTrust) }
-    if order.route.usesTLS, order.route.showsIdentity { setIdentity(settings) }
+    if route.usesTLS { setTrust(settings, Self.originTrust) }
+    if route.proxy != nil { setTrust(settings, Self.proxyTrust) }
+    if route.usesTLS, route.showsIdentity { setIdentity(settings) }
+  }
+
+  /// Which connection an attempt wants.
+  func setConnection(_ order: CurlOrder, sharesConnection: Bool) {
+    // One whose connection is being opened by another waits for that, instead of opening one of its own.
+    if told.waitsForConnection != sharesConnection {
+      told.waitsForConnection = sharesConnection
+      set(CURLOPT_PIPEWAIT, sharesConnection ? 1 : 0)
+    }
+    if told.connectTimeout != order.connectTimeout {
+      told.connectTimeout = order.connectTimeout
+      // Ours are the timers; libcurl's would end a transfer without a word about which of them it was.
+      set(CURLOPT_CONNECTTIMEOUT_MS, Int(order.connectTimeout) + 60_000)
+    }
+    guard order.route.proxy == nil else { return }
+    if let told = told.target, told == (address, order.port) { return }
+    told.target = (address, order.port)
+    let host = address.map { $0.family == .ipv6 ? "[\($0)]" : $0.description } ?? ""
+    connectTo = CurlList(["::\(host):\(order.port)"])
+    unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head)
   }
 
   /// Where libcurl is told whom to trust.
@@ -83,9 +104,16 @@ extension CurlAttempt {
 
   /// What is sent.
   func setRequest(_ order: CurlOrder) {
-    set(CURLOPT_URL, order.url)
-    fields = CurlList(lines: order.fields)
-    unsafe directdns_setopt_list(handle, CURLOPT_HTTPHEADER, fields.head)
+    if told.url != order.url {
+      told.url = order.url
+      set(CURLOPT_URL, order.url)
+    }
+    if told.fields != order.fields {
+      told.fields = order.fields
+      fields = CurlList(lines: order.fields)
+      unsafe directdns_setopt_list(handle, CURLOPT_HTTPHEADER, fields.head)
+    }
+    guard !order.isPlain else { return }
     if order.decompresses { set(CURLOPT_ACCEPT_ENCODING, "") }
     switch order.body {
     case .none: if order.method == "HEAD" { set(CURLOPT_NOBODY, 1) }

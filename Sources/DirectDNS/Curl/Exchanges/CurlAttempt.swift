@@ -2,13 +2,17 @@ internal import CDirectDNSCurl
 
 /// One libcurl transfer: an attempt to connect, and the exchange itself if it stands first.
 ///
-/// Used by the loop's thread alone. Its handle is reset after each use, so that nothing of one request is left for the
-/// next: libcurl 7.88 would otherwise send cookies across hosts after a `Host` of the caller's own.
+/// Used by the loop's thread alone. Its handle keeps what it was told for as long as it serves the lane that it was set
+/// up for: to tell it all again would cost as much as the request. It is reset for another lane, and after a request
+/// that told it more than every one does, so that nothing of one request is left for the next: libcurl 7.88 would send
+/// cookies across hosts after a `Host` of the caller's own.
 @safe final class CurlAttempt {
   let handle: UnsafeMutableRawPointer
   /// What judges and counts; it outlives every attempt.
   unowned let events: any CurlAttemptEvents
   private(set) var exchange: CurlExchange?
+  /// The lane that the handle is set up for; nil for one that is new or was reset.
+  private(set) var lane: CurlExchanges.Lane?
   private(set) var number = 0
   private(set) var address: IPAddress?
   private(set) var startedAt: Int64 = 0
@@ -23,6 +27,8 @@ internal import CDirectDNSCurl
   var isHeldBack = false
   /// Whether what still comes is for nobody.
   private(set) var isEnding = false
+  /// What its handle was told last of what differs between the requests of a lane.
+  var told = Told()
   var fields = CurlList([])
   var connectTo = CurlList([])
   var resolve = CurlList([])
@@ -72,10 +78,10 @@ internal import CDirectDNSCurl
     unsafe context.map { unsafe Unmanaged<CurlAttempt>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Prepares the handle, which is new or was released, for an attempt of an exchange.
+  /// Prepares the handle for an attempt of an exchange.
   func prepare(
-    _ exchange: CurlExchange, number: Int, address: IPAddress?, _ settings: CurlExchangeSettings, share: CurlShare,
-    sockets: CurlSockets, at now: Int64
+    _ exchange: CurlExchange, in lane: CurlExchanges.Lane, number: Int, address: IPAddress?,
+    _ settings: CurlExchangeSettings, share: CurlShare, sockets: CurlSockets, at now: Int64
   ) {
     self.exchange = exchange
     self.number = number
@@ -90,18 +96,35 @@ internal import CDirectDNSCurl
     self.share = share
     unsafe errorText[0] = 0
     let order = exchange.order
-    setTransfer(order, settings, share)
-    unsafe sockets.watch(handle)
-    setCallbacks(order)
+    if self.lane !== lane {
+      if self.lane != nil { reset() }
+      setTransfer(order.route, settings, share)
+      unsafe sockets.watch(handle)
+      setCallbacks()
+      self.lane = lane
+    }
+    setConnection(order, sharesConnection: exchange.sharesConnection)
+    setCallbacks(of: order)
     setRequest(order)
   }
 
-  /// Forgets the exchange and all that it set, so that the handle is as good as new.
+  /// Forgets the exchange, and all that it told the handle which others do not.
   func release() {
-    exchange = nil
+    if let exchange, lane != nil, refusal == nil, isClean, exchange.order.isPlain {
+      self.exchange = nil
+    } else {
+      exchange = nil
+      refusal = nil
+      reset()
+    }
+  }
+
+  /// Makes the handle as good as new.
+  private func reset() {
+    lane = nil
     unsafe curl_easy_reset(handle)
+    told = Told()
     fields = CurlList([])
-    refusal = nil
   }
 
   /// Begins to find out whether HTTP/2 refused the request unprocessed: by one more transfer of the handle, whose end
@@ -147,7 +170,7 @@ internal import CDirectDNSCurl
 
   /// Has libcurl free what a transfer that it has ended held back: with another one, which has its connection to itself.
   func freeHeldBack() {
-    unsafe curl_easy_reset(handle)
+    reset()
     unsafe directdns_setopt_string(handle, CURLOPT_URL, "file:///dev/null")
     unsafe _ = curl_easy_perform(handle)
   }

@@ -70,6 +70,8 @@ internal import Synchronization
 
     var headWaiter: UnsafeContinuation<Result<CurlHead, CurlFailure>, Never>?
     var body: [UInt8] = []
+    /// The piece that the reader got last, if it was a long one: its room is used again once the reader has dropped it.
+    var lastPiece: [UInt8] = []
     var bodyWaiter: UnsafeContinuation<Void, Never>?
     var end: Result<CurlEnd, CurlFailure>?
     var isPaused = false
@@ -153,13 +155,20 @@ internal import Synchronization
     shared.withLock { shared in
       guard !shared.body.isEmpty else { return shared.end.map(Reading.end) ?? .nothingYet }
       var bytes: [UInt8] = []
+      swap(&bytes, &shared.lastPiece)
+      // One that the reader keeps is left alone, and another takes its place.
+      bytes.removeAll(keepingCapacity: true)
       swap(&bytes, &shared.body)
+      if bytes.count >= Self.longPiece { shared.lastPiece = bytes }
       unread.store(0, ordering: .relaxed)
       let resumes = shared.isPaused
       shared.isPaused = false
       return .bytes(bytes, resumes: resumes)
     }
   }
+
+  /// A piece whose room is worth keeping, in bytes.
+  private static let longPiece = 32 * 1024
 
   /// Waits until there is something to take.
   nonisolated(nonsending) func waitForBody() async {

@@ -23,7 +23,7 @@ extension CurlExchanges: CurlAttemptEvents {
   }
 
   func attempt(_ exchange: CurlExchange, number: Int, address: IPAddress?) {
-    guard let attempt = newAttempt() else {
+    guard let attempt = newAttempt(in: exchange.lane) else {
       return finish(exchange, .failure(CurlFailure(.invalidRequest("libcurl has no memory for a transfer"))))
     }
     send(attempt, exchange, number: number, address: address)
@@ -56,7 +56,7 @@ extension CurlExchanges: CurlAttemptEvents {
     guard let exchange = attempt.exchange, let lane = exchange.lane else { return }
     connections[socket] = Connection(lane: lane, address: attempt.address)
     lane.multi.connectionCount += 1
-    lane.sockets += 1
+    lane.sockets.append(socket)
     if connections.count > settings.connectionLimit { endIdleConnection(besides: lane.multi) }
   }
 
@@ -66,7 +66,7 @@ extension CurlExchanges: CurlAttemptEvents {
     guard let lane = exchange.lane, !exchange.isOpening else { return true }
     if exchange.winner === attempt {
       // libcurl sends it once more, on a connection of its own: beyond the cap it waits for its turn like all others.
-      let isFull = lane.load.multiplexing == .always && lane.sockets >= settings.connectionLimitPerName
+      let isFull = lane.load.multiplexing == .always && lane.sockets.count >= settings.connectionLimitPerName
       exchange.isTurnedAway = isFull && mayBeSentAgain(exchange, lane)
       return !exchange.isTurnedAway
     }

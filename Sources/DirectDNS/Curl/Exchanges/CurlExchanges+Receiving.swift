@@ -58,17 +58,21 @@ extension CurlExchanges {
       exchange.progress.received -= Int64(bytes.count)
       return Int(CURL_WRITEFUNC_PAUSE)
     }
-    // The reader took the room that there was along with what was in it; a body that goes on will need as much again.
-    if exchange.incoming.isEmpty, exchange.progress.received > Self.longBody {
-      exchange.incoming.reserveCapacity(min(settings.bufferSize, 4 * Self.longBody))
-    }
+    if exchange.incoming.isEmpty, bytes.count >= Self.longPiece { makeRoom(exchange, attempt, for: bytes.count) }
     unsafe exchange.incoming.append(contentsOf: bytes)
     markDirty(exchange)
     return bytes.count
   }
 
-  /// A body that has brought so many bytes is a long one.
-  private static let longBody = 32 * 1024
+  /// Room for what is to come in one piece, instead of room that doubles and is copied each time.
+  private func makeRoom(_ exchange: CurlExchange, _ attempt: CurlAttempt, for count: Int) {
+    let expected = Int(clamping: attempt.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
+    let left = expected < 0 ? settings.bufferSize : expected - Int(exchange.progress.received) + count
+    exchange.incoming.reserveCapacity(max(count, min(left, settings.bufferSize)))
+  }
+
+  /// A body that comes in pieces of so many bytes is a long one.
+  private static let longPiece = 8 * 1024
 
   func sent(_ count: Int, _ attempt: CurlAttempt) {
     guard let exchange = attempt.exchange else { return }

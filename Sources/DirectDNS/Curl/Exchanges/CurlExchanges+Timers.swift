@@ -9,7 +9,10 @@ extension CurlExchanges {
         for lane in changedLanes { waiting.unpark(lane) }
         admitWaiting()
       }
-      for lane in changedLanes where lane.load.isEmpty && !waiting.isWaiting(in: lane) { lanes[lane.route] = nil }
+      for lane in changedLanes {
+        lane.isChanged = false
+        if lane.load.isEmpty, !waiting.isWaiting(in: lane) { lanes[lane.route] = nil }
+      }
       changedLanes.removeAll(keepingCapacity: true)
     }
     if nextDue <= now { checkTimers(now) }

@@ -23,7 +23,9 @@ final class CurlExchanges: CurlDriver {
     /// Transfers that were started and have sent nothing yet.
     var startCount = 0
     /// Sockets of its connections, those included that do not stand yet.
-    var sockets = 0
+    var sockets: [curl_socket_t] = []
+    /// Whether it is among the changed ones.
+    var isChanged = false
     /// Requests that went onto connections that stood.
     var joins = 0
 
@@ -88,7 +90,7 @@ final class CurlExchanges: CurlDriver {
     var sockets: [curl_socket_t] = []
     for lane in startedLanes {
       if lane.startCount > 1, lane.load.multiplexing == .always {
-        sockets += connections.lazy.filter { $0.value.lane === lane }.map(\.key)
+        sockets += lane.sockets
       }
       lane.startCount = 0
     }
@@ -255,6 +257,8 @@ final class CurlExchanges: CurlDriver {
     taken -= lane.load.weight
     change(&lane.load)
     taken += lane.load.weight
+    guard !lane.isChanged else { return }
+    lane.isChanged = true
     changedLanes.append(lane)
   }
 
@@ -264,13 +268,17 @@ final class CurlExchanges: CurlDriver {
 
   func removeActive(_ exchange: CurlExchange) { active[ObjectIdentifier(exchange)] = nil }
 
-  /// A handle for one more attempt; nothing if libcurl has no memory for it.
-  func newAttempt() -> CurlAttempt? { idleAttempts.popLast() ?? CurlAttempt(events: self) }
+  /// A handle for one more attempt, one that is set up for the lane if there is one; nil if libcurl has no memory for it.
+  func newAttempt(in lane: Lane?) -> CurlAttempt? {
+    if let place = idleAttempts.lastIndex(where: { $0.lane === lane }) { return idleAttempts.remove(at: place) }
+    return idleAttempts.popLast() ?? CurlAttempt(events: self)
+  }
 
   func send(_ attempt: CurlAttempt, _ exchange: CurlExchange, number: Int, address: IPAddress?) {
-    attempt.prepare(exchange, number: number, address: address, settings, share: share, sockets: sockets, at: now)
-    exchange.attempts.append(attempt)
     guard let lane = exchange.lane else { return }
+    attempt.prepare(
+      exchange, in: lane, number: number, address: address, settings, share: share, sockets: sockets, at: now)
+    exchange.attempts.append(attempt)
     if lane.startCount == 0 { startedLanes.append(lane) }
     lane.startCount += 1
     unsafe lane.multi.add(attempt.handle)
@@ -304,7 +312,7 @@ final class CurlExchanges: CurlDriver {
   private func closed(_ socket: curl_socket_t) {
     guard let connection = connections.removeValue(forKey: socket) else { return }
     connection.lane.multi.connectionCount -= 1
-    connection.lane.sockets -= 1
+    connection.lane.sockets.removeAll { $0 == socket }
     guard connection.stands else { return }
     note(connection.lane) { $0.closed(connection.address) }
   }

@@ -56,6 +56,8 @@ final class CurlOrder: Sendable {
   /// Lines in libcurl's form, a NUL behind each: `Name: value`, `Name;` for an empty value, `Name:` for a field that
   /// libcurl must not add.
   let fields: [UInt8]
+  /// Whether the fields have a `Host` of the caller's own.
+  let hasOwnHost: Bool
   let body: Body
   /// Sent after a body that goes in chunks, in the same form.
   let trailers: [UInt8]
@@ -68,6 +70,8 @@ final class CurlOrder: Sendable {
   let firstByteTimeout: Int64
   /// When the whole of it must have ended, by ``CurlTime``.
   let deadline: Int64
+  /// Whether a handle that has served it can serve another request of its route without being reset.
+  let isPlain: Bool
   /// Is told how it goes, by the loop's thread.
   let observer: (@Sendable (CurlEvent) -> Void)?
   /// Is told how many bytes went either way, by the loop's thread, some ten times a second.
@@ -76,7 +80,8 @@ final class CurlOrder: Sendable {
   init(
     route: CurlRoute, addresses: [IPAddress], others: (any CurlAddressSource)?, port: UInt16, policy: AddressPolicy,
     host: WebURL.Host, url: String,
-    method: String, fields: [UInt8], body: Body, trailers: [UInt8], expectsContinue: Bool, decompresses: Bool,
+    method: String, fields: [UInt8], hasOwnHost: Bool, body: Body, trailers: [UInt8], expectsContinue: Bool,
+    decompresses: Bool,
     isRepeatable: Bool, connectTimeout: Int64, firstByteTimeout: Int64, deadline: Int64,
     observer: (@Sendable (CurlEvent) -> Void)? = nil, progress: (@Sendable (CurlProgress) -> Void)? = nil
   ) {
@@ -89,6 +94,7 @@ final class CurlOrder: Sendable {
     self.url = url
     self.method = method
     self.fields = fields
+    self.hasOwnHost = hasOwnHost
     self.body = body
     self.trailers = trailers
     self.expectsContinue = expectsContinue
@@ -99,6 +105,10 @@ final class CurlOrder: Sendable {
     self.deadline = deadline
     self.observer = observer
     self.progress = progress
+    let isBodiless = if case .none = body { true } else { false }
+    isPlain =
+      isBodiless && method == "GET" && trailers.isEmpty && !decompresses && !hasOwnHost && observer == nil
+      && route.proxy == nil
   }
 }
 
