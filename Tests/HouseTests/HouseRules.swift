@@ -12,13 +12,14 @@ enum HouseRules {
     ["HTTP"],
     ["Providers"],
     ["Cache"],
+    ["Lookups"],
     ["Resolver"],
     ["Warmup"],
     ["Client"],
   ]
 
   static let pureWing: Set<String> = ["Policy", "Cookies", "Rewriting", "Connecting"]
-  static let askingWing: Set<String> = ["HTTP", "Providers", "Cache", "Resolver", "Warmup"]
+  static let askingWing: Set<String> = ["HTTP", "Providers", "Cache", "Lookups", "Resolver", "Warmup"]
 
   /// The folders whose types a folder may name, besides its own.
   static func floorsOpen(to folder: String) -> Set<String> {

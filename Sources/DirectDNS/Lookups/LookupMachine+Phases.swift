@@ -110,6 +110,13 @@ extension LookupMachine {
     actions.append(.answer(number, result, wasAsked: wasAsked))
   }
 
+  /// Nobody brought an answer; one that has come meanwhile, for another caller, serves all the same.
+  private mutating func fail(_ number: Int, _ request: LookupRequest, _ error: DirectDNSError, at now: ResolverInstant) {
+    guard let resolution = settled(request, at: now)?.resolution else { return finish(number, .failure(error)) }
+    tell(.hit(request.host, resolution.freshness))
+    finish(number, .success(resolution))
+  }
+
   // MARK: What follows a wait
 
   private mutating func refreshed(
@@ -211,7 +218,7 @@ extension LookupMachine {
     let systemErrors = failed.members.compactMap { outcomes[$0]?.error }
     if let ended = systemErrors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
     guard systemErrors.isEmpty, outcomes.all.count == failed.members.count else {
-      return finish(number, .failure(failure(request, errors + systemErrors)))
+      return fail(number, request, failure(request, errors + systemErrors), at: now)
     }
     guard failed == request.wanted else {
       var all = known
@@ -220,7 +227,7 @@ extension LookupMachine {
     }
     // Where no provider answers, a captive portal's DNS may well be the one that says "does not exist": its word is
     // told, and is not taken for the name's own answer.
-    finish(number, .failure(failure(request, errors, systemSays: negativeError(request, outcomes).code)))
+    fail(number, request, failure(request, errors, systemSays: negativeError(request, outcomes).code), at: now)
   }
 
   private mutating func systemAloneAsked(

@@ -32,7 +32,7 @@ struct LookupMachine: StateMachine {
     case systemAnswered(AddressQuestion, Result<Answer, ProviderFailure>, Duration)
     case released(Int)
     case storeRead(isHit: Bool)
-    case turn(StoreReport.Turn)
+    case turn(LeaseTurn)
   }
 
   /// What a lookup gets at once.

@@ -226,8 +226,8 @@ struct QueryMachine: StateMachine {
       switch ask.turn {
       case .reserved(let server)?:
         ask.turn = nil
-        // It may have said 429 meanwhile.
-        if let endpoint = states.begin(server, at: now) {
+        // It may have said 429 meanwhile, and the time may be over.
+        if now < ask.deadlines.providers, let endpoint = states.begin(server, at: now) {
           ask.candidates.order.removeAll { $0 == server }
           begin(number, &ask, endpoint, at: now)
           setTimer(number, ask)

@@ -6,8 +6,6 @@ final class Bootstrap: Sendable {
     var until: ResolverInstant
   }
 
-  private static let loopback = [IPAddress.ipv4(0x7F00_0001), .ipv6(high: 0, low: 1)]
-
   private let system: Locked<(any SystemSource)?>
   private let clock: any ResolverClock
   private let known = Locked<[HostName: Known]>([:])
@@ -25,22 +23,11 @@ final class Bootstrap: Sendable {
   func endpoint(
     _ provider: ProviderConfiguration, timeout: Duration
   ) async throws(ProviderFailure) -> HTTPEndpoint {
-    if let known = Self.known(provider) { return known }
+    if let known = HTTPEndpoint(reachedWithoutDNS: provider) { return known }
     let url = provider.provider.url
     let host: HostName
     do { host = try HostName(url.host) } catch { throw ProviderFailure(.transport, error.message) }
     return HTTPEndpoint(url: url, addresses: try await addresses(of: host, timeout: timeout))
-  }
-
-  /// The endpoint of a provider that is reached without any DNS; nil for all others.
-  static func known(_ provider: ProviderConfiguration) -> HTTPEndpoint? {
-    let url = provider.provider.url
-    guard provider.bootstrap.isEmpty, case .name = url.host else {
-      return HTTPEndpoint(url: url, addresses: provider.bootstrap)
-    }
-    // RFC 6761 §6.3: plain http is spoken with it since it is this machine, so nobody else may say where it is.
-    guard let host = try? HostName(url.host), LocalZones().route(host) == .loopback else { return nil }
-    return HTTPEndpoint(url: url, addresses: loopback)
   }
 
   /// Forgets an endpoint's addresses, since none of them could be connected to.

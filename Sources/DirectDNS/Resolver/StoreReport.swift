@@ -14,19 +14,7 @@ struct StoreReport: Sendable {
 
   func read(isHit: Bool) { metrics.count(.storeReads, name, isHit ? "hit" : "miss") }
 
-  /// How a turn among a fleet's members went.
-  enum Turn: String {
-    /// This member asks for all.
-    case taken
-    /// Another member's answer came in time.
-    case awaited
-    /// Another member was waited for in vain.
-    case late
-    /// The store has no leases, or could not say.
-    case unavailable
-  }
-
-  func turn(_ turn: Turn) { metrics.count(.leases, name, turn.rawValue) }
+  func turn(_ turn: LeaseTurn) { metrics.count(.leases, name, turn.rawValue) }
 
   func note(_ event: StoreEvent) {
     switch event {

@@ -126,7 +126,7 @@ struct MetricTableTests {
     let report = StoreReport(name: "memory", observer: nil)
     report.note(.dropped(1))
     report.read(isHit: true)
-    for turn in [StoreReport.Turn.taken, .awaited, .late, .unavailable] { report.turn(turn) }
+    for turn in [LeaseTurn.taken, .awaited, .late, .unavailable] { report.turn(turn) }
   }
 
   private func useWarmup() {

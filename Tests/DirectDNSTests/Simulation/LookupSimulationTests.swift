@@ -25,7 +25,8 @@ struct LookupSimulationTests {
       queries += simulation.queries
     }
     // A world in which nothing happens would prove nothing.
-    #expect(answered > 100 * Self.seeds.count && queries > 100 * Self.seeds.count)
+    #expect(answered > 50 * Self.seeds.count)
+    #expect(queries > 50 * Self.seeds.count)
   }
 
   @Test func `the same seed makes the same world`() throws {

@@ -26,3 +26,15 @@ struct LeaseWait: Sendable, Hashable {
     }
   }
 }
+
+/// How a turn among a fleet's members went.
+enum LeaseTurn: String {
+  /// This member asks for all.
+  case taken
+  /// Another member's answer came in time.
+  case awaited
+  /// Another member was waited for in vain.
+  case late
+  /// The store has no leases, or could not say.
+  case unavailable
+}

@@ -15,7 +15,7 @@ struct EndpointState: Sendable {
   fileprivate init(_ number: Int, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
     self.number = number
     self.configuration = configuration
-    target = Bootstrap.known(configuration)
+    target = HTTPEndpoint(reachedWithoutDNS: configuration)
     bucket = configuration.rateLimit.map { TokenBucket($0, now: now) }
   }
 
@@ -28,7 +28,7 @@ struct EndpointState: Sendable {
 
   fileprivate mutating func update(_ configuration: ProviderConfiguration, at now: ResolverInstant) {
     self.configuration = configuration
-    target = Bootstrap.known(configuration)
+    target = HTTPEndpoint(reachedWithoutDNS: configuration)
     refusesBatches = false
     guard let limit = configuration.rateLimit else {
       bucket = nil
@@ -209,4 +209,18 @@ struct EndpointStates: Sendable {
   private func place(of number: Int) -> Int? { endpoints.firstIndex { $0.number == number } }
 
   private func places(of numbers: [Int]) -> [Int] { numbers.compactMap(place) }
+}
+
+extension HTTPEndpoint {
+  /// The endpoint of a provider that is reached without any DNS; nil for all others.
+  init?(reachedWithoutDNS provider: ProviderConfiguration) {
+    let url = provider.provider.url
+    guard provider.bootstrap.isEmpty, case .name = url.host else {
+      self.init(url: url, addresses: provider.bootstrap)
+      return
+    }
+    // RFC 6761 §6.3: plain http is spoken with it since it is this machine, so nobody else may say where it is.
+    guard let host = try? HostName(url.host), LocalZones().route(host) == .loopback else { return nil }
+    self.init(url: url, addresses: [.ipv4(0x7F00_0001), .ipv6(high: 0, low: 1)])
+  }
 }

@@ -17,15 +17,3 @@ struct QueryTally: Sendable, Hashable {
     return rest
   }
 }
-
-extension Resolver {
-  /// Every query so far by its source's name, in the order of asking; the system's DNS last.
-  ///
-  /// An endpoint keeps its number while the configuration changes; the system's DNS has none.
-  var tallies: [(source: String, endpoint: Int?, tally: QueryTally)] {
-    lookups.look { machine in
-      machine.servers.states.endpoints.map { ($0.configuration.provider.name, $0.number, $0.tally) }
-        + [("system", nil, machine.systemTally)]
-    }
-  }
-}

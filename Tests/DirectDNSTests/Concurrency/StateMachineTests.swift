@@ -1,0 +1,93 @@
+import DirectDNSTesting
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+/// What any thread may tell a machine, and who does what it wants done.
+@Suite(.timeLimit(.minutes(1)))
+struct StateMachineTests {
+  /// Gives out what it was told, and wants to be woken when it was told so.
+  private struct Echo: StateMachine {
+    var actions: [Int] = []
+    var wake: ResolverInstant?
+
+    mutating func takeActions() -> [Int] {
+      defer { actions = [] }
+      return actions
+    }
+
+    mutating func nextInstant() -> ResolverInstant? { wake }
+  }
+
+  private let clock = ManualClock()
+
+  @Test func `what a machine wants done is done in order before the call returns`() {
+    let runner = MachineRunner(Echo(), clock: clock)
+    var done: [Int] = []
+    let result = runner.tell(
+      { machine, now in
+        machine.actions += [1, 2, 3]
+        return now
+      }, perform: { done.append($0) }, wake: {})
+    #expect(done == [1, 2, 3] && result == clock.now)
+  }
+
+  @Test func `what is told while something is done comes after it`() {
+    let runner = MachineRunner(Echo(), clock: clock)
+    let done = Locked<[Int]>([])
+    @Sendable func perform(_ action: Int) {
+      if action < 3 { runner.tell({ machine, _ in machine.actions.append(action + 10) }, perform: perform, wake: {}) }
+      done.withLock { $0.append(action) }
+    }
+    runner.tell({ machine, _ in machine.actions += [1, 2, 3] }, perform: perform, wake: {})
+    #expect(done.withLock { $0 } == [1, 2, 3, 11, 12])
+  }
+
+  @Test func `many threads tell it, and one at a time does what follows`() async {
+    let runner = MachineRunner(Echo(), clock: clock)
+    let state = Locked((isBusy: false, done: 0))
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          for _ in 0..<1000 {
+            runner.tell(
+              { machine, _ in machine.actions.append(number) },
+              perform: { _ in
+                let wasBusy = state.withLock { state in
+                  defer { state.isBusy = true }
+                  return state.isBusy
+                }
+                #expect(!wasBusy)
+                state.withLock { state in
+                  state.isBusy = false
+                  state.done += 1
+                }
+              }, wake: {})
+          }
+        }
+      }
+    }
+    #expect(state.withLock { $0.done } == 8000)
+  }
+
+  @Test func `it is woken when it wants to be, and by one sleeper`() async {
+    let runner = MachineRunner(Echo(), clock: clock)
+    let woken = Watched(0)
+    for seconds in [5.0, 3, 4, 3] {
+      runner.tell({ machine, _ in machine.wake = Sample.at(seconds) }, perform: { _ in }) { woken.change { $0 += 1 } }
+    }
+    await clock.waitForSleepers()
+    #expect(clock.sleeperCount == 1)
+    clock.advance(by: .seconds(3))
+    await woken.wait { $0 == 1 }
+  }
+
+  @Test func `a machine that waits for nothing leaves nobody asleep`() async {
+    let runner = MachineRunner(Echo(), clock: clock)
+    runner.tell({ machine, _ in machine.wake = Sample.at(5) }, perform: { _ in }, wake: {})
+    await clock.waitForSleepers()
+    runner.tell({ machine, _ in machine.wake = nil }, perform: { _ in }, wake: {})
+    #expect(clock.sleeperCount == 0)
+  }
+}

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import DirectDNS
+
+struct KeptNamesTests {
+  @Test func `those that failed are known by themselves`() {
+    var names = KeptNames(seed: 1)
+    let (one, two) = (Sample.name("one.example"), Sample.name("two.example"))
+    names[one] = KeptNames.State()
+    names[two] = KeptNames.State(failures: 1)
+    #expect(names.names == [one, two] && names.failing == [two])
+    names[two]?.failures = 0
+    names[one]?.failures = 2
+    #expect(names.failing == [one])
+    names[one] = nil
+    #expect(names.names == [two] && names.failing.isEmpty)
+  }
+
+  @Test func `jitter is from -1 to 1, and the same for the same seed`() {
+    var (first, second, third) = (KeptNames(seed: 3), KeptNames(seed: 3), KeptNames(seed: 4))
+    let jitters = (0..<100).map { _ in first.jitter() }
+    #expect(jitters.allSatisfy { (-1...1).contains($0) } && Set(jitters).count > 90)
+    #expect(jitters == (0..<100).map { _ in second.jitter() })
+    #expect(jitters != (0..<100).map { _ in third.jitter() })
+  }
+}
