@@ -143,8 +143,10 @@ struct HedgeBudget: Sendable {
 
   private mutating func current(_ now: ResolverInstant) -> Int {
     let second = now.nanoseconds / 1_000_000_000
-    seconds.removeAll { $0.second <= second - 60 }
-    if seconds.last?.second != second { seconds.append((second, 0, 0)) }
+    if seconds.last?.second != second {
+      seconds.removeAll { $0.second <= second - 60 }
+      seconds.append((second, 0, 0))
+    }
     return seconds.count - 1
   }
 

@@ -114,7 +114,9 @@ struct EndpointStates: Sendable {
 
   /// The numbers of the endpoints, in the order in which a lookup asks them.
   func order(at now: ResolverInstant) -> [Int] {
-    UpstreamOrder.order(endpoints.map(\.health), at: now).map { endpoints[$0].number }
+    // The only one is asked whatever its health.
+    guard endpoints.count > 1 else { return endpoints.map(\.number) }
+    return UpstreamOrder.order(endpoints.map(\.health), at: now).map { endpoints[$0].number }
   }
 
   /// Takes the first of those endpoints that may be asked now, or the next turn of the one that may be asked soonest.
@@ -197,6 +199,9 @@ struct EndpointStates: Sendable {
     endpoints[place].tally.note(result)
     return endpoints[place].health
   }
+
+  /// Whether an endpoint's breaker is open.
+  func isBreakerOpen(_ number: Int) -> Bool { place(of: number).map { endpoints[$0].health.openedAt != nil } ?? false }
 
   /// Forgets what the last network taught.
   mutating func networkDidChange() {

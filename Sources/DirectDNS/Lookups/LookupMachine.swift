@@ -33,6 +33,16 @@ struct LookupMachine: StateMachine {
     case released(Int)
     case storeRead(isHit: Bool)
     case turn(LeaseTurn)
+
+    /// Whether the log has it, be there nobody who counts.
+    var isLogged: Bool {
+      switch self {
+      case .hit(_, let freshness): freshness == .stale
+      case .kept(let evicted): evicted > 0
+      case .askingSystem, .released: true
+      case .refresh, .refreshAhead, .systemAnswered, .storeRead, .turn: false
+      }
+    }
   }
 
   /// What a lookup gets at once.
@@ -52,6 +62,8 @@ struct LookupMachine: StateMachine {
   let known: KnownAnswers
   let hasStore: Bool
   let hasLeases: Bool
+  /// Whether somebody counts what happens or follows it.
+  let isWatched: Bool
   var settings: ResolverSettings
   var servers: QueryMachine
   var systemFailures: FailureMemory
@@ -72,15 +84,16 @@ struct LookupMachine: StateMachine {
   private var lastNumber = 0
 
   init(
-    _ settings: ResolverSettings, known: KnownAnswers, hasStore: Bool, hasLeases: Bool, seed: UInt64,
-    at now: ResolverInstant
+    _ settings: ResolverSettings, known: KnownAnswers, hasStore: Bool, hasLeases: Bool, isWatched: Bool = true,
+    seed: UInt64, at now: ResolverInstant
   ) {
     self.settings = settings
+    self.isWatched = isWatched
     self.known = known
     self.hasStore = hasStore
     self.hasLeases = hasLeases
     let configuration = settings.configuration
-    servers = QueryMachine(configuration, at: now)
+    servers = QueryMachine(configuration, isWatched: isWatched, at: now)
     systemFailures = FailureMemory(policy: configuration.cache, capacity: configuration.capacity)
     keptAlive = KeptNames(seed: seed)
   }
@@ -104,7 +117,7 @@ struct LookupMachine: StateMachine {
     return lastNumber
   }
 
-  mutating func tell(_ news: News) { actions.append(.tell(news)) }
+  mutating func tell(_ news: News) { if isWatched || news.isLogged { actions.append(.tell(news)) } }
 
   // MARK: Lookups
 

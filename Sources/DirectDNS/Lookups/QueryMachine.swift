@@ -128,9 +128,15 @@ struct QueryMachine: StateMachine {
   var actions: [Action] = []
   private var timers = TimerQueue<Int>()
   private var lastAttempt = 0
+  private let isWatched: Bool
   private var isShutDown = false
 
-  init(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
+  /// - Parameters:
+  ///   - configuration: the servers, and how they are asked.
+  ///   - isWatched: whether somebody counts queries or follows them.
+  ///   - now: the present.
+  init(_ configuration: ResolverConfiguration, isWatched: Bool = true, at now: ResolverInstant) {
+    self.isWatched = isWatched
     states = EndpointStates(configuration, at: now)
     tellBreakers()
   }
@@ -424,9 +430,14 @@ struct QueryMachine: StateMachine {
       results = reading.results(of: questions).map { ($0.key, $0.value) }
     }
     let lookup = EndpointHealth.Lookup(host: questions[0].host, end: attempt.end)
+    let wasOpen = states.isBreakerOpen(attempt.endpoint.number)
     let health = states.ended(attempt.endpoint.number, result, of: lookup, in: duration, at: now)
-    if let health { actions.append(.breaker(provider, isOpen: health.openedAt != nil)) }
+    if let health, (health.openedAt != nil) != wasOpen {
+      actions.append(.breaker(provider, isOpen: health.openedAt != nil))
+    }
     if health?.openedAt == now { actions.append(.opened(provider)) }
+    // Of what went well nobody has to be told while nobody counts.
+    if !isWatched, case .success = result { return result }
     actions.append(
       .ended(
         EndedQuery(

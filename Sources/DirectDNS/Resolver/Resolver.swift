@@ -77,7 +77,7 @@ public final class Resolver: Sendable {
       observer: configuration.observer)
     let machine = LookupMachine(
       settings, known: known, hasStore: store != nil, hasLeases: store?.hasLeases ?? false,
-      seed: .random(in: .min ... .max), at: clock.now)
+      isWatched: metrics.isCollected || configuration.observer != nil, seed: .random(in: .min ... .max), at: clock.now)
     lookups = Lookups(
       machine, clock: clock,
       sender: QuerySender(transport: self.transport, clock: clock, bootstrap: bootstrap), store: store, news: news)
