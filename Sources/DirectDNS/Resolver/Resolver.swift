@@ -10,7 +10,6 @@ internal import Tracing
 public final class Resolver: Sendable {
   let clock: any ResolverClock
   let cache: AnswerCache
-  let ranking = AddressRanking()
   let upstreams: Upstreams
   let metrics = ResolverMetrics()
   let tracer = LookupSpan.tracer
@@ -203,6 +202,9 @@ public final class Resolver: Sendable {
     }
     transport.shutDown()
   }
+
+  /// What is known of addresses from real connections.
+  var ranking: AddressRanking { cache.ranking }
 
   var hasEnded: Bool { isShutDown.load(ordering: .relaxed) }
 
