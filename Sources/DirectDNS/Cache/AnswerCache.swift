@@ -11,6 +11,7 @@ final class AnswerCache: Sendable {
   }
 
   let capacity: Int
+  let ranking = AddressRanking()
   private let table: AnswerTable
   /// Serialises the table's writers too.
   private let state: Locked<State>
@@ -72,12 +73,35 @@ final class AnswerCache: Sendable {
       epoch: epoch.load(ordering: .relaxed), at: now)
   }
 
-  /// Adds the addresses of those families, the preferred one's first, and says how many those are.
+  /// Whether a record's addresses still stand in the order of use.
   @inline(__always)
-  func append(
-    _ families: AddressFamilies, of reading: AnswerTable.Reading, prefersIPv6: Bool, to addresses: inout AddressList
-  ) -> Int {
-    table.append(families, of: reading, prefersIPv6: prefersIPv6, to: &addresses)
+  func isInOrder(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> Bool {
+    table.isInOrder(reading, ranking, at: now)
+  }
+
+  /// The addresses of those families in the order of use, the preferred family's first.
+  @inline(__always)
+  func addresses(
+    _ families: AddressFamilies, of reading: AnswerTable.Reading, prefersIPv6: Bool, turn: AddressOrder.Turn
+  ) -> AddressList {
+    var addresses = AddressList()
+    table.append(families, of: reading, prefersIPv6: prefersIPv6, turn: turn, to: &addresses)
+    return addresses
+  }
+
+  /// A record anew, after its addresses were put in order; nothing if it was written just now.
+  @inline(never)
+  func reordered(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> AnswerTable.Reading? {
+    state.withLock { _ in
+      guard table.isIntact(reading, seconds: now.wholeSeconds) else { return nil }
+      return reordered(table.name(of: reading), at: now)
+    }
+  }
+
+  /// The same, under the lock.
+  private func reordered(_ name: HostName, at now: ResolverInstant) -> AnswerTable.Reading? {
+    if let value = table.value(name) { write(value, for: name, now: now) }
+    return table.read(name)
   }
 
   /// Reads the last of a record, its canonical name where it has one; nothing if the record changed while it was read.
@@ -98,7 +122,7 @@ final class AnswerCache: Sendable {
     let uses4 = families.contains(AddressFamilies.ipv4)
     let uses6 = families.contains(AddressFamilies.ipv6)
     // Of two families, the one that was asked for earlier and ends earlier.
-    let asked = min(uses4 ? reading.life4.askedAt : .max, uses6 ? reading.life6.askedAt : .max)
+    let asked = asked(families, of: reading)
     let expires = min(uses4 ? reading.life4.expireAt : .max, uses6 ? reading.life6.expireAt : .max)
     return Resolution(
       addresses: addresses, canonicalName: canonicalName, freshness: freshness,
@@ -106,14 +130,25 @@ final class AnswerCache: Sendable {
       ageNanoseconds: max(0, now.nanoseconds &- asked), timeToLiveNanoseconds: expires &- now.nanoseconds)
   }
 
+  /// When the earlier one of the families was asked for.
+  @inline(__always)
+  private func asked(_ families: AddressFamilies, of reading: AnswerTable.Reading) -> Int64 {
+    let uses4 = families.contains(AddressFamilies.ipv4)
+    let uses6 = families.contains(AddressFamilies.ipv6)
+    return min(uses4 ? reading.life4.askedAt : .max, uses6 ? reading.life6.askedAt : .max)
+  }
+
   /// What a lookup gets, read under the lock: for a name that could not be read without it, and for all that is not
-  /// simply fresh.
+  /// simply fresh; the addresses stand in the order of use.
+  ///
+  /// The first use of an answer begins where its server says: what was asked for since `start` takes no turns yet.
   func settle(
     _ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, sources: SourceNames,
-    at now: ResolverInstant
+    since start: ResolverInstant? = nil, at now: ResolverInstant
   ) -> Settled? {
     state.withLock { _ in
-      guard let reading = table.read(name) else { return nil }
+      guard var reading = table.read(name) else { return nil }
+      if !isInOrder(reading, at: now) { reading = reordered(name, at: now) ?? reading }
       let verdict = verdict(reading, wanted, expired, now)
       var settled = Settled(verdict: verdict)
       let served: (AddressFamilies, Resolution.Freshness)? =
@@ -123,8 +158,9 @@ final class AnswerCache: Sendable {
         case .negative, .miss: nil
         }
       guard let (families, freshness) = served else { return settled }
-      var addresses = AddressList()
-      settled.firstCount = append(families, of: reading, prefersIPv6: prefersIPv6, to: &addresses)
+      let isNew = start.map { asked(families, of: reading) >= $0.nanoseconds } ?? false
+      let addresses = addresses(
+        families, of: reading, prefersIPv6: prefersIPv6, turn: isNew ? .first : AddressOrder.Turn(at: now))
       guard let canonicalName = finish(reading, at: now) else { return settled }
       settled.resolution = resolution(
         reading, families, addresses, canonicalName, freshness, sources: sources, at: now)
@@ -136,7 +172,6 @@ final class AnswerCache: Sendable {
   struct Settled {
     var verdict: CacheVerdict
     var resolution: Resolution?
-    var firstCount = 0
   }
 
   /// Where an entry stands in its life, for a caller who allows expired answers.
@@ -281,9 +316,29 @@ final class AnswerCache: Sendable {
         evicted += 1
       }
     }
-    table.store(value, for: name, lastUsed: now.wholeSeconds)
+    write(value, for: name, now: now)
     state.evictions += evicted
     return evicted
+  }
+
+  /// Writes what is known of a name, its addresses in the order of use.
+  private func write(_ value: CachedName, for name: HostName, now: ResolverInstant) {
+    guard value.ipv4.addresses.count > 1 || value.ipv6.addresses.count > 1 else {
+      return table.store(value, for: name, lastUsed: now.wholeSeconds)
+    }
+    var ordered = value
+    ordered.ipv4.addresses = Array(value.ipv4.addresses.prefix(Answer.addressLimit))
+    ordered.ipv6.addresses = Array(value.ipv6.addresses.prefix(Answer.addressLimit))
+    // Before the order is made: what is heard meanwhile makes it anew.
+    let news = ranking.news(of: ordered.ipv4.addresses) &+ ranking.news(of: ordered.ipv6.addresses)
+    let order4 = ranking.order(ordered.ipv4.addresses, at: now)
+    let order6 = ranking.order(ordered.ipv6.addresses, at: now)
+    ordered.ipv4.addresses = order4.addresses
+    ordered.ipv6.addresses = order6.addresses
+    let order = RecordOrder(
+      equals4: order4.equals, equals6: order6.equals,
+      changesAt: [order4.changesAt, order6.changesAt].compactMap(\.self).min(), news: news)
+    table.store(ordered, for: name, order: order, lastUsed: now.wholeSeconds)
   }
 
   /// Of sixteen names from a random place on, the least useful one: one that can serve nobody, else the one

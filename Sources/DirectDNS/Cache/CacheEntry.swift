@@ -45,6 +45,16 @@ struct CachedName: Sendable, Hashable {
 
     var entry: CacheEntry? { if case .entry(let entry) = self { entry } else { nil } }
 
+    /// The addresses; setting them changes nothing where there are none.
+    var addresses: [IPAddress] {
+      get { if case .addresses(let addresses) = entry?.content { addresses } else { [] } }
+      set {
+        guard case .entry(var entry) = self, case .addresses = entry.content else { return }
+        entry.content = .addresses(newValue)
+        self = .entry(entry)
+      }
+    }
+
     /// Whether asking is likely to bring addresses: it brought some the last time, or nobody has asked yet.
     var mayHaveAddresses: Bool {
       switch self {

@@ -1,4 +1,4 @@
-/// A record's third word: lengths, kinds and sources, packed.
+/// A record's second word: lengths, kinds and sources, packed.
 struct RecordShape: Sendable, Hashable {
   var bits: UInt64
 
@@ -92,7 +92,8 @@ struct RecordWords: Sendable, Hashable {
 
   init(words: [UInt64]) { self.words = words }
 
-  init(_ value: CachedName, name: HostName, lastUsed: UInt32) {
+  /// Takes what is known of a name; without an order all of its addresses are equally good.
+  init(_ value: CachedName, name: HostName, order: RecordOrder? = nil, lastUsed: UInt32) {
     let entry4 = value.ipv4.entry
     let entry6 = value.ipv6.entry
     let addresses4 = Self.addresses(entry4)
@@ -110,7 +111,10 @@ struct RecordWords: Sendable, Hashable {
     shape.source6 = Int(entry6?.source ?? 0)
     shape.isKeptAlive = value.isKeptAlive
 
-    words = [0, name.hash, shape.bits, UInt64(lastUsed)]
+    let order = order ?? RecordOrder(equals4: addresses4.count, equals6: addresses6.count, changesAt: nil, news: 0)
+    words = [
+      0, shape.bits, RecordOrder.Bits(order).bits, RecordUse(seconds: lastUsed, news: order.news).bits,
+    ]
     for entry in [entry4, entry6] {
       words.append(UInt64(bitPattern: entry?.life.askedAt ?? 0))
       words.append(UInt64(bitPattern: entry?.life.expireAt ?? 0))
@@ -162,6 +166,9 @@ struct RecordWords: Sendable, Hashable {
         UInt8(truncatingIfNeeded: words[Field.payload + start + offset / 8] >> UInt64(offset % 8 * 8))
       }, as: UTF8.self)
   }
+
+  var name: String { text(at: 0, length: RecordShape(words[Field.shape]).nameLength) }
+  var lastUsed: UInt32 { RecordUse(bits: words[Field.use]).seconds }
 
   /// What the words stand for.
   var value: CachedName {

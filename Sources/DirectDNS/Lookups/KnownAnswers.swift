@@ -1,7 +1,6 @@
 /// What is known of names without asking, in the order of use.
 struct KnownAnswers: Sendable {
   let cache: AnswerCache
-  let ranking: AddressRanking
   let sources: SourceNames
 
   /// What a lookup gets from the cache when it is not simply fresh; the addresses stand in the order of use.
@@ -11,15 +10,8 @@ struct KnownAnswers: Sendable {
     _ host: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, prefersIPv6: Bool,
     since start: ResolverInstant? = nil, at now: ResolverInstant
   ) -> AnswerCache.Settled? {
-    var settled = cache.settle(
-      host, wanted: wanted, expired: expired, prefersIPv6: prefersIPv6, sources: sources, at: now)
-    let firstCount = settled?.firstCount ?? 0
-    if var resolution = settled?.resolution {
-      let isNew = start.map { now.nanoseconds - resolution.ageNanoseconds >= $0.nanoseconds } ?? false
-      ranking.order(&resolution.addresses, firstCount: firstCount, takesTurns: !isNew, at: now)
-      settled?.resolution = resolution
-    }
-    return settled
+    cache.settle(
+      host, wanted: wanted, expired: expired, prefersIPv6: prefersIPv6, sources: sources, since: start, at: now)
   }
 
   /// The addresses that came, the preferred family's first; nil if none came.
@@ -47,7 +39,7 @@ struct KnownAnswers: Sendable {
     add(prefersIPv6 ? outcomes.ipv4 : outcomes.ipv6)
     guard let life, let source else { return nil }
     // The first use of an answer begins where its server says; what comes from a store was used before.
-    ranking.order(&addresses, firstCount: firstCount, takesTurns: isStored, at: now)
+    cache.ranking.order(&addresses, firstCount: firstCount, takesTurns: isStored, at: now)
     return Resolution(
       addresses: addresses, canonicalName: canonicalName, freshness: .fresh, source: source,
       ageNanoseconds: max(0, now.nanoseconds - life.askedAt),

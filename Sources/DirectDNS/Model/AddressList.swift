@@ -1,15 +1,15 @@
 /// Addresses in an order that matters.
 ///
-/// Up to four are held without an allocation.
+/// Up to eight are held without an allocation.
 public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayLiteral {
-  // Cached lookups hand these out by the million: four addresses cover nearly every name.
-  private var words: InlineArray<8, UInt64>
+  // Cached lookups hand these out by the million: eight addresses cover nearly every name.
+  private var words: InlineArray<16, UInt64>
   private var ipv6Bits: UInt8
   private var inlineCount: UInt8
   private var overflow: [IPAddress]?
 
   /// The number of addresses that need no allocation.
-  static let inlineCapacity = 4
+  static let inlineCapacity = 8
 
   /// Creates an empty list.
   @inline(__always)
@@ -44,7 +44,7 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
   /// Adds an address where room is known to be.
   @inline(__always)
   mutating func appendInline(high: UInt64, low: UInt64, isIPv6: Bool) {
-    let place = Int(inlineCount & 3)
+    let place = Int(inlineCount & 7)
     words[place * 2] = high
     words[place * 2 + 1] = low
     ipv6Bits |= (isIPv6 ? 1 : 0) << UInt8(place)

@@ -19,9 +19,28 @@ extension Resolver {
     let now = coarseNow
     let verdict = cache.verdict(reading, options.families ?? families, options.expired, now)
     guard case .serve(let families, .fresh, refresh: false) = verdict else { return nil }
-    var addresses = AddressList()
-    let firstCount = cache.append(families, of: reading, prefersIPv6: prefersIPv6, to: &addresses)
-    if addresses.count != 1 { ranking.order(&addresses, firstCount: firstCount, at: now) }
+    guard cache.isInOrder(reading, at: now) else { return freshReordered(reading, options, at: now) }
+    return fresh(reading, families, at: now)
+  }
+
+  /// The first lookup after something was heard of a name's addresses, or after one of them was forgiven.
+  @inline(never)
+  private func freshReordered(
+    _ reading: AnswerTable.Reading, _ options: LookupOptions, at now: ResolverInstant
+  ) -> Resolution? {
+    guard let reading = cache.reordered(reading, at: now),
+      case .serve(let families, .fresh, refresh: false) = cache.verdict(
+        reading, options.families ?? families, options.expired, now)
+    else { return nil }
+    return fresh(reading, families, at: now)
+  }
+
+  @inline(__always)
+  private func fresh(
+    _ reading: AnswerTable.Reading, _ families: AddressFamilies, at now: ResolverInstant
+  ) -> Resolution? {
+    let addresses = cache.addresses(
+      families, of: reading, prefersIPv6: prefersIPv6, turn: AddressOrder.Turn(at: now))
     guard let canonicalName = cache.finish(reading, at: now) else { return nil }
     if isWatched { metrics.hit(.fresh) }
     return cache.resolution(reading, families, addresses, canonicalName, .fresh, sources: sources, at: now)

@@ -10,7 +10,6 @@ internal import Tracing
 public final class Resolver: Sendable {
   let clock: any ResolverClock
   let cache: AnswerCache
-  let ranking = AddressRanking()
   let known: KnownAnswers
   let lookups: Lookups
   let news: LookupNews
@@ -71,7 +70,7 @@ public final class Resolver: Sendable {
       self.transport = own
     }
     bootstrap = Bootstrap(system: settings.system, clock: clock)
-    known = KnownAnswers(cache: cache, ranking: ranking, sources: sources)
+    known = KnownAnswers(cache: cache, sources: sources)
     news = LookupNews(
       upstreams: UpstreamReport(observer: configuration.observer), metrics: metrics, store: storeReport, cache: cache,
       observer: configuration.observer)
@@ -186,6 +185,9 @@ public final class Resolver: Sendable {
     lookups.tell { $0.shutDown(at: $1) }
     transport.shutDown()
   }
+
+  /// What is known of addresses from real connections.
+  var ranking: AddressRanking { cache.ranking }
 
   var hasEnded: Bool { lookups.look(\.isShutDown) }
 

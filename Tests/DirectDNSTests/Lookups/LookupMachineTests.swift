@@ -22,7 +22,7 @@ struct LookupMachineTests {
     configuration.hedges = false
     configure(&configuration)
     let known = KnownAnswers(
-      cache: AnswerCache(policy: configuration.cache, capacity: 100), ranking: AddressRanking(), sources: SourceNames())
+      cache: AnswerCache(policy: configuration.cache, capacity: 100), sources: SourceNames())
     var machine = LookupMachine(
       ResolverSettings(configuration, system: Unused()), known: known, hasStore: hasStore, hasLeases: false, seed: 1,
       at: Sample.at(0))

@@ -87,7 +87,7 @@ struct LookupSimulation {
     for provider in configuration.providers { _ = sources.code(ofProvider: provider.provider.name) }
     machine = LookupMachine(
       ResolverSettings(configuration, system: system),
-      known: KnownAnswers(cache: cache, ranking: AddressRanking(), sources: sources), hasStore: hasStore,
+      known: KnownAnswers(cache: cache, sources: sources), hasStore: hasStore,
       hasLeases: hasLeases, seed: seed, at: now)
     moods = configuration.providers.map { _ in Mood.fine }
     self.configuration = configuration

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DirectDNS
 
-struct AddressRankingTests {
+struct AddressOrderTests {
   private let a = Sample.address("192.0.2.1")
   private let b = Sample.address("192.0.2.2")
   private let c = Sample.address("192.0.2.3")
@@ -17,10 +17,20 @@ struct AddressRankingTests {
     record(.connected(in: .milliseconds(milliseconds)))
   }
 
+  /// Sixty turns, which two, three, four and five addresses take equally often.
+  private static let turns = (0..<60).map { AddressOrder.Turn(number: ($0 << 32 + 59) / 60) }
+
+  private func whole(
+    _ addresses: [IPAddress], _ records: [IPAddress: AddressRecord], at seconds: Double = 0
+  ) -> AddressOrder {
+    AddressOrder(addresses, { records[$0] }, at: Sample.at(seconds))
+  }
+
   private func order(
-    _ addresses: [IPAddress], _ records: [IPAddress: AddressRecord], turn: UInt64 = 0, at seconds: Double = 0
+    _ addresses: [IPAddress], _ records: [IPAddress: AddressRecord], turn: AddressOrder.Turn = .first,
+    at seconds: Double = 0
   ) -> [IPAddress] {
-    AddressRecord.order(addresses, records, turn: turn, at: Sample.at(seconds))
+    whole(addresses, records, at: seconds).turned(by: turn)
   }
 
   // MARK: One record
@@ -52,14 +62,14 @@ struct AddressRankingTests {
     #expect(lost.connectTime == .milliseconds(260) && lost.pushedBackUntil == nil)
     #expect(
       record(.connected(in: .milliseconds(400)), .slower(than: .milliseconds(260))).connectTime == .milliseconds(400))
-    for turn in 0..<4 as Range<UInt64> { #expect(order([a, b], [a: lost, b: connected(1)], turn: turn) == [b, a]) }
+    for turn in Self.turns { #expect(order([a, b], [a: lost, b: connected(1)], turn: turn) == [b, a]) }
   }
 
   // MARK: The order of one family
 
   @Test func `the fastest address comes first when the others are clearly slower`() {
     let records = [a: connected(500), b: connected(20), c: connected(100)]
-    for turn in 0..<9 as Range<UInt64> { #expect(order([a, b, c], records, turn: turn) == [b, c, a]) }
+    for turn in Self.turns { #expect(order([a, b, c], records, turn: turn) == [b, c, a]) }
   }
 
   @Test(arguments: [
@@ -67,31 +77,31 @@ struct AddressRankingTests {
   ])
   func `addresses within 30 ms or 25 % of the best are a tie`(_ best: Int, _ other: Int, _ isTie: Bool) {
     let records = [a: connected(best), b: connected(other)]
-    let orders = Set((0..<8).map { order([a, b], records, turn: $0) })
+    let orders = Set(Self.turns.map { order([a, b], records, turn: $0) })
     #expect(orders == (isTie ? [[a, b], [b, a]] : [[a, b]]))
   }
 
   @Test func `those in a tie take turns, each as often as the others`() {
     var firsts: [IPAddress: Int] = [:]
-    for turn in 0..<30 as Range<UInt64> {
+    for turn in Self.turns {
       let ordered = order([a, b, c], [:], turn: turn)
       #expect(Set(ordered) == [a, b, c])
       firsts[ordered[0], default: 0] += 1
     }
-    #expect(firsts == [a: 10, b: 10, c: 10])
+    #expect(firsts == [a: 20, b: 20, c: 20])
   }
 
   @Test func `an address that nobody has tried is as good as the best`() {
     let records = [a: connected(20), c: connected(300)]
-    #expect(Set((0..<8).map { order([a, b, c], records, turn: $0) }) == [[a, b, c], [b, a, c]])
+    #expect(Set(Self.turns.map { order([a, b, c], records, turn: $0) }) == [[a, b, c], [b, a, c]])
   }
 
   @Test func `a failed address goes last for its time, and then takes its place again`() {
     let records = [a: record(.failed)]
-    for turn in 0..<6 as Range<UInt64> {
+    for turn in Self.turns {
       #expect(order([a, b, c], records, turn: turn, at: 29.9).last == a)
     }
-    #expect(Set((0..<6).map { order([a, b, c], records, turn: $0, at: 30)[0] }) == [a, b, c])
+    #expect(Set(Self.turns.map { order([a, b, c], records, turn: $0, at: 30)[0] }) == [a, b, c])
   }
 
   @Test func `a fast address that failed goes behind a slow one that did not`() {
@@ -117,76 +127,35 @@ struct AddressRankingTests {
           Bool.random(using: &random) ? record(.failed) : connected(Int.random(in: 1...900, using: &random))
       }
       let ordered = order(
-        addresses, records, turn: random.next(), at: Double.random(in: 0...60, using: &random))
+        addresses, records, turn: AddressOrder.Turn(number: random.next() >> 32),
+        at: Double.random(in: 0...60, using: &random))
       #expect(ordered.sorted() == addresses)
     }
   }
 
-  // MARK: The ranking
-
-  @Test func `the preferred family stays first, whatever is known of its addresses`() {
-    let ranking = AddressRanking()
-    let first = Sample.addresses("2001:db8::1", "2001:db8::2")
-    ranking.report(first[0], .failed, at: Sample.at(0))
-    ranking.report(a, .connected(in: .milliseconds(1)), at: Sample.at(0))
-    var addresses = AddressList(first + [a, b])
-    ranking.order(&addresses, firstCount: 2, at: Sample.at(1))
-    #expect(Array(addresses.prefix(2)) == [first[1], first[0]])
-    #expect(Set(addresses.dropFirst(2)) == [a, b])
+  @Test func `an order tells how many of the first take turns, and when it changes by itself`() {
+    let records = [a: record(.failed, .failed), b: connected(20), c: record(.failed)]
+    let order = whole([a, b, c, Sample.address("192.0.2.4")], records, at: 10)
+    #expect(order.addresses == [b, Sample.address("192.0.2.4"), c, a])
+    #expect(order.equals == 2)
+    #expect(order.changesAt == Sample.at(30))
+    let later = whole([a, b, c], records, at: 30)
+    #expect(later.addresses == [b, c, a] && later.equals == 2 && later.changesAt == Sample.at(60))
+    let last = whole([a, b, c], records, at: 60)
+    #expect(last.addresses == [a, b, c] && last.equals == 3 && last.changesAt == nil)
   }
 
-  @Test func `turns change with time, so that a fleet spreads over all addresses`() {
-    let ranking = AddressRanking()
-    var firsts: [IPAddress: Int] = [:]
-    for step in 0..<300 {
-      var addresses = AddressList([a, b, c])
-      ranking.order(&addresses, firstCount: 3, at: Sample.at(Double(step)))
-      firsts[addresses[0], default: 0] += 1
+  @Test func `the first turn is the server's order`() {
+    #expect(order([c, a, b], [:]) == [c, a, b])
+    #expect((0..<9).map { AddressOrder.Turn.first.place($0, of: 5) } == Array(0..<9))
+  }
+
+  @Test(arguments: 0...9)
+  func `a turn moves those that take turns and no others, each to a place of its own`(_ equals: Int) {
+    for turn in Self.turns + [AddressOrder.Turn(number: 0xffff_ffff)] {
+      let places = (0..<9).map { turn.place($0, of: equals) }
+      #expect(places.sorted() == Array(0..<9))
+      #expect(Array(places.dropFirst(equals)) == Array((0..<9).dropFirst(equals)))
     }
-    #expect(firsts.count == 3)
-    for count in firsts.values { #expect(count > 50) }
-  }
-
-  @Test func `without turns those in a tie keep their order, and a failed one goes last all the same`() {
-    let ranking = AddressRanking()
-    ranking.report(a, .failed, at: Sample.at(0))
-    for step in 0..<20 {
-      var addresses = AddressList([a, b, c])
-      ranking.order(&addresses, firstCount: 3, takesTurns: false, at: Sample.at(Double(step)))
-      #expect(addresses == [b, c, a])
-    }
-  }
-
-  @Test func `a single address is left alone`() {
-    let ranking = AddressRanking()
-    ranking.report(a, .failed, at: Sample.at(0))
-    var addresses: AddressList = [a]
-    ranking.order(&addresses, firstCount: 1, at: Sample.at(0))
-    #expect(addresses == [a])
-  }
-
-  @Test func `a change of network forgets what was reported`() {
-    let ranking = AddressRanking()
-    ranking.report(a, .failed, at: Sample.at(0))
-    ranking.networkDidChange()
-    let firsts = (0..<100).map { step in
-      var addresses = AddressList([a, b])
-      ranking.order(&addresses, firstCount: 2, at: Sample.at(Double(step) * 0.01))
-      return addresses[0]
-    }
-    #expect(firsts.contains(a))
-  }
-
-  @Test func `many addresses are remembered, and the one unheard of for longest goes`() {
-    let ranking = AddressRanking()
-    ranking.report(a, .failed, at: Sample.at(0))
-    ranking.report(b, .failed, at: Sample.at(1))
-    for number in 0..<AddressRanking.capacity - 1 {
-      ranking.report(.ipv4(0x0A00_0000 + UInt32(number)), .connected(in: .milliseconds(1)), at: Sample.at(2))
-    }
-    var addresses: AddressList = [a, b]
-    ranking.order(&addresses, firstCount: 2, at: Sample.at(3))
-    // Only of the second one it is still known that it failed.
-    #expect(addresses == [a, b])
   }
 }

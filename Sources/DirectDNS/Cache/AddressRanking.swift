@@ -1,0 +1,105 @@
+internal import DequeModule
+internal import Synchronization
+
+/// How a connection to an address went, as a client reports it.
+public enum ConnectionOutcome: Sendable, Hashable {
+  /// Connected, in so long.
+  case connected(in: Duration)
+  /// Not connected after so long, when another address was.
+  case slower(than: Duration)
+  /// Refused, unreachable, or timed out.
+  case failed
+}
+
+/// What is known of addresses from real connections.
+///
+/// Who keeps addresses in their order compares ``news(of:)`` with what it was when the order was made, and so learns
+/// without a lock whether anything was heard since.
+final class AddressRanking: Sendable {
+  private struct State {
+    var records: [IPAddress: AddressRecord] = [:]
+    /// Who was heard of when, the earliest first; of an address the last one counts.
+    var heard: Deque<(address: IPAddress, at: ResolverInstant)> = []
+  }
+
+  private let state = Locked(State())
+  /// How much was heard of the addresses that share a counter.
+  private let counters = InlineArray<4096, Atomic<UInt32>> { _ in Atomic(0) }
+  /// Addresses that are remembered; beyond them the longest unheard-of goes.
+  static let capacity = 20_000
+
+  func report(_ address: IPAddress, _ outcome: ConnectionOutcome, at now: ResolverInstant) {
+    state.withLock { state in
+      state.records[address, default: AddressRecord()].note(outcome, at: now)
+      state.heard.append((address, now))
+      if state.records.count > Self.capacity || state.heard.count > Self.capacity * 2 { forgetEarliest(&state) }
+      note(address)
+    }
+  }
+
+  private func forgetEarliest(_ state: inout State) {
+    while state.records.count > Self.capacity, let earliest = state.heard.popFirst() {
+      guard state.records[earliest.address]?.heardAt == earliest.at else { continue }
+      state.records[earliest.address] = nil
+      note(earliest.address)
+    }
+    guard state.heard.count > Self.capacity * 2 else { return }
+    var last: Set<IPAddress> = []
+    let latest = state.heard.reversed().filter { last.insert($0.address).inserted }
+    state.heard = Deque(latest.reversed())
+  }
+
+  func networkDidChange() {
+    state.withLock { state in
+      state = State()
+      for counter in counters.indices { counters[counter].add(1, ordering: .releasing) }
+    }
+  }
+
+  // MARK: News
+
+  /// A number that changes whenever something was heard of one of the addresses.
+  func news(of addresses: some Sequence<IPAddress>) -> UInt32 {
+    addresses.reduce(0) { $0 &+ news(high: $1.high, low: $1.low) }
+  }
+
+  /// The share of one address in the number.
+  @inline(__always)
+  func news(high: UInt64, low: UInt64) -> UInt32 {
+    counters[Self.counter(high: high, low: low)].load(ordering: .acquiring)
+  }
+
+  private func note(_ address: IPAddress) {
+    counters[Self.counter(high: address.high, low: address.low)].add(1, ordering: .releasing)
+  }
+
+  @inline(__always)
+  private static func counter(high: UInt64, low: UInt64) -> Int {
+    Int(truncatingIfNeeded: ((high &* 0x9e37_79b9_7f4a_7c15 ^ low) &* 0xd6e8_feb8_6659_fd93) &>> 52)
+  }
+
+  // MARK: The order
+
+  /// The order of one family's addresses.
+  func order(_ addresses: [IPAddress], at now: ResolverInstant) -> AddressOrder {
+    state.withLock { state in
+      state.records.isEmpty
+        ? AddressOrder(equals: addresses) : AddressOrder(addresses, { state.records[$0] }, at: now)
+    }
+  }
+
+  /// Puts addresses into the order of use, each family's within its own places.
+  ///
+  /// - Parameters:
+  ///   - addresses: one family's addresses, then the other's.
+  ///   - firstCount: how many belong to the first family.
+  ///   - takesTurns: whether addresses that are equally good take turns; otherwise they keep their order.
+  ///   - now: the present, which the turns go by.
+  func order(_ addresses: inout AddressList, firstCount: Int, takesTurns: Bool = true, at now: ResolverInstant) {
+    guard addresses.count > 1 else { return }
+    let turn = takesTurns ? AddressOrder.Turn(at: now) : .first
+    addresses = AddressList(
+      order(Array(addresses.prefix(firstCount)), at: now).turned(by: turn)
+        + order(Array(addresses.dropFirst(firstCount)), at: now).turned(by: turn))
+  }
+}

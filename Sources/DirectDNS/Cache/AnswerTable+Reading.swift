@@ -1,0 +1,209 @@
+internal import Synchronization
+
+/// Reading without a lock.
+extension AnswerTable {
+  /// A record as a reader found it: numbers only.
+  ///
+  /// Nothing of it counts before ``AnswerTable/isIntact(_:seconds:)`` said so.
+  @safe struct Reading {
+    fileprivate let record: UnsafeMutablePointer<Word>
+    fileprivate let sequence: UInt64
+    fileprivate let use: RecordUse
+    let shape: RecordShape
+    let order: RecordOrder.Bits
+    let life4: CacheLife
+    let life6: CacheLife
+  }
+
+  /// Reads a name's record; nothing if there is none, or if it is being written or moved just now.
+  @inline(__always)
+  func read(_ name: HostName) -> Reading? {
+    unsafe name.text.utf8.withContiguousStorageIfAvailable { bytes in
+      unsafe read(NameBytes(bytes, isFolded: false), hash: name.hash)
+    } ?? nil
+  }
+
+  /// Reads the record of a name as people write it: upper case and one final dot do not matter.
+  @inline(__always)
+  func read(spelled text: String) -> Reading? {
+    unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+      let name = unsafe NameBytes(bytes, isFolded: true)
+      return read(name, hash: name.hash)
+    } ?? nil
+  }
+
+  @inline(__always)
+  private func read(_ name: NameBytes, hash: UInt64) -> Reading? {
+    var position = hash & indexMask
+    let fingerprint = fingerprint(hash)
+    while true {
+      let place = unsafe index[Int(truncatingIfNeeded: position)].load(ordering: .acquiring)
+      if place == 0 { return nil }
+      if self.fingerprint(of: place) == fingerprint, let reading = unsafe reading(record(place), name) {
+        return reading
+      }
+      position = (position &+ 1) & indexMask
+    }
+  }
+
+  @inline(__always)
+  func reading(_ record: UnsafeMutablePointer<Word>?, _ name: NameBytes) -> Reading? {
+    guard let record = unsafe record else { return nil }
+    let sequence = unsafe record[Field.sequence].load(ordering: .acquiring)
+    let shape = RecordShape(unsafe record[Field.shape].load(ordering: .relaxed))
+    // A record never changes its size, so the words that a shape leads to exist, whatever writer it is from.
+    guard sequence & 1 == 0, shape.nameLength == name.count else { return nil }
+    var word = 0
+    while word &* 8 < name.count {
+      guard unsafe record[Field.payload &+ word].load(ordering: .relaxed) == name.word(word) else { return nil }
+      word &+= 1
+    }
+    return unsafe Reading(
+      record: record, sequence: sequence, use: RecordUse(bits: record[Field.use].load(ordering: .relaxed)),
+      shape: shape, order: RecordOrder.Bits(record[Field.order].load(ordering: .relaxed)),
+      life4: CacheLife(
+        askedAt: Int64(bitPattern: record[Field.asked4].load(ordering: .relaxed)),
+        expireAt: Int64(bitPattern: record[Field.expires4].load(ordering: .relaxed))),
+      life6: CacheLife(
+        askedAt: Int64(bitPattern: record[Field.asked6].load(ordering: .relaxed)),
+        expireAt: Int64(bitPattern: record[Field.expires6].load(ordering: .relaxed))))
+  }
+
+  /// Whether a record stayed as it is while it was read; notes its use if so.
+  @inline(__always)
+  func isIntact(_ reading: Reading, seconds: UInt32) -> Bool {
+    atomicMemoryFence(ordering: .acquiring)
+    guard unsafe reading.record[Field.sequence].load(ordering: .relaxed) == reading.sequence else { return false }
+    // Written once a second at most, so that a popular name's memory stays shared between threads.
+    if reading.use.seconds != seconds { noteUse(reading, seconds) }
+    return true
+  }
+
+  @inline(never)
+  private func noteUse(_ reading: Reading, _ seconds: UInt32) {
+    var use = reading.use
+    use.seconds = seconds
+    // Not if the record was written in between: what was heard of its addresses is then the writer's to say.
+    _ = unsafe reading.record[Field.use].compareExchange(
+      expected: reading.use.bits, desired: use.bits, ordering: .relaxed)
+  }
+
+  /// Whether the addresses still stand in their order: nothing was heard of them since, and none is forgiven by now.
+  @inline(__always)
+  func isInOrder(_ reading: Reading, _ ranking: AddressRanking, at now: ResolverInstant) -> Bool {
+    guard reading.shape.count4 > 1 || reading.shape.count6 > 1 else { return true }
+    guard now.nanoseconds < reading.order.changesAt else { return false }
+    var news: UInt32 = 0
+    var index = 0
+    while index < reading.shape.count4 {
+      news &+= ranking.news(high: 0, low: address4(index, of: reading))
+      index &+= 1
+    }
+    index = 0
+    while index < reading.shape.count6 {
+      let (high, low) = address6(index, of: reading)
+      news &+= ranking.news(high: high, low: low)
+      index &+= 1
+    }
+    return news == reading.use.news
+  }
+
+  @inline(__always)
+  private func address4(_ index: Int, of reading: Reading) -> UInt64 {
+    let place = Field.payload &+ reading.shape.start4 &+ index &>> 1
+    let word = unsafe reading.record[place].load(ordering: .relaxed)
+    return word &>> UInt64(truncatingIfNeeded: (index & 1) &* 32) & 0xffff_ffff
+  }
+
+  @inline(__always)
+  private func address6(_ index: Int, of reading: Reading) -> (high: UInt64, low: UInt64) {
+    let place = Field.payload &+ reading.shape.start6 &+ index &* 2
+    return unsafe (
+      reading.record[place].load(ordering: .relaxed), reading.record[place &+ 1].load(ordering: .relaxed)
+    )
+  }
+
+  /// Adds the addresses of the wanted families, the preferred family's first.
+  ///
+  /// - Parameters:
+  ///   - wanted: the families.
+  ///   - reading: the record.
+  ///   - prefersIPv6: whether IPv6 is the preferred family.
+  ///   - turn: which of the equally good addresses come first.
+  ///   - addresses: an empty list.
+  /// - Returns: how many are of the first family.
+  @inline(__always)
+  @discardableResult
+  func append(
+    _ wanted: AddressFamilies, of reading: Reading, prefersIPv6: Bool, turn: AddressOrder.Turn = .first,
+    to addresses: inout AddressList
+  ) -> Int {
+    let count4 = wanted.contains(AddressFamilies.ipv4) ? reading.shape.count4 : 0
+    let count6 = wanted.contains(AddressFamilies.ipv6) ? reading.shape.count6 : 0
+    guard count4 &+ count6 <= AddressList.inlineCapacity else {
+      return appendMany(count4, count6, of: reading, prefersIPv6: prefersIPv6, turn, to: &addresses)
+    }
+    if prefersIPv6 { append6(count6, of: reading, turn, to: &addresses) }
+    var index = 0
+    while index < count4 {
+      let low = address4(turn.place(index, of: reading.order.equals4), of: reading)
+      addresses.appendInline(high: 0, low: low, isIPv6: false)
+      index &+= 1
+    }
+    if !prefersIPv6 { append6(count6, of: reading, turn, to: &addresses) }
+    return prefersIPv6 && count6 > 0 || count4 == 0 ? count6 : count4
+  }
+
+  @inline(__always)
+  private func append6(
+    _ count: Int, of reading: Reading, _ turn: AddressOrder.Turn, to addresses: inout AddressList
+  ) {
+    var index = 0
+    while index < count {
+      let (high, low) = address6(turn.place(index, of: reading.order.equals6), of: reading)
+      addresses.appendInline(high: high, low: low, isIPv6: true)
+      index &+= 1
+    }
+  }
+
+  @inline(never)
+  private func appendMany(
+    _ count4: Int, _ count6: Int, of reading: Reading, prefersIPv6: Bool, _ turn: AddressOrder.Turn,
+    to addresses: inout AddressList
+  ) -> Int {
+    let all4 = (0..<count4).map { index in
+      let low = address4(turn.place(index, of: reading.order.equals4), of: reading)
+      return IPAddress.ipv4(UInt32(truncatingIfNeeded: low))
+    }
+    let all6 = (0..<count6).map { index in
+      let (high, low) = address6(turn.place(index, of: reading.order.equals6), of: reading)
+      return IPAddress.ipv6(high: high, low: low)
+    }
+    addresses = AddressList(prefersIPv6 ? all6 + all4 : all4 + all6)
+    return prefersIPv6 && count6 > 0 || count4 == 0 ? count6 : count4
+  }
+
+  /// The canonical name in a record.
+  ///
+  /// It costs an allocation.
+  @inline(never)
+  func canonicalName(of reading: Reading) -> HostName {
+    let shape = reading.shape
+    let is4 = shape.canonical4 != 0
+    let start = is4 ? shape.startCanonical4 : shape.startCanonical6
+    return HostName(canonical: text(of: reading, at: start, length: is4 ? shape.canonical4 : shape.canonical6))
+  }
+
+  /// The name in a record, which must be intact: under the writers' lock.
+  func name(of reading: Reading) -> HostName {
+    HostName(canonical: text(of: reading, at: 0, length: reading.shape.nameLength))
+  }
+
+  private func text(of reading: Reading, at start: Int, length: Int) -> String {
+    let bytes = (0..<length).map { offset in
+      let word = unsafe reading.record[Field.payload + start + offset / 8].load(ordering: .relaxed)
+      return UInt8(truncatingIfNeeded: word >> UInt64(offset % 8 * 8))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
