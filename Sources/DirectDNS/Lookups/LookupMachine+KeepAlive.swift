@@ -5,12 +5,12 @@ extension LookupMachine {
     let before = keptAlive.names
     guard names != before else { return }
     cache.keepAlive(names, now: now)
-    for host in before.subtracting(names) {
+    for host in before.subtracting(names).sorted() {
       keptAlive[host] = nil
       timers.set(.keepAlive(host), at: nil)
     }
     guard !isShutDown else { return }
-    for host in names.subtracting(before) {
+    for host in names.subtracting(before).sorted() {
       keptAlive[host] = KeptNames.State()
       scheduleRefresh(of: host, at: now)
     }
@@ -62,7 +62,7 @@ extension LookupMachine {
 
   /// A server answers again: names that wait after a failure may be released from that.
   mutating func wakeKeptAlive(at now: ResolverInstant) {
-    for host in keptAlive.failing {
+    for host in keptAlive.failing.sorted() {
       guard let state = keptAlive[host] else { continue }
       guard let next = state.next else {
         keptAlive[host]?.isReleased = true

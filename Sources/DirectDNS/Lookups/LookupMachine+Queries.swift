@@ -357,7 +357,7 @@ extension LookupMachine {
       case .keepAlive(let host): keptAliveAnswered(host, outcome, at: now)
       }
     }
-    for (drain, open) in drains where open.contains(number) {
+    for (drain, open) in drains.sorted(by: { $0.key < $1.key }) where open.contains(number) {
       drains[drain]?.remove(number)
       guard drains[drain]?.isEmpty == true else { continue }
       drains[drain] = nil

@@ -290,7 +290,7 @@ struct LookupMachine: StateMachine {
     keepAlive([], at: now)
     servers.shutDown()
     settle(at: now)
-    for (number, query) in queries {
+    for (number, query) in queries.sorted(by: { $0.key < $1.key }) {
       landings.append((number, .failed(shutDownError(query.question.host))))
       if let lease = query.lease { actions.append(.endLease(lease)) }
     }

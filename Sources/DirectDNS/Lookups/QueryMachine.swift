@@ -272,7 +272,7 @@ struct QueryMachine: StateMachine {
   /// Ends every question; none is taken afterwards.
   mutating func shutDown() {
     isShutDown = true
-    for (number, ask) in asks {
+    for (number, ask) in asks.sorted(by: { $0.key < $1.key }) {
       for other in ask.running { actions.append(.cancel(other)) }
       timers.set(number, at: nil)
       switch ask.subject {
