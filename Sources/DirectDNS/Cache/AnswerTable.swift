@@ -51,6 +51,8 @@ internal import Synchronization
   /// The slabs of the second size, then those of the next.
   private let directory: UnsafeMutablePointer<Atomic<UInt>>
   private let directoryCount: Int
+  /// All memory that the system gave.
+  private var pieces = unsafe [UnsafeMutableRawPointer]()
   private var freed: [[UInt32]]
   private var used: [Int]
   private(set) var count = 0
@@ -60,10 +62,10 @@ internal import Synchronization
     var places = 16
     while places * 3 < capacity * 4 { places *= 2 }
     indexMask = UInt64(places - 1)
-    unsafe index = Self.zeros(places)
+    unsafe index = Self.zeros(places, &pieces)
     // One more than there are names: a record that grows has two for a moment.
     smallestCount = capacity + 1
-    unsafe smallest = Self.zeros(smallestCount << Self.smallestShift)
+    unsafe smallest = Self.zeros(smallestCount << Self.smallestShift, &pieces)
     directoryCount = capacity >> Self.slabShift + 2
     numberBits = UInt32(Int.bitWidth - (directoryCount << Self.slabShift).leadingZeroBitCount)
     let slabs = directoryCount * (Self.sizes.count - 1)
@@ -74,26 +76,25 @@ internal import Synchronization
   }
 
   deinit {
-    let slabs = directoryCount * (Self.sizes.count - 1)
-    for slab in 0..<slabs {
-      let bits = unsafe directory[slab].load(ordering: .relaxed)
-      unsafe free(UnsafeMutableRawPointer(bitPattern: bits))
-    }
-    unsafe directory.deinitialize(count: slabs)
+    unsafe directory.deinitialize(count: directoryCount * (Self.sizes.count - 1))
     unsafe directory.deallocate()
-    unsafe free(smallest)
-    unsafe free(index)
+    unsafe pieces.forEach { unsafe free($0) }
   }
 
-  /// Zeroed memory, of which the system only provides what is touched.
-  private static func zeros<Value: ~Copyable>(_ count: Int) -> UnsafeMutablePointer<Value> {
+  /// Zeroed memory, of which the system only provides what is touched; it begins with a line of the processor's cache.
+  private static func zeros<Value: ~Copyable>(
+    _ count: Int, _ pieces: inout [UnsafeMutableRawPointer]
+  ) -> UnsafeMutablePointer<Value> {
     // As any allocation of Swift's: who has no memory left for a table cannot go on, and has nobody to tell.
-    guard let memory = unsafe calloc(count, MemoryLayout<Value>.stride) else {
+    guard let piece = unsafe calloc(count * MemoryLayout<Value>.stride + cacheLine, 1) else {
       preconditionFailure("no memory for \(count) words of the answer table")
     }
+    unsafe pieces.append(piece)
     // An atomic's representation is its value's, and all of these are zero.
-    return unsafe memory.bindMemory(to: Value.self, capacity: count)
+    return unsafe piece.alignedUp(toMultipleOf: cacheLine).bindMemory(to: Value.self, capacity: count)
   }
+
+  private static let cacheLine = 64
 
   /// Bytes that the table has taken from the system.
   var byteCount: Int {
@@ -206,7 +207,7 @@ internal import Synchronization
       let slab = number >> Self.slabShift
       guard slab < directoryCount else { return nil }
       if number & (1 << Self.slabShift - 1) == 0 {
-        let memory: UnsafeMutablePointer<Word> = unsafe Self.zeros(Self.sizes[size] << Self.slabShift)
+        let memory: UnsafeMutablePointer<Word> = unsafe Self.zeros(Self.sizes[size] << Self.slabShift, &pieces)
         unsafe directory[(size - 1) * directoryCount + slab].store(UInt(bitPattern: memory), ordering: .releasing)
       }
     }

@@ -57,26 +57,22 @@ enum ASCII {
     return String(copying: utf8)
   }
 
-  /// The text of three runs of ASCII bytes in a row, made with one allocation unless it is long.
+  /// The text of three runs of ASCII bytes in a row, written where it is to stay.
   static func text(_ head: Span<UInt8>, _ middle: Span<UInt8>, _ tail: Span<UInt8>) -> String {
-    let count = head.count + middle.count + tail.count
-    guard count <= 128 else {
-      var bytes = [UInt8](repeating: 0, count: count)
-      fill(bytes.mutableSpan, head, middle, tail)
-      return text(bytes.span)
+    unsafe String(unsafeUninitializedCapacity: head.count + middle.count + tail.count) { bytes in
+      var end = 0
+      unsafe append(head, to: bytes, at: &end)
+      unsafe append(middle, to: bytes, at: &end)
+      unsafe append(tail, to: bytes, at: &end)
+      return end
     }
-    var bytes = InlineArray<128, UInt8>(repeating: 0)
-    fill(bytes.mutableSpan, head, middle, tail)
-    return text(bytes.span.extracting(0..<count))
   }
 
   @inline(__always)
-  private static func fill(
-    _ bytes: consuming MutableSpan<UInt8>, _ head: Span<UInt8>, _ middle: Span<UInt8>, _ tail: Span<UInt8>
-  ) {
-    for index in head.indices { bytes[index] = head[index] }
-    for index in middle.indices { bytes[head.count + index] = middle[index] }
-    let start = head.count + middle.count
-    for index in tail.indices { bytes[start + index] = tail[index] }
+  private static func append(_ run: Span<UInt8>, to bytes: UnsafeMutableBufferPointer<UInt8>, at end: inout Int) {
+    unsafe run.withUnsafeBufferPointer { run in
+      _ = unsafe bytes.extracting(end...).update(fromContentsOf: run)
+    }
+    end += run.count
   }
 }

@@ -47,9 +47,7 @@ extension WebURL {
   /// The host.
   public var host: Host {
     guard layout.hostIsAddress else { return .name(part(layout.hostStart..<layout.hostEnd)) }
-    var text = href.utf8.span.extracting(Int(layout.hostStart)..<Int(layout.hostEnd))
-    if text[0] == ASCII.openBracket { text = text.extracting(1..<text.count - 1) }
-    return IPAddress(ascii: text).map(Host.address) ?? .name("")
+    return layout.address(in: href).map(Host.address) ?? .name("")
   }
 
   /// The port, nil when it is the scheme's default.
@@ -65,8 +63,7 @@ extension WebURL {
 
   /// The fragment without its `#`, percent-encoded; nil without one, empty for a lone `#`.
   public var fragment: String? {
-    let end = UInt32(href.utf8.count)
-    return layout.queryEnd < end ? part(layout.queryEnd + 1..<end) : nil
+    layout.hasFragment(in: href) ? part(layout.queryEnd + 1..<UInt32(href.utf8.count)) : nil
   }
 
   /// The port that a connection goes to: the URL's own or the scheme's default.

@@ -12,30 +12,52 @@ extension WebURL: CustomStringConvertible {
   ///   - fragment: whether the fragment is written.
   /// - Returns: what a browser would write for these parts.
   public func text(host: Host? = nil, userInfo: Bool = true, fragment: Bool = true) -> String {
-    let whole = href.utf8.span
-    let authorityStart = Int(layout.authorityStart)
-    let hostStart = Int(layout.hostStart)
-    let hostEnd = Int(layout.hostEnd)
-    let end = fragment ? whole.count : Int(layout.queryEnd)
-    if host == nil, userInfo || authorityStart == hostStart, end == whole.count { return href }
-
-    let head = whole.extracting(0..<(userInfo ? hostStart : authorityStart))
-    let tail = whole.extracting(hostEnd..<end)
+    if host == nil, userInfo || !hasUserInfo, fragment || !layout.hasFragment(in: href) { return href }
+    let head = userInfo ? layout.hostStart : layout.authorityStart
+    let end = fragment ? href.utf8.count : Int(layout.queryEnd)
     switch host {
-    case nil: return ASCII.text(head, whole.extracting(hostStart..<hostEnd), tail)
-    case .name(let name): return ASCII.text(head, name.utf8.span, tail)
+    case nil: return layout.text(of: href, upTo: head, to: end)
+    case .name(let name): return layout.text(of: href, upTo: head, name.utf8.span, to: end)
     case .address(let address):
       var text = AddressText()
       address.writeURLHost(to: &text)
-      return ASCII.text(head, text.bytes.span.extracting(0..<text.count), tail)
+      return layout.text(of: href, upTo: head, text.bytes.span.extracting(0..<text.count), to: end)
     }
   }
 
   /// The URL as text, with the host of another one.
-  func text(hostOf other: WebURL) -> String {
-    let whole = href.utf8.span
-    let host = other.href.utf8.span.extracting(Int(other.layout.hostStart)..<Int(other.layout.hostEnd))
-    return ASCII.text(
-      whole.extracting(0..<Int(layout.hostStart)), host, whole.extracting(Int(layout.hostEnd)..<whole.count))
+  func text(hostOf other: WebURL) -> String { layout.text(of: href, hostOf: other) }
+}
+
+// Functions of the text and not of the URL that has it: a span of a value's own text retains the value.
+extension WebURL.Layout {
+  /// The text with the host of another URL.
+  func text(of href: String, hostOf other: WebURL) -> String {
+    text(of: href, hostOf: other.href, Int(other.layout.hostStart)..<Int(other.layout.hostEnd))
   }
+
+  fileprivate func text(of href: String, hostOf other: String, _ host: Range<Int>) -> String {
+    text(of: href, upTo: hostStart, other.utf8.span.extracting(host), to: href.utf8.count)
+  }
+
+  /// The text with its host, up to an end behind it.
+  fileprivate func text(of href: String, upTo head: UInt32, to end: Int) -> String {
+    text(of: href, upTo: head, href.utf8.span.extracting(Int(hostStart)..<Int(hostEnd)), to: end)
+  }
+
+  /// The text with another host, up to an end behind it.
+  fileprivate func text(of href: String, upTo head: UInt32, _ host: Span<UInt8>, to end: Int) -> String {
+    let whole = href.utf8.span
+    return ASCII.text(whole.extracting(0..<Int(head)), host, whole.extracting(Int(hostEnd)..<end))
+  }
+
+  /// The host, where it is an address.
+  func address(in href: String) -> IPAddress? {
+    guard hostIsAddress else { return nil }
+    let host = href.utf8.span.extracting(Int(hostStart)..<Int(hostEnd))
+    return IPAddress(ascii: host[0] == ASCII.openBracket ? host.extracting(1..<host.count - 1) : host)
+  }
+
+  /// Whether there is a fragment, be it empty.
+  func hasFragment(in href: String) -> Bool { Int(queryEnd) < href.utf8.count }
 }

@@ -90,15 +90,24 @@ public struct ResponseRestorer: Hashable, Sendable {
 
   /// A reference in a response, with the name put back; a blank one is none, and the base's own URL is not what it says.
   private func reference(_ value: String, fragment: String? = nil) -> String {
-    guard !value.isBlankReference, let url = try? WebURL(value, base: originalURL) else { return value }
-    let text: String
-    if case .address(let address) = url.host, addresses.contains(address.unmapped) {
-      text = url.text(hostOf: originalURL)
-    } else {
-      guard isRelative(value) else { return value }
-      text = url.href
+    // Nearly all are absolute and written as a browser would write them: they are only scanned.
+    if let layout = WebURL.Layout.canonical(value) {
+      guard let address = layout.address(in: value), isHidden(address) else { return value }
+      return Self.text(
+        layout.text(of: value, hostOf: originalURL), inheriting: layout.hasFragment(in: value) ? nil : fragment)
     }
-    guard let fragment, url.fragment == nil else { return text }
+    guard !value.isBlankReference, let url = try? WebURL(value, base: originalURL) else { return value }
+    let fragment = url.fragment == nil ? fragment : nil
+    if case .address(let address) = url.host, isHidden(address) {
+      return Self.text(url.text(hostOf: originalURL), inheriting: fragment)
+    }
+    return isRelative(value) ? Self.text(url.href, inheriting: fragment) : value
+  }
+
+  private func isHidden(_ address: IPAddress) -> Bool { addresses.contains(address.unmapped) }
+
+  private static func text(_ text: String, inheriting fragment: String?) -> String {
+    guard let fragment else { return text }
     return text + "#" + fragment
   }
 
