@@ -60,10 +60,10 @@ struct ClientCookiesTests {
     _ addresses: [String], _ expected: Bool
   ) throws {
     let url = try WebURL("http://x.localhost/")
-    let target = RequestTarget(HTTPRequest(url: url), url, addresses.map(Sample.address), proxy: nil)
+    let target = RequestTarget(url, [:], addresses.map(Sample.address), answer: nil, proxy: nil)
     #expect(target.staysOnMachine == expected)
     let proxy = CurlProxy(url: "http://127.0.0.1/", addresses: nil)
-    #expect(!RequestTarget(HTTPRequest(url: url), url, addresses.map(Sample.address), proxy: proxy).staysOnMachine)
+    #expect(!RequestTarget(url, [:], addresses.map(Sample.address), answer: nil, proxy: proxy).staysOnMachine)
   }
 
   @Test func `without a jar nothing is kept`() async throws {
