@@ -3,9 +3,11 @@
 PREFIX ?= /usr/local
 SUITES ?= ../shared/conformance
 ONLY ?=
+SEEDS ?= 5000
+SEED ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo examples recipes test bench lint conformance docs release install clean
+.PHONY: help demo examples recipes test simulate bench lint conformance docs release install clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +36,9 @@ bench: ## Measure against C floors and peers; ONLY=cached runs the rows that beg
 
 lint: ## Check formatting and the documentation rules
 	@Scripts/lint
+
+simulate: ## Lead the deciding machines through SEEDS=N made-up worlds; SEED=S runs the one that a failure named
+	@DIRECTDNS_SEEDS='$(SEEDS)' DIRECTDNS_SEED='$(SEED)' Scripts/test --filter 'SimulationTests'
 
 conformance: ## Run the conformance suites of SUITES=DIR and print the counts
 	@Scripts/conformance '$(SUITES)'
