@@ -58,6 +58,8 @@ struct HouseTests {
     "Sources/DirectDNS/Lookups/KnownAnswers.swift": "Resolver+CachedTests, Resolver+AskingTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Phases.swift": "Resolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Queries.swift": "Resolver+StoreTests, LookupSimulationTests",
+    "Sources/DirectDNS/Lookups/QueryMachine+Asking.swift": "QueryMachineTests",
+    "Sources/DirectDNS/Lookups/QueryMachine+Outcomes.swift": "QueryMachineTests",
     "Sources/DirectDNS/Lookups/QueryOutcome.swift": "FamilyWaitTests",
     "Sources/DirectDNS/Resolver/Lookups.swift": "ResolverTests, Resolver+AskingTests",
     "Sources/DirectDNS/Resolver/QuerySender.swift": "QueryMachineTests, BootstrapTests",

@@ -51,7 +51,8 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
   /// - Returns: what the machine says at once.
   @discardableResult
   func tell<Result>(
-    _ event: (inout Machine, _ now: ResolverInstant) -> Result, perform: (Machine.Action) -> Void, wake: @escaping @Sendable () -> Void
+    _ event: (inout Machine, _ now: ResolverInstant) -> Result, perform: (Machine.Action) -> Void,
+    wake: @escaping @Sendable () -> Void
   ) -> Result {
     var (result, actions) = state.withLock { state -> (Result, [Machine.Action]) in
       let result = event(&state.machine, clock.now)

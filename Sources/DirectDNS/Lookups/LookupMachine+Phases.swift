@@ -3,7 +3,8 @@ extension LookupMachine {
   // MARK: Beginnings
 
   /// A stale answer is there: the refresh may take as long as patience lasts, then the stale answer serves.
-  mutating func refresh(_ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, at now: ResolverInstant) {
+  mutating func refresh(_ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, at now: ResolverInstant)
+  {
     let started = startRefresh(
       request.host, request.wanted, request.route, deadlines, waiter: .lookup(number), at: now)
     let end = min(now + settings.configuration.cache.patience, deadlines.whole)
@@ -111,7 +112,8 @@ extension LookupMachine {
   }
 
   /// Nobody brought an answer; one that has come meanwhile, for another caller, serves all the same.
-  private mutating func fail(_ number: Int, _ request: LookupRequest, _ error: DirectDNSError, at now: ResolverInstant) {
+  private mutating func fail(_ number: Int, _ request: LookupRequest, _ error: DirectDNSError, at now: ResolverInstant)
+  {
     guard let resolution = settled(request, at: now)?.resolution else { return finish(number, .failure(error)) }
     tell(.hit(request.host, resolution.freshness))
     finish(number, .success(resolution))
@@ -123,7 +125,9 @@ extension LookupMachine {
     _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
   ) {
     let request = lookup.request
-    if !outcomes.hasRestored, let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
+    if !outcomes.hasRestored, let found = resolution(outcomes, request, at: now) {
+      return finish(number, .success(found))
+    }
     // The table knows best what is left: a negative answer has replaced the stale one by now.
     let settled = settled(request, at: now)
     if let resolution = settled?.resolution {

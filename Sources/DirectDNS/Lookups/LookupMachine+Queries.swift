@@ -120,7 +120,8 @@ extension LookupMachine {
         takeLease(
           number,
           wait
-            ?? LeaseWait(from: now, patience: settings.configuration.cache.patience, deadlines: query.deadlines), at: now)
+            ?? LeaseWait(from: now, patience: settings.configuration.cache.patience, deadlines: query.deadlines),
+          at: now)
       }
     case .readingUnderLease:
       // Whoever had the lease until now has written before giving it back.

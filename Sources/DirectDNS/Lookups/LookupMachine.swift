@@ -166,7 +166,9 @@ struct LookupMachine: StateMachine {
       return number
     }
     for family in request.wanted.members {
-      join(.init(question: AddressQuestion(request.host, family), server: .systemAlone), deadlines, .lookup(number), at: now)
+      join(
+        .init(question: AddressQuestion(request.host, family), server: .systemAlone), deadlines, .lookup(number),
+        at: now)
     }
     wait(number, request, deadlines, .askingSystemAlone, request.wanted, until: deadlines.whole, at: now)
     return number

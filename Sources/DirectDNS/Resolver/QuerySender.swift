@@ -151,7 +151,9 @@ private struct Query: Sendable {
       }
     case .batch(let questions):
       do throws(ProviderFailure) {
-        guard let provider = provider as? any BatchProvider else { throw ProviderFailure(.response, "takes no batches") }
+        guard let provider = provider as? any BatchProvider else {
+          throw ProviderFailure(.response, "takes no batches")
+        }
         return .batch(.answers(try provider.answers(from: reply, to: questions)))
       } catch {
         return .batch(BatchReading(error, status: reply.status.code))

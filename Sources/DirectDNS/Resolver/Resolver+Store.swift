@@ -19,7 +19,9 @@ extension Resolver {
   /// - Parameter limit: how long to wait at most.
   public func finishQueries(within limit: Duration) async {
     guard lookups.look({ $0.queryCount > 0 }) else { return }
-    _ = await Deadline.wait(until: clock.now + limit, clock) { [lookups] in await lookups.finished(servers: [.providers]) }
+    _ = await Deadline.wait(until: clock.now + limit, clock) { [lookups] in
+      await lookups.finished(servers: [.providers])
+    }
   }
 
   /// Waits until the store has been told all that was learned.

@@ -1,7 +1,9 @@
 @testable import DirectDNS
 
-/// A made-up world around the lookups' machine, out of one seed: servers that are slow, dead, lying or busy, callers that
-/// come and leave, a store, a fleet, and a clock that jumps. No thread, no task, no time of its own.
+/// A made-up world around the lookups' machine, out of one seed.
+///
+/// Its servers are slow, dead, lying or busy, its callers come and leave, there is a store and a fleet, and the clock
+/// jumps. It has no thread, no task and no time of its own.
 struct LookupSimulation {
   /// What the world finds wrong with the machine.
   struct Fault: Error, CustomStringConvertible {
@@ -169,7 +171,9 @@ struct LookupSimulation {
       if !isShutDown { schedule(.call, after: chance(10) ? milliseconds(0...40_000) : milliseconds(0...300)) }
     case .leave(let number): machine.cancel(number, at: now)
     case .mood:
-      for server in moods.indices where chance(40) { moods[server] = Mood.allCases.randomElement(using: &random) ?? .fine }
+      for server in moods.indices where chance(40) {
+        moods[server] = Mood.allCases.randomElement(using: &random) ?? .fine
+      }
       systemMood = chance(70) ? .fine : .failing
       schedule(.mood, after: milliseconds(0...20_000))
     case .change:
@@ -302,7 +306,7 @@ struct LookupSimulation {
     }
     let isBatch = if case .batch = subject { true } else { false }
     for question in subject.questions {
-      let same = sent.values.filter { 
+      let same = sent.values.filter {
         !$0.isCancelled && $0.endpoint == endpoint.number && $0.questions.contains(question)
       }
       try expect(same.isEmpty, "\(question) was asked of server \(endpoint.number) twice at a time")

@@ -1,0 +1,160 @@
+internal import HTTPTypes
+
+/// What follows from what happened: the next server, a wait, an end.
+extension QueryMachine {
+  /// Asks the next server that may be asked now, waits for one, or gives up.
+  ///
+  /// An empty bucket is no failure: the next one is asked instead, and when all are empty the question waits for the first
+  /// token. Those who wait for one bucket are served in the order of their coming.
+  mutating func start(_ number: Int, _ ask: Ask, at now: ResolverInstant) {
+    var ask = ask
+    guard !ask.candidates.order.isEmpty, now < ask.deadlines.providers else { return lose(number, ask, at: now) }
+    switch states.next(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
+    case .taken(let endpoint):
+      ask.candidates.order.removeAll { $0 == endpoint.number }
+      begin(number, &ask, endpoint, at: now)
+      setTimer(number, ask)
+    case .turn(let server, let instant):
+      actions.append(.waits)
+      ask.turn = .reserved(server)
+      timers.set(number, at: instant)
+    case .blocked(let instant):
+      actions.append(.waits)
+      ask.turn = .blocked
+      timers.set(number, at: instant)
+    case .late(let names):
+      ask.candidates.attempts += names.map { .init(provider: $0, reason: "its request rate is used up") }
+      return lose(number, ask, at: now)
+    case .none: return lose(number, ask, at: now)
+    }
+    asks[number] = ask
+  }
+
+  mutating func begin(
+    _ number: Int, _ ask: inout Ask, _ endpoint: EndpointState, isHedge: Bool = false, at now: ResolverInstant
+  ) {
+    if ask.isRaced {
+      var race =
+        ask.race
+        ?? AttemptRace(
+          time: ask.deadlines.attempt, hedgeAt: ask.hedges ? now + endpoint.health.hedgingDelay : nil)
+      race.begin(endpoint.number, at: now)
+      ask.race = race
+    }
+    lastAttempt += 1
+    let left = ask.deadlines.timeLeft(at: now) ?? .zero
+    let timeout =
+      if case .batch = ask.subject, states.endpoints.count > 1 { min(left, ask.deadlines.attempt) } else { left }
+    attempts[lastAttempt] = Attempt(
+      ask: number, endpoint: endpoint, subject: ask.subject, end: ask.deadlines.whole, isHedge: isHedge)
+    ask.running.append(lastAttempt)
+    states.asked(endpoint.number, at: now)
+    actions.append(.send(lastAttempt, to: endpoint, ask.subject, timeout: timeout, isRaced: ask.isRaced))
+  }
+
+  /// What is due of a race: a second query beside the first, or another one in place of one that has had its time.
+  mutating func decide(_ number: Int, _ ask: inout Ask, at now: ResolverInstant) {
+    while let decision = ask.race?.due(at: now) {
+      switch decision {
+      case .hedge:
+        guard let second = states.takeHedge(among: ask.candidates.order, at: now) else { continue }
+        ask.candidates.order.removeAll { $0 == second.number }
+        begin(number, &ask, second, isHedge: true, at: now)
+      case .relief(let server):
+        switch states.relief(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
+        case .instead(let next):
+          giveUp(server, &ask)
+          ask.candidates.order.removeAll { $0 == next.number }
+          begin(number, &ask, next, at: now)
+        case .beside(let next):
+          ask.candidates.order.removeAll { $0 == next.number }
+          begin(number, &ask, next, at: now)
+        case .later(let instant): ask.race?.putOff(server, until: instant)
+        case .nobody: break
+        }
+      }
+    }
+  }
+
+  mutating func giveUp(_ server: Int, _ ask: inout Ask) {
+    guard let number = ask.running.first(where: { attempts[$0]?.endpoint.number == server }) else { return }
+    attempts[number]?.isGivenUp = true
+    actions.append(.cancel(number))
+  }
+
+  mutating func setTimer(_ number: Int, _ ask: Ask) {
+    guard ask.isRaced else { return }
+    let instant = ask.candidates.order.isEmpty ? nil : ask.race?.nextInstant
+    timers.set(number, at: instant.flatMap { $0 < ask.deadlines.providers ? $0 : nil })
+  }
+
+  mutating func lose(_ number: Int, _ ask: Ask, at now: ResolverInstant) {
+    if case .batch = ask.subject {
+      actions.append(.finishedBatch(number, [:]))
+      return
+    }
+    let isLate = now >= ask.deadlines.providers || ask.isRaced && ask.race == nil
+    finish(number, .failure(ask.candidates.failed(isLate: isLate)))
+  }
+
+  mutating func finish(_ number: Int, _ result: Result<Answered, Failed>) {
+    timers.set(number, at: nil)
+    actions.append(.finished(number, result))
+  }
+
+  mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
+    if reading.isRefusal { states.refusesBatches(attempt.endpoint.number) }
+    let provider = attempt.endpoint.configuration.provider.name
+    let outcomes = reading.results(of: attempt.subject.questions).mapValues { result -> BatchOutcome in
+      switch (result, reading) {
+      case (.success(let answer), _):
+        .answered(
+          Answered(answer: answer, endpoint: attempt.endpoint.number, provider: provider, asked: reply.asked))
+      case (.failure(let failure), .endpointFailed): .alone(after: reply.failure(failure, of: attempt.endpoint))
+      case (.failure, _): .alone(after: nil)
+      }
+    }
+    actions.append(.finishedBatch(attempt.ask, outcomes))
+  }
+
+  /// Notes what a query says about its server.
+  mutating func note(
+    _ attempt: Attempt, _ reply: Reply, at now: ResolverInstant
+  ) -> Result<Answer, ProviderFailure> {
+    let provider = attempt.endpoint.configuration.provider
+    let questions = attempt.subject.questions
+    let duration = now - reply.asked
+    let result: Result<Answer, ProviderFailure>
+    let results: [(AddressQuestion, Result<Answer, ProviderFailure>)]
+    switch reply.reading {
+    case .one(let one):
+      result = one
+      results = [(questions[0], one)]
+    case .batch(let reading):
+      result = reading.health(of: questions)
+      results = reading.results(of: questions).map { ($0.key, $0.value) }
+    }
+    let lookup = EndpointHealth.Lookup(host: questions[0].host, end: attempt.end)
+    let wasOpen = states.isBreakerOpen(attempt.endpoint.number)
+    let health = states.ended(attempt.endpoint.number, result, of: lookup, in: duration, at: now)
+    if let health, (health.openedAt != nil) != wasOpen {
+      actions.append(.breaker(provider, isOpen: health.openedAt != nil))
+    }
+    if health?.openedAt == now { actions.append(.opened(provider)) }
+    // Of what went well nobody has to be told while nobody counts.
+    if !isWatched, case .success = result { return result }
+    actions.append(
+      .ended(
+        EndedQuery(
+          provider: provider, results: results,
+          label: QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) }),
+          status: reply.status, address: reply.address, isHedge: attempt.isHedge, duration: duration)))
+    return result
+  }
+
+  mutating func tellBreakers() {
+    for endpoint in states.endpoints {
+      actions.append(.breaker(endpoint.configuration.provider, isOpen: endpoint.health.openedAt != nil))
+    }
+  }
+}
