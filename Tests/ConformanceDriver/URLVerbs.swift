@@ -26,8 +26,11 @@ let urlVerbs: [String: Verb] = [
   },
   "host.ascii": { input in ["ok": true, "ascii": try WebURL.Host(text(input, "host")).description] },
   "authority.parse": { input in
-    let authority = try WebURL.Authority(text(input, "authority"))
-    return ["ok": true, "host": authority.host.description, "port": Int(authority.port)]
+    let text = try text(input, "authority")
+    let target = try WebURL.HostAndPort(text.utf8.span)
+    // The suite's are targets of CONNECT, which have a port (RFC 9110 §9.3.6); the library's hosts may do without.
+    guard let port = target.port, port > 0 else { return ["ok": false] }
+    return ["ok": true, "host": target.host.description, "port": Int(port)]
   },
   "ip.parse": { input in
     guard let address = IPAddress(try text(input, "text")) else { return ["ok": false] }

@@ -121,7 +121,7 @@ import Testing
   @Test func `a proxy's name and password may stand in a file, whatever is in them`() throws {
     let flags = try ConnectionFlags.parse(["-x", "proxy.example:3128", "-U", "@/login"])
     let choice = try flags.proxyChoice { path in path == "/login" ? Array("me:s3@c/r:et\n".utf8) : nil }
-    #expect(try choice == .url(WebURL("http://%6D%65:%73%33%40%63%2F%72%3A%65%74@proxy.example:3128/"), except: ""))
+    #expect(try choice == .url(WebURL("http://me:s3%40c%2Fr%3Aet@proxy.example:3128/"), except: ""))
     #expect(throws: SettingsError.self) { try ConnectionFlags.parse(["-U", "me:x"]).proxyChoice { _ in nil } }
     #expect(throws: SettingsError.self) {
       try ConnectionFlags.parse(["-x", "http://a:b@p", "-U", "me:x"]).proxyChoice { _ in nil }

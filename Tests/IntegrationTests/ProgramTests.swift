@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// Every verb of `dnsctl`, as a process, many times: what goes wrong now and then, or in an optimised build alone.
-@Suite("dnsctl as users run it", .timeLimit(.minutes(3)))
+@Suite("dnsctl as users run it", .timeLimit(.minutes(8)))
 struct ProgramTests {
   /// How many times each command runs.
   static let runs = 20

@@ -40,9 +40,10 @@ private struct CookieDate {
 
   var secondsSince1970: Int64? {
     guard let time, let day, let month, let year, year >= 1601, time.hour < 24, time.minute < 60, time.second < 60,
-      day >= 1, day <= Self.days(in: month, of: year)
+      day >= 1, day <= CivilDate.days(in: month, of: year)
     else { return nil }
-    return Self.daysSince1970(year, month, day) * 86_400 + time.hour * 3_600 + time.minute * 60 + time.second
+    let days = CivilDate(year: year, month: month, day: day).daysSince1970
+    return days * 86_400 + time.hour * 3_600 + time.minute * 60 + time.second
   }
 
   /// The number at a token's start; digits are followed by the end or by anything else.
@@ -66,22 +67,5 @@ private struct CookieDate {
   private static func month(_ token: Substring.UTF8View) -> Int64? {
     let start = token.prefix(3).map(ASCII.lowercased)
     return months.firstIndex { $0.utf8.elementsEqual(start) }.map { Int64($0) + 1 }
-  }
-
-  private static func days(in month: Int64, of year: Int64) -> Int64 {
-    switch month {
-    case 4, 6, 9, 11: 30
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    default: 31
-    }
-  }
-
-  /// The days of the Gregorian calendar from 1970 on, for years from 1 on.
-  ///
-  /// Years are counted from March: the leap day is then the last of its year.
-  private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    let shifted = month > 2 ? year : year - 1
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
   }
 }

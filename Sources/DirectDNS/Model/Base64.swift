@@ -25,4 +25,21 @@ package enum Base64 {
     }
     return String(decoding: text, as: UTF8.self)
   }
+
+  /// The bytes of a text in the alphabet of URLs without padding, which is all that RFC 8484 §6 allows; nil for any other.
+  package static func urlDecoded(_ text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var bits: UInt32 = 0
+    var count: UInt32 = 0
+    for byte in text.utf8 {
+      guard let value = urlAlphabet.firstIndex(of: byte) else { return nil }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      guard count >= 8 else { continue }
+      count -= 8
+      bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+    }
+    // A lone digit holds no byte, and bits that no byte takes have to be zero.
+    return count < 6 && bits & (1 << count - 1) == 0 ? bytes : nil
+  }
 }

@@ -1,7 +1,7 @@
 /// Percent-encoding of a URL's parts (WHATWG URL §1.3).
-enum PercentEncoding {
+package enum PercentEncoding {
   /// The bytes that a part of a URL may not hold as they are: one bit per ASCII byte, and all others.
-  struct EncodeSet: Sendable {
+  package struct EncodeSet: Sendable {
     private var low: UInt64
     private var high: UInt64
 
@@ -34,6 +34,10 @@ enum PercentEncoding {
     static let query = control.adding(" \"#<>'")
     static let path = control.adding(" \"#<>?^`{}")
     static let userInfo = path.adding("/:;=@[\\]|")
+    /// All but RFC 3986's unreserved characters: for text that is to be nothing but a part.
+    package static let reserved = userInfo.adding("!$%&'()*+,")
+    /// The same without the comma, which the providers' APIs read raw.
+    static let queryValue = userInfo.adding("!$%&'()*+")
   }
 
   /// Appends the bytes to `output`, those of the set as `%XX`.
@@ -50,8 +54,15 @@ enum PercentEncoding {
     }
   }
 
+  /// The text, with the bytes of the set as `%XX`.
+  package static func encoded(_ text: String, _ set: EncodeSet) -> String {
+    var output: [UInt8] = []
+    append(text.utf8.span, set, to: &output)
+    return String(decoding: output, as: UTF8.self)
+  }
+
   /// The bytes with each `%XX` replaced by the byte it stands for; a lone `%` stays.
-  static func decoded(_ bytes: Span<UInt8>) -> [UInt8] {
+  package static func decoded(_ bytes: Span<UInt8>) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count)
     var index = 0

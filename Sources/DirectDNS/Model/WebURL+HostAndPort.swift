@@ -1,11 +1,11 @@
 extension WebURL {
   /// A host and, behind a colon, a port: the tail of a URL's authority (WHATWG URL §4.4, host and port state).
-  struct HostAndPort {
-    let host: Host
+  package struct HostAndPort {
+    package let host: Host
     /// The port; nil when there is none, or nothing behind the colon.
-    let port: UInt16?
+    package let port: UInt16?
 
-    init(_ text: Span<UInt8>) throws(DirectDNSError) {
+    package init(_ text: Span<UInt8>) throws(DirectDNSError) {
       let colon = HostAndPort.colon(in: text)
       do {
         host = try Host(utf8: text.extracting(0..<(colon ?? text.count)))

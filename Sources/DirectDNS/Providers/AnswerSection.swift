@@ -21,6 +21,7 @@ enum AnswerSection {
       for record in answers where record.type == question.type && record.owner == name && record.isInternet {
         guard case .address(let address) = record.data else { continue }
         ttl = min(ttl, record.lifetime)
+        if addresses.isEmpty { addresses.reserveCapacity(min(answers.count, Answer.addressLimit)) }
         if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
       }
       guard addresses.isEmpty else { break }

@@ -44,16 +44,23 @@ extension DNSMessage {
 
 /// A place in a message's bytes, moved forward by reading.
 struct DNSMessageReader {
+  /// A name that was read.
+  private struct Known {
+    var offset: Int
+    var name: DNSName
+    /// How many compression pointers led through it.
+    var pointers: Int
+  }
+
   let bytes: [UInt8]
   var offset = 0
+  /// The question's name and the one that was read in full last: what nearly every other name only points to.
+  private var first: Known?
+  private var last: Known?
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
 
   func error(_ what: String) -> DNSMessageError { DNSMessageError(what, at: offset) }
-
-  mutating func uint8() throws(DNSMessageError) -> UInt8 {
-    guard offset < bytes.count else { throw error("the message ends early") }
-    defer { offset += 1 }
-    return bytes[offset]
-  }
 
   mutating func uint16() throws(DNSMessageError) -> UInt16 {
     guard offset + 2 <= bytes.count else { throw error("the message ends early") }
@@ -67,6 +74,8 @@ struct DNSMessageReader {
 
   /// Reads a name, following compression pointers (RFC 1035 §4.1.4).
   mutating func name() throws(DNSMessageError) -> DNSName {
+    if let name = try knownName() { return name }
+    let start = offset
     var wire: [UInt8] = []
     wire.reserveCapacity(64)
     var position = offset
@@ -85,6 +94,8 @@ struct DNSMessageReader {
         position += 1 + length
         if length == 0 {
           offset = end ?? position
+          last = Known(offset: start, name: DNSName(wire: wire), pointers: pointers)
+          if first == nil { first = last }
           return DNSName(wire: wire)
         }
       case 3:
@@ -94,7 +105,7 @@ struct DNSMessageReader {
         // Each belongs behind a label, and a name has 127 at most: a chain of thousands, named by thousands of
         // records, would cost a second for one reply.
         pointers += 1
-        guard pointers <= 127 else { throw error("a name of more than 127 compression pointers") }
+        guard pointers <= Self.pointerLimit else { throw tooManyPointers }
         if end == nil { end = position + 2 }
         limit = target
         position = target
@@ -104,8 +115,30 @@ struct DNSMessageReader {
     }
   }
 
+  private static let pointerLimit = 127
+  private var tooManyPointers: DNSMessageError {
+    error("a name of more than \(Self.pointerLimit) compression pointers")
+  }
+
+  /// The root, or a name that is no more than a pointer to one that is known: nothing is made then.
+  private mutating func knownName() throws(DNSMessageError) -> DNSName? {
+    guard offset < bytes.count else { return nil }
+    if bytes[offset] == 0 {
+      offset += 1
+      return .root
+    }
+    guard bytes[offset] >= 0xc0, offset + 2 <= bytes.count else { return nil }
+    let target = Int(bytes[offset] & 0x3f) << 8 | Int(bytes[offset + 1])
+    guard let known = first?.offset == target ? first : last?.offset == target ? last : nil else { return nil }
+    guard known.pointers < Self.pointerLimit else { throw tooManyPointers }
+    offset += 2
+    return known.name
+  }
+
   mutating func records(_ count: UInt16) throws(DNSMessageError) -> [DNSRecord] {
     var records: [DNSRecord] = []
+    // A count may promise more than the bytes hold.
+    records.reserveCapacity(Int(min(count, 8)))
     for _ in 0..<count { records.append(try record()) }
     return records
   }

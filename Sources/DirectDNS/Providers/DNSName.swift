@@ -34,41 +34,70 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
   /// The name that a presentation text spells, with or without its final dot; nothing if it spells none.
   ///
   /// `\.` and `\DDD` are read as RFC 1035 §5.1 has them.
-  public init?(_ presentation: String) {
+  public init?(_ presentation: String) { self.init(presentation: presentation.utf8.span) }
+
+  init?(presentation text: Span<UInt8>) {
     var wire: [UInt8] = []
-    var label: [UInt8] = []
-    var bytes = presentation.utf8.makeIterator()
-    func close() -> Bool {
-      guard (1...63).contains(label.count) else { return false }
-      wire.append(UInt8(label.count))
-      wire += label
-      label.removeAll(keepingCapacity: true)
-      return true
+    wire.reserveCapacity(min(text.count + 2, 256))
+    // Where the length of the label being read belongs.
+    var start = 0
+    wire.append(0)
+    var index = text.count == 1 && text[0] == ASCII.dot ? 1 : 0
+    while index < text.count {
+      let byte = text[index]
+      index += 1
+      guard byte != ASCII.dot else {
+        guard Self.endLabel(&wire, &start) else { return nil }
+        continue
+      }
+      guard byte == ASCII.backslash else {
+        wire.append(ASCII.lowercased(byte))
+        continue
+      }
+      guard index < text.count else { return nil }
+      guard ASCII.isDigit(text[index]) else {
+        wire.append(ASCII.lowercased(text[index]))
+        index += 1
+        continue
+      }
+      guard index + 2 < text.count, ASCII.isDigit(text[index + 1]), ASCII.isDigit(text[index + 2]) else { return nil }
+      let value = (0..<3).reduce(0) { $0 * 10 + Int(text[index + $1] - ASCII.zero) }
+      guard let escaped = UInt8(exactly: value) else { return nil }
+      wire.append(ASCII.lowercased(escaped))
+      index += 3
     }
-    while let byte = bytes.next() {
-      switch byte {
-      case UInt8(ascii: "."):
-        if label.isEmpty, wire.isEmpty, presentation.utf8.count == 1 { break }
-        guard close() else { return nil }
-      case UInt8(ascii: "\\"):
-        guard let first = bytes.next() else { return nil }
-        guard ASCII.isDigit(first) else {
-          label.append(ASCII.lowercased(first))
-          continue
-        }
-        guard let second = bytes.next(), let third = bytes.next(), ASCII.isDigit(second), ASCII.isDigit(third)
-        else { return nil }
-        let value = Int(first - 48) * 100 + Int(second - 48) * 10 + Int(third - 48)
-        guard let escaped = UInt8(exactly: value) else { return nil }
-        label.append(ASCII.lowercased(escaped))
-      default:
-        label.append(ASCII.lowercased(byte))
+    if wire.count > start + 1 { guard Self.endLabel(&wire, &start) else { return nil } }
+    self.wire = wire
+  }
+
+  /// Writes the length of the label that began at `start`, and begins another one: the root's, if nothing follows.
+  private static func endLabel(_ wire: inout [UInt8], _ start: inout Int) -> Bool {
+    let length = wire.count - start - 1
+    guard (1...63).contains(length), wire.count < 255 else { return false }
+    wire[start] = UInt8(length)
+    start = wire.count
+    wire.append(0)
+    return true
+  }
+
+  /// Whether a presentation text spells this name, with or without its final dot.
+  ///
+  /// One with an escape is not looked at: it gives false.
+  func isSpelled(by text: Span<UInt8>) -> Bool {
+    let count = text.count - (text.count > 1 && text[text.count - 1] == ASCII.dot ? 1 : 0)
+    guard count > 0, count + 2 == wire.count else { return false }
+    // Where the next label's length stands, which a dot takes the place of.
+    var next = 1 + Int(wire[0])
+    for index in 0..<count {
+      let (byte, own) = (text[index], wire[index + 1])
+      if index + 1 == next {
+        guard byte == ASCII.dot else { return false }
+        next += 1 + Int(own)
+      } else {
+        guard ASCII.lowercased(byte) == own, byte != ASCII.dot, byte != ASCII.backslash else { return false }
       }
     }
-    if !label.isEmpty { guard close() else { return nil } }
-    wire.append(0)
-    guard wire.count <= 255 else { return nil }
-    self.wire = wire
+    return true
   }
 
   /// The labels, without the root's empty one.

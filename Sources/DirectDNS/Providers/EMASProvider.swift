@@ -205,14 +205,14 @@ public struct EMASProvider: Provider {
     return try answer(family, key: "ips", question: question, freshness: freshness)
   }
 
-  private static func name(_ value: JSONValue?) -> DNSName? { value?.string.flatMap(DNSName.init) }
+  private static func name(_ value: JSONValue?) -> DNSName? { value?.spelled(as: DNSName.init(presentation:)) }
 
   private static func answer(
     _ entry: JSONValue, key: String, question: AddressQuestion, freshness: HTTPFreshness
   ) throws(ProviderFailure) -> Answer {
     var addresses: [IPAddress] = []
     for element in entry[key]?.elements ?? [] {
-      guard let address = element.string.flatMap(IPAddress.init), address.family == question.family else {
+      guard let address = element.spelled(as: IPAddress.init(ascii:)), address.family == question.family else {
         throw .malformed("a reply whose \(key) holds what is no such address")
       }
       if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }

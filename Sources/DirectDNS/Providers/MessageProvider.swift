@@ -77,7 +77,9 @@ extension DNSMessage {
     }
     guard message.isResponse, message.opcode == 0 else { throw .malformed("a DNS message that is no response") }
     guard message.id == id else { throw .malformed("a response with another id") }
-    guard message.questions == [question] else { throw .malformed("a response to another question") }
+    guard message.questions.count == 1, message.questions.first == question else {
+      throw .malformed("a response to another question")
+    }
     guard !message.isTruncated else { throw .malformed("a truncated response") }
     return message
   }

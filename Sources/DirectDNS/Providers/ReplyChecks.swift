@@ -105,7 +105,7 @@ package struct HTTPFreshness: Hashable, Sendable {
 extension StringProtocol {
   /// The text without those ASCII characters at its ends.
   func trimming(_ characters: String) -> String {
-    let set = Set(characters.unicodeScalars)
+    let set = characters.unicodeScalars
     let scalars = unicodeScalars
     guard let first = scalars.firstIndex(where: { !set.contains($0) }),
       let last = scalars.lastIndex(where: { !set.contains($0) })

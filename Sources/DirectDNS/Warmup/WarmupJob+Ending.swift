@@ -9,7 +9,7 @@ extension WarmupJob {
     return state.tally.report(end, duration: now - (state.begun ?? now), queries: queries)
   }
 
-  func finish() -> WarmupGate.Outcome {
+  func finish() -> Outcome {
     let now = clock.now
     let (report, failure, channels, keptAlive) = state.withLock {
       state -> (WarmupReport, DirectDNSError?, [WarmupChannel], [HostName]) in
@@ -27,9 +27,27 @@ extension WarmupJob {
     let isReady = failure == nil && (report.isMinimumReached || plan.shortfall == .isAccepted)
     metrics.ended(report, isReady: isReady)
     tell(report, failure)
-    let outcome = failure.map { WarmupGate.Outcome.failure($0) } ?? .success(report)
-    gate.open(outcome)
+    let outcome = failure.map { Outcome.failure($0) } ?? .success(report)
+    let waiting = state.withLock { state in
+      state.outcome = outcome
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for waiter in waiting { waiter.yield(outcome) }
     return outcome
+  }
+
+  /// The outcome, as soon as there is one; who is cancelled waits no longer.
+  func outcome() async throws(DirectDNSError) -> WarmupReport {
+    let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self)
+    let known = state.withLock { state in
+      if state.outcome == nil { state.waiting.append(waiter) }
+      return state.outcome
+    }
+    if let known { return try known.get() }
+    // A stream's own end is a cancellation.
+    for await outcome in outcomes { return try outcome.get() }
+    throw DirectDNSError(.cancelled, "The wait for the warm-up was cancelled.", underlying: CancellationError())
   }
 
   private func tell(_ report: WarmupReport, _ failure: DirectDNSError?) {

@@ -29,7 +29,12 @@ public final class WarmupJob: Sendable {
     var channels: [WarmupChannel] = []
     var starts: AsyncStream<Start>.Continuation?
     var report: WarmupReport?
+    var outcome: Outcome?
+    /// Who waits for the outcome.
+    var waiting: [AsyncStream<Outcome>.Continuation] = []
   }
+
+  typealias Outcome = Result<WarmupReport, DirectDNSError>
 
   /// What the job's own task begins.
   enum Start: Sendable {
@@ -39,7 +44,6 @@ public final class WarmupJob: Sendable {
 
   let clock: any ResolverClock
   let metrics: WarmupMetrics
-  let gate = WarmupGate()
   let state: Locked<State>
   let logger = Logger(label: "directdns.warmup")
 
@@ -102,7 +106,7 @@ public final class WarmupJob: Sendable {
   ///   waiting task was, ``DirectDNSError/Code/shutDown`` if the service group ended before.
   public var ready: WarmupReport {
     get async throws(DirectDNSError) {
-      let report = try await gate.wait()
+      let report = try await outcome()
       try check(report)
       return report
     }
@@ -134,7 +138,7 @@ public final class WarmupJob: Sendable {
       state.queriesBefore = Dictionary(resolver.tallies.map { ($0.endpoint, $0.tally) }) { $1 }
       return true
     }
-    guard isFirst else { return try await gate.wait() }
+    guard isFirst else { return try await outcome() }
     // Not a child of the group: who hands out names may take for ever over the next one.
     let reader = Task { await read() }
     await withDiscardingTaskGroup { group in

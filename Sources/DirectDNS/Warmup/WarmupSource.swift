@@ -11,7 +11,13 @@
 public struct WarmupSource: Sendable {
   /// An entry: the text, or why there is none.
   struct Entry: Sendable {
-    var content: HostListReader.Content
+    enum Content: Sendable, Hashable {
+      case host(String)
+      /// The reason for which it cannot be read.
+      case unreadable(String)
+    }
+
+    var content: Content
     var place: WarmupPlace?
   }
 
@@ -51,7 +57,7 @@ public struct WarmupSource: Sendable {
           .fileUnusable, "The list of names \(path) cannot be read. Check that it is there and may be read.",
           underlying: error)
       }
-      var reader = HostListReader()
+      var reader = LineReader()
       for start in stride(from: 0, to: bytes.count, by: 16_384) {
         let lines = reader.feed(bytes[start..<min(start + 16_384, bytes.count)])
         guard await handOn(entries(lines, path)) else { return }
@@ -69,7 +75,7 @@ public struct WarmupSource: Sendable {
   public static func lines<Bytes: AsyncSequence & Sendable>(_ bytes: Bytes, name: String) -> WarmupSource
   where Bytes.Element == [UInt8] {
     WarmupSource { handOn throws(DirectDNSError) in
-      var reader = HostListReader()
+      var reader = LineReader()
       do {
         for try await piece in bytes {
           guard await handOn(entries(reader.feed(piece), name)) else { return }
@@ -104,8 +110,12 @@ public struct WarmupSource: Sendable {
     }
   }
 
-  private static func entries(_ lines: [HostListReader.Line], _ source: String) -> [Entry] {
-    lines.map { Entry(content: $0.content, place: WarmupPlace(source: source, line: $0.number)) }
+  private static func entries(_ lines: [LineReader.Line], _ source: String) -> [Entry] {
+    lines.map { line in
+      Entry(
+        content: line.fault.map { .unreadable($0) } ?? .host(line.text),
+        place: WarmupPlace(source: source, line: line.number))
+    }
   }
 
   private static func unreadable(_ name: String, _ error: any Error) -> DirectDNSError {

@@ -44,7 +44,7 @@ struct EMASv2Format: ProviderFormat {
     guard let key = account?.aesKey.flatMap(HexText.decode),
       let sealed = try? ProviderCipher.seal(Array(data.text.utf8), mode: mode, key: key)
     else { return failure("DecryptionFailed") }
-    return success(mode.rawValue, .string(Base64Text.encode(sealed)))
+    return success(mode.rawValue, .string(Base64.encoded(sealed)))
   }
 
   private func refusal(of request: RecordedRequest, in context: AnswerContext) -> String? {

@@ -51,6 +51,6 @@ struct MessageFormat: ProviderFormat {
 
   private func bytes(of request: RecordedRequest) -> [UInt8] {
     guard request.method != .post else { return request.body }
-    return request.value("dns").flatMap(Base64Text.decodeURLSafe) ?? []
+    return request.value("dns").flatMap(Base64.urlDecoded) ?? []
   }
 }

@@ -28,7 +28,7 @@ extension ServiceBinding {
         let family: IPAddress.Family = key == 4 ? .ipv4 : .ipv6
         let addresses = hints.filter { $0.family == family }.map(\.description).joined(separator: ",")
         parts.append("ipv\(key)hint=\(addresses)")
-      case 5: parts.append("ech=\"\(Base64Text.encode(value))\"")
+      case 5: parts.append("ech=\"\(Base64.encoded(value))\"")
       default: parts.append("key\(key)=\"\(String(decoding: value, as: UTF8.self))\"")
       }
     }

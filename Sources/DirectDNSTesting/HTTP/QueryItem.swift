@@ -1,3 +1,5 @@
+import DirectDNS
+
 /// One `name=value` of a query, percent-decoded.
 public struct QueryItem: Hashable, Sendable {
   /// The part before `=`.
@@ -23,17 +25,6 @@ public struct QueryItem: Hashable, Sendable {
   ///
   /// A `+` stays one: the providers' parameters are not forms.
   static func decoded(_ text: some StringProtocol) -> String {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-      if byte == UInt8(ascii: "%"), digits.count == 2 {
-        bytes.append(UInt8(digits[0] * 16 + digits[1]))
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    String(decoding: PercentEncoding.decoded(Array(text.utf8).span), as: UTF8.self)
   }
 }

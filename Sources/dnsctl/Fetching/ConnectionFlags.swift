@@ -122,7 +122,9 @@ extension ConnectionFlags {
       throw SettingsError(.usage, "-U and a name in -x do not go together.")
     }
     let words = try InputFile.secret(proxyUser, for: "-U", by: readFile).unicodeScalars
-      .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { Self.escaped(String($0)) }
+      .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
+        PercentEncoding.encoded(String($0), .reserved)
+      }
     guard words.count == 2 else {
       throw SettingsError(.usage, "-U: write USER:PASSWORD; there is nobody to ask for the password.")
     }
@@ -134,14 +136,6 @@ extension ConnectionFlags {
     do throws(DirectDNSError) { return try WebURL(text) } catch {
       throw SettingsError(.usage, "-x: the proxy cannot be used: \(error.message)")
     }
-  }
-
-  /// A part of a URL's user info, whatever is in it.
-  private static func escaped(_ text: String) -> String {
-    text.utf8.map { byte in
-      let digits = String(byte, radix: 16, uppercase: true)
-      return "%" + (digits.utf8.count == 1 ? "0" : "") + digits
-    }.joined()
   }
 
   /// The client's certificate; what follows the first colon that is not escaped is a password.

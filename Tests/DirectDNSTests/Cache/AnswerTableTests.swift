@@ -2,7 +2,7 @@ import Testing
 
 @testable import DirectDNS
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(4)))
 struct AnswerTableTests {
   private static func entry(_ addresses: [IPAddress], alias: HostName? = nil) -> CachedName.Slot {
     .entry(

@@ -6,7 +6,7 @@ import Testing
 @testable import DirectDNS
 
 /// The transport against a server that can do everything wrong.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(4)))
 struct CurlTransportTests {
   // MARK: Good requests
 

@@ -11,10 +11,17 @@ struct Base64Tests {
   func `every length has its padding, and none in URLs`(_ text: String, _ encoded: String) {
     #expect(Base64.encoded(Array(text.utf8)) == encoded)
     #expect(Base64.urlEncoded(Array(text.utf8)) == encoded.filter { $0 != "=" })
+    #expect(Base64.urlDecoded(encoded.filter { $0 != "=" }) == Array(text.utf8))
   }
 
   @Test func `the last two characters are those that URLs and file names may hold`() {
     #expect(Base64.encoded([0xFB, 0xEF, 0xFF]) == "++//")
     #expect(Base64.urlEncoded([0xFB, 0xEF, 0xFF]) == "--__")
+    #expect(Base64.urlDecoded("--__") == [0xFB, 0xEF, 0xFF])
+  }
+
+  @Test(arguments: ["Z", "Zg==", "Zh", "Zm9v Zg", "++//", "Zm9vZ", "ü"])
+  func `what has padding, another alphabet or bits that no byte takes is refused`(_ text: String) {
+    #expect(Base64.urlDecoded(text) == nil)
   }
 }

@@ -38,6 +38,19 @@ struct DNSMessageDecodingTests {
     #expect(message.additionals == [])
   }
 
+  @Test func `a pointer to a part of a name is that part, whatever was read before`() throws {
+    // Owners: the question's name, its tail, a label before that tail, that name, the pointer in it, and the tail's tail.
+    let owners: [[UInt8]] = [
+      [0xc0, 12], [0xc0, 16], [1, 0x61, 0xc0, 16], [0xc0, 63], [0xc0, 65], [0xc0, 21], [0],
+    ]
+    let records = owners.map { $0 + [0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1] }
+    let question = [3] + Array("www".utf8) + [4] + Array("Shop".utf8) + [4] + Array("test".utf8) + [0, 0, 1, 0, 1]
+    let message = try DNSMessage(decoding: Self.head(1, UInt16(owners.count)) + question + records.joined())
+    #expect(
+      message.answers.map(\.owner.description)
+        == ["www.shop.test.", "shop.test.", "a.shop.test.", "a.shop.test.", "shop.test.", "test.", "."])
+  }
+
   @Test func `every prefix of a good message is refused`() {
     for count in 0..<Self.good.count {
       #expect(throws: DNSMessageError.self, "the first \(count) bytes") {

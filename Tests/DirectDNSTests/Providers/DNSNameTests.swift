@@ -52,6 +52,23 @@ struct DNSNameTests {
     #expect(try #require(DNSName(text)).hostName == nil)
   }
 
+  @Test(arguments: [
+    ("www.shop.test", true), ("www.shop.test.", true), ("WWW.Shop.TEST", true), ("www.shop.tes", false),
+    ("www.shop.testx", false), ("www.shop.test..", false), (".www.shop.test", false), ("wwwxshop.test", false),
+    ("www.shopxtest", false), ("ww.wshop.test", false), ("www.sho\\p.test", false), ("", false), (".", false),
+    ("xww.shop.test", false),
+  ])
+  func `a name says of a text whether it spells it`(_ text: String, _ expected: Bool) throws {
+    #expect(try #require(DNSName("www.shop.test")).isSpelled(by: text.utf8.span) == expected)
+  }
+
+  @Test func `a text with an escape is left to those who read it`() throws {
+    let name = try #require(DNSName(#"a\.b.test"#))
+    #expect(!name.isSpelled(by: #"a\.b.test"#.utf8.span) && !name.isSpelled(by: "a.b.test".utf8.span))
+    let slash = try #require(DNSName(#"a\\b"#))
+    #expect(!slash.isSpelled(by: #"a\b"#.utf8.span) && !DNSName.root.isSpelled(by: ".".utf8.span))
+  }
+
   @Test func `labels are the bytes between the dots`() throws {
     #expect(try #require(DNSName(#"a\.b.c"#)).labels == [Array("a.b".utf8), Array("c".utf8)])
     #expect(DNSName.root.labels == [])

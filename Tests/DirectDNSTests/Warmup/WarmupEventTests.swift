@@ -42,7 +42,7 @@ struct WarmupEventTests {
     #expect(outcome(.failure(DirectDNSError(code, "x"))).kind == kind)
   }
 
-  private func rejection(_ content: HostListReader.Content) -> WarmupRejection? {
+  private func rejection(_ content: WarmupSource.Entry.Content) -> WarmupRejection? {
     let entry = WarmupSource.Entry(content: content, place: WarmupPlace(source: "hosts.txt", line: 7))
     if case .failure(let rejection) = WarmupRejection.name(of: entry) { return rejection }
     return nil

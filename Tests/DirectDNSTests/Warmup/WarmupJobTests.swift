@@ -345,6 +345,30 @@ struct WarmupJobTests {
     gate.open()
   }
 
+  @Test func `everyone who waits gets the report, whenever they come`() async throws {
+    let laboratory = try Laboratory()
+    laboratory.transport.answer(Self.good)
+    let job = try WarmupJob(plan(names(3)), resolver: laboratory.resolver)
+    let waiters = (0..<5).map { _ in Task.immediate { try await job.ready } }
+    let report = try await job.warmUp()
+    for waiter in waiters { #expect(try await waiter.value == report) }
+    #expect(try await job.ready == report)
+  }
+
+  @Test func `who is cancelled waits no longer, and the others do`() async throws {
+    let laboratory = try Laboratory()
+    laboratory.transport.answer(Self.good)
+    let job = try WarmupJob(plan(names(3)), resolver: laboratory.resolver)
+    let other = Task.immediate { try await job.ready }
+    let task = Task.immediate { () -> DirectDNSError.Code? in
+      do throws(DirectDNSError) { _ = try await job.ready } catch { return error.code }
+      return nil
+    }
+    task.cancel()
+    #expect(await task.value == .cancelled)
+    #expect(try await job.warmUp() == other.value)
+  }
+
   @Test func `it runs once, and whoever runs it again gets the same report`() async throws {
     let laboratory = try Laboratory()
     laboratory.transport.answer(Self.good)

@@ -2,16 +2,16 @@ import Testing
 
 @testable import DirectDNS
 
-struct HostListReaderTests {
-  private func lines(_ pieces: String...) -> [HostListReader.Line] {
-    var reader = HostListReader()
+struct LineReaderTests {
+  private func lines(_ pieces: String...) -> [LineReader.Line] {
+    var reader = LineReader()
     return pieces.flatMap { reader.feed(Array($0.utf8)) } + [reader.finish()].compactMap(\.self)
   }
 
   private func hosts(_ pieces: String...) -> [String] {
-    var reader = HostListReader()
+    var reader = LineReader()
     let lines = pieces.flatMap { reader.feed(Array($0.utf8)) } + [reader.finish()].compactMap(\.self)
-    return lines.compactMap { if case .host(let text) = $0.content { text } else { nil } }
+    return lines.filter { $0.fault == nil }.map(\.text)
   }
 
   @Test(arguments: [
@@ -32,7 +32,7 @@ struct HostListReaderTests {
   @Test func `a list may be cut anywhere`() {
     let text = "a.example\r\n# comment\nbücher.example\n"
     let whole = lines(text)
-    var reader = HostListReader()
+    var reader = LineReader()
     let cut = text.utf8.flatMap { reader.feed([$0]) }
     #expect(cut == whole)
     #expect(whole.map(\.number) == [1, 3])
@@ -43,14 +43,20 @@ struct HostListReaderTests {
   }
 
   @Test func `a line that is too long or no UTF-8 is told and hides no other`() {
-    var reader = HostListReader()
+    var reader = LineReader()
     let long = Array(String(repeating: "a", count: 5000).utf8)
     let found = reader.feed(long + [10, 0xff, 0xfe, 10] + Array("b.example\n".utf8))
     #expect(found.map(\.number) == [1, 2, 3])
     #expect(
-      found.map(\.content) == [
-        .unreadable("the line is longer than 4096 bytes"), .unreadable("the line is not UTF-8"), .host("b.example"),
-      ])
+      found.map(\.fault) == ["the line is longer than 4096 bytes", "the line is not UTF-8", nil])
+    #expect(found.map(\.text) == [String(repeating: "a", count: 4096), "\u{fffd}\u{fffd}", "b.example"])
+  }
+
+  @Test func `other text has its own limit, and no comments`() {
+    var reader = LineReader(limit: 8, hasComments: false)
+    let found = reader.feed(Array("# a\n12345678\n123456789\n \n".utf8))
+    #expect(found.map(\.text) == ["# a", "12345678", "12345678"])
+    #expect(found.map(\.fault) == [nil, nil, "the line is longer than 8 bytes"])
   }
 
   @Test func `a long comment is a comment`() {

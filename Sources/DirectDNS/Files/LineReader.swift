@@ -1,27 +1,32 @@
-/// Host names out of a list's bytes as they come: one a line, with `#` comments and blank lines.
-struct HostListReader: Sendable {
-  /// What a line holds.
-  enum Content: Sendable, Hashable {
-    case host(String)
-    /// The reason for which the line cannot be read.
-    case unreadable(String)
+/// Lines out of bytes as they come, blank ones left out: of a list, whose comments begin with `#`, or of any text.
+package struct LineReader: Sendable {
+  /// A line that is neither blank nor a comment.
+  package struct Line: Sendable, Hashable {
+    /// From 1 on, as an editor counts.
+    package var number: Int
+    /// What it says, without blanks at its ends; where it cannot be read, as much of it as can be shown.
+    package var text: String
+    /// Why it cannot be read.
+    package var fault: String?
   }
 
-  /// A line that is neither blank nor a comment, and its number, from 1 on.
-  struct Line: Sendable, Hashable {
-    var number: Int
-    var content: Content
-  }
-
-  /// No host is longer in any spelling: a line without an end must not fill the memory.
-  static let limit = 4096
-
+  /// So many bytes a line may have: one without an end must not fill the memory.
+  private let limit: Int
+  private let hasComments: Bool
   private var rest: [UInt8] = []
   private var number = 0
   private var isTooLong = false
 
+  /// Reads a list of names: none is as long in any spelling.
+  package init() { self.init(limit: 4096, hasComments: true) }
+
+  package init(limit: Int, hasComments: Bool) {
+    self.limit = limit
+    self.hasComments = hasComments
+  }
+
   /// All lines that are complete now.
-  mutating func feed(_ bytes: some Collection<UInt8>) -> [Line] {
+  package mutating func feed(_ bytes: some Collection<UInt8>) -> [Line] {
     var lines: [Line] = []
     var bytes = bytes[...]
     while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
@@ -34,10 +39,10 @@ struct HostListReader: Sendable {
   }
 
   /// A last line without an end.
-  mutating func finish() -> Line? { rest.isEmpty ? nil : takeLine() }
+  package mutating func finish() -> Line? { rest.isEmpty ? nil : takeLine() }
 
   private mutating func append(_ bytes: some Collection<UInt8>) {
-    let room = Self.limit - rest.count
+    let room = limit - rest.count
     rest += bytes.prefix(room)
     if bytes.count > room { isTooLong = true }
   }
@@ -52,20 +57,16 @@ struct HostListReader: Sendable {
     // Editors of one system put a byte order mark in front of text.
     if number == 1, line.starts(with: [0xef, 0xbb, 0xbf]) { line = line.dropFirst(3) }
     // No host has a number sign: whatever follows one is a comment.
-    if let mark = line.firstIndex(of: UInt8(ascii: "#")) {
+    if hasComments, let mark = line.firstIndex(of: UInt8(ascii: "#")) {
       line = line[..<mark]
       isTooLong = false
     }
     while let first = line.first, Self.isBlank(first) { line.removeFirst() }
     while let last = line.last, Self.isBlank(last) { line.removeLast() }
     guard !line.isEmpty else { return nil }
-    guard !isTooLong else {
-      return Line(number: number, content: .unreadable("the line is longer than \(Self.limit) bytes"))
-    }
-    guard let text = String(validating: line, as: UTF8.self) else {
-      return Line(number: number, content: .unreadable("the line is not UTF-8"))
-    }
-    return Line(number: number, content: .host(text))
+    let text = String(validating: line, as: UTF8.self)
+    let fault = isTooLong ? "the line is longer than \(limit) bytes" : text == nil ? "the line is not UTF-8" : nil
+    return Line(number: number, text: text ?? String(decoding: line, as: UTF8.self), fault: fault)
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool {
