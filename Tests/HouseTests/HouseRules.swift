@@ -7,7 +7,7 @@ enum HouseRules {
     ["Model"],
     ["Concurrency", "Files"],
     ["Policy", "Cookies"],
-    ["Rewriting", "Connecting"],
+    ["Rewriting", "Pool"],
     ["Curl", "Cares"],
     ["HTTP"],
     ["Providers"],
@@ -17,7 +17,7 @@ enum HouseRules {
     ["Client"],
   ]
 
-  static let pureWing: Set<String> = ["Policy", "Cookies", "Rewriting", "Connecting"]
+  static let pureWing: Set<String> = ["Policy", "Cookies", "Rewriting", "Pool"]
   static let askingWing: Set<String> = ["HTTP", "Providers", "Cache", "Resolver", "Warmup"]
 
   /// The folders whose types a folder may name, besides its own.
