@@ -7,7 +7,7 @@ enum HouseRules {
     ["Model"],
     ["Concurrency", "Files"],
     ["Policy", "Cookies"],
-    ["Rewriting", "Connecting"],
+    ["Rewriting", "Pool"],
     ["Curl", "Cares"],
     ["HTTP"],
     ["Providers"],
@@ -18,7 +18,7 @@ enum HouseRules {
     ["Client"],
   ]
 
-  static let pureWing: Set<String> = ["Policy", "Cookies", "Rewriting", "Connecting"]
+  static let pureWing: Set<String> = ["Policy", "Cookies", "Rewriting", "Pool"]
   static let askingWing: Set<String> = ["HTTP", "Providers", "Cache", "Lookups", "Resolver", "Warmup"]
 
   /// The folders whose types a folder may name, besides its own.

@@ -4,9 +4,14 @@ import Synchronization
 /// So many operations at a time, until all of them are done.
 package struct Load: Sendable {
   let inFlight: Int
+  /// Where they run; on the shared pool unless somebody says otherwise.
+  let executor: (any TaskExecutor)?
 
   /// Creates a load of so many operations at a time.
-  package init(inFlight: Int) { self.inFlight = inFlight }
+  package init(inFlight: Int, executor: (any TaskExecutor)? = nil) {
+    self.inFlight = inFlight
+    self.executor = executor
+  }
 
   /// Runs operations that are told apart by their index, and counts those that fail; the first failure is
   /// printed.
@@ -14,7 +19,7 @@ package struct Load: Sendable {
     let progress = Progress(indices.lowerBound)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<min(inFlight, indices.count) {
-        group.addTask { @Sendable in
+        group.addTask(executorPreference: executor) { @Sendable in
           while true {
             let index = progress.next.wrappingAdd(1, ordering: .relaxed).oldValue
             guard index < indices.upperBound else { return }

@@ -17,6 +17,8 @@ package struct RequestRow: ParsableArguments, Sendable {
   @Option var warmUp = 2000
   /// How long every body is.
   @Option var bytes: Int
+  /// Whether the tasks run on the client's own thread, where it has one for them.
+  @Flag var onLoop = false
   /// So many other requests are under way all the time, to a server that never answers them.
   @Option var idle = 0
   @Option(name: .customLong("silent-url")) var silentURL: String?
@@ -31,7 +33,9 @@ package struct RequestRow: ParsableArguments, Sendable {
     let requester = try make(setting)
     if let silentURL { try await Self.hold(idle, at: silentURL, with: requester) }
     let (url, bytes) = (url, bytes)
-    let failed = await Load(inFlight: inFlight).measure(count, warmUp: warmUp) { _ in
+    let failed = await Load(inFlight: inFlight, executor: onLoop ? requester.executor : nil).measure(
+      count, warmUp: warmUp
+    ) { _ in
       let length = try await requester.bodyLength(url)
       if length != bytes { throw UnexpectedBody(length: length) }
     }

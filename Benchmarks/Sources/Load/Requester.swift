@@ -3,8 +3,15 @@ package protocol Requester: Sendable {
   /// Fetches a URL, and counts the bytes of its body as they come.
   func bodyLength(_ url: String) async throws -> Int
 
+  /// Where its tasks run best, if it says so.
+  var executor: (any TaskExecutor)? { get }
+
   /// Fetches a URL with a short body.
   func body(_ url: String) async throws -> [UInt8]
+}
+
+extension Requester {
+  package var executor: (any TaskExecutor)? { nil }
 }
 
 /// What every client is told.

@@ -23,6 +23,8 @@ struct DirectClientRequester: Requester {
     client = try DirectClient(configuration, resolver: try Resolver(resolving))
   }
 
+  var executor: (any TaskExecutor)? { client.executor }
+
   func bodyLength(_ url: String) async throws -> Int {
     var length = 0
     for try await part in try await response(url).body { length += part.count }

@@ -8,8 +8,10 @@ extension CurlExchangeSettings {
     self.init(
       trust: try configuration.trust.resolved(), certificate: identity?.certificate, key: identity?.key,
       keyPassword: identity?.password?.text, requiresTLS13: configuration.minimumTLS == .v13,
-      connectionLimit: max(1, configuration.connections / configuration.threads),
-      connectionLimitPerName: configuration.connectionsPerName, streamLimit: configuration.streamsPerConnection,
-      attemptDelay: configuration.attemptDelay.wholeMilliseconds, bufferSize: configuration.bufferSize)
+      limits: PoolLimits(
+        connections: max(1, configuration.connections / configuration.threads),
+        connectionsPerRoute: configuration.connectionsPerName, streams: configuration.streamsPerConnection,
+        attemptDelay: configuration.attemptDelay.wholeMilliseconds),
+      bufferSize: configuration.bufferSize)
   }
 }

@@ -32,11 +32,13 @@ extension DirectClient {
     var target = try await target(of: request, url, call, watch)
     let place = RequestPlace(
       url, call.timeouts, call.settings, isRepeatable: isRepeatable(request.method, body, call.options))
-    var history = RepeatRule.History()
+    var history = RetryRule.History()
     defer { target.others?.cancel() }
     while true {
       let spans = watch?.connecting(to: target.url.effectivePort)
-      let order = order(request.method, target, body, length: length, call, place, spans)
+      let order = order(
+        request.method, target, body, length: length, call, spans,
+        isRepeatable: place.isRepeatable && !history.hasRepeated)
       let loop = loop(for: order.route)
       let exchange = CurlExchange(order)
       let result = await perform(exchange, on: loop)
@@ -71,7 +73,7 @@ extension DirectClient {
 
   nonisolated(nonsending) private func perform(
     _ exchange: CurlExchange, on loop: CurlLoop<CurlExchanges>
-  ) async -> Result<CurlHead, CurlFailure> {
+  ) async -> Result<CurlHead, TransferFailure> {
     inFlight.join()
     exchange.onEnd = leave
     if case .pulled(let upload) = exchange.order.body {
@@ -84,7 +86,7 @@ extension DirectClient {
     }
     return await withTaskCancellationHandler {
       await exchange.head {
-        if !loop.post(.start(exchange)) { exchange.deliver(end: .failure(CurlFailure(.shutDown))) }
+        if !loop.post(.start(exchange)) { exchange.deliver(end: .failure(TransferFailure(.shutDown))) }
       }
     } onCancel: {
       // A task that was cancelled before it began cancels first and starts then; the mailbox keeps that order.
@@ -131,12 +133,12 @@ extension DirectClient {
   }
 
   private func isRepeatable(_ method: HTTPRequest.Method, _ body: RequestBody, _ options: RequestOptions) -> Bool {
-    body.kind != .oneShot && (options.isSafeToRepeat || RepeatRule.isIdempotent(method))
+    body.kind != .oneShot && (options.isSafeToRepeat || RetryRule.isIdempotent(method))
   }
 
   private func order(
     _ method: HTTPRequest.Method, _ target: RequestTarget, _ body: RequestBody, length: Int64?, _ call: Call,
-    _ place: RequestPlace, _ spans: ConnectSpans?
+    _ spans: ConnectSpans?, isRepeatable: Bool
   ) -> CurlOrder {
     let settings = call.settings
     let cookie = settings.configuration.cookies?.cookieHeader(
@@ -170,7 +172,7 @@ extension DirectClient {
       fields: lines.bytes, hasOwnHost: target.fields.contains(.hostField), body: body.order(method, length: length),
       trailers: FieldLines(trailers: body.trailerFields).bytes,
       expectsContinue: target.fields[.expect]?.lowercased() == "100-continue",
-      decompresses: call.options.decompresses ?? settings.configuration.decompresses, isRepeatable: place.isRepeatable,
+      decompresses: call.options.decompresses ?? settings.configuration.decompresses, isRepeatable: isRepeatable,
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
       firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline,
       observer: observer, progress: progress)
@@ -206,7 +208,7 @@ extension DirectClient {
   }
 
   /// Addresses that are dead are used last, and what stands to them no more.
-  private func report(_ attempts: [CurlFailure.Attempt], _ place: RequestPlace) {
+  private func report(_ attempts: [TransferFailure.Attempt], _ place: RequestPlace) {
     telemetry.failed(attempts)
     for attempt in attempts {
       logger.debug(

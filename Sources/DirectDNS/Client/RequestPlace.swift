@@ -21,7 +21,7 @@ struct RequestPlace: Sendable {
   ///   - inBody: whether the head had come already.
   ///   - others: why addresses are missing that the name may have.
   /// - Returns: the error, with every address that was tried.
-  func error(_ failure: CurlFailure, inBody: Bool = false, others: String? = nil) -> DirectDNSError {
+  func error(_ failure: TransferFailure, inBody: Bool = false, others: String? = nil) -> DirectDNSError {
     let attempts = failure.attempts.map { attempt in
       DirectDNSError.Attempt(provider: attempt.address.description, reason: attempt.reason.text)
     }
@@ -42,7 +42,7 @@ struct RequestPlace: Sendable {
       code, message + (missing.map { ", and \($0)" } ?? ""), attempts: attempts, underlying: failure.reason)
   }
 
-  private func describe(_ failure: CurlFailure, _ inBody: Bool) -> (DirectDNSError.Code, String) {
+  private func describe(_ failure: TransferFailure, _ inBody: Bool) -> (DirectDNSError.Code, String) {
     switch failure.reason {
     case .timedOut: (.timedOut, timedOut(failure.timer))
     case .connect(let reason):
@@ -60,14 +60,14 @@ struct RequestPlace: Sendable {
     case .fieldsTooLarge:
       (
         .fieldsTooLarge,
-        "\(origin) sent header fields and trailers of more than \(CurlExchange.fieldLimit) bytes: no more are read"
+        "\(origin) sent header fields and trailers of more than \(CurlResponseLines.limit) bytes: no more are read"
       )
     case .cancelled: (.cancelled, "the request to \(origin) was cancelled")
     case .shutDown: (.shutDown, "the client was shut down")
     }
   }
 
-  private func timedOut(_ timer: CurlFailure.Timer?) -> String {
+  private func timedOut(_ timer: TransferFailure.Timer?) -> String {
     switch timer {
     case .connect: "no connection to \(origin) within \(timeouts.connect): its addresses are silent"
     case .firstByte: "\(origin) sent no response within \(timeouts.firstByte) of the request"
@@ -75,7 +75,7 @@ struct RequestPlace: Sendable {
     }
   }
 
-  private func lost(_ failure: CurlFailure, _ reason: String, _ inBody: Bool) -> String {
+  private func lost(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
     if inBody { return "the connection to \(origin) ended in mid-body: \(reason)" }
     let advice =
       isRepeatable || !failure.mayHaveArrived

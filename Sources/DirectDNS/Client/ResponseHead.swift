@@ -26,23 +26,28 @@ enum ResponseHead {
   static func fields(_ bytes: [UInt8]) -> HTTPFields { fields(bytes.span, from: 0) }
 
   private static func fields(_ bytes: Span<UInt8>, from start: Int) -> HTTPFields {
-    var fields = HTTPFields()
+    // Gathered first: `HTTPFields` takes many at once far faster than one by one.
+    var gathered: [HTTPField] = []
+    gathered.reserveCapacity(12)
     var line = start
     while line < bytes.count {
       let end = lineEnd(bytes, from: line) ?? bytes.count
       defer { line = end + 1 }
       if bytes[line] == ASCII.space || bytes[line] == ASCII.tab {
         // A line folded onto the one before (RFC 9112 §5.2).
-        guard let last = fields.indices.last else { continue }
+        guard let last = gathered.indices.last else { continue }
         let folded = value(bytes, line, end)
-        if let more = text(bytes, folded), !more.isEmpty { fields[last].value += " " + more }
+        if let more = text(bytes, folded), !more.isEmpty { gathered[last].value += " " + more }
         continue
       }
       guard let colon = index(of: ASCII.colon, bytes, line..<end),
         let name = KnownFields.name(bytes.extracting(line..<colon))
       else { continue }
-      fields.append(field(name, bytes, value(bytes, colon + 1, end)))
+      gathered.append(field(name, bytes, value(bytes, colon + 1, end)))
     }
+    var fields = HTTPFields()
+    fields.reserveCapacity(gathered.count)
+    fields.append(contentsOf: gathered)
     return fields
   }
 

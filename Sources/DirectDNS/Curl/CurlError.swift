@@ -1,20 +1,9 @@
 internal import CDirectDNSCurl
 
-/// Why a transfer brought no response.
-///
-/// libcurl's codes are mapped here and nowhere else.
-enum CurlError: Error, Hashable, Sendable {
-  case connect(String)
-  case tls(String)
-  case timedOut
-  case bodyTooLarge
-  /// More header fields and trailers than are read.
-  case fieldsTooLarge
-  case invalidRequest(String)
-  case connectionLost(String)
-  case cancelled
-  case shutDown
+/// What libcurl's codes mean; they are mapped here and nowhere else.
+typealias CurlError = TransferError
 
+extension TransferError {
   /// - Parameters:
   ///   - code: what libcurl returned.
   ///   - detail: what it said besides. Used for TLS alone, where it tells name, date and issuer apart; elsewhere it

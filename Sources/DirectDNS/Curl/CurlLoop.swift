@@ -6,8 +6,13 @@ internal import CDirectDNSCurl
 /// transfers that still run.
 final class CurlLoop<Driver: CurlDriver>: Sendable {
   private let mailbox: CurlMailbox<Driver>
+  /// Runs tasks on the thread.
+  let executor: CurlExecutor<Driver>
 
-  init(_ settings: Driver.Settings) { mailbox = CurlMailbox(settings) }
+  init(_ settings: Driver.Settings) {
+    mailbox = CurlMailbox(settings)
+    executor = CurlExecutor(mailbox)
+  }
 
   deinit { mailbox.stop() }
 

@@ -2,6 +2,8 @@
 final class CurlMailbox<Driver: CurlDriver>: Sendable {
   private struct State {
     var commands: [Driver.Command] = []
+    /// Tasks that want to run on the thread.
+    var tasks: [CurlTask<Driver>] = []
     /// There from the first command on, as is the thread.
     var wakeUp: CurlWakeUp?
     var isStopped = false
@@ -17,12 +19,19 @@ final class CurlMailbox<Driver: CurlDriver>: Sendable {
   /// Leaves a command.
   ///
   /// - Returns: whether it will be carried out; a loop that was stopped takes none.
-  func post(_ command: Driver.Command) -> Bool {
+  func post(_ command: Driver.Command) -> Bool { post { $0.commands.append(command) } }
+
+  /// Leaves a task.
+  ///
+  /// - Returns: whether the thread will run it; one that was stopped takes none.
+  func post(_ task: CurlTask<Driver>) -> Bool { post { $0.tasks.append(task) } }
+
+  private func post(_ leave: (inout State) -> Void) -> Bool {
     let (isTaken, wakeUp) = state.withLock { state -> (Bool, CurlWakeUp?) in
       guard !state.isStopped else { return (false, nil) }
       if state.wakeUp == nil { state.wakeUp = startThread() }
       guard let wakeUp = state.wakeUp else { return (false, nil) }
-      state.commands.append(command)
+      leave(&state)
       defer { state.isAsleep = false }
       return (true, state.isAsleep ? wakeUp : nil)
     }
@@ -62,10 +71,13 @@ final class CurlMailbox<Driver: CurlDriver>: Sendable {
     }
   }
 
+  /// Takes the tasks that were left.
+  func takeTasks(into tasks: inout [CurlTask<Driver>]) { state.withLock { swap(&$0.tasks, &tasks) } }
+
   /// Whether the thread may wait; from then on whoever leaves something wakes it.
   func mayWait() -> Bool {
     state.withLock { state in
-      state.isAsleep = state.commands.isEmpty && !state.isStopped
+      state.isAsleep = state.commands.isEmpty && state.tasks.isEmpty && !state.isStopped
       return state.isAsleep
     }
   }

@@ -14,8 +14,11 @@ struct CurlThread<Driver: CurlDriver>: ~Copyable {
 
   consuming func run() {
     var commands: [Driver.Command] = []
+    var tasks: [CurlTask<Driver>] = []
     var isQuiet = false
     while true {
+      // First, since they leave commands.
+      runTasks(&tasks)
       let isStopped = mailbox.take(into: &commands)
       if !commands.isEmpty { isQuiet = false }
       for command in commands { driver.carryOut(command) }
@@ -32,8 +35,15 @@ struct CurlThread<Driver: CurlDriver>: ~Copyable {
       isQuiet = wait(until: driver.multis.reduce(due) { min($0, $1.due) }, isQuiet: isQuiet)
     }
     driver.stop()
+    runTasks(&tasks)
     // The connections end with the handles, and each tells the driver's objects of its end.
     withExtendedLifetime(driver) { for multi in driver.multis { multi.close() } }
+  }
+
+  private func runTasks(_ tasks: inout [CurlTask<Driver>]) {
+    mailbox.takeTasks(into: &tasks)
+    for task in tasks { task.run() }
+    tasks.removeAll(keepingCapacity: true)
   }
 
   private func actOnTimers() {

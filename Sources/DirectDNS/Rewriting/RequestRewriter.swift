@@ -86,7 +86,8 @@ public struct RequestRewriter: Hashable, Sendable {
     guard direct.isOn(for: name) else { return .bypassed(.directOff) }
     if throughProxy { return .bypassed(.proxy) }
     guard !answer.isEmpty else { return .bypassed(.noAddress) }
-    return .direct(name, addresses: try policy.allowed(answer, for: host))
+    let areAllowed = answer.allSatisfy { policy.objection(to: $0, host: host) == nil }
+    return .direct(name, addresses: areAllowed ? answer : try policy.allowed(answer, for: host))
   }
 
   /// Makes sure that the fields can be added to, and that their one `Host` is one that may be sent to.

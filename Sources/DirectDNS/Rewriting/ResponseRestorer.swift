@@ -19,7 +19,8 @@ public struct ResponseRestorer: Hashable, Sendable {
   ///   - addresses: every address of the answer that the request's own one was of.
   public init(originalURL: WebURL, addresses: some Sequence<IPAddress>) {
     self.originalURL = originalURL
-    self.addresses = addresses.map(\.unmapped)
+    let addresses = Array(addresses)
+    self.addresses = addresses.contains(where: \.isIPv4Mapped) ? addresses.map(\.unmapped) : addresses
   }
 
   /// Creates the restorer of a request's responses.

@@ -70,18 +70,8 @@ extension CurlAttempt {
     }
     guard let address, events.mayDial(address, self) else { return CURL_SOCKET_BAD }
     let socket = unsafe directdns_socket(target)
-    if socket != CURL_SOCKET_BAD {
-      self.socket = socket
-      hasDialled = true
-      events.dialled(socket, self)
-    }
+    if socket != CURL_SOCKET_BAD { events.dialled(socket, self) }
     return socket
-  }
-
-  /// Whether the connection that now stands is a new one.
-  func takeDialled() -> Bool {
-    defer { hasDialled = false }
-    return hasDialled
   }
 
   private func stood() -> CInt {
@@ -99,9 +89,9 @@ extension CurlAttempt {
   }
 
   private func received(_ bytes: UnsafeRawBufferPointer) -> Int {
-    guard !isEnding else { return 0 }
+    if case .ending = receiving { return 0 }
     let taken = unsafe events.received(bytes, self)
-    if taken == Int(CURL_WRITEFUNC_PAUSE) { isHeldBack = true }
+    if taken == Int(CURL_WRITEFUNC_PAUSE) { receiving = .holdingBack }
     return taken
   }
 

@@ -12,16 +12,16 @@ extension CurlAttempt {
     }
   }
 
-  /// What its handle was told last of what differs between the requests of a lane.
+  /// What its handle was told last of what differs between the requests of a pool.
   struct Told {
     var url: String?
     var fields: [UInt8] = []
     var target: (address: IPAddress?, port: UInt16)?
-    var waitsForConnection = false
+    var waits = false
     var connectTimeout: Int64?
   }
 
-  /// How the connections of a lane are made and secured.
+  /// How the connections of a pool are made and secured.
   func setTransfer(_ route: CurlRoute, _ settings: CurlExchangeSettings, _ share: CurlShare) {
     unsafe directdns_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
     unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
@@ -52,11 +52,11 @@ extension CurlAttempt {
   }
 
   /// Which connection an attempt wants.
-  func setConnection(_ order: CurlOrder, sharesConnection: Bool) {
+  func setConnection(_ order: CurlOrder, waits: Bool) {
     // One whose connection is being opened by another waits for that, instead of opening one of its own.
-    if told.waitsForConnection != sharesConnection {
-      told.waitsForConnection = sharesConnection
-      set(CURLOPT_PIPEWAIT, sharesConnection ? 1 : 0)
+    if told.waits != waits {
+      told.waits = waits
+      set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
     if told.connectTimeout != order.connectTimeout {
       told.connectTimeout = order.connectTimeout

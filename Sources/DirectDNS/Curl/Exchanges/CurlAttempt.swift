@@ -2,8 +2,8 @@ internal import CDirectDNSCurl
 
 /// One libcurl transfer: an attempt to connect, and the exchange itself if it stands first.
 ///
-/// Used by the loop's thread alone. Its handle keeps what it was told for as long as it serves the lane that it was set
-/// up for: to tell it all again would cost as much as the request. It is reset for another lane, and after a request
+/// Used by the loop's thread alone. Its handle keeps what it was told for as long as it serves the pool that it was set
+/// up for: to tell it all again would cost as much as the request. It is reset for another pool, and after a request
 /// that told it more than every one does, so that nothing of one request is left for the next: libcurl 7.88 would send
 /// cookies across hosts after a `Host` of the caller's own.
 @safe final class CurlAttempt {
@@ -11,23 +11,27 @@ internal import CDirectDNSCurl
   /// What judges and counts; it outlives every attempt.
   unowned let events: any CurlAttemptEvents
   private(set) var exchange: CurlExchange?
-  /// The lane that the handle is set up for; nil for one that is new or was reset.
-  private(set) var lane: CurlExchanges.Lane?
+  private(set) var id = CurlExchanges.Machine.TransferID.none
   private(set) var number = 0
   private(set) var address: IPAddress?
-  private(set) var startedAt: Int64 = 0
-  /// The socket that it opened; nothing when it took a connection that stood.
-  var socket: curl_socket_t?
-  /// Whether it has opened a connection since it was let through last.
-  var hasDialled = false
+  /// The pool that the handle is set up for; nil for one that is new or was reset.
+  private(set) var pool: SlabID<CurlExchanges.Machine.Pool>?
+  /// What carries its transfer.
+  private(set) var multi: CurlMulti?
   /// Whether its handle can serve another request: one whose transfer failed or was repeated cannot, since libcurl
   /// remembers a refused stream beyond `curl_easy_reset`.
   var isClean = true
-  /// Whether libcurl holds back what came while its reader was behind.
-  var isHeldBack = false
-  /// Whether what still comes is for nobody.
-  private(set) var isEnding = false
-  /// What its handle was told last of what differs between the requests of a lane.
+  /// What libcurl does with the bytes that come.
+  enum Receiving {
+    case handingOver
+    /// It holds back what came while the reader was behind.
+    case holdingBack
+    /// They are for nobody.
+    case ending
+  }
+
+  var receiving = Receiving.handingOver
+  /// What its handle was told last of what differs between the requests of a pool.
   var told = Told()
   var fields = CurlList([])
   var connectTo = CurlList([])
@@ -56,12 +60,14 @@ internal import CDirectDNSCurl
 
   /// Why the transfer failed.
   func failure(_ code: CURLcode) -> CurlError {
-    if let exchange, exchange.winner === self {
+    if let exchange, exchange.carrier === self {
       // libcurl has room for so much of one line, and calls it memory.
-      let isLongLine = code == CURLE_OUT_OF_MEMORY && exchange.fieldAllowance.isUsed && !exchange.isHeadComplete
-      if exchange.fieldAllowance.isExceeded || isLongLine { return .fieldsTooLarge }
+      let isLongLine = code == CURLE_OUT_OF_MEMORY && exchange.lines.isUsed && !exchange.lines.isHeadComplete
+      if exchange.lines.isExceeded || isLongLine { return .fieldsTooLarge }
       // It keeps what one piece decodes to while the reader is behind, 64 MB of it (DYN_PAUSE_BUFFER in its dynbuf.h).
-      if code == CURLE_OUT_OF_MEMORY, exchange.isHeadComplete, exchange.order.decompresses { return .bodyTooLarge }
+      if code == CURLE_OUT_OF_MEMORY, exchange.lines.isHeadComplete, exchange.order.decompresses {
+        return .bodyTooLarge
+      }
     }
     return unsafe CurlError(code, detail: String(cString: errorText))
   }
@@ -80,48 +86,62 @@ internal import CDirectDNSCurl
 
   /// Prepares the handle for an attempt of an exchange.
   func prepare(
-    _ exchange: CurlExchange, in lane: CurlExchanges.Lane, number: Int, address: IPAddress?,
-    _ settings: CurlExchangeSettings, share: CurlShare, sockets: CurlSockets, at now: Int64
+    _ exchange: CurlExchange, _ id: CurlExchanges.Machine.TransferID, in pool: SlabID<CurlExchanges.Machine.Pool>,
+    number: Int, address: IPAddress?, waits: Bool, _ settings: CurlExchangeSettings, _ share: CurlShare,
+    _ sockets: CurlSockets
   ) {
     self.exchange = exchange
+    self.id = id
     self.number = number
     self.address = address
-    startedAt = now
-    socket = nil
-    hasDialled = false
     isClean = true
-    isHeldBack = false
-    isEnding = false
+    receiving = .handingOver
     bodyOffset = 0
     self.share = share
     unsafe errorText[0] = 0
     let order = exchange.order
-    if self.lane !== lane {
-      if self.lane != nil { reset() }
+    if self.pool != pool {
+      if self.pool != nil { reset() }
       setTransfer(order.route, settings, share)
       unsafe sockets.watch(handle)
       setCallbacks()
-      self.lane = lane
+      self.pool = pool
     }
-    setConnection(order, sharesConnection: exchange.sharesConnection)
+    setConnection(order, waits: waits)
     setCallbacks(of: order)
     setRequest(order)
   }
 
-  /// Forgets the exchange, and all that it told the handle which others do not.
-  func release() {
-    if let exchange, lane != nil, refusal == nil, isClean, exchange.order.isPlain {
+  func start(on multi: CurlMulti) {
+    self.multi = multi
+    unsafe multi.add(handle)
+  }
+
+  /// Ends the transfer, and forgets the exchange and all that it told the handle which others do not.
+  ///
+  /// - Returns: whether the handle can serve another one at once. Otherwise it has to free what it held back, by one
+  ///   more transfer, which has its connection to itself and whose end libcurl tells.
+  func stop() -> Bool {
+    guard let multi else { return true }
+    let isEmpty = dropHeldBack()
+    unsafe multi.remove(handle)
+    if isEmpty, let exchange, refusal == nil, isClean, exchange.order.isPlain {
       self.exchange = nil
     } else {
       exchange = nil
       refusal = nil
       reset()
     }
+    guard !isEmpty else { return true }
+    unsafe directdns_setopt_string(handle, CURLOPT_URL, "file:///dev/null")
+    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+    unsafe multi.add(handle)
+    return false
   }
 
   /// Makes the handle as good as new.
   private func reset() {
-    lane = nil
+    pool = nil
     unsafe curl_easy_reset(handle)
     told = Told()
     fields = CurlList([])
@@ -149,7 +169,7 @@ internal import CDirectDNSCurl
 
   /// Lets a transfer that waits for its reader or for its body go on.
   func resume() {
-    isHeldBack = false
+    receiving = .handingOver
     unsafe _ = curl_easy_pause(handle, CURLPAUSE_CONT)
   }
 
@@ -160,19 +180,11 @@ internal import CDirectDNSCurl
   /// it.
   ///
   /// - Returns: whether nothing is held back now; a transfer that libcurl itself has ended keeps it.
-  func dropHeldBack() -> Bool {
-    guard isHeldBack else { return true }
-    isHeldBack = false
-    isEnding = true
+  private func dropHeldBack() -> Bool {
+    guard case .holdingBack = receiving else { return true }
+    receiving = .ending
     // It goes to the callback, which wants none of it.
     return unsafe curl_easy_pause(handle, CURLPAUSE_CONT) != CURLE_BAD_FUNCTION_ARGUMENT
-  }
-
-  /// Has libcurl free what a transfer that it has ended held back: with another one, which has its connection to itself.
-  func freeHeldBack() {
-    reset()
-    unsafe directdns_setopt_string(handle, CURLOPT_URL, "file:///dev/null")
-    unsafe _ = curl_easy_perform(handle)
   }
 }
 

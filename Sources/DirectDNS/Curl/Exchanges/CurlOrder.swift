@@ -112,6 +112,28 @@ final class CurlOrder: Sendable {
   }
 }
 
+extension CurlOrder {
+  /// What it is, as far as its fate goes.
+  var terms: TransferTerms {
+    let canStartOver = if case .pulled(let upload) = body { upload.canRestart } else { true }
+    return TransferTerms(
+      addresses: addresses, isProxied: route.proxy != nil, hasOthers: others != nil, isRepeatable: isRepeatable,
+      canStartOver: canStartOver, expectsContinue: expectsContinue, connectTimeout: connectTimeout,
+      firstByteTimeout: firstByteTimeout, deadline: deadline)
+  }
+}
+
+extension CurlRoute {
+  /// What is known of its connections before there is one.
+  var multiplexing: PoolLoad.Multiplexing {
+    switch version {
+    case .http1: .never
+    case .automatic: usesTLS ? .unknown : .never
+    case .http2: .always
+    }
+  }
+}
+
 /// Where further addresses come from, once those of an order bring no connection at once.
 protocol CurlAddressSource: AnyObject, Sendable {
   /// Says where the addresses go that come later; set before an exchange is started.
@@ -148,11 +170,7 @@ struct CurlExchangeSettings: Sendable {
   var key: String?
   var keyPassword: String?
   var requiresTLS13: Bool
-  var connectionLimit: Int
-  var connectionLimitPerName: Int
-  var streamLimit: Int
-  /// Milliseconds from one attempt to connect to the next.
-  var attemptDelay: Int64
+  var limits: PoolLimits
   /// Bytes of a response's body that are kept for a reader before the transfer waits for it.
   var bufferSize: Int
 }

@@ -34,7 +34,8 @@ final class CurlUpload: Sendable {
   /// The number of bytes, if it is known.
   let length: Int64?
   private let source: Source
-  private let canRestart: Bool
+  /// Whether the source can be asked from the beginning once more.
+  let canRestart: Bool
   private let state = Locked(State())
   /// Wakes the loop's thread when there is more for it.
   private let listener = Locked(Listener())

@@ -3,7 +3,7 @@ import Testing
 @testable import DirectDNS
 
 /// A lookup and the race that draws its addresses, in moved time: every order and delay of the two answers.
-struct ConnectionRaceTests {
+struct ConnectionRaceFamiliesTests {
   /// What becomes of a family.
   enum Reach: String, CaseIterable, Sendable {
     case fine, refused, silent, noRoute
@@ -113,8 +113,8 @@ struct ConnectionRaceTests {
   private enum Event { case failed(Int), stands(Int), joins([IPAddress]) }
 
   private func connect(_ race: Case, _ known: [IPAddress], from begin: Int64) -> End {
-    var attempts = ConnectionAttempts(
-      ConnectionAttempts.interleaved(known), delay: Self.attemptDelay, hasOthers: known.count < 2)
+    var attempts = ConnectionRace(
+      ConnectionRace.interleaved(known), delay: Self.attemptDelay, hasOthers: known.count < 2)
     let missing: IPAddress.Family = known[0].family.other
     let others = race.reach[missing] == .missing ? [] : [Self.address[missing]].compactMap(\.self)
     var events: [(at: Int64, event: Event)] = []

@@ -3,7 +3,7 @@
 /// A pure value. HTTP/1.1 carries one request a connection; HTTP/2 carries many, so that a burst needs one handshake
 /// and not one each: while nobody knows yet what a server speaks, one request goes ahead and the others wait for its
 /// connection.
-struct LaneLoad {
+struct PoolLoad {
   /// Whether the origin's connections carry several requests at once.
   enum Multiplexing: Hashable { case never, unknown, always }
 
@@ -14,7 +14,7 @@ struct LaneLoad {
     /// On a connection of its own.
     case open
     /// Not before another request of this origin has ended, or has got its connection.
-    case laneIsFull
+    case poolIsFull
     /// Not before a connection of any origin is free.
     case allAreTaken
   }
@@ -64,15 +64,15 @@ struct LaneLoad {
   func admission(free: Int) -> Admission {
     switch multiplexing {
     case .never:
-      guard running < connectionLimit else { return .laneIsFull }
+      guard running < connectionLimit else { return .poolIsFull }
       guard free > 0 else { return .allAreTaken }
       return running < standing ? .reuse : .open
     case .unknown where standing > 0:
       // One more request finds out what the connection can do: it shares it, or has to open one of its own.
-      return running - opening < 2 ? .reuse : .laneIsFull
+      return running - opening < 2 ? .reuse : .poolIsFull
     case .unknown, .always:
       if running - opening < standing * streamLimit { return .reuse }
-      guard opening == 0, standing < connectionLimit else { return .laneIsFull }
+      guard opening == 0, standing < connectionLimit else { return .poolIsFull }
       return free > 0 ? .open : .allAreTaken
     }
   }

@@ -1,12 +1,12 @@
-/// Why an exchange brought no response, or not all of it.
-struct CurlFailure: Error, Sendable {
+/// Why a transfer brought no response, or not all of it.
+struct TransferFailure: Error, Sendable {
   /// One address that could not be connected to.
   struct Attempt: Sendable, Hashable {
     let address: IPAddress
-    let reason: CurlError
+    let reason: TransferError
   }
 
-  let reason: CurlError
+  let reason: TransferError
   /// The addresses that failed, in the order of failing.
   let attempts: [Attempt]
   /// Whether something of the request may have reached the server.
@@ -22,12 +22,12 @@ struct CurlFailure: Error, Sendable {
   /// The address of the connection that was lost.
   let address: IPAddress?
   /// What the request's body failed with.
-  let bodyFailure: (any Error)?
+  var bodyFailure: (any Error)?
 
   enum Timer: String, Sendable, Hashable { case connect, firstByte, whole }
 
   init(
-    _ reason: CurlError, attempts: [Attempt] = [], mayHaveArrived: Bool = false,
+    _ reason: TransferError, attempts: [Attempt] = [], mayHaveArrived: Bool = false,
     wasRefused: Bool = false, wasRepeated: Bool = false, timer: Timer? = nil, forbidden: IPAddress? = nil,
     address: IPAddress? = nil, bodyFailure: (any Error)? = nil
   ) {
@@ -41,33 +41,4 @@ struct CurlFailure: Error, Sendable {
     self.address = address
     self.bodyFailure = bodyFailure
   }
-}
-
-/// A response's head, and how it was got.
-struct CurlHead: Sendable {
-  /// An address that had not connected after so many milliseconds, when another one did.
-  struct Slower: Sendable, Hashable {
-    let address: IPAddress
-    let time: Int64
-  }
-
-  /// The status line and the fields, as they came.
-  var bytes: [UInt8]
-  /// The address of the connection; nothing through a proxy.
-  var address: IPAddress?
-  var isReused: Bool
-  /// Microseconds of the connection's making: nothing for one that stood.
-  var connect: Int64?
-  var tls: Int64?
-  /// Milliseconds from the connection to the head, by ``CurlTime``.
-  var wait: Int64
-  var slower: [Slower] = []
-  /// Addresses that failed before this one.
-  var attempts: [CurlFailure.Attempt]
-}
-
-/// What follows a response's body.
-struct CurlEnd: Sendable {
-  /// Trailer fields, as they came.
-  var trailers: [UInt8]
 }

@@ -2,25 +2,25 @@ import Testing
 
 @testable import DirectDNS
 
-struct ConnectionAttemptsTests {
+struct ConnectionRaceTests {
   private let v6 = ["2001:db8:1::1", "2001:db8:1::2"].compactMap { IPAddress($0) }
   private let v4 = ["192.0.2.1", "192.0.2.2"].compactMap { IPAddress($0) }
 
   private func expect(
-    _ step: ConnectionAttempts.Step, _ expected: ConnectionAttempts.Step, at place: SourceLocation = #_sourceLocation
+    _ step: ConnectionRace.Step, _ expected: ConnectionRace.Step, at place: SourceLocation = #_sourceLocation
   ) {
     #expect(step == expected, sourceLocation: place)
   }
 
   @Test func `the families take turns, beginning with the first address's`() {
-    #expect(ConnectionAttempts.interleaved(v6 + v4) == [v6[0], v4[0], v6[1], v4[1]])
-    #expect(ConnectionAttempts.interleaved(v4 + v6) == [v4[0], v6[0], v4[1], v6[1]])
-    #expect(ConnectionAttempts.interleaved([v4[0], v6[0], v6[1]]) == [v4[0], v6[0], v6[1]])
-    #expect(ConnectionAttempts.interleaved(v4) == v4)
+    #expect(ConnectionRace.interleaved(v6 + v4) == [v6[0], v4[0], v6[1], v4[1]])
+    #expect(ConnectionRace.interleaved(v4 + v6) == [v4[0], v6[0], v4[1], v6[1]])
+    #expect(ConnectionRace.interleaved([v4[0], v6[0], v6[1]]) == [v4[0], v6[0], v6[1]])
+    #expect(ConnectionRace.interleaved(v4) == v4)
   }
 
   @Test func `the next attempt starts after the delay, and not before`() {
-    var race = ConnectionAttempts(v4, delay: 250)
+    var race = ConnectionRace(v4, delay: 250)
     expect(race.step(at: 1_000), .start(v4[0], attempt: 0))
     expect(race.step(at: 1_000), .wait(until: 1_250))
     #expect(race.nextStart == 1_250)
@@ -31,7 +31,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `a failure starts the next attempt at once`() {
-    var race = ConnectionAttempts(v4, delay: 250)
+    var race = ConnectionRace(v4, delay: 250)
     _ = race.step(at: 0)
     race.failed(0)
     expect(race.step(at: 3), .start(v4[1], attempt: 1))
@@ -40,7 +40,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `a late failure of an early attempt starts the next one too`() {
-    var race = ConnectionAttempts(v6 + v4, delay: 250)
+    var race = ConnectionRace(v6 + v4, delay: 250)
     _ = race.step(at: 0)
     _ = race.step(at: 250)
     race.failed(0)
@@ -49,7 +49,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `who stands first wins, and nobody starts after`() {
-    var race = ConnectionAttempts(v6 + v4, delay: 250)
+    var race = ConnectionRace(v6 + v4, delay: 250)
     _ = race.step(at: 0)
     _ = race.step(at: 250)
     let results = [1, 0, 1].map { race.connected($0) }
@@ -58,7 +58,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `the race is lost when the last attempt has failed, and not while one runs`() {
-    var race = ConnectionAttempts(v4, delay: 250)
+    var race = ConnectionRace(v4, delay: 250)
     _ = race.step(at: 0)
     _ = race.step(at: 250)
     race.failed(1)
@@ -69,7 +69,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `one address is tried once`() {
-    var race = ConnectionAttempts([v4[0]], delay: 250)
+    var race = ConnectionRace([v4[0]], delay: 250)
     expect(race.step(at: 0), .start(v4[0], attempt: 0))
     expect(race.step(at: 1_000), .rest)
   }
@@ -77,7 +77,7 @@ struct ConnectionAttemptsTests {
   // MARK: The other family
 
   @Test func `the other family is asked for before the second attempt, and the families take turns`() {
-    var race = ConnectionAttempts(v6, delay: 250, hasOthers: true)
+    var race = ConnectionRace(v6, delay: 250, hasOthers: true)
     expect(race.step(at: 0), .start(v6[0], attempt: 0))
     expect(race.step(at: 0), .wait(until: 250))
     expect(race.step(at: 250), .ask)
@@ -88,7 +88,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `nothing waits for the other family while there are addresses`() {
-    var race = ConnectionAttempts(v6, delay: 250, hasOthers: true)
+    var race = ConnectionRace(v6, delay: 250, hasOthers: true)
     _ = race.step(at: 0)
     race.failed(0)
     expect(race.step(at: 1), .ask)
@@ -100,7 +100,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `a race is asked for when its only attempt is silent, too`() {
-    var race = ConnectionAttempts([v6[0]], delay: 250, hasOthers: true)
+    var race = ConnectionRace([v6[0]], delay: 250, hasOthers: true)
     _ = race.step(at: 0)
     #expect(race.nextStart == 250)
     expect(race.step(at: 250), .ask)
@@ -111,7 +111,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `a race is not lost before the other family is in`() {
-    var race = ConnectionAttempts([v6[0]], delay: 250, hasOthers: true)
+    var race = ConnectionRace([v6[0]], delay: 250, hasOthers: true)
     _ = race.step(at: 0)
     race.failed(0)
     expect(race.step(at: 1), .ask)
@@ -121,7 +121,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `addresses that come when all others have failed start at once`() {
-    var race = ConnectionAttempts([v6[0]], delay: 250, hasOthers: true)
+    var race = ConnectionRace([v6[0]], delay: 250, hasOthers: true)
     _ = race.step(at: 0)
     race.failed(0)
     _ = race.step(at: 1)
@@ -131,7 +131,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `an address is tried once, however often it is named`() {
-    var race = ConnectionAttempts([v4[0]], delay: 250, hasOthers: true)
+    var race = ConnectionRace([v4[0]], delay: 250, hasOthers: true)
     _ = race.step(at: 0)
     race.failed(0)
     _ = race.step(at: 1)
@@ -140,7 +140,7 @@ struct ConnectionAttemptsTests {
   }
 
   @Test func `a race that is won asks for nothing`() {
-    var race = ConnectionAttempts([v4[0]], delay: 250, hasOthers: true)
+    var race = ConnectionRace([v4[0]], delay: 250, hasOthers: true)
     _ = race.step(at: 0)
     _ = race.connected(0)
     #expect(race.nextStart == nil)

@@ -1,7 +1,7 @@
 /// One race for a connection, by RFC 8305: which address is tried when, and what is left to try.
 ///
 /// A pure value: the performer asks what to do, does it, and says how it went.
-struct ConnectionAttempts {
+struct ConnectionRace {
   /// What the performer does next.
   enum Step: Equatable {
     /// Try this address now; the attempt has the number.
@@ -23,7 +23,8 @@ struct ConnectionAttempts {
   private let delay: Int64
   private var others: Others
   private var started = 0
-  private var running: Set<Int> = []
+  /// Those that have failed.
+  private var failed: [Int] = []
   /// No further attempt starts before it, unless one fails.
   private var notBefore = Int64.min
   private(set) var winner: Int?
@@ -44,8 +45,8 @@ struct ConnectionAttempts {
   /// What to do at an instant; ask again after ``Step/start(_:attempt:)`` and ``Step/ask``.
   mutating func step(at now: Int64) -> Step {
     guard winner == nil else { return .rest }
-    guard mayStart else { return running.isEmpty && others == .none ? .lost : .rest }
-    guard now >= notBefore || running.isEmpty else { return .wait(until: notBefore) }
+    guard mayStart else { return isIdle && others == .none ? .lost : .rest }
+    guard now >= notBefore || isIdle else { return .wait(until: notBefore) }
     // Before the second attempt, so that the families take turns if the other one is known by then.
     if others == .unasked, started > 0 {
       others = .awaited
@@ -53,10 +54,12 @@ struct ConnectionAttempts {
     }
     let attempt = started
     started += 1
-    running.insert(attempt)
     notBefore = now + delay
     return .start(addresses[attempt], attempt: attempt)
   }
+
+  /// Whether no attempt runs.
+  private var isIdle: Bool { failed.count == started }
 
   /// Whether there is something to start: an attempt, or asking.
   private var mayStart: Bool { started < addresses.count || others == .unasked }
@@ -74,7 +77,8 @@ struct ConnectionAttempts {
 
   /// An attempt has failed: the next may start at once (RFC 8305 §5).
   mutating func failed(_ attempt: Int) {
-    guard running.remove(attempt) != nil else { return }
+    guard attempt < started, !failed.contains(attempt) else { return }
+    failed.append(attempt)
     notBefore = .min
   }
 

@@ -4,7 +4,7 @@ internal import HTTPTypes
 ///
 /// Before anything of it was sent, other addresses are tried instead. After that the server may have acted on it: only
 /// what does no more harm when it comes twice is repeated, and once.
-enum RepeatRule {
+enum RetryRule {
   /// RFC 9110 §9.2.2.
   private static let idempotent: Set<HTTPRequest.Method> = [.get, .head, .options, .trace, .put, .delete]
 
@@ -12,7 +12,8 @@ enum RepeatRule {
 
   /// What a request has gone through.
   struct History {
-    private var hasRepeated = false
+    /// Whether it may have reached a server twice.
+    private(set) var hasRepeated = false
     private var refusals = 0
 
     /// Whether a request that failed so is sent again; if so, that is noted.
@@ -22,10 +23,12 @@ enum RepeatRule {
     ///   - isRepeatable: whether it does no harm when it comes twice.
     ///   - canBeReplayed: whether its body can be sent again.
     /// - Returns: whether to send it.
-    mutating func allows(_ failure: CurlFailure, isRepeatable: Bool, canBeReplayed: Bool) -> Bool {
+    mutating func allows(_ failure: TransferFailure, isRepeatable: Bool, canBeReplayed: Bool) -> Bool {
       if failure.wasRefused {
+        // It was refused one of the times.
+        if failure.wasRepeated { hasRepeated = true }
         refusals += 1
-        return canBeReplayed && refusals <= RepeatRule.refusalLimit
+        return canBeReplayed && refusals <= RetryRule.refusalLimit
       }
       guard isRepeatable, !hasRepeated, !failure.wasRepeated, failure.mayHaveArrived, failure.bodyFailure == nil else {
         return false

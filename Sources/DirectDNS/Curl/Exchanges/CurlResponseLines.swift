@@ -1,0 +1,79 @@
+/// The lines that come around a response's body: of its head, and of the trailers behind it.
+///
+/// A pure value.
+struct CurlResponseLines {
+  /// The most that is read of heads and trailers together, in bytes; see ``CurlFieldAllowance``.
+  static let limit = 256 * 1024
+
+  /// What a line means.
+  enum Meaning {
+    /// The head goes on, or trailers do.
+    case more
+    /// The head is complete.
+    case head
+    /// There is more of them than is read.
+    case tooMuch
+  }
+
+  /// The lines of the head as they came.
+  private(set) var head: [UInt8] = []
+  /// Those behind the body.
+  private(set) var trailers: [UInt8] = []
+  private(set) var isHeadComplete = false
+  private var allowance = CurlFieldAllowance(CurlResponseLines.limit)
+
+  /// Whether anything came.
+  var isUsed: Bool { allowance.isUsed }
+  /// Whether more came than is read.
+  var isExceeded: Bool { allowance.isExceeded }
+
+  /// Takes a line, its end included.
+  mutating func take(_ line: some Collection<UInt8>) -> Meaning {
+    // Before it is kept: libcurl keeps one of its own, which ends with the transfer.
+    guard allowance.take(line.count) else { return .tooMuch }
+    let isBlank = line.count <= 2
+    if isHeadComplete {
+      if !isBlank { trailers.append(contentsOf: line) }
+      return .more
+    }
+    // What came before was an interim response (RFC 9110 §15.2), or one that libcurl answers by itself.
+    if line.starts(with: Self.statusLine) { head.removeAll(keepingCapacity: true) }
+    guard isBlank else {
+      // Most heads need no more, and none has to grow into its size line by line.
+      if head.isEmpty { head.reserveCapacity(512) }
+      head.append(contentsOf: line)
+      return .more
+    }
+    let status = status
+    guard status >= 200 || status == 101 else { return .more }
+    isHeadComplete = true
+    return .head
+  }
+
+  private static let statusLine = Array("HTTP/".utf8)
+
+  /// The body has begun: what came before is the head.
+  mutating func completeHead() { isHeadComplete = true }
+
+  /// The request is sent once more: what came is no part of its response.
+  mutating func startOver() { head.removeAll(keepingCapacity: true) }
+
+  /// Hands the head over.
+  mutating func takeHead() -> [UInt8] {
+    var taken: [UInt8] = []
+    swap(&taken, &head)
+    return taken
+  }
+
+  /// Whether the head came by HTTP/2.
+  var isHTTP2: Bool { head.starts(with: Self.http2) }
+
+  private static let http2 = Array("HTTP/2".utf8)
+
+  /// The status of the head that has come so far; 0 without one.
+  var status: Int {
+    // "HTTP/1.1 200 OK", "HTTP/2 200".
+    guard let space = head.firstIndex(of: ASCII.space) else { return 0 }
+    return head[(space + 1)...].prefix(3).reduce(0) { $0 * 10 + Int($1 &- 0x30) }
+  }
+}

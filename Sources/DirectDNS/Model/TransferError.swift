@@ -1,0 +1,13 @@
+/// Why a transfer brought no response.
+enum TransferError: Error, Hashable, Sendable {
+  case connect(String)
+  case tls(String)
+  case timedOut
+  case bodyTooLarge
+  /// More header fields and trailers than are read.
+  case fieldsTooLarge
+  case invalidRequest(String)
+  case connectionLost(String)
+  case cancelled
+  case shutDown
+}

@@ -1,0 +1,294 @@
+/// How many there may be.
+struct PoolLimits: Sendable {
+  /// Connections in all; idle ones do not count.
+  var connections: Int
+  var connectionsPerRoute: Int
+  /// Requests on one connection that multiplexes.
+  var streams: Int
+  /// Milliseconds from one attempt to connect to the next.
+  var attemptDelay: Int64
+
+  /// One keeper of connections has many of them beyond that.
+  static let manyConnections = 128
+  /// Keepers of connections.
+  static let places = 16
+}
+
+/// The requests of one loop and the connections that carry them: who waits, which connection takes the next request, which
+/// address is tried when, what may be sent again, and what is closed.
+///
+/// A pure value, in milliseconds of its owner's clock: no socket, lock or task. Its owner tells it what happened, asks it
+/// where libcurl asks, and carries out its ``actions`` once libcurl is not calling. Transfers of one route share
+/// connections.
+struct PoolMachine<Route: Hashable> {
+  /// The connections of one route and those who use them.
+  struct Pool {
+    let route: Route
+    var load: PoolLoad
+    /// Which of its owner's keepers of connections has its own.
+    let place: Int
+    /// Sockets of its connections, those included that do not stand yet.
+    var sockets: [Int32] = []
+    /// Requests that went onto connections that stood.
+    var joins = 0
+    /// Whether it is among the changed ones.
+    var isChanged = false
+  }
+
+  /// A socket that libcurl keeps.
+  struct Connection {
+    let pool: SlabID<Pool>
+    let address: IPAddress?
+    var stands = false
+  }
+
+  struct Transfer {
+    let pool: SlabID<Pool>
+    var state: TransferState
+  }
+
+  typealias TransferID = SlabID<Transfer>
+
+  /// What its owner has to do, in this order.
+  enum Action {
+    /// Begin an attempt; `waits` for a connection that another one is opening, rather than open one of its own.
+    case connect(TransferID, attempt: Int, IPAddress?, waits: Bool)
+    /// End an attempt.
+    case close(TransferID, attempt: Int)
+    /// Find out the other family's addresses: ``join(_:_:at:)`` them if they are known, ``step(_:at:)`` on if they are not.
+    case askForOthers(TransferID)
+    /// An address could not be connected to.
+    case tell(TransferID, failed: IPAddress, TransferError)
+    /// Forget what came of the response, and begin its body anew: it waits for its turn once more.
+    case startOver(TransferID)
+    /// Find out whether HTTP/2 refused the request; ``asked(_:wasRefused:at:)`` has the answer.
+    case ask(TransferID, attempt: Int)
+    /// It has ended. Its number means nothing from now on; its attempts are closed behind.
+    case end(TransferID, Result<Void, TransferFailure>)
+    /// End a connection that nobody uses.
+    case endConnection(Int32)
+  }
+
+  let limits: PoolLimits
+  var actions: [Action] = []
+  var pools = Slab<Pool>()
+  var transfers = Slab<Transfer>()
+  var connections: [Int32: Connection] = [:]
+  /// Connections by place.
+  var kept = [0]
+  private var poolOf: [Route: SlabID<Pool>] = [:]
+  private var waiting = WaitingLine<SlabID<Pool>, TransferID>()
+  /// Those of the line who have not left it.
+  private var waitingCount = 0
+  /// The sum of the pools' weights.
+  private var taken = 0
+  /// Pools in which another request may be able to start.
+  private var changed: [SlabID<Pool>] = []
+  private(set) var nextDue = Int64.max
+
+  init(_ limits: PoolLimits) { self.limits = limits }
+
+  /// Whether transfers have connections, or are getting them.
+  var isBusy: Bool { transfers.count > waitingCount }
+
+  // MARK: Coming and going
+
+  /// One more request.
+  mutating func start(
+    _ terms: TransferTerms, _ route: Route, _ multiplexing: PoolLoad.Multiplexing, at now: Int64
+  ) -> TransferID {
+    let pool = pool(route, multiplexing)
+    let id = transfers.insert(Transfer(pool: pool, state: TransferState(terms)))
+    nextDue = min(nextDue, terms.deadline)
+    if waiting.count == 0, let admission = admission(to: pool) {
+      begin(id, in: pool, admission, at: now)
+    } else {
+      waiting.append(id, in: pool)
+      waitingCount += 1
+      // Its pool may have room on a connection that stands, although those before it wait for one to be free.
+      note(pool) { _ in }
+      admitWaiting(at: now)
+    }
+    return id
+  }
+
+  private mutating func pool(_ route: Route, _ multiplexing: PoolLoad.Multiplexing) -> SlabID<Pool> {
+    if let known = poolOf[route] { return known }
+    let load = PoolLoad(
+      multiplexing: multiplexing, connectionLimit: limits.connectionsPerRoute, streamLimit: limits.streams)
+    let pool = pools.insert(Pool(route: route, load: load, place: place()))
+    poolOf[route] = pool
+    return pool
+  }
+
+  /// Who keeps the connections of one more pool: whoever has the fewest, or a new one if that has many.
+  ///
+  /// A transfer that has ended looks for its connection among all that its handle keeps (close_connect_only in libcurl's
+  /// multi.c): beside 5 000 connections to a slow server, each request to another one would take 50 µs longer.
+  private mutating func place() -> Int {
+    let least = kept.indices.reduce(0) { kept[$1] < kept[$0] ? $1 : $0 }
+    guard kept[least] > PoolLimits.manyConnections,
+      kept.count < min(PoolLimits.places, limits.connections / PoolLimits.manyConnections / 2)
+    else { return least }
+    kept.append(0)
+    return kept.count - 1
+  }
+
+  /// Nobody wants it any more.
+  mutating func cancel(_ id: TransferID) { finish(id, .failure(TransferFailure(.cancelled))) }
+
+  /// Ends everything.
+  mutating func stop() { for id in transfers.ids { finish(id, .failure(TransferFailure(.shutDown))) } }
+
+  /// Ends a transfer, wherever it is.
+  mutating func finish(_ id: TransferID, _ result: Result<Void, TransferFailure>) {
+    guard let transfer = transfers[id] else { return }
+    let state = transfer.state
+    actions.append(.end(id, result))
+    for attempt in state.attempts { actions.append(.close(id, attempt: attempt.number)) }
+    transfers.remove(id)
+    guard !state.isWaiting else {
+      waitingCount -= 1
+      return note(transfer.pool) { _ in }
+    }
+    note(transfer.pool) {
+      $0.ended(
+        state.line, wasOpening: state.admission == .opening, wasConnected: state.carrier != nil)
+    }
+  }
+
+  // MARK: The line
+
+  private func admission(to pool: SlabID<Pool>) -> PoolLoad.Admission? {
+    let admission = pools[pool]?.load.admission(free: limits.connections - taken)
+    return admission == .reuse || admission == .open ? admission : nil
+  }
+
+  private mutating func admitWaiting(at now: Int64) {
+    while let pool = waiting.nextPool {
+      switch pools[pool]?.load.admission(free: limits.connections - taken) {
+      case .reuse: take(from: pool, .reuse, at: now)
+      case .open: take(from: pool, .open, at: now)
+      case .poolIsFull, nil: waiting.parkNext()
+      case .allAreTaken: return admitOntoStanding(at: now)
+      }
+    }
+  }
+
+  /// Where every connection is taken, those that multiplex may still have room.
+  private mutating func admitOntoStanding(at now: Int64) {
+    for pool in changed where pools[pool]?.load.multiplexing != .never {
+      while pools[pool]?.load.admission(free: 0) == .reuse, waiting.isWaiting(in: pool) {
+        take(from: pool, .reuse, at: now)
+      }
+    }
+  }
+
+  /// Begins the first that waits in a pool, if it still does.
+  private mutating func take(from pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64) {
+    guard let id = waiting.popFirst(in: pool), transfers[id] != nil else { return }
+    waitingCount -= 1
+    begin(id, in: pool, admission, at: now)
+  }
+
+  private mutating func begin(
+    _ id: TransferID, in pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64
+  ) {
+    guard let load = pools[pool]?.load, let terms = transfers[id]?.state.terms else { return }
+    let role: TransferState.Admission =
+      switch load.multiplexing {
+      case .never: .any
+      case .unknown: admission == .open ? .opening : .any
+      case .always: admission == .open ? .opening : .sharing
+      }
+    let addresses = load.ordered(ConnectionRace.interleaved(terms.addresses))
+    transfers[id]?.state.begin(role, addresses, delay: limits.attemptDelay, at: now)
+    note(pool) { $0.started(addresses.first, opens: role == .opening) }
+    if terms.isProxied {
+      actions.append(.connect(id, attempt: 0, nil, waits: role == .sharing))
+    } else {
+      step(id, at: now)
+    }
+    noteDue(id)
+  }
+
+  /// Lets one that found no room wait once more, before all that came after it.
+  mutating func requeue(_ id: TransferID) {
+    guard let transfer = transfers[id] else { return }
+    for attempt in transfer.state.attempts { actions.append(.close(id, attempt: attempt.number)) }
+    actions.append(.startOver(id))
+    transfers[id]?.state.requeue()
+    note(transfer.pool) {
+      $0.ended(transfer.state.line, wasOpening: false, wasConnected: transfer.state.carrier != nil)
+    }
+    waiting.putBack(id, in: transfer.pool)
+    waitingCount += 1
+  }
+
+  // MARK: What is known of pools
+
+  /// Changes what is known of a pool's connections, and what follows from it.
+  mutating func note(_ pool: SlabID<Pool>, _ change: (inout PoolLoad) -> Void) {
+    guard let before = pools[pool]?.load.weight else { return }
+    pools[pool]?.change(change)
+    taken += (pools[pool]?.load.weight ?? 0) - before
+    guard pools[pool]?.isChanged == false else { return }
+    pools[pool]?.isChanged = true
+    changed.append(pool)
+  }
+
+  // MARK: Time
+
+  /// Does what is due, once all that happened was told.
+  ///
+  /// - Returns: the instant before which nothing will be due.
+  mutating func settle(at now: Int64) -> Int64 {
+    repeat {
+      let known = transfers
+      for pool in changed { waiting.dropFirst(in: pool) { known[$0] == nil } }
+      if waiting.count > 0, !changed.isEmpty {
+        for pool in changed { waiting.unpark(pool) }
+        admitWaiting(at: now)
+      }
+      for pool in changed {
+        pools[pool]?.isChanged = false
+        guard let known = pools[pool], known.load.isEmpty, known.sockets.isEmpty, !waiting.isWaiting(in: pool) else {
+          continue
+        }
+        poolOf[known.route] = nil
+        pools.remove(pool)
+      }
+      changed.removeAll(keepingCapacity: true)
+      if nextDue <= now { checkTimers(at: now) }
+    } while !changed.isEmpty
+    return nextDue
+  }
+
+  private mutating func checkTimers(at now: Int64) {
+    for id in transfers.ids {
+      if let timer = transfers[id]?.state.exceeded(at: now) {
+        timeOut(id, timer)
+      } else {
+        step(id, at: now)
+      }
+    }
+    nextDue = transfers.ids.reduce(.max) { min($0, transfers[$1]?.state.due ?? .max) }
+  }
+
+  private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer) {
+    guard let known = transfers[id]?.state.failed.count, let failure = transfers[id]?.state.timeOut(timer) else {
+      return
+    }
+    for attempt in failure.attempts.dropFirst(known) {
+      actions.append(.tell(id, failed: attempt.address, attempt.reason))
+    }
+    finish(id, .failure(failure))
+  }
+
+  /// Wakes the timers for a transfer whose state has changed.
+  mutating func noteDue(_ id: TransferID) { nextDue = min(nextDue, transfers[id]?.state.due ?? .max) }
+}
+
+extension PoolMachine.Pool {
+  fileprivate mutating func change(_ change: (inout PoolLoad) -> Void) { change(&load) }
+}

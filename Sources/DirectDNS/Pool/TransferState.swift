@@ -1,0 +1,354 @@
+/// What a transfer is, as far as its fate goes.
+struct TransferTerms: Sendable {
+  /// The addresses to connect to, in the order of trying; none through a proxy.
+  var addresses: [IPAddress] = []
+  /// Whether it goes through a proxy, which libcurl connects to by itself.
+  var isProxied = false
+  /// Whether a family of addresses may yet come; see ``ConnectionRace``.
+  var hasOthers = false
+  /// Whether it may be sent again when it may have reached the server.
+  var isRepeatable = false
+  /// Whether its body can be sent from the beginning once more.
+  var canStartOver = true
+  /// Whether it waits for the server to say that it may send its body.
+  var expectsContinue = false
+  // Milliseconds.
+  var connectTimeout: Int64
+  var firstByteTimeout: Int64
+  /// When all of it must have ended.
+  var deadline: Int64
+}
+
+/// An address that had not connected after so many milliseconds, when another one did.
+struct SlowerAddress: Sendable, Hashable {
+  let address: IPAddress
+  let time: Int64
+}
+
+/// One transfer's life: it waits, attempts race for a connection, one of them carries it, and it ends.
+///
+/// A pure value, in milliseconds of its owner's clock. It knows nothing of other transfers; see ``PoolMachine``.
+struct TransferState {
+  enum Phase {
+    /// For its turn.
+    case waiting
+    /// Attempts run; through a proxy there is one, and no race.
+    case connecting(ConnectionRace?)
+    /// The request goes out, and no response has come.
+    case sent(Carrier)
+    /// The response's head is complete.
+    case receiving(Carrier)
+    /// It failed, and libcurl is being asked whether HTTP/2 refused the request unprocessed.
+    case asking(Carrier)
+  }
+
+  /// The attempt whose connection the transfer got.
+  struct Carrier: Equatable {
+    let attempt: Int
+    let address: IPAddress?
+    let since: Int64
+    /// When something moved last.
+    var movedAt: Int64
+    /// How many requests had joined the pool's connections when this one opened its own; nil if it joined one.
+    var joinsAtStart: Int?
+  }
+
+  /// An attempt that libcurl makes.
+  struct Attempt: Equatable {
+    let number: Int
+    let address: IPAddress?
+    let startedAt: Int64
+    /// The socket that it opened; nil while it uses a connection that stood.
+    var socket: Int32?
+    /// Whether it has opened a connection since it was let through last.
+    var hasDialled = false
+  }
+
+  /// How it came to its connection.
+  enum Admission {
+    /// It may open one, as any other.
+    case any
+    /// It opens one for those that wait, too.
+    case opening
+    /// It joins one that carries others.
+    case sharing
+  }
+
+  /// Whether it found room on the connection that it was to share.
+  enum Turn {
+    case first
+    /// There was none: it will wait once more.
+    case turnedAway
+    /// It has waited once more.
+    case second
+  }
+
+  /// Whether the request was sent again.
+  enum Repetition {
+    case none, once
+    /// It may have arrived, and must not be sent again.
+    case refused(before: Bool)
+  }
+
+  let terms: TransferTerms
+  private(set) var phase = Phase.waiting
+  private(set) var attempts: [Attempt] = []
+  private(set) var admission = Admission.any
+  private(set) var turn = Turn.first
+  private(set) var repetition = Repetition.none
+  /// The address that its pool counts it under.
+  private(set) var line: IPAddress?
+  private(set) var startedAt: Int64 = 0
+  private(set) var failed: [TransferFailure.Attempt] = []
+  private(set) var slower: [SlowerAddress] = []
+  /// An address that was about to be dialled although the policy forbids it.
+  private(set) var forbidden: IPAddress?
+
+  init(_ terms: TransferTerms) { self.terms = terms }
+
+  var isWaiting: Bool { if case .waiting = phase { true } else { false } }
+
+  /// The attempt that carries it, if one does.
+  var carrier: Carrier? {
+    switch phase {
+    case .waiting, .connecting: nil
+    case .sent(let carrier), .receiving(let carrier), .asking(let carrier): carrier
+    }
+  }
+
+  var isTurnedAway: Bool { if case .turnedAway = turn { true } else { false } }
+
+  private var hasRepeated: Bool {
+    switch repetition {
+    case .once, .refused(before: true): true
+    case .none, .refused(before: false): false
+    }
+  }
+
+  func attempt(_ number: Int) -> Attempt? { attempts.first { $0.number == number } }
+
+  // MARK: Connecting
+
+  /// Its turn has come.
+  mutating func begin(_ admission: Admission, _ addresses: [IPAddress], delay: Int64, at now: Int64) {
+    startedAt = now
+    self.admission = admission
+    line = addresses.first
+    phase = .connecting(
+      terms.isProxied ? nil : ConnectionRace(addresses, delay: delay, hasOthers: terms.hasOthers))
+    if terms.isProxied { attempts.append(Attempt(number: 0, address: nil, startedAt: now)) }
+  }
+
+  /// What to do about the race at an instant; ask again after a start and after asking for addresses.
+  mutating func step(at now: Int64) -> ConnectionRace.Step {
+    guard case .connecting(var race?) = phase else { return .rest }
+    phase = .connecting(nil)
+    let step = race.step(at: now)
+    phase = .connecting(race)
+    if case .start(let address, let number) = step {
+      attempts.append(Attempt(number: number, address: address, startedAt: now))
+    }
+    return step
+  }
+
+  /// Addresses join the race.
+  mutating func join(_ addresses: [IPAddress]) {
+    guard case .connecting(var race?) = phase else { return }
+    phase = .connecting(nil)
+    race.add(addresses)
+    phase = .connecting(race)
+  }
+
+  /// Nothing of it may be dialled: the policy forbids what libcurl was about to dial.
+  mutating func forbid(_ address: IPAddress) { forbidden = address }
+
+  mutating func dialled(_ socket: Int32, by number: Int) {
+    guard let place = attempts.firstIndex(where: { $0.number == number }) else { return }
+    attempts[place].socket = socket
+    attempts[place].hasDialled = true
+  }
+
+  /// Whether an attempt opened a connection since this was asked last.
+  mutating func takeDialled(by number: Int) -> Bool {
+    guard let place = attempts.firstIndex(where: { $0.number == number }), attempts[place].hasDialled else {
+      return false
+    }
+    attempts[place].hasDialled = false
+    return true
+  }
+
+  /// An attempt has a connection.
+  ///
+  /// - Returns: whether it is the first that has, and so carries the request.
+  mutating func connected(_ number: Int, at now: Int64) -> Bool {
+    guard case .connecting(var race) = phase, let attempt = attempt(number), race?.connected(number) ?? true else {
+      return false
+    }
+    phase = .sent(Carrier(attempt: number, address: attempt.address, since: now, movedAt: now))
+    for other in attempts where other.number != number {
+      if let address = other.address {
+        slower.append(SlowerAddress(address: address, time: now - other.startedAt))
+      }
+    }
+    return true
+  }
+
+  /// Counts it under the address that it reached, on a connection of its own or one that it joined.
+  mutating func settleOn(_ address: IPAddress?) {
+    line = address
+    admission = .any
+  }
+
+  /// An attempt is over.
+  mutating func drop(_ number: Int) { attempts.removeAll { $0.number == number } }
+
+  /// An attempt found no connection.
+  mutating func fail(_ number: Int, _ reason: TransferError) {
+    if let address = attempt(number)?.address {
+      failed.append(TransferFailure.Attempt(address: address, reason: reason))
+    }
+    drop(number)
+    guard case .connecting(var race?) = phase else { return }
+    phase = .connecting(nil)
+    race.failed(number)
+    phase = .connecting(race)
+  }
+
+  /// Whether there is a race that could bring another attempt.
+  var isRacing: Bool { if case .connecting(_?) = phase { true } else { false } }
+
+  // MARK: Waiting once more
+
+  /// There is no room on the connection that it was to share.
+  ///
+  /// - Returns: whether it may wait for another one: once, since a connection that libcurl will not use any more stands
+  ///   until it is closed.
+  mutating func turnAway() -> Bool {
+    if case .second = turn { return false }
+    turn = .turnedAway
+    return true
+  }
+
+  /// The same for one whose request libcurl sends once more: it waits for its turn like all others.
+  mutating func turnAwayCarried() { turn = .turnedAway }
+
+  /// Waits for its turn from the beginning.
+  mutating func requeue() {
+    phase = .waiting
+    attempts.removeAll(keepingCapacity: true)
+    turn = .second
+  }
+
+  // MARK: Carried
+
+  mutating func moved(at now: Int64) { changeCarrier { $0.movedAt = now } }
+
+  mutating func joined(after joins: Int?) { changeCarrier { $0.joinsAtStart = joins } }
+
+  /// The response's head is complete.
+  ///
+  /// - Returns: whether that is news.
+  mutating func headIsComplete() -> Bool {
+    guard case .sent(let carrier) = phase else { return false }
+    phase = .receiving(carrier)
+    return true
+  }
+
+  /// libcurl gave up what it may not repeat; whether HTTP/2 refused it is found out.
+  mutating func ask(at now: Int64) {
+    guard var carrier else { return }
+    carrier.movedAt = now
+    phase = .asking(carrier)
+  }
+
+  private mutating func changeCarrier(_ change: (inout Carrier) -> Void) {
+    switch phase {
+    case .waiting, .connecting: break
+    case .sent(var carrier):
+      change(&carrier)
+      phase = .sent(carrier)
+    case .receiving(var carrier):
+      change(&carrier)
+      phase = .receiving(carrier)
+    case .asking(var carrier):
+      change(&carrier)
+      phase = .asking(carrier)
+    }
+  }
+
+  // MARK: Repeating
+
+  /// Whether libcurl wants to send the request again because HTTP/2 refused it: nobody has joined the connection that it
+  /// opened, and libcurl repeats the request there for that reason alone.
+  func wasRefused(joins: Int) -> Bool { carrier?.joinsAtStart == joins }
+
+  /// Whether the request may be sent again: it was refused unprocessed, or does no harm when it comes twice, once.
+  func mayBeSentAgain(joins: Int) -> Bool { wasRefused(joins: joins) || (terms.isRepeatable && !hasRepeated) }
+
+  /// Counts a repetition, unless the request was refused and so was not sent.
+  mutating func noteRepetition(joins: Int) { if !wasRefused(joins: joins) { repetition = .once } }
+
+  /// The request must not be sent again, although libcurl wants to.
+  mutating func refuseRepetition() { repetition = .refused(before: hasRepeated) }
+
+  var isStranded: Bool { if case .refused = repetition { true } else { false } }
+
+  // MARK: Ending
+
+  /// Why it failed before it had a connection.
+  var loss: TransferFailure {
+    let reason = failed.last { if case .tls = $0.reason { true } else { false } } ?? failed.last
+    return TransferFailure(
+      reason?.reason ?? .connect("no address is left"), attempts: failed, forbidden: forbidden)
+  }
+
+  /// Why it failed once it had a connection.
+  func breakdown(_ reason: TransferError, wasRefused: Bool = false) -> TransferFailure {
+    var reason = reason
+    // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
+    if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
+    return TransferFailure(
+      reason, attempts: failed, mayHaveArrived: !wasRefused, wasRefused: wasRefused, wasRepeated: hasRepeated,
+      address: carrier?.address)
+  }
+
+  /// Why it failed when libcurl was kept from repeating it.
+  func stranding(wasRefused: Bool) -> TransferFailure {
+    breakdown(.connectionLost("the connection ended before a response came"), wasRefused: wasRefused)
+  }
+
+  // MARK: Time
+
+  /// A time that is over, if one is.
+  func exceeded(at now: Int64) -> TransferFailure.Timer? {
+    if terms.deadline <= now { return .whole }
+    switch phase {
+    case .waiting, .receiving: return nil
+    case .connecting: return startedAt + terms.connectTimeout <= now ? .connect : nil
+    case .sent(let carrier), .asking(let carrier):
+      return carrier.movedAt + terms.firstByteTimeout <= now ? .firstByte : nil
+    }
+  }
+
+  /// When something has to be done about it, if nothing happens before.
+  var due: Int64 {
+    switch phase {
+    case .waiting, .receiving: terms.deadline
+    case .connecting(let race): min(terms.deadline, startedAt + terms.connectTimeout, race?.nextStart ?? .max)
+    case .sent(let carrier), .asking(let carrier): min(terms.deadline, carrier.movedAt + terms.firstByteTimeout)
+    }
+  }
+
+  /// Why it failed when a time was over: an address that was silent for the whole of it is as dead as one that refuses.
+  mutating func timeOut(_ timer: TransferFailure.Timer) -> TransferFailure {
+    if timer == .connect {
+      // Nothing runs: the other family was awaited, and those that were there have failed.
+      if attempts.isEmpty { return loss }
+      for attempt in attempts {
+        guard let address = attempt.address else { continue }
+        failed.append(TransferFailure.Attempt(address: address, reason: .timedOut))
+      }
+    }
+    return TransferFailure(.timedOut, attempts: failed, mayHaveArrived: carrier != nil, timer: timer)
+  }
+}

@@ -1,0 +1,91 @@
+internal import DequeModule
+internal import HeapModule
+
+/// Requests that wait for a connection, by pool: served in the order of arrival, a pool that is full being passed over.
+///
+/// A pure value; adding, taking and parking cost the logarithm of the number of pools that wait.
+struct WaitingLine<Pool: Hashable, Item> {
+  private struct Turn: Comparable {
+    let arrival: UInt64
+    let pool: Pool
+
+    static func < (left: Self, right: Self) -> Bool { left.arrival < right.arrival }
+    static func == (left: Self, right: Self) -> Bool { left.arrival == right.arrival }
+  }
+
+  private struct Queue {
+    var items = Deque<(arrival: UInt64, item: Item)>()
+    /// Whether the pool's turn will come; a parked pool's will not.
+    var hasTurn = false
+  }
+
+  private var queues: [Pool: Queue] = [:]
+  private var turns = Heap<Turn>()
+  private var arrivals: UInt64 = 0
+  /// Requests that wait, those included that left without being taken.
+  private(set) var count = 0
+
+  /// Whether anybody waits in a pool.
+  func isWaiting(in pool: Pool) -> Bool { queues[pool] != nil }
+
+  /// Adds a request at the end.
+  mutating func append(_ item: Item, in pool: Pool) {
+    arrivals += 1
+    count += 1
+    var queue = queues.removeValue(forKey: pool) ?? Queue()
+    queue.items.append((arrivals, item))
+    let isNew = queue.items.count == 1
+    queues[pool] = queue
+    if isNew { unpark(pool) }
+  }
+
+  /// Puts a request back in front of its pool: it keeps its place before all that came later.
+  mutating func putBack(_ item: Item, in pool: Pool) {
+    let key = pool
+    var queue = queues.removeValue(forKey: key) ?? Queue()
+    count += 1
+    // Its own number is gone; that of the one behind it, or the least of all, puts it in front as well.
+    queue.items.prepend((queue.items.first?.arrival ?? 0, item))
+    let isNew = queue.items.count == 1
+    queues[key] = queue
+    if isNew { unpark(pool) }
+  }
+
+  /// The pool whose first request has waited longest.
+  var nextPool: Pool? { turns.min?.pool }
+
+  /// Takes a pool's first request.
+  mutating func popFirst(in pool: Pool) -> Item? {
+    let key = pool
+    guard var queue = queues.removeValue(forKey: key), let first = queue.items.popFirst() else { return nil }
+    count -= 1
+    let isNext = turns.min?.pool == pool
+    if isNext { turns.removeMin() }
+    if let second = queue.items.first {
+      if isNext { turns.insert(Turn(arrival: second.arrival, pool: pool)) }
+      queues[key] = queue
+    } else if queue.hasTurn, !isNext {
+      turns = Heap(turns.unordered.filter { $0.pool != pool })
+    }
+    return first.item
+  }
+
+  /// Passes over the pool whose turn it is, until it is unparked.
+  mutating func parkNext() {
+    guard let turn = turns.popMin() else { return }
+    queues[turn.pool]?.hasTurn = false
+  }
+
+  /// Lets a pool have its turn again.
+  mutating func unpark(_ pool: Pool) {
+    let key = pool
+    guard let queue = queues[key], !queue.hasTurn, let first = queue.items.first else { return }
+    queues[key]?.hasTurn = true
+    turns.insert(Turn(arrival: first.arrival, pool: pool))
+  }
+
+  /// Drops those who left, as far as nobody waits before them; the others are dropped when that is so.
+  mutating func dropFirst(in pool: Pool, where hasLeft: (Item) -> Bool) {
+    while let first = queues[pool]?.items.first, hasLeft(first.item) { _ = popFirst(in: pool) }
+  }
+}

@@ -1,0 +1,124 @@
+import Testing
+
+@testable import DirectDNS
+
+struct PoolLoadTests {
+  private let near = IPAddress("192.0.2.1")
+  private let far = IPAddress("192.0.2.2")
+
+  private func pool(_ multiplexing: PoolLoad.Multiplexing, connections: Int = 3, streams: Int = 2) -> PoolLoad {
+    PoolLoad(multiplexing: multiplexing, connectionLimit: connections, streamLimit: streams)
+  }
+
+  @Test func `HTTP/1.1 opens a connection for each request, up to the pool's limit`() {
+    var pool = pool(.never)
+    for count in 1...3 {
+      #expect(pool.admission(free: 10) == .open)
+      pool.started(near, opens: false)
+      pool.stood(near)
+      #expect(pool.weight == count)
+    }
+    #expect(pool.admission(free: 10) == .poolIsFull)
+    pool.ended(near, wasOpening: false, wasConnected: true)
+    #expect(pool.admission(free: 10) == .reuse && pool.weight == 2)
+  }
+
+  @Test func `without a free connection of all nothing is opened`() {
+    #expect(pool(.never).admission(free: 0) == .allAreTaken)
+    #expect(pool(.unknown).admission(free: 0) == .allAreTaken)
+  }
+
+  @Test func `while nobody knows what a server speaks, one goes ahead and the others wait`() {
+    var pool = pool(.unknown)
+    #expect(pool.admission(free: 10) == .open)
+    pool.started(near, opens: true)
+    #expect(pool.admission(free: 10) == .poolIsFull)
+    pool.stood(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    #expect(pool.admission(free: 10) == .reuse, "one more finds out what the connection can do")
+    pool.started(near, opens: false)
+    #expect(pool.admission(free: 10) == .poolIsFull, "the others wait for what it finds")
+    pool.learned(isMultiplexed: true)
+    #expect(pool.admission(free: 10) == .open, "two streams are taken")
+  }
+
+  @Test func `one that goes ahead and fails makes room for the next to do so`() {
+    var pool = pool(.unknown)
+    pool.started(near, opens: true)
+    pool.ended(near, wasOpening: true, wasConnected: false)
+    #expect(pool.admission(free: 10) == .open && pool.isEmpty)
+  }
+
+  @Test func `HTTP/2 fills its connections before it opens another one`() {
+    var pool = pool(.always, connections: 2, streams: 2)
+    pool.started(near, opens: true)
+    pool.stood(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    #expect(pool.admission(free: 0) == .reuse, "a stream takes no connection of all")
+    pool.started(near, opens: false)
+    #expect(pool.admission(free: 1) == .open && pool.weight == 1)
+    pool.started(near, opens: true)
+    pool.stood(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    pool.started(near, opens: false)
+    #expect(pool.admission(free: 10) == .poolIsFull && pool.weight == 2)
+  }
+
+  @Test func `a request that must open a connection of its own tells what the server speaks, or how much it takes`() {
+    var unknown = pool(.unknown, streams: 50)
+    unknown.started(near, opens: true)
+    unknown.stood(near)
+    unknown.connected(near, insteadOf: near, opened: true)
+    unknown.started(near, opens: false)
+    unknown.overflowed()
+    #expect(unknown.multiplexing == .never)
+
+    var known = pool(.always, streams: 50)
+    known.started(near, opens: true)
+    known.stood(near)
+    known.connected(near, insteadOf: near, opened: true)
+    for number in 0..<20 {
+      known.started(near, opens: false)
+      if number < 9 { known.connected(near, insteadOf: near, opened: false) }
+    }
+    known.overflowed()
+    for _ in 9..<20 { known.ended(near, wasOpening: false, wasConnected: false) }
+    #expect(known.admission(free: 10) == .open, "ten streams are what it takes")
+    known.ended(near, wasOpening: false, wasConnected: true)
+    #expect(known.admission(free: 10) == .reuse)
+  }
+
+  @Test func `a response tells what the server speaks, and a later one may tell otherwise`() {
+    var pool = pool(.unknown)
+    pool.learned(isMultiplexed: true)
+    #expect(pool.multiplexing == .always)
+    pool.learned(isMultiplexed: false)
+    #expect(pool.multiplexing == .never)
+  }
+
+  @Test func `an address whose connection has room comes first, in the order of the addresses`() throws {
+    let addresses = [try #require(far), try #require(near)]
+    var pool = pool(.never)
+    #expect(pool.ordered(addresses) == addresses)
+    pool.started(near, opens: false)
+    pool.stood(near)
+    #expect(pool.ordered(addresses) == addresses, "its connection is taken")
+    #expect(pool.isBusy(near) && !pool.isBusy(far))
+    pool.ended(near, wasOpening: false, wasConnected: true)
+    #expect(pool.ordered(addresses) == addresses.reversed())
+    #expect(pool.ordered([addresses[0]]) == [addresses[0]], "an address that is not in the answer is not used")
+    pool.closed(near)
+    #expect(pool.ordered(addresses) == addresses && pool.isEmpty)
+  }
+
+  @Test func `a request that got its connection to another address is counted there`() throws {
+    var pool = pool(.never)
+    pool.started(far, opens: false)
+    pool.stood(near)
+    pool.connected(near, insteadOf: far, opened: false)
+    pool.ended(near, wasOpening: false, wasConnected: true)
+    #expect(pool.ordered([try #require(far), try #require(near)]).first == near)
+    pool.closed(near)
+    #expect(pool.isEmpty)
+  }
+}

@@ -1,0 +1,226 @@
+import Testing
+
+@testable import DirectDNS
+
+/// The pool in moved time; what may come in every order is in ``PoolSimulationTests``.
+final class PoolMachineTests {
+  typealias Machine = PoolMachine<String>
+
+  private static let limits = PoolLimits(connections: 4, connectionsPerRoute: 2, streams: 2, attemptDelay: 250)
+  private let near = IPAddress.ipv4(1)
+  private let far = IPAddress.ipv4(2)
+
+  private var machine = Machine(limits)
+
+  private func terms(_ addresses: [IPAddress]? = nil, deadline: Int64 = 60_000, hasOthers: Bool = false)
+    -> TransferTerms
+  {
+    TransferTerms(
+      addresses: addresses ?? [near], hasOthers: hasOthers, isRepeatable: true, connectTimeout: 5_000,
+      firstByteTimeout: 30_000, deadline: deadline)
+  }
+
+  private func taken() -> [String] {
+    defer { machine.actions = [] }
+    return machine.actions.map { action in
+      switch action {
+      case .connect(let id, let attempt, let address, let waits):
+        "connect \(id.index).\(attempt) \(address.map { "\($0)" } ?? "-")\(waits ? " waits" : "")"
+      case .close(let id, let attempt): "close \(id.index).\(attempt)"
+      case .askForOthers(let id): "ask \(id.index)"
+      case .tell(let id, let address, _): "failed \(id.index) \(address)"
+      case .startOver(let id): "start over \(id.index)"
+      case .ask(let id, let attempt): "refused? \(id.index).\(attempt)"
+      case .end(let id, .success): "end \(id.index)"
+      case .end(let id, .failure(let failure)): "fail \(id.index) \(failure.reason)"
+      case .endConnection(let socket): "end socket \(socket)"
+      }
+    }
+  }
+
+  private func start(
+    _ multiplexing: PoolLoad.Multiplexing = .never, _ route: String = "a", _ terms: TransferTerms? = nil
+  ) -> Machine.TransferID {
+    machine.start(terms ?? self.terms(), route, multiplexing, at: 0)
+  }
+
+  /// Opens a connection, and lets the request out on it.
+  private func connect(_ id: Machine.TransferID, _ socket: Int32, attempt: Int = 0) -> Machine.Pass {
+    let mayDial = machine.mayDial(id, attempt: attempt)
+    #expect(mayDial)
+    machine.dialled(socket, id, attempt: attempt)
+    return machine.mayPass(id, attempt: attempt, at: 1)
+  }
+
+  @Test func `a request connects, is answered, and leaves its connection to the next`() {
+    let first = start()
+    #expect(taken() == ["connect 0.0 0.0.0.1"])
+    guard case .first(_, isReused: false) = connect(first, 7) else { return #expect(Bool(false)) }
+    machine.headIsComplete(first, isMultiplexed: false)
+    machine.ended(first, attempt: 0, .complete, at: 2)
+    #expect(taken() == ["end 0", "close 0.0"])
+    _ = machine.settle(at: 2)
+    let second = start()
+    #expect(taken() == ["connect 0.0 0.0.0.1"])
+    guard case .first(_, isReused: true) = machine.mayPass(second, attempt: 0, at: 3) else {
+      return #expect(Bool(false))
+    }
+    let late = machine.mayPass(first, attempt: 0, at: 3)
+    #expect(late.isNo, "the first one's number means nothing any more")
+  }
+
+  @Test func `beyond a route's limit requests wait, in the order of their arrival`() {
+    let ids = (0..<4).map { _ in start() }
+    #expect(taken() == ["connect 0.0 0.0.0.1", "connect 1.0 0.0.0.1"])
+    machine.cancel(ids[2])
+    #expect(taken() == ["fail 2 cancelled"])
+    _ = connect(ids[0], 7)
+    machine.ended(ids[0], attempt: 0, .complete, at: 5)
+    _ = machine.settle(at: 5)
+    #expect(taken() == ["end 0", "close 0.0", "connect 3.0 0.0.0.1"])
+  }
+
+  @Test func `who waits is answered by its deadline`() {
+    for _ in 0..<2 { _ = start() }
+    let last = start(.never, "a", terms(deadline: 900))
+    _ = taken()
+    #expect(machine.settle(at: 0) == 900)
+    _ = machine.settle(at: 900)
+    #expect(taken() == ["fail \(last.index) timedOut"])
+  }
+
+  @Test func `where several share a connection, one goes ahead and the others wait for it`() {
+    let first = start(.unknown)
+    _ = start(.unknown)
+    #expect(taken() == ["connect 0.0 0.0.0.1"])
+    _ = connect(first, 7)
+    machine.headIsComplete(first, isMultiplexed: true)
+    _ = machine.settle(at: 1)
+    #expect(taken() == ["connect 1.0 0.0.0.1 waits"])
+  }
+
+  @Test func `one that finds no room on the shared connection waits again, once`() {
+    let first = start(.always)
+    _ = connect(first, 7)
+    _ = machine.settle(at: 1)
+    let second = start(.always)
+    _ = taken()
+    let mayDial = machine.mayDial(second, attempt: 0)
+    #expect(!mayDial)
+    machine.ended(second, attempt: 0, .failed(.connect("not dialled")), at: 2)
+    _ = machine.settle(at: 2)
+    #expect(taken().prefix(2) == ["close 1.0", "start over 1"])
+  }
+
+  @Test func `attempts follow each other, and a failure starts the next at once`() {
+    let id = start(.never, "a", terms([near, far]))
+    _ = taken()
+    #expect(machine.settle(at: 0) == 250)
+    machine.ended(id, attempt: 0, .failed(.connect("refused")), at: 20)
+    #expect(taken() == ["failed 0 0.0.0.1", "close 0.0", "connect 0.1 0.0.0.2"])
+    machine.ended(id, attempt: 1, .failed(.connect("refused")), at: 30)
+    #expect(taken() == ["failed 0 0.0.0.2", "close 0.1", "fail 0 connect(\"refused\")"])
+  }
+
+  @Test func `the other family is asked for, and joins`() {
+    let id = start(.never, "a", terms([near], hasOthers: true))
+    _ = taken()
+    machine.ended(id, attempt: 0, .failed(.connect("refused")), at: 20)
+    #expect(taken() == ["failed 0 0.0.0.1", "close 0.0", "ask 0"])
+    machine.step(id, at: 20)
+    #expect(taken() == [], "it is awaited")
+    machine.join(id, [far], at: 90)
+    #expect(taken() == ["connect 0.1 0.0.0.2"])
+  }
+
+  @Test func `the losers of a race are closed, and the winner's connection is the request's`() {
+    let id = start(.never, "a", terms([near, far]))
+    _ = machine.settle(at: 250)
+    _ = taken()
+    machine.dialled(7, id, attempt: 0)
+    machine.dialled(8, id, attempt: 1)
+    let passes = [machine.mayPass(id, attempt: 1, at: 300), machine.mayPass(id, attempt: 0, at: 301)]
+    #expect(!passes[0].isNo && passes[1].isNo)
+    #expect(taken() == ["close 0.0"])
+  }
+
+  @Test func `an address that is forbidden when it is dialled ends the request`() {
+    let id = start(.never, "a", terms([near, far]))
+    _ = taken()
+    machine.forbid(near, id)
+    machine.ended(id, attempt: 0, .failed(.connect("refused")), at: 1)
+    guard case .end(_, .failure(let failure))? = machine.actions.last else { return #expect(Bool(false)) }
+    #expect(failure.forbidden == near)
+  }
+
+  @Test
+  func `a request that may have arrived goes out again once, and then it is asked whether it was refused`() {
+    let first = start(.always)
+    _ = connect(first, 7)
+    _ = machine.settle(at: 1)
+    let second = start(.always)
+    _ = machine.mayPass(second, attempt: 0, at: 2)
+    _ = taken()
+    let passes = (0..<2).map { _ in machine.mayPass(second, attempt: 0, at: 3) }
+    #expect(passes.map(\.isAgain) == [true, false])
+    machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
+    #expect(taken() == ["refused? 1.0"])
+    machine.asked(second, wasRefused: true)
+    guard case .end(_, .failure(let failure))? = machine.actions.first else { return #expect(Bool(false)) }
+    #expect(failure.wasRefused && !failure.mayHaveArrived)
+  }
+
+  @Test func `an attempt that is not let through counts as one that joined the connection`() {
+    let first = start(.always)
+    _ = connect(first, 7)
+    // The loser of another's race found the connection: libcurl now repeats whatever gets no response on it.
+    _ = machine.settle(at: 1)
+    let other = start(.always, "a", terms([near, far]))
+    _ = machine.settle(at: 300)
+    _ = machine.mayPass(other, attempt: 1, at: 301)
+    let before = machine.transfers[first]?.state.wasRefused(
+      joins: machine.pools.ids.first.flatMap { machine.pools[$0]?.joins } ?? -1)
+    #expect(before == false)
+  }
+
+  @Test func `only connections that nobody uses are ended`() {
+    let first = start()
+    let second = start()
+    _ = connect(first, 7)
+    _ = connect(second, 8)
+    machine.ended(first, attempt: 0, .complete, at: 2)
+    _ = taken()
+    machine.closeIdle(nil)
+    #expect(taken() == [], "both go to one address, which is busy")
+    machine.ended(second, attempt: 0, .complete, at: 3)
+    _ = taken()
+    machine.closeIdle(near)
+    #expect(taken() == ["end socket 7", "end socket 8"])
+  }
+
+  @Test func `when all is over, nothing is left`() {
+    let id = start()
+    _ = connect(id, 7)
+    machine.stop()
+    machine.closed(7)
+    _ = machine.settle(at: 1)
+    #expect(taken().contains("fail 0 shutDown"))
+    #expect(machine.transfers.count == 0 && machine.pools.count == 0 && machine.connections.isEmpty && !machine.isBusy)
+  }
+
+  @Test func `a keeper that has many connections gets no more routes`() {
+    var machine = Machine(PoolLimits(connections: 1_000, connectionsPerRoute: 1_000, streams: 2, attemptDelay: 250))
+    for socket in 0..<200 {
+      let id = machine.start(terms(), "a", .never, at: 0)
+      machine.dialled(Int32(socket), id, attempt: 0)
+      _ = machine.mayPass(id, attempt: 0, at: 0)
+    }
+    let other = machine.start(terms(), "b", .never, at: 0)
+    #expect(machine.transfers[other].flatMap { machine.pools[$0.pool]?.place } == 1)
+  }
+}
+
+extension PoolMachine.Pass {
+  fileprivate var isNo: Bool { if case .no = self { true } else { false } }
+  fileprivate var isAgain: Bool { if case .again = self { true } else { false } }
+}

@@ -1,0 +1,125 @@
+import Testing
+
+@testable import DirectDNS
+
+struct TransferStateTests {
+  private let near = IPAddress.ipv4(1)
+  private let far = IPAddress.ipv4(2)
+
+  private func transfer(
+    isRepeatable: Bool = true, connect: Int64 = 5_000, firstByte: Int64 = 30_000, deadline: Int64 = 120_000
+  ) -> TransferState {
+    TransferState(
+      TransferTerms(
+        addresses: [near, far], isRepeatable: isRepeatable, connectTimeout: connect, firstByteTimeout: firstByte,
+        deadline: deadline))
+  }
+
+  private func connected(_ change: (inout TransferState) -> Void = { _ in }) -> TransferState {
+    var state = transfer()
+    state.begin(.any, [near, far], delay: 250, at: 0)
+    _ = state.step(at: 0)
+    _ = state.connected(0, at: 10)
+    change(&state)
+    return state
+  }
+
+  @Test func `it waits, connects, is sent and received`() {
+    var state = transfer()
+    #expect(state.isWaiting && state.due == 120_000)
+    state.begin(.any, [near, far], delay: 250, at: 100)
+    #expect(state.step(at: 100) == .start(near, attempt: 0))
+    #expect(state.step(at: 100) == .wait(until: 350) && state.due == 350)
+    let isFirst = state.connected(0, at: 130)
+    #expect(isFirst && state.carrier?.address == near && state.due == 30_130)
+    let isNews = [state.headIsComplete(), state.headIsComplete()]
+    #expect(isNews == [true, false] && state.due == 120_000)
+  }
+
+  @Test func `the first attempt that stands carries it, and the others were slower`() {
+    var state = transfer()
+    state.begin(.any, [near, far], delay: 250, at: 0)
+    _ = state.step(at: 0)
+    _ = state.step(at: 250)
+    let results = [state.connected(1, at: 300), state.connected(0, at: 301)]
+    #expect(results == [true, false])
+    #expect(state.slower == [SlowerAddress(address: near, time: 300)] && state.carrier?.address == far)
+  }
+
+  @Test(arguments: [
+    (4_999 as Int64, nil as TransferFailure.Timer?), (5_000, .connect), (120_000, .whole),
+  ])
+  func `a time to connect and one for all of it are kept`(_ now: Int64, _ timer: TransferFailure.Timer?) {
+    var state = transfer()
+    state.begin(.any, [near], delay: 250, at: 0)
+    _ = state.step(at: 0)
+    #expect(state.exceeded(at: now) == timer)
+  }
+
+  @Test func `the time for the first byte runs from the last move, and ends with the head`() {
+    var state = connected()
+    state.moved(at: 20_000)
+    #expect(state.exceeded(at: 49_999) == nil && state.exceeded(at: 50_000) == .firstByte)
+    _ = state.headIsComplete()
+    #expect(state.exceeded(at: 50_000) == nil)
+  }
+
+  @Test func `an address that was silent for all the time counts as failed`() {
+    var state = transfer()
+    state.begin(.any, [near], delay: 250, at: 0)
+    _ = state.step(at: 0)
+    let failure = state.timeOut(.connect)
+    #expect(failure.timer == .connect && failure.attempts.map(\.address) == [near] && !failure.mayHaveArrived)
+  }
+
+  @Test func `a request is sent again once, and not at all where that could do harm`() {
+    var state = connected { $0.joined(after: nil) }
+    #expect(state.mayBeSentAgain(joins: 3))
+    state.noteRepetition(joins: 3)
+    #expect(!state.mayBeSentAgain(joins: 3))
+    state.refuseRepetition()
+    #expect(state.isStranded && state.stranding(wasRefused: false).wasRepeated)
+    var harmful = transfer(isRepeatable: false)
+    harmful.begin(.any, [near], delay: 250, at: 0)
+    _ = harmful.step(at: 0)
+    _ = harmful.connected(0, at: 1)
+    #expect(!harmful.mayBeSentAgain(joins: 0))
+  }
+
+  @Test func `on a connection of its own that nobody joined, libcurl repeats what was refused alone`() {
+    var state = connected { $0.joined(after: 7) }
+    #expect(state.wasRefused(joins: 7) && !state.wasRefused(joins: 8))
+    state.noteRepetition(joins: 7)
+    #expect(state.mayBeSentAgain(joins: 8), "it was not sent")
+  }
+
+  @Test func `one that finds no room waits once more, and no third time`() {
+    var state = connected()
+    let first = state.turnAway()
+    #expect(first && state.isTurnedAway)
+    state.requeue()
+    #expect(state.isWaiting && state.attempts.isEmpty && !state.isTurnedAway)
+    let second = state.turnAway()
+    #expect(!second)
+  }
+
+  @Test func `a loss tells every address that was tried, and TLS before all other reasons`() {
+    var state = transfer()
+    state.begin(.any, [near, far], delay: 250, at: 0)
+    _ = state.step(at: 0)
+    state.fail(0, .tls("expired"))
+    #expect(state.step(at: 1) == .start(far, attempt: 1))
+    state.fail(1, .connect("refused"))
+    #expect(state.step(at: 2) == .lost)
+    #expect(state.loss.reason == .tls("expired") && state.loss.attempts.count == 2)
+  }
+
+  @Test func `what libcurl calls wrong in what was sent is the server's`() {
+    #expect(connected().breakdown(.invalidRequest("x")).reason == .connectionLost("x"))
+  }
+
+  @Test func `while libcurl is asked whether it was refused, the time for the first byte goes on`() {
+    let state = connected { $0.ask(at: 1_000) }
+    #expect(state.due == 31_000 && state.exceeded(at: 31_000) == .firstByte)
+  }
+}
