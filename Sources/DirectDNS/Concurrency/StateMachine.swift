@@ -84,7 +84,8 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
       guard instant < timer.instant else { return }
       timer.task.cancel()
     }
-    let task = Task { [weak self, clock] in
+    // Detached: it is nobody's in particular, and runs with no caller's context.
+    let task = Task.detached { [weak self, clock] in
       guard (try? await clock.sleep(until: instant)) != nil else { return }
       self?.state.withLock { if $0.timer?.instant == instant { $0.timer = nil } }
       wake()

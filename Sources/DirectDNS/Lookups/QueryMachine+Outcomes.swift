@@ -39,7 +39,7 @@ extension QueryMachine.Reply {
   }
 
   /// The query was given up to make room for another: where that ended it, it has timed out.
-  fileprivate mutating func countAsTimedOut() {
+  mutating func countAsTimedOut() {
     guard case .one(.failure(let failure)) = reading, failure.kind == .cancelled else { return }
     // Without an error, it was given up while the server's own address was looked up.
     if sendError == .cancelled { reading = .one(.failure(ProviderFailure(HTTPTransportError.timedOut))) }

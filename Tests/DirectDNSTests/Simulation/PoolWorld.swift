@@ -61,7 +61,7 @@ struct PoolWorld {
   /// What a server does with a request that has reached it.
   enum Reply: CaseIterable { case whole, cutOff, reset, refusedStream, nothing }
 
-  var random: SeededRandom
+  var random: SeededGenerator
   var machine: Machine
   var now: Int64 = 0
   var servers: [Server] = []
@@ -79,7 +79,7 @@ struct PoolWorld {
   private(set) var faults: [String] = []
 
   init(seed: UInt64) {
-    random = SeededRandom(seed: seed)
+    random = SeededGenerator(seed: seed)
     let limits = PoolLimits(
       connections: Int.random(in: 1...12, using: &random), connectionsPerRoute: Int.random(in: 1...5, using: &random),
       streams: Int.random(in: 1...6, using: &random), attemptDelay: 250)
