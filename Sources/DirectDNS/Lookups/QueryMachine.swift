@@ -243,8 +243,11 @@ struct QueryMachine: StateMachine {
         ask.turn = nil
         start(number, ask, at: now)
       case nil:
-        decide(number, &ask, at: now)
-        setTimer(number, ask)
+        // Too late for another query: those under way end by themselves.
+        if now < ask.deadlines.providers {
+          decide(number, &ask, at: now)
+          setTimer(number, ask)
+        }
         asks[number] = ask
       }
     }
