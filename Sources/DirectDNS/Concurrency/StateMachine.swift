@@ -8,6 +8,9 @@ protocol StateMachine: Sendable {
   /// Takes what is to be done, in order.
   mutating func takeActions() -> [Action]
 
+  /// Whether an action resumes somebody who waits: those come last, when all else is done.
+  static func resumes(_ action: Action) -> Bool
+
   /// When it wants to be told the time, unless something happens before; nil for not at all.
   mutating func nextInstant() -> ResolverInstant?
 }
@@ -46,7 +49,8 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
   ///
   /// - Parameters:
   ///   - event: tells it.
-  ///   - perform: does what it wants done; never called by two threads at a time, nor with the lock held.
+  ///   - perform: does what it wants done; never with the lock held, nor by two threads at a time but for what resumes
+  ///     somebody.
   ///   - wake: called when the time has come that the machine wants to be told of.
   /// - Returns: what the machine says at once.
   @discardableResult
@@ -58,10 +62,13 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
       let result = event(&state.machine, clock.now)
       return (result, state.isPerforming ? [] : next(&state, wake))
     }
+    // Who is resumed may tell the machine something at once: what follows from that is not left to this thread.
+    var last: [Machine.Action] = []
     while !actions.isEmpty {
-      for action in actions { perform(action) }
+      for action in actions { if Machine.resumes(action) { last.append(action) } else { perform(action) } }
       actions = state.withLock { next(&$0, wake) }
     }
+    for action in last { perform(action) }
     return result
   }
 

@@ -107,6 +107,13 @@ struct LookupMachine: StateMachine {
     return taken
   }
 
+  static func resumes(_ action: Action) -> Bool {
+    switch action {
+    case .answer, .finished: true
+    default: false
+    }
+  }
+
   mutating func nextInstant() -> ResolverInstant? {
     guard let own = timers.next() else { return servers.nextInstant() }
     return servers.nextInstant().map { min($0, own) } ?? own

@@ -146,6 +146,13 @@ struct QueryMachine: StateMachine {
     return taken
   }
 
+  static func resumes(_ action: Action) -> Bool {
+    switch action {
+    case .finished, .finishedBatch: true
+    default: false
+    }
+  }
+
   mutating func nextInstant() -> ResolverInstant? { timers.next() }
 
   // MARK: What happens

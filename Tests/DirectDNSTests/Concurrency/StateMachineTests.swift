@@ -17,6 +17,9 @@ struct StateMachineTests {
       return actions
     }
 
+    /// From a hundred on.
+    static func resumes(_ action: Int) -> Bool { action >= 100 }
+
     mutating func nextInstant() -> ResolverInstant? { wake }
   }
 
@@ -42,6 +45,19 @@ struct StateMachineTests {
     }
     runner.tell({ machine, _ in machine.actions += [1, 2, 3] }, perform: perform, wake: {})
     #expect(done.withLock { $0 } == [1, 2, 3, 11, 12])
+  }
+
+  @Test func `who waits is resumed last, and what is told then is done at once`() {
+    let runner = MachineRunner(Echo(), clock: clock)
+    let done = Locked<[Int]>([])
+    @Sendable func perform(_ action: Int) {
+      done.withLock { $0.append(action) }
+      guard action == 100 else { return }
+      runner.tell({ machine, _ in machine.actions.append(7) }, perform: perform, wake: {})
+      #expect(done.withLock { $0.last } == 7)
+    }
+    runner.tell({ machine, _ in machine.actions += [100, 1, 2, 101] }, perform: perform, wake: {})
+    #expect(done.withLock { $0 } == [1, 2, 100, 7, 101])
   }
 
   @Test func `many threads tell it, and one at a time does what follows`() async {

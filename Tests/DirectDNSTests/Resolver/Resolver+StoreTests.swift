@@ -282,6 +282,7 @@ struct ResolverStoreTests {
     for number in 0..<3 {
       let begun = clock.now
       let lookup = laboratory.begin(Sample.name("host-\(number).example.net"))
+      await store.wait(forReads: number + 1)
       await clock.waitForSleepers()
       clock.advance(by: .milliseconds(50))
       #expect(await lookup.value.resolution?.source == .provider("one"))
