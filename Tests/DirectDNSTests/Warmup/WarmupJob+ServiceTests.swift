@@ -41,6 +41,7 @@ struct WarmupJobServiceTests {
     let pipeline = Pipeline(warmup: warmup)
     let group = group(warmup, pipeline)
     let running = Task { try await group.run() }
+    await laboratory.transport.waitForSent(2)
     await laboratory.clock.waitForSleepers(2)
     #expect(pipeline.began.value == nil)
     laboratory.clock.advance(by: .seconds(1))
@@ -79,6 +80,7 @@ struct WarmupJobServiceTests {
     let pipeline = Pipeline(warmup: warmup)
     let group = group(warmup, pipeline)
     let running = Task { try await group.run() }
+    await laboratory.transport.waitForSent(2)
     await laboratory.clock.waitForSleepers(2)
     warmup.stop(.stopped, DirectDNSError(.shutDown, "ended"))
     let error = await #expect(throws: DirectDNSError.self) { try await running.value }
