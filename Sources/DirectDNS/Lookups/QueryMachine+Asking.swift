@@ -46,7 +46,7 @@ extension QueryMachine {
     let timeout =
       if case .batch = ask.subject, states.endpoints.count > 1 { min(left, ask.deadlines.attempt) } else { left }
     attempts[lastAttempt] = Attempt(
-      ask: number, endpoint: endpoint, subject: ask.subject, end: ask.deadlines.whole, isHedge: isHedge)
+      ask: number, endpoint: endpoint, subject: ask.subject, end: ask.deadlines.whole, begun: now, isHedge: isHedge)
     ask.running.append(lastAttempt)
     states.asked(endpoint.number, at: now)
     actions.append(.send(lastAttempt, to: endpoint, ask.subject, timeout: timeout, isRaced: ask.isRaced))
@@ -63,7 +63,7 @@ extension QueryMachine {
       case .relief(let server):
         switch states.relief(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
         case .instead(let next):
-          giveUp(server, &ask)
+          giveUp(server, &ask, at: now)
           ask.candidates.order.removeAll { $0 == next.number }
           begin(number, &ask, next, at: now)
         case .beside(let next):
@@ -76,10 +76,24 @@ extension QueryMachine {
     }
   }
 
-  mutating func giveUp(_ server: Int, _ ask: inout Ask) {
-    guard let number = ask.running.first(where: { attempts[$0]?.endpoint.number == server }) else { return }
-    attempts[number]?.isGivenUp = true
+  /// A query makes room for another: it has timed out.
+  mutating func giveUp(_ server: Int, _ ask: inout Ask, at now: ResolverInstant) {
+    guard let number = ask.running.first(where: { attempts[$0]?.endpoint.number == server }),
+      let attempt = attempts[number]
+    else { return }
     actions.append(.cancel(number))
+    // One whose server's own address is still looked up says nothing about that server: its end will tell.
+    guard attempt.endpoint.target != nil else {
+      attempts[number]?.isGivenUp = true
+      return
+    }
+    attempts[number] = nil
+    ask.running.removeAll { $0 == number }
+    ask.race?.end(server)
+    let failure = ProviderFailure(HTTPTransportError.timedOut)
+    let reply = Reply(failure, .timedOut, asked: attempt.begun, isBatch: false)
+    _ = note(attempt, reply, at: now)
+    ask.candidates.note(reply.failure(failure, of: attempt.endpoint))
   }
 
   mutating func setTimer(_ number: Int, _ ask: Ask) {

@@ -99,6 +99,7 @@ struct QueryMachine: StateMachine {
     var endpoint: EndpointState
     var subject: Subject
     var end: ResolverInstant
+    var begun: ResolverInstant
     var isHedge: Bool
     /// Whether it made room for another: it counts as one that timed out.
     var isGivenUp = false
