@@ -26,9 +26,6 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Whether a flight for that key is under way.
   func isFlying(_ key: Key) -> Bool { flights.withLock { $0[key] != nil } }
 
-  /// The flights under way.
-  var underWay: [Flight<Value>] { flights.withLock { Array($0.values) } }
-
   /// The number of flights under way.
   var count: Int { flights.withLock { $0.count } }
 }
@@ -49,11 +46,6 @@ final class Flight<Value: Sendable>: Sendable {
       return state.landed
     }
     if let landed { observer(landed) }
-  }
-
-  /// Waits for the result.
-  func landed() async -> Value {
-    await withCheckedContinuation { continuation in observe { continuation.resume(returning: $0) } }
   }
 
   fileprivate func finish(_ value: Value) {

@@ -29,8 +29,6 @@ struct EndpointHealth: Sendable, Hashable {
   private(set) var probedAt: ResolverInstant?
   /// 429: not to be asked before this.
   private(set) var blockedUntil: ResolverInstant?
-  /// The smoothed round-trip time (RFC 6298 §2).
-  private(set) var smoothedTime: Duration?
   private var samples: [Duration] = []
   private var next = 0
 
@@ -63,7 +61,6 @@ struct EndpointHealth: Sendable, Hashable {
     failedLookups = []
     openedAt = nil
     probedAt = nil
-    smoothedTime = smoothedTime.map { $0 + (time - $0) / 8 } ?? time
     if samples.count < Self.sampleLimit {
       samples.append(time)
     } else {

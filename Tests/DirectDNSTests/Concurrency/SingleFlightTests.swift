@@ -91,16 +91,4 @@ struct SingleFlightTests {
     #expect(work.count == 1)
     work.finish()
   }
-
-  @Test func `those under way can be waited for`() async {
-    let flights = SingleFlight<String, Int>()
-    let work = Work()
-    _ = flights.flight("a") { await work.run(5) }
-    let underWay = flights.underWay
-    #expect(underWay.count == 1)
-    let waiter = Task.immediate { await underWay.first?.landed() }
-    work.finish()
-    #expect(await waiter.value == 5)
-    #expect(flights.underWay.isEmpty)
-  }
 }

@@ -143,15 +143,6 @@ struct EndpointHealthTests {
 
   // MARK: Times
 
-  @Test func `the round-trip time is smoothed by eighths`() {
-    var health = EndpointHealth()
-    #expect(health.smoothedTime == nil)
-    health.answered(in: .milliseconds(80))
-    #expect(health.smoothedTime == .milliseconds(80))
-    health.answered(in: .milliseconds(160))
-    #expect(health.smoothedTime == .milliseconds(90))
-  }
-
   @Test func `the hedging delay is 150 ms until enough replies are known`() {
     var health = EndpointHealth()
     for _ in 0..<7 {
