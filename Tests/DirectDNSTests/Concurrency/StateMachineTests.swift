@@ -94,7 +94,7 @@ struct StateMachineTests {
       runner.tell({ machine, _ in machine.wake = Sample.at(seconds) }, perform: { _ in }) { woken.change { $0 += 1 } }
     }
     await clock.waitForSleepers()
-    #expect(clock.sleeperCount == 1)
+    #expect(await ProcessState.eventually { clock.sleeperCount == 1 })
     clock.advance(by: .seconds(3))
     await woken.wait { $0 == 1 }
   }
@@ -104,6 +104,6 @@ struct StateMachineTests {
     runner.tell({ machine, _ in machine.wake = Sample.at(5) }, perform: { _ in }, wake: {})
     await clock.waitForSleepers()
     runner.tell({ machine, _ in machine.wake = nil }, perform: { _ in }, wake: {})
-    #expect(clock.sleeperCount == 0)
+    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
   }
 }

@@ -141,7 +141,7 @@ struct KeepAliveTests {
     laboratory.clock.advance(by: .seconds(90))
     await laboratory.settle()
     #expect(laboratory.transport.count == 1)
-    #expect(laboratory.clock.sleeperCount == 0)
+    #expect(await ProcessState.eventually { laboratory.clock.sleeperCount == 0 })
   }
 
   @Test func `names that nobody can be asked for are not asked for`() async throws {

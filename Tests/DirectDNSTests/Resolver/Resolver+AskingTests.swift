@@ -117,7 +117,7 @@ struct ResolverAskingTests {
     let resolution = try await lookup.value.get()
     #expect(resolution.texts == ["192.0.2.2"])
     #expect(resolution.freshness == .fresh)
-    #expect(laboratory.clock.sleeperCount == 0)
+    #expect(await ProcessState.eventually { laboratory.clock.sleeperCount == 0 })
   }
 
   @Test func `patience ends after 300 ms with the stale answer, and the refresh goes on`() async throws {

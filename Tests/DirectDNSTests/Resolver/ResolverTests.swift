@@ -224,7 +224,7 @@ struct ResolverTests {
     await clock.waitForSleepers()
     resolver = nil
     #expect(seen == nil)
-    #expect(clock.sleeperCount == 0)
+    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
   }
 
   // MARK: Many at once
