@@ -4,32 +4,37 @@
   internal import Glibc
 #endif
 
-/// A value behind a lock.
+/// A value behind a lock; copies are the same value behind the same lock.
 ///
 /// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer does not see the latter's futex on
 /// Linux and reports races that are none. The lock is never held across a suspension.
-@safe package final class Locked<Value>: @unchecked Sendable {
-  // Safe to share: `value` is only touched with the mutex held, and the mutex never moves.
-  private var value: Value
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+@safe package struct Locked<Value>: @unchecked Sendable {
+  // Safe to share: the value is only touched with the mutex held.
+  private let storage: Storage
 
-  package init(_ value: sending Value) {
-    self.value = value
-    unsafe mutex = .allocate(capacity: 1)
-    unsafe mutex.initialize(to: pthread_mutex_t())
-    unsafe pthread_mutex_init(mutex, nil)
+  /// The value and, at an address that never changes, its mutex: one allocation for both.
+  @safe private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+    deinit { unsafe withUnsafeMutablePointerToElements { unsafe _ = pthread_mutex_destroy($0) } }
   }
 
-  deinit {
-    unsafe pthread_mutex_destroy(mutex)
-    unsafe mutex.deallocate()
+  package init(_ value: sending Value) {
+    let buffer = unsafe Storage.create(minimumCapacity: 1) { buffer in
+      unsafe buffer.withUnsafeMutablePointerToElements { mutex in
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        unsafe pthread_mutex_init(mutex, nil)
+      }
+      return value
+    }
+    storage = unsafe unsafeDowncast(buffer, to: Storage.self)
   }
 
   package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    unsafe pthread_mutex_lock(mutex)
-    defer { unsafe pthread_mutex_unlock(mutex) }
-    return try body(&value)
+    try unsafe storage.withUnsafeMutablePointers { (value, mutex) throws(Failure) in
+      unsafe pthread_mutex_lock(mutex)
+      defer { unsafe pthread_mutex_unlock(mutex) }
+      return try unsafe body(&value.pointee)
+    }
   }
 }

@@ -2,15 +2,14 @@
 extension PoolMachine {
   /// Starts the attempts that are due; a transfer without any left has failed.
   mutating func step(_ id: TransferID, at now: Int64) {
-    while let step = transfers[id]?.state.step(at: now) {
+    while let (step, waits) = transfers.change(id, { ($0.state.step(at: now), $0.state.admission == .sharing) }) {
       switch step {
       case .start(let address, let number):
-        let waits = transfers[id]?.state.admission == .sharing
         actions.append(.connect(id, attempt: number, address, waits: waits))
       // What is known of them already takes its turn with the rest: whoever asks steps on.
       case .ask: return actions.append(.askForOthers(id))
       case .lost:
-        guard let failure = transfers[id]?.state.loss else { return }
+        guard let failure = transfers.read(id, { $0.state.loss }) else { return }
         return finish(id, .failure(failure))
       case .wait, .rest: return
       }
@@ -19,7 +18,7 @@ extension PoolMachine {
 
   /// The addresses that a transfer's race asked for, as far as they may be dialled.
   mutating func join(_ id: TransferID, _ addresses: [IPAddress], at now: Int64) {
-    transfers[id]?.state.join(addresses)
+    transfers.change(id) { $0.state.join(addresses) }
     step(id, at: now)
     noteDue(id)
   }
@@ -29,6 +28,7 @@ extension PoolMachine {
   /// Whether an attempt may open a connection: where several requests share one, only the one that goes ahead may, and
   /// those who find no room wait for it.
   mutating func mayDial(_ id: TransferID, attempt number: Int) -> Bool {
+    // A copy: connections are rare.
     guard let transfer = transfers[id], let pool = pools[transfer.pool] else { return false }
     let state = transfer.state
     if state.admission == .opening { return true }
@@ -37,7 +37,7 @@ extension PoolMachine {
       // libcurl sends it once more, on a connection of its own: beyond the cap it waits for its turn like all others.
       let isFull = pool.load.multiplexing == .always && pool.sockets.count >= limits.connectionsPerRoute
       guard isFull, state.mayBeSentAgain(joins: pool.joins) else { return true }
-      transfers[id]?.state.turnAwayCarried()
+      transfers.change(id) { $0.state.turnAwayCarried() }
       return false
     }
     guard number == 0 else { return true }
@@ -48,19 +48,28 @@ extension PoolMachine {
       return true
     case .always:
       note(transfer.pool) { $0.overflowed() }
-      return transfers[id]?.state.turnAway() != true
+      return transfers.change(id) { $0.state.turnAway() } != true
     }
   }
 
   /// An address that libcurl was about to dial is forbidden.
-  mutating func forbid(_ address: IPAddress, _ id: TransferID) { transfers[id]?.state.forbid(address) }
+  mutating func forbid(_ address: IPAddress, _ id: TransferID) {
+    transfers.change(id) { $0.state.forbid(address) }
+  }
 
   /// An attempt opened a socket.
   mutating func dialled(_ socket: Int32, _ id: TransferID, attempt number: Int) {
-    guard let transfer = transfers[id], let place = pools[transfer.pool]?.place else { return }
-    transfers[id]?.state.dialled(socket, by: number)
-    connections[socket] = Connection(pool: transfer.pool, address: transfer.state.attempt(number)?.address)
-    pools[transfer.pool]?.sockets.append(socket)
+    let dialled = transfers.change(id) { transfer in
+      transfer.state.dialled(socket, by: number)
+      return Connection(pool: transfer.pool, address: transfer.state.attempt(number)?.address)
+    }
+    guard let dialled else { return }
+    let noted = pools.change(dialled.pool) { pool in
+      pool.sockets.append(socket)
+      return pool.place
+    }
+    guard let place = noted else { return }
+    connections[socket] = dialled
     kept[place] += 1
     if connections.count > limits.connections { endIdleConnection(besides: place) }
   }
@@ -75,14 +84,13 @@ extension PoolMachine {
 
   /// A connection stands for an attempt.
   mutating func mayPass(_ id: TransferID, attempt number: Int, at now: Int64) -> Pass {
-    guard let transfer = transfers[id] else { return .no }
+    let found = transfers.read(id) { (pool: $0.pool, isCarrier: $0.state.carrier?.attempt == number) }
+    guard let (pool, isCarrier) = found else { return .no }
     let pass =
-      transfer.state.carrier?.attempt == number
-      ? mayRepeat(id, transfer.pool, attempt: number, at: now)
-      : mayBegin(id, transfer.pool, attempt: number, at: now)
+      isCarrier ? mayRepeat(id, pool, attempt: number, at: now) : mayBegin(id, pool, attempt: number, at: now)
     // Also one that is not let through: libcurl has noted by now that another one uses the connection, and repeats
     // whatever gets no response on it.
-    if case .no = pass, transfers[id]?.state.takeDialled(by: number) != true { pools[transfer.pool]?.joins += 1 }
+    if case .no = pass, transfers.change(id, { $0.state.takeDialled(by: number) }) != true { noteJoin(pool) }
     return pass
   }
 
@@ -90,21 +98,32 @@ extension PoolMachine {
   private mutating func mayBegin(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
   ) -> Pass {
-    guard transfers[id]?.state.connected(number, at: now) == true, let state = transfers[id]?.state,
-      let carrier = state.carrier
-    else { return .no }
-    stands(state.attempt(number), pool)
-    noteJoin(id, pool, attempt: number)
-    note(pool) {
-      $0.connected(carrier.address, insteadOf: state.line, opened: state.admission == .opening)
+    let begun = transfers.change(id) { transfer -> Begun? in
+      guard transfer.state.connected(number, at: now), let carrier = transfer.state.carrier,
+        let attempt = transfer.state.attempt(number)
+      else { return nil }
+      let begun = Begun(
+        carrier: carrier, attempt: attempt, line: transfer.state.line,
+        wasOpening: transfer.state.admission == .opening, losers: transfer.state.dropOthers(than: number))
+      transfer.state.settleOn(carrier.address)
+      return begun
     }
-    transfers[id]?.state.settleOn(carrier.address)
-    for other in state.attempts where other.number != number {
-      transfers[id]?.state.drop(other.number)
-      actions.append(.close(id, attempt: other.number))
-    }
+    guard case .some(.some(let begun)) = begun else { return .no }
+    stands(begun.attempt, pool)
+    noteJoin(id, pool, attempt: number, begun.carrier.address)
+    note(pool) { $0.connected(begun.carrier.address, insteadOf: begun.line, opened: begun.wasOpening) }
+    for loser in begun.losers { actions.append(.close(id, attempt: loser)) }
     noteDue(id)
-    return .first(carrier, isReused: state.attempt(number)?.socket == nil)
+    return .first(begun.carrier, isReused: begun.attempt.socket == nil)
+  }
+
+  /// What a transfer was when it got its connection.
+  private struct Begun {
+    let carrier: TransferState.Carrier
+    let attempt: TransferState.Attempt
+    let line: IPAddress?
+    let wasOpening: Bool
+    let losers: [Int]
   }
 
   /// Whether libcurl may send a request once more, on another connection.
@@ -115,31 +134,37 @@ extension PoolMachine {
   private mutating func mayRepeat(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
   ) -> Pass {
-    guard let state = transfers[id]?.state, let joins = pools[pool]?.joins else { return .no }
+    guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
     // libcurl keeps the connection, whatever becomes of the request.
     stands(state.attempt(number), pool)
     guard case .sent = state.phase else { return .no }
     guard state.mayBeSentAgain(joins: joins) else {
-      transfers[id]?.state.refuseRepetition()
+      transfers.change(id) { $0.state.refuseRepetition() }
       return .no
     }
-    transfers[id]?.state.noteRepetition(joins: joins)
-    transfers[id]?.state.moved(at: now)
-    noteJoin(id, pool, attempt: number)
+    transfers.change(id) { transfer in
+      transfer.state.noteRepetition(joins: joins)
+      transfer.state.moved(at: now)
+    }
+    noteJoin(id, pool, attempt: number, state.attempt(number)?.address)
     return .again
   }
 
   /// Notes whether a request opened its connection: as long as nobody joins it there, libcurl repeats the request for
   /// one reason alone, which is that it was refused.
-  private mutating func noteJoin(_ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int) {
-    let isNew = transfers[id]?.state.takeDialled(by: number) ?? false
-    if !isNew { pools[pool]?.joins += 1 }
-    let address = transfers[id]?.state.attempt(number)?.address
-    if !isNew, let load = pools[pool]?.load, load.multiplexing == .unknown, load.isShared(address) {
+  private mutating func noteJoin(
+    _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, _ address: IPAddress?
+  ) {
+    let isNew = transfers.change(id) { $0.state.takeDialled(by: number) } ?? false
+    if !isNew { noteJoin(pool) }
+    if !isNew, pools.read(pool, { $0.load.multiplexing == .unknown && $0.load.isShared(address) }) == true {
       note(pool) { $0.learned(isMultiplexed: true) }
     }
-    transfers[id]?.state.joined(after: isNew ? pools[pool]?.joins : nil)
+    let joins = isNew ? pools.read(pool) { $0.joins } : nil
+    transfers.change(id) { $0.state.joined(after: joins) }
   }
+
+  private mutating func noteJoin(_ pool: SlabID<Pool>) { pools.change(pool) { $0.joins += 1 } }
 
   private mutating func stands(_ attempt: TransferState.Attempt?, _ pool: SlabID<Pool>) {
     guard let attempt, let socket = attempt.socket, connections[socket]?.stands == false else { return }
@@ -150,7 +175,9 @@ extension PoolMachine {
   // MARK: What libcurl tells
 
   /// Something of the request went out, or of the response's head came in.
-  mutating func moved(_ id: TransferID, at now: Int64) { transfers[id]?.state.moved(at: now) }
+  mutating func moved(_ id: TransferID, at now: Int64) {
+    transfers.change(id) { $0.state.moved(at: now) }
+  }
 
   /// A response's head is complete.
   ///
@@ -158,9 +185,10 @@ extension PoolMachine {
   ///   - id: the transfer.
   ///   - isMultiplexed: whether the connection carries several requests; nil where the response does not tell.
   mutating func headIsComplete(_ id: TransferID, isMultiplexed: Bool?) {
-    guard transfers[id]?.state.headIsComplete() == true, let isMultiplexed, let pool = transfers[id]?.pool,
-      let multiplexing = pools[pool]?.load.multiplexing
-    else { return }
+    let found = transfers.change(id) { $0.state.headIsComplete() ? $0.pool : nil } ?? nil
+    guard let pool = found, let isMultiplexed, let multiplexing = pools.read(pool, { $0.load.multiplexing }) else {
+      return
+    }
     if multiplexing == .unknown || (multiplexing == .always) != isMultiplexed {
       note(pool) { $0.learned(isMultiplexed: isMultiplexed) }
     }
@@ -176,14 +204,18 @@ extension PoolMachine {
 
   /// libcurl is done with an attempt.
   mutating func ended(_ id: TransferID, attempt number: Int, _ ending: Ending, at now: Int64) {
+    if ending == .complete, transfers.read(id, { $0.state.isReceiving(from: number) }) == true {
+      return finish(id, .success(()))
+    }
     guard let transfer = transfers[id], transfer.state.attempt(number) != nil else { return }
     guard let carrier = transfer.state.carrier else { return failed(id, number, ending, at: now) }
     guard carrier.attempt == number else {
-      transfers[id]?.state.drop(number)
+      transfers.change(id) { $0.state.drop(number) }
       return actions.append(.close(id, attempt: number))
     }
     if transfer.state.isTurnedAway, transfer.state.terms.canStartOver {
-      transfers[id]?.state.noteRepetition(joins: pools[transfer.pool]?.joins ?? 0)
+      let joins = pools.read(transfer.pool) { $0.joins } ?? 0
+      transfers.change(id) { $0.state.noteRepetition(joins: joins) }
       return requeue(id)
     }
     switch ending {
@@ -191,8 +223,10 @@ extension PoolMachine {
     case .aborted where isAnswered(transfer.state): finish(id, .success(()))
     case .aborted(let reason), .failed(let reason):
       guard transfer.state.isStranded else { return finish(id, .failure(transfer.state.breakdown(reason))) }
-      guard pools[transfer.pool]?.load.multiplexing != .never else { return asked(id, wasRefused: false) }
-      transfers[id]?.state.ask(at: now)
+      guard pools.read(transfer.pool, { $0.load.multiplexing }) != .never else {
+        return asked(id, wasRefused: false)
+      }
+      transfers.change(id) { $0.state.ask(at: now) }
       actions.append(.ask(id, attempt: number))
     }
   }
@@ -204,7 +238,7 @@ extension PoolMachine {
 
   /// Whether HTTP/2 refused a request unprocessed is known.
   mutating func asked(_ id: TransferID, wasRefused: Bool) {
-    guard let failure = transfers[id]?.state.stranding(wasRefused: wasRefused) else { return }
+    guard let failure = transfers.read(id, { $0.state.stranding(wasRefused: wasRefused) }) else { return }
     finish(id, .failure(failure))
   }
 
@@ -217,7 +251,7 @@ extension PoolMachine {
       case .aborted(let reason), .failed(let reason): reason
       }
     if let address = state.attempt(number)?.address { actions.append(.tell(id, failed: address, reason)) }
-    transfers[id]?.state.fail(number, reason)
+    transfers.change(id) { $0.state.fail(number, reason) }
     actions.append(.close(id, attempt: number))
     if case .invalidRequest = reason { return finish(id, .failure(TransferFailure(reason))) }
     // What was judged before and is dialled now is not the same: nothing else is tried.
@@ -233,8 +267,11 @@ extension PoolMachine {
   /// A socket is closed.
   mutating func closed(_ socket: Int32) {
     guard let connection = connections.removeValue(forKey: socket) else { return }
-    if let place = pools[connection.pool]?.place { kept[place] -= 1 }
-    pools[connection.pool]?.sockets.removeAll { $0 == socket }
+    let place = pools.change(connection.pool) { pool in
+      pool.sockets.removeAll { $0 == socket }
+      return pool.place
+    }
+    if let place { kept[place] -= 1 }
     // Also where it never stood: its pool may be left with nothing.
     note(connection.pool) { if connection.stands { $0.closed(connection.address) } }
   }
@@ -244,8 +281,7 @@ extension PoolMachine {
   /// libcurl does so among the connections that are kept in one place.
   private mutating func endIdleConnection(besides place: Int) {
     let idle = connections.filter { _, connection in
-      guard connection.stands, let pool = pools[connection.pool] else { return false }
-      return pool.place != place && pool.load.running == 0
+      connection.stands && pools.read(connection.pool) { $0.place != place && $0.load.running == 0 } == true
     }.keys.min()
     guard let idle else { return }
     // libcurl closes it when it looks at that place's connections next.
@@ -257,7 +293,7 @@ extension PoolMachine {
   mutating func closeIdle(_ address: IPAddress?) {
     let idle = connections.filter { _, connection in
       connection.stands && (address == nil || connection.address == address)
-        && pools[connection.pool]?.load.isBusy(connection.address) == false
+        && pools.read(connection.pool) { $0.load.isBusy(connection.address) } == false
     }
     // In an order, so that the same happens each time.
     for socket in idle.keys.sorted() { actions.append(.endConnection(socket)) }

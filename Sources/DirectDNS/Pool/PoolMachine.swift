@@ -142,11 +142,10 @@ struct PoolMachine<Route: Hashable> {
 
   /// Ends a transfer, wherever it is.
   mutating func finish(_ id: TransferID, _ result: Result<Void, TransferFailure>) {
-    guard let transfer = transfers[id] else { return }
+    guard let transfer = transfers.remove(id) else { return }
     let state = transfer.state
     actions.append(.end(id, result))
     for attempt in state.attempts { actions.append(.close(id, attempt: attempt.number)) }
-    transfers.remove(id)
     guard !state.isWaiting else {
       waitingCount -= 1
       return note(transfer.pool) { _ in }
@@ -160,13 +159,15 @@ struct PoolMachine<Route: Hashable> {
   // MARK: The line
 
   private func admission(to pool: SlabID<Pool>) -> PoolLoad.Admission? {
-    let admission = pools[pool]?.load.admission(free: limits.connections - taken)
+    let free = limits.connections - taken
+    let admission = pools.read(pool) { $0.load.admission(free: free) }
     return admission == .reuse || admission == .open ? admission : nil
   }
 
   private mutating func admitWaiting(at now: Int64) {
     while let pool = waiting.nextPool {
-      switch pools[pool]?.load.admission(free: limits.connections - taken) {
+      let free = limits.connections - taken
+      switch pools.read(pool, { $0.load.admission(free: free) }) {
       case .reuse: take(from: pool, .reuse, at: now)
       case .open: take(from: pool, .open, at: now)
       case .poolIsFull, nil: waiting.parkNext()
@@ -177,8 +178,8 @@ struct PoolMachine<Route: Hashable> {
 
   /// Where every connection is taken, those that multiplex may still have room.
   private mutating func admitOntoStanding(at now: Int64) {
-    for pool in changed where pools[pool]?.load.multiplexing != .never {
-      while pools[pool]?.load.admission(free: 0) == .reuse, waiting.isWaiting(in: pool) {
+    for pool in changed where pools.read(pool, { $0.load.multiplexing }) != .never {
+      while pools.read(pool, { $0.load.admission(free: 0) }) == .reuse, waiting.isWaiting(in: pool) {
         take(from: pool, .reuse, at: now)
       }
     }
@@ -186,7 +187,7 @@ struct PoolMachine<Route: Hashable> {
 
   /// Begins the first that waits in a pool, if it still does.
   private mutating func take(from pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64) {
-    guard let id = waiting.popFirst(in: pool), transfers[id] != nil else { return }
+    guard let id = waiting.popFirst(in: pool), transfers.has(id) else { return }
     waitingCount -= 1
     begin(id, in: pool, admission, at: now)
   }
@@ -194,17 +195,21 @@ struct PoolMachine<Route: Hashable> {
   private mutating func begin(
     _ id: TransferID, in pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64
   ) {
-    guard let load = pools[pool]?.load, let terms = transfers[id]?.state.terms else { return }
+    guard let multiplexing = pools.read(pool, { $0.load.multiplexing }),
+      let (wanted, isProxied) = transfers.read(id, { ($0.state.terms.addresses, $0.state.terms.isProxied) })
+    else { return }
     let role: TransferState.Admission =
-      switch load.multiplexing {
+      switch multiplexing {
       case .never: .any
       case .unknown: admission == .open ? .opening : .any
       case .always: admission == .open ? .opening : .sharing
       }
-    let addresses = load.ordered(ConnectionRace.interleaved(terms.addresses))
-    transfers[id]?.state.begin(role, addresses, delay: limits.attemptDelay, at: now)
+    let interleaved = ConnectionRace.interleaved(wanted)
+    let addresses = pools.read(pool) { $0.load.ordered(interleaved) } ?? interleaved
+    let delay = limits.attemptDelay
+    transfers.change(id) { $0.state.begin(role, addresses, delay: delay, at: now) }
     note(pool) { $0.started(addresses.first, opens: role == .opening) }
-    if terms.isProxied {
+    if isProxied {
       actions.append(.connect(id, attempt: 0, nil, waits: role == .sharing))
     } else {
       step(id, at: now)
@@ -217,7 +222,7 @@ struct PoolMachine<Route: Hashable> {
     guard let transfer = transfers[id] else { return }
     for attempt in transfer.state.attempts { actions.append(.close(id, attempt: attempt.number)) }
     actions.append(.startOver(id))
-    transfers[id]?.state.requeue()
+    transfers.change(id) { $0.state.requeue() }
     note(transfer.pool) {
       $0.ended(transfer.state.line, wasOpening: false, wasConnected: transfer.state.carrier != nil)
     }
@@ -229,12 +234,15 @@ struct PoolMachine<Route: Hashable> {
 
   /// Changes what is known of a pool's connections, and what follows from it.
   mutating func note(_ pool: SlabID<Pool>, _ change: (inout PoolLoad) -> Void) {
-    guard let before = pools[pool]?.load.weight else { return }
-    pools[pool]?.change(change)
-    taken += (pools[pool]?.load.weight ?? 0) - before
-    guard pools[pool]?.isChanged == false else { return }
-    pools[pool]?.isChanged = true
-    changed.append(pool)
+    let noted = pools.change(pool) { pool in
+      let before = pool.load.weight
+      change(&pool.load)
+      defer { pool.isChanged = true }
+      return (added: pool.load.weight - before, isNews: !pool.isChanged)
+    }
+    guard let noted else { return }
+    taken += noted.added
+    if noted.isNews { changed.append(pool) }
   }
 
   // MARK: Time
@@ -244,19 +252,21 @@ struct PoolMachine<Route: Hashable> {
   /// - Returns: the instant before which nothing will be due.
   mutating func settle(at now: Int64) -> Int64 {
     repeat {
-      let known = transfers
-      for pool in changed { waiting.dropFirst(in: pool) { known[$0] == nil } }
+      if waiting.count > 0 {
+        let known = transfers
+        for pool in changed { waiting.dropFirst(in: pool) { !known.has($0) } }
+      }
       if waiting.count > 0, !changed.isEmpty {
         for pool in changed { waiting.unpark(pool) }
         admitWaiting(at: now)
       }
       for pool in changed {
-        pools[pool]?.isChanged = false
-        guard let known = pools[pool], known.load.isEmpty, known.sockets.isEmpty, !waiting.isWaiting(in: pool) else {
-          continue
+        let isEmpty = pools.change(pool) { pool in
+          pool.isChanged = false
+          return pool.load.isEmpty && pool.sockets.isEmpty
         }
-        poolOf[known.route] = nil
-        pools.remove(pool)
+        guard isEmpty == true, !waiting.isWaiting(in: pool), let forgotten = pools.remove(pool) else { continue }
+        poolOf[forgotten.route] = nil
       }
       changed.removeAll(keepingCapacity: true)
       if nextDue <= now { checkTimers(at: now) }
@@ -266,19 +276,19 @@ struct PoolMachine<Route: Hashable> {
 
   private mutating func checkTimers(at now: Int64) {
     for id in transfers.ids {
-      if let timer = transfers[id]?.state.exceeded(at: now) {
+      if let timer = transfers.read(id, { $0.state.exceeded(at: now) }) ?? nil {
         timeOut(id, timer)
       } else {
         step(id, at: now)
       }
     }
-    nextDue = transfers.ids.reduce(.max) { min($0, transfers[$1]?.state.due ?? .max) }
+    nextDue = .max
+    for id in transfers.ids { noteDue(id) }
   }
 
   private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer) {
-    guard let known = transfers[id]?.state.failed.count, let failure = transfers[id]?.state.timeOut(timer) else {
-      return
-    }
+    let found = transfers.change(id) { ($0.state.failed.count, $0.state.timeOut(timer)) }
+    guard let (known, failure) = found else { return }
     for attempt in failure.attempts.dropFirst(known) {
       actions.append(.tell(id, failed: attempt.address, attempt.reason))
     }
@@ -286,9 +296,7 @@ struct PoolMachine<Route: Hashable> {
   }
 
   /// Wakes the timers for a transfer whose state has changed.
-  mutating func noteDue(_ id: TransferID) { nextDue = min(nextDue, transfers[id]?.state.due ?? .max) }
-}
-
-extension PoolMachine.Pool {
-  fileprivate mutating func change(_ change: (inout PoolLoad) -> Void) { change(&load) }
+  mutating func noteDue(_ id: TransferID) {
+    nextDue = min(nextDue, transfers.read(id) { $0.state.due } ?? .max)
+  }
 }

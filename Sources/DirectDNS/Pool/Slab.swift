@@ -30,25 +30,41 @@ struct Slab<Element> {
     return SlabID(index: index, serial: places[index].serial)
   }
 
-  private func has(_ id: SlabID<Element>) -> Bool { id.index < places.count && places[id.index].serial == id.serial }
+  /// Whether a value is still there.
+  func has(_ id: SlabID<Element>) -> Bool { id.index < places.count && places[id.index].serial == id.serial }
 
-  /// A value; nil for one that was removed.
-  subscript(id: SlabID<Element>) -> Element? {
-    _read {
-      if has(id) { yield places[id.index].element } else { yield nil }
-    }
-    _modify {
-      var none: Element?
-      if has(id) { yield &places[id.index].element } else { yield &none }
+  /// A copy of a value; nil for one that was removed.
+  subscript(id: SlabID<Element>) -> Element? { has(id) ? places[id.index].element : nil }
+
+  /// Looks at a value where it is: to copy one costs a retain for each of its parts.
+  ///
+  /// - Returns: what was found; nil for a value that was removed.
+  @inline(__always)
+  func read<Result>(_ id: SlabID<Element>, _ body: (borrowing Element) -> Result) -> Result? {
+    let places = places.span
+    guard id.index < places.count, places[id.index].serial == id.serial else { return nil }
+    switch places[id.index].element {
+    case .some(let element): return body(element)
+    case nil: return nil
     }
   }
 
-  /// Forgets a value; its number means nothing from then on.
-  mutating func remove(_ id: SlabID<Element>) {
-    guard self[id] != nil else { return }
-    places[id.index].element = nil
+  /// Changes a value where it is.
+  ///
+  /// - Returns: what came of it; nil for a value that was removed.
+  @inline(__always) @discardableResult
+  mutating func change<Result>(_ id: SlabID<Element>, _ body: (inout Element) -> Result) -> Result? {
+    guard has(id), places[id.index].element != nil else { return nil }
+    return body(&places[id.index].element!)
+  }
+
+  /// Takes a value out; its number means nothing from then on.
+  @discardableResult
+  mutating func remove(_ id: SlabID<Element>) -> Element? {
+    guard has(id), let element = places[id.index].element.take() else { return nil }
     places[id.index].serial &+= 1
     free.append(id.index)
+    return element
   }
 
   /// The numbers of all values, in no order that matters.

@@ -116,6 +116,11 @@ struct TransferState {
     }
   }
 
+  /// Whether an attempt carries it, and its response's body comes or was complete with the head.
+  func isReceiving(from number: Int) -> Bool {
+    if case .receiving(let carrier) = phase { carrier.attempt == number && !isTurnedAway } else { false }
+  }
+
   var isTurnedAway: Bool { if case .turnedAway = turn { true } else { false } }
 
   private var hasRepeated: Bool {
@@ -197,6 +202,16 @@ struct TransferState {
   mutating func settleOn(_ address: IPAddress?) {
     line = address
     admission = .any
+  }
+
+  /// Those that lost the race are over.
+  ///
+  /// - Returns: their numbers.
+  mutating func dropOthers(than number: Int) -> [Int] {
+    guard attempts.count > 1 else { return [] }
+    let losers = attempts.map(\.number).filter { $0 != number }
+    attempts.removeAll { $0.number != number }
+    return losers
   }
 
   /// An attempt is over.

@@ -49,11 +49,15 @@ extension CurlExchanges: CurlAttemptEvents {
     let isHTTP2 = exchange.lines.isHTTP2
     machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
     if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
-    guard let state = machine.transfers[attempt.id]?.state, let carrier = state.carrier else { return }
-    var head = CurlHead(
-      bytes: exchange.lines.takeHead(), address: carrier.address,
-      isReused: state.attempt(carrier.attempt)?.socket == nil, connect: nil, tls: nil, wait: now - carrier.since,
-      slower: state.slower, attempts: state.failed)
+    let (bytes, now) = (exchange.lines.takeHead(), now)
+    let found = machine.transfers.read(attempt.id) { transfer -> CurlHead? in
+      guard let carrier = transfer.state.carrier else { return nil }
+      return CurlHead(
+        bytes: bytes, address: carrier.address, isReused: transfer.state.attempt(carrier.attempt)?.socket == nil,
+        connect: nil, tls: nil, wait: now - carrier.since, slower: transfer.state.slower,
+        attempts: transfer.state.failed)
+    }
+    guard case .some(.some(var head)) = found else { return }
     if !head.isReused {
       let connected = attempt.time(CURLINFO_CONNECT_TIME_T)
       head.connect = connected

@@ -58,8 +58,7 @@ final class CurlExchanges: CurlDriver {
   func takeCrowdedSockets() -> [curl_socket_t] {
     var crowded: [curl_socket_t] = []
     for (pool, count) in started where count > 1 {
-      guard let pool = machine.pools[pool], pool.load.multiplexing == .always else { continue }
-      crowded += pool.sockets
+      crowded += machine.pools.read(pool) { $0.load.multiplexing == .always ? $0.sockets : [] } ?? []
     }
     started.removeAll(keepingCapacity: true)
     return crowded
@@ -151,7 +150,7 @@ final class CurlExchanges: CurlDriver {
   }
 
   private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
-    guard let exchange = exchanges[id.index], let pool = machine.transfers[id]?.pool else { return }
+    guard let exchange = exchanges[id.index], let pool = machine.transfers.read(id, { $0.pool }) else { return }
     guard let attempt = newAttempt(in: pool) else {
       let failure = TransferError.invalidRequest("libcurl has no memory for a transfer")
       return machine.ended(id, attempt: number, .failed(failure), at: now)
@@ -163,7 +162,7 @@ final class CurlExchanges: CurlDriver {
     } else {
       started.append((pool, 1))
     }
-    attempt.start(on: multi(machine.pools[pool]?.place ?? 0))
+    attempt.start(on: multi(machine.pools.read(pool) { $0.place } ?? 0))
   }
 
   /// The handle that keeps the connections of so manieth place.
