@@ -86,7 +86,7 @@ extension DirectClient {
     }
     return await withTaskCancellationHandler {
       await exchange.head {
-        if !loop.post(.start(exchange)) { exchange.deliver(end: .failure(TransferFailure(.shutDown))) }
+        if !loop.post(.start(exchange)) { exchange.deliver(end: .failure(TransferFailure(.shutDown))).resume() }
       }
     } onCancel: {
       // A task that was cancelled before it began cancels first and starts then; the mailbox keeps that order.

@@ -37,6 +37,9 @@ protocol CurlDriver: AnyObject, SendableMetatype {
   /// The present, by ``CurlTime``: read once when the thread wakes up, since a turn is short.
   var now: Int64 { get set }
 
+  /// Whether tasks run on the thread, too: set before the first one does.
+  var runsTasks: Bool { get set }
+
   /// The handles of its transfers: the one that it was given, and others that it made.
   var multis: [CurlMulti] { get }
 

@@ -34,6 +34,7 @@ final class CurlQueries: CurlDriver {
   private let multi: CurlMulti
   let multis: [CurlMulti]
   var now = CurlTime.now
+  var runsTasks = false
   private var lanes: [ObjectIdentifier: Lane] = [:]
   private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
   /// No running transfer's time is over before this.

@@ -42,6 +42,8 @@ struct CurlThread<Driver: CurlDriver>: ~Copyable {
 
   private func runTasks(_ tasks: inout [CurlTask<Driver>]) {
     mailbox.takeTasks(into: &tasks)
+    guard !tasks.isEmpty else { return }
+    driver.runsTasks = true
     for task in tasks { task.run() }
     tasks.removeAll(keepingCapacity: true)
   }

@@ -79,25 +79,44 @@ internal import Synchronization
   }
 
   /// Hands over what has come since the last time.
-  func deliver(head: CurlHead? = nil, end: Result<CurlEnd, TransferFailure>? = nil) {
-    var headWaiter: UnsafeContinuation<Result<CurlHead, TransferFailure>, Never>?
-    var bodyWaiter: UnsafeContinuation<Void, Never>?
+  ///
+  /// - Returns: who waits for it, and is to be resumed.
+  func deliver(head: CurlHead? = nil, end: Result<CurlEnd, TransferFailure>? = nil) -> Waiters {
+    var waiters = Waiters()
     shared.withLock { shared in
       if let end { shared.end = end }
       if !incoming.isEmpty {
         shared.body.append(&incoming)
         unread.store(shared.body.bytes.count, ordering: .relaxed)
       }
-      if head != nil || end != nil { unsafe swap(&headWaiter, &shared.headWaiter) }
-      unsafe swap(&bodyWaiter, &shared.bodyWaiter)
+      if head != nil || end != nil, let waiter = unsafe shared.headWaiter.take() {
+        unsafe waiters.head = (waiter, head.map { .success($0) } ?? .failure(TransferFailure(endedWith: end)))
+      }
+      unsafe waiters.body = shared.bodyWaiter.take()
     }
-    if let headWaiter = unsafe headWaiter {
-      unsafe headWaiter.resume(returning: head.map { .success($0) } ?? .failure(TransferFailure(endedWith: end)))
-    }
-    unsafe bodyWaiter?.resume()
     if end != nil {
       onEnd?()
       onEnd = nil
+    }
+    return waiters
+  }
+
+  /// Those who wait for what was handed over.
+  @safe struct Waiters: @unchecked Sendable {
+    // Each is resumed once: by whoever took them out of an exchange.
+    fileprivate var head: (UnsafeContinuation<Result<CurlHead, TransferFailure>, Never>, Result<CurlHead, TransferFailure>)?
+    fileprivate var body: UnsafeContinuation<Void, Never>?
+
+    fileprivate init() {
+      unsafe head = nil
+      unsafe body = nil
+    }
+
+    var isEmpty: Bool { unsafe head == nil && body == nil }
+
+    func resume() {
+      if let (waiter, result) = unsafe head { unsafe waiter.resume(returning: result) }
+      unsafe body?.resume()
     }
   }
 

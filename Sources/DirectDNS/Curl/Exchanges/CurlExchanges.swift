@@ -1,4 +1,5 @@
 internal import CDirectDNSCurl
+internal import Dispatch
 
 /// The exchanges of one loop: carries out what its ``PoolMachine`` decides, and tells it what libcurl does.
 final class CurlExchanges: CurlDriver {
@@ -19,6 +20,8 @@ final class CurlExchanges: CurlDriver {
   let settings: CurlExchangeSettings
   private(set) var multis: [CurlMulti]
   var now = CurlTime.now
+  /// Whether somebody has tasks run on the loop's thread.
+  var runsTasks = false
   let sockets: CurlSockets
   private let share = CurlShare()
   var machine: Machine
@@ -97,7 +100,7 @@ final class CurlExchanges: CurlDriver {
   private func start(_ exchange: CurlExchange) {
     guard case .new = exchange.place else {
       exchange.place = .done
-      return exchange.deliver(end: .failure(TransferFailure(.cancelled)))
+      return exchange.deliver(end: .failure(TransferFailure(.cancelled))).resume()
     }
     let order = exchange.order
     let id = machine.start(order.terms, order.route, order.route.multiplexing, at: now)
@@ -238,15 +241,31 @@ final class CurlExchanges: CurlDriver {
     due.append(exchange)
   }
 
-  /// Last in a turn: all who waited for it are woken together, instead of running in its midst one by one.
+  /// Last in a turn: all who waited for it are resumed together, instead of running in its midst one by one.
   private func handOver() {
+    var waiters: [CurlExchange.Waiters] = []
     for exchange in due {
       exchange.handover.isDue = false
       let (head, end) = (exchange.handover.head.take(), exchange.handover.end.take())
       if end == nil { reportProgress(exchange, isLast: false) }
-      if head != nil || end != nil || !exchange.incoming.isEmpty { exchange.deliver(head: head, end: end) }
+      guard head != nil || end != nil || !exchange.incoming.isEmpty else { continue }
+      let found = exchange.deliver(head: head, end: end)
+      if !found.isEmpty { waiters.append(found) }
     }
     due.removeAll(keepingCapacity: true)
+    resume(waiters)
+  }
+
+  /// Resumes tasks: many of them from the shared pool.
+  ///
+  /// A thread of the pool that is woken for the first of them may take the processor at once, and sleep again before the
+  /// second one is resumed: two switches for each task. Tasks that run on this thread are best resumed here.
+  private func resume(_ waiters: [CurlExchange.Waiters]) {
+    guard waiters.count > 1, !runsTasks else {
+      for waiter in waiters { waiter.resume() }
+      return
+    }
+    DispatchQueue.global().async { for waiter in waiters { waiter.resume() } }
   }
 
   private func reportProgress(_ exchange: CurlExchange, isLast: Bool) {
