@@ -19,8 +19,16 @@ public struct ConfigurationFile: Sendable {
   enum SystemKey: String, ConfigurationKey { case enabled, servers }
 
   enum CacheKey: String, ConfigurationKey {
-    case minimumTTL, maximumTTL, grace, maximumStale, patience, minimumNegativeTTL, maximumNegativeTTL,
-      negativeTTLWithoutSOA, minimumFailureMemory, maximumFailureMemory, staleRecheck, refreshesAhead
+    case minimumTTL, maximumTTL, grace, maximumStale, clientResponseTimeout, minimumNegativeTTL, maximumNegativeTTL,
+      negativeTTLWithoutSOA, minimumFailureTTL, maximumFailureTTL, failureRecheck, refreshesAhead
+
+    /// From before the terms of RFC 8767 and RFC 9520 were taken on.
+    static var formerNames: [String: Self] {
+      [
+        "patience": .clientResponseTimeout, "minimumFailureMemory": .minimumFailureTTL,
+        "maximumFailureMemory": .maximumFailureTTL, "staleRecheck": .failureRecheck,
+      ]
+    }
   }
 
   /// Where it was read from, for errors.
@@ -237,9 +245,9 @@ extension CachePolicy {
   static var times: [(key: ConfigurationFile.CacheKey, property: WritableKeyPath<CachePolicy, Duration>)] {
     [
       (.minimumTTL, \.minimumTTL), (.maximumTTL, \.maximumTTL), (.grace, \.grace), (.maximumStale, \.maximumStale),
-      (.patience, \.patience), (.minimumNegativeTTL, \.minimumNegativeTTL),
-      (.maximumNegativeTTL, \.maximumNegativeTTL), (.minimumFailureMemory, \.minimumFailureMemory),
-      (.maximumFailureMemory, \.maximumFailureMemory), (.staleRecheck, \.staleRecheck),
+      (.clientResponseTimeout, \.clientResponseTimeout), (.minimumNegativeTTL, \.minimumNegativeTTL),
+      (.maximumNegativeTTL, \.maximumNegativeTTL), (.minimumFailureTTL, \.minimumFailureTTL),
+      (.maximumFailureTTL, \.maximumFailureTTL), (.failureRecheck, \.failureRecheck),
     ]
   }
 }

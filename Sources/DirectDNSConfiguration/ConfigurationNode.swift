@@ -1,7 +1,14 @@
 package import DirectDNS
 
 /// The keys of one kind of object in the configuration file.
-package protocol ConfigurationKey: CodingKey, CaseIterable, RawRepresentable, Hashable where RawValue == String {}
+package protocol ConfigurationKey: CodingKey, CaseIterable, RawRepresentable, Hashable where RawValue == String {
+  /// What keys were called before: files that have those names are read as ever.
+  static var formerNames: [String: Self] { get }
+}
+
+extension ConfigurationKey {
+  package static var formerNames: [String: Self] { [:] }
+}
 
 /// A value of the file and the way to it.
 package struct ConfigurationNode: Sendable {
@@ -116,7 +123,15 @@ package struct ConfigurationNode: Sendable {
   package func object<Key: ConfigurationKey>(
     _: Key.Type, _ expectation: String = "Give an object."
   ) throws(ConfigurationFault) -> ConfigurationObject<Key> {
-    guard case .object(let values) = value else { throw fault(expectation) }
+    guard case .object(var values) = value else { throw fault(expectation) }
+    for (former, key) in Key.formerNames {
+      guard let value = values.removeValue(forKey: former) else { continue }
+      guard values.updateValue(value, forKey: key.rawValue) == nil else {
+        throw ConfigurationFault(
+          "\(child(former, .null).path) is what \(key.rawValue) was called before, and both are there. Keep \(key.rawValue)."
+        )
+      }
+    }
     if let unknown = values.keys.sorted().first(where: { Key(rawValue: $0) == nil }) {
       // What stands there is not shown: a secret under a misspelt key is a secret still.
       let known = Key.allCases.map(\.rawValue).joined(separator: ", ")

@@ -12,8 +12,8 @@ public final class RedisAnswerStore: FleetAnswerStore {
 
   private let keys: RedisKeys
   private let clock: any ResolverClock
-  private let asker: RedisLane
-  private let writer: RedisLane
+  private let asker: RedisWorker
+  private let writer: RedisWorker
 
   /// Creates a store; it connects when it is first used.
   ///
@@ -23,8 +23,8 @@ public final class RedisAnswerStore: FleetAnswerStore {
   public init(_ configuration: RedisStoreConfiguration, clock: any ResolverClock = SystemClock()) {
     keys = RedisKeys(prefix: configuration.prefix)
     self.clock = clock
-    asker = RedisLane(configuration, "redis.ask")
-    writer = RedisLane(configuration, "redis.write")
+    asker = RedisWorker(configuration, "redis.ask")
+    writer = RedisWorker(configuration, "redis.write")
   }
 
   /// Always `redis`.

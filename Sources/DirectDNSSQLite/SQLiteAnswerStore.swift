@@ -11,8 +11,8 @@ internal import Logging
 /// of another.
 public final class SQLiteAnswerStore: AnswerStore {
   private let configuration: SQLiteStoreConfiguration
-  private let reader: SQLiteLane
-  private let writer: SQLiteLane
+  private let reader: SQLiteWorker
+  private let writer: SQLiteWorker
 
   /// Creates a store; nothing happens to the file yet.
   ///
@@ -29,8 +29,8 @@ public final class SQLiteAnswerStore: AnswerStore {
     let once: @Sendable (String) -> Void = { text in
       if told.withLock({ $0.insert(text).inserted }) { tell(text) }
     }
-    reader = SQLiteLane(configuration, "sqlite.read", notice: once)
-    writer = SQLiteLane(configuration, "sqlite.write", notice: once)
+    reader = SQLiteWorker(configuration, "sqlite.read", notice: once)
+    writer = SQLiteWorker(configuration, "sqlite.write", notice: once)
   }
 
   /// Always `sqlite`.

@@ -69,7 +69,7 @@ extension CommandContext {
     // A refresh behind an answer would never come about in a process that ends with it. One that is told to end does not
     // wait for what has yet to be learned.
     let isToldToEnd = [.success(.interrupted), .success(.terminated)].contains(outcome)
-    if store != nil, !isToldToEnd { await resolver.finishQueries(within: configuration.cache.patience) }
+    if store != nil, !isToldToEnd { await resolver.finishQueries(within: configuration.cache.clientResponseTimeout) }
     let flush = await resolver.shutDown(flushingWithin: Resolver.flushLimit)
     notice.ended(flush)
     return try outcome.get().joined(judge(flush))

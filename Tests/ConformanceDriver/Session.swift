@@ -88,11 +88,11 @@ struct Session {
     var cache = CachePolicy(grace: .zero, refreshesAhead: false)
     cache.minimumTTL = .seconds(settings.min_ttl ?? 0)
     if let seconds = settings.max_stale { cache.maximumStale = .seconds(seconds) }
-    if let milliseconds = settings.client_timeout_ms { cache.patience = .milliseconds(milliseconds) }
+    if let milliseconds = settings.client_timeout_ms { cache.clientResponseTimeout = .milliseconds(milliseconds) }
     if let seconds = settings.failure_recheck_s {
-      cache.staleRecheck = .seconds(seconds)
-      cache.minimumFailureMemory = .seconds(seconds)
-      cache.maximumFailureMemory = .seconds(seconds)
+      cache.failureRecheck = .seconds(seconds)
+      cache.minimumFailureTTL = .seconds(seconds)
+      cache.maximumFailureTTL = .seconds(seconds)
     }
     configuration.cache = cache
     expired = settings.stale == false ? .refused : .allowed

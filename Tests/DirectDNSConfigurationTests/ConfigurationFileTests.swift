@@ -39,7 +39,8 @@ import Testing
     (#"{ timeout: "5" }"#, #"timeout is "5". Give a number of seconds, more than 0"#),
     (#"{ timeout: 0 }"#, "timeout is 0. Give"), (#"{ timeout: -1.5 }"#, "timeout is -1.5. Give"),
     (#"{ timeout: Infinity }"#, "timeout is inf"), (#"{ cache: { grace: -1 } }"#, "cache.grace is -1. Give"),
-    (#"{ cache: { patience: true } }"#, "cache.patience is true"), (#"{ cache: [] }"#, "cache is a list"),
+    (#"{ cache: { clientResponseTimeout: true } }"#, "cache.clientResponseTimeout is true"),
+    (#"{ cache: [] }"#, "cache is a list"),
     (
       #"{ cache: { minimumTTL: 100, maximumTTL: 50 } }"#,
       "cache.minimumTTL is 100. minimumTTL may not be greater"
@@ -128,6 +129,23 @@ import Testing
     #expect(file.authorities == [path, "/b.pem"])
   }
 
+  @Test func `keys have their former names as well, and only one of both`() throws {
+    let cache = try file(
+      "{ cache: { patience: 0.05, minimumFailureMemory: 2, maximumFailureMemory: 3, staleRecheck: 4 } }"
+    ).cache
+    #expect(cache.clientResponseTimeout == .milliseconds(50))
+    #expect(cache.minimumFailureTTL == .seconds(2) && cache.maximumFailureTTL == .seconds(3))
+    #expect(cache.failureRecheck == .seconds(4))
+    let error = #expect(throws: DirectDNSError.self) {
+      try file("{ cache: { patience: 1, clientResponseTimeout: 1 } }")
+    }
+    #expect(
+      error?.message.contains(
+        "cache.patience is what clientResponseTimeout was called before, and both are there. Keep clientResponseTimeout."
+      )
+        == true)
+  }
+
   @Test func `knows every setting`() throws {
     let file = try file(
       """
@@ -137,7 +155,7 @@ import Testing
           clientSubnet: "198.51.100.0/24", plainHTTP: "anywhere",
         }],
         system: { enabled: false, servers: ["192.0.2.2", "192.0.2.3:5353", "2001:db8::1", "[2001:db8::2]:53"] },
-        cache: { grace: 0, patience: 0.05, negativeTTLWithoutSOA: 5, refreshesAhead: false },
+        cache: { grace: 0, clientResponseTimeout: 0.05, negativeTTLWithoutSOA: 5, refreshesAhead: false },
         capacity: 50, keepAlive: ["a.example"], localZones: ["corp.example"], hedging: false,
         connectionsPerServer: 8,
         pins: { "B.example.": ["192.0.2.4", "2001:db8::4"] },
@@ -146,7 +164,7 @@ import Testing
     #expect(file.systemServers == ["192.0.2.2", "192.0.2.3:5353", "[2001:db8::1]", "[2001:db8::2]:53"])
     #expect(file.usesSystemDNS == false)
     #expect(file.cache.grace == .zero)
-    #expect(file.cache.patience == .milliseconds(50))
+    #expect(file.cache.clientResponseTimeout == .milliseconds(50))
     #expect(file.cache.negativeTTLWithoutSOA == .seconds(5))
     #expect(file.cache.refreshesAhead == false)
     #expect(file.cache.maximumTTL == .seconds(3600))

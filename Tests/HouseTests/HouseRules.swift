@@ -102,9 +102,9 @@ enum HouseRules {
     "Sources/DirectDNSSQLite/SQLiteConnection.swift",
     "Sources/DirectDNSSQLite/SQLiteStatement.swift",
     "Sources/DirectDNSSQLite/SQLiteFile.swift",
-    "Sources/DirectDNSSQLite/SQLiteLane.swift",
+    "Sources/DirectDNSSQLite/SQLiteWorker.swift",
     "Sources/DirectDNSRedis/RedisConnection.swift",
-    "Sources/DirectDNSRedis/RedisLane.swift",
+    "Sources/DirectDNSRedis/RedisWorker.swift",
     // Plain sockets: SwiftNIO would weigh more than all of dnsctl.
     "Sources/DirectDNSPrometheus/EndpointSocket.swift",
   ]

@@ -6,7 +6,7 @@ internal import Synchronization
 final class AnswerCache: Sendable {
   private struct State {
     var policy: CachePolicy
-    var failures: FailureMemory
+    var failures: FailureCache
     var evictions = 0
   }
 
@@ -25,7 +25,7 @@ final class AnswerCache: Sendable {
   init(policy: CachePolicy, capacity: Int) {
     self.capacity = max(1, capacity)
     table = AnswerTable(capacity: self.capacity)
-    state = Locked(State(policy: policy, failures: FailureMemory(policy: policy, capacity: self.capacity)))
+    state = Locked(State(policy: policy, failures: FailureCache(policy: policy, capacity: self.capacity)))
     let times = CacheTimes(policy)
     grace = Atomic(times.grace)
     maximumStale = Atomic(times.maximumStale)
@@ -264,14 +264,14 @@ final class AnswerCache: Sendable {
   ///   - servers: who failed it.
   ///   - now: the present.
   func remember(
-    _ error: DirectDNSError, for question: AddressQuestion, by servers: [FailureMemory.Server] = [],
+    _ error: DirectDNSError, for question: AddressQuestion, by servers: [FailureCache.Server] = [],
     now: ResolverInstant
   ) {
     state.withLock { state in
       let value = table.value(question.host)
       let isThere = value?[question.family].entry?.isNegative == false
       state.failures.note(
-        error, for: question, by: servers, recheck: isThere ? state.policy.staleRecheck : .zero, at: now)
+        error, for: question, by: servers, recheck: isThere ? state.policy.failureRecheck : .zero, at: now)
       if value?[question.family] == .neverAsked {
         change(question.host, now: now, &state) { $0[question.family] = .unknown }
       }
@@ -286,7 +286,7 @@ final class AnswerCache: Sendable {
   /// A server answered: what it failed may soon be asked for again.
   ///
   /// - Returns: the number of questions that need not wait as long as before.
-  func answered(by server: FailureMemory.Server, at now: ResolverInstant) -> Int {
+  func answered(by server: FailureCache.Server, at now: ResolverInstant) -> Int {
     state.withLock { $0.failures.answered(by: server, at: now) }
   }
 

@@ -20,7 +20,7 @@ public struct CachePolicy: Sendable, Hashable {
   /// A lookup that could hand out an expired answer waits so long for the refresh.
   ///
   /// Default 300 ms.
-  public var patience: Duration
+  public var clientResponseTimeout: Duration
   /// Negative answers live at least so long.
   ///
   /// Default 1 s.
@@ -34,15 +34,15 @@ public struct CachePolicy: Sendable, Hashable {
   /// A failure is remembered so long at first, doubling with each further one (RFC 9520).
   ///
   /// Default 1 s; 0 is never.
-  public var minimumFailureMemory: Duration
+  public var minimumFailureTTL: Duration
   /// No failure is remembered for longer.
   ///
   /// Default 30 s.
-  public var maximumFailureMemory: Duration
+  public var maximumFailureTTL: Duration
   /// An expired answer whose refresh failed is not asked for again before this (RFC 8767 §5).
   ///
   /// Default 30 s.
-  public var staleRecheck: Duration
+  public var failureRecheck: Duration
   /// Whether answers are refreshed before they expire, from 75 % of their lifetime on.
   ///
   /// Default true.
@@ -51,22 +51,22 @@ public struct CachePolicy: Sendable, Hashable {
   /// Creates a policy; without arguments, the defaults.
   public init(
     minimumTTL: Duration = .seconds(10), maximumTTL: Duration = .seconds(3600), grace: Duration = .seconds(30),
-    maximumStale: Duration = .seconds(86_400), patience: Duration = .milliseconds(300),
+    maximumStale: Duration = .seconds(86_400), clientResponseTimeout: Duration = .milliseconds(300),
     minimumNegativeTTL: Duration = .seconds(1), maximumNegativeTTL: Duration = .seconds(300),
-    negativeTTLWithoutSOA: Duration? = nil, minimumFailureMemory: Duration = .seconds(1),
-    maximumFailureMemory: Duration = .seconds(30), staleRecheck: Duration = .seconds(30), refreshesAhead: Bool = true
+    negativeTTLWithoutSOA: Duration? = nil, minimumFailureTTL: Duration = .seconds(1),
+    maximumFailureTTL: Duration = .seconds(30), failureRecheck: Duration = .seconds(30), refreshesAhead: Bool = true
   ) {
     self.minimumTTL = minimumTTL
     self.maximumTTL = maximumTTL
     self.grace = grace
     self.maximumStale = maximumStale
-    self.patience = patience
+    self.clientResponseTimeout = clientResponseTimeout
     self.minimumNegativeTTL = minimumNegativeTTL
     self.maximumNegativeTTL = maximumNegativeTTL
     self.negativeTTLWithoutSOA = negativeTTLWithoutSOA
-    self.minimumFailureMemory = minimumFailureMemory
-    self.maximumFailureMemory = maximumFailureMemory
-    self.staleRecheck = staleRecheck
+    self.minimumFailureTTL = minimumFailureTTL
+    self.maximumFailureTTL = maximumFailureTTL
+    self.failureRecheck = failureRecheck
     self.refreshesAhead = refreshesAhead
   }
 
@@ -89,8 +89,8 @@ public struct CachePolicy: Sendable, Hashable {
 
   /// How long the next failure is remembered, after so many in a row before it.
   func failureMemory(after failures: Int) -> Duration {
-    guard minimumFailureMemory > .zero else { return .zero }
-    return minimumFailureMemory.doubled(failures, atMost: max(maximumFailureMemory, minimumFailureMemory))
+    guard minimumFailureTTL > .zero else { return .zero }
+    return minimumFailureTTL.doubled(failures, atMost: max(maximumFailureTTL, minimumFailureTTL))
   }
 }
 

@@ -42,7 +42,7 @@ struct ClientTelemetry: Sendable {
   }
 
   /// Addresses could not be connected to.
-  func failed(_ attempts: [TransferFailure.Attempt]) {
+  func failed(_ attempts: [FailedAddress]) {
     for attempt in attempts { metrics.count(.failedConnections, attempt.reason.label) }
   }
 

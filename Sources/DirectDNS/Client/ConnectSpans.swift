@@ -1,6 +1,6 @@
 internal import Tracing
 
-/// The spans of one exchange's connections, from the dialling of each address to the end of its TLS handshake.
+/// The spans of one transfer's connections, from the dialling of each address to the end of its TLS handshake.
 ///
 /// Told by the loop's thread; a connection that stood makes none.
 final class ConnectSpans: Sendable {

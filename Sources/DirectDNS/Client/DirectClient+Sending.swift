@@ -31,22 +31,22 @@ extension DirectClient {
     let length = try BodyLength.check(request, body)
     var target = try await target(of: request, url, call, watch)
     let place = RequestPlace(
-      url, call.timeouts, call.settings, isRepeatable: isRepeatable(request.method, body, call.options))
+      url, call.timeouts, call.settings, isRetryable: isRetryable(request.method, body, call.options))
     var history = RetryRule.History()
     defer { target.others?.cancel() }
     while true {
       let spans = watch?.connecting(to: target.url.effectivePort)
-      let order = order(
+      let sent = transferRequest(
         request.method, target, body, length: length, call, spans,
-        isRepeatable: place.isRepeatable && !history.hasRepeated)
-      let loop = loop(for: order.route)
-      let exchange = CurlExchange(order)
-      let result = await perform(exchange, on: loop)
+        isRetryable: place.isRetryable && !history.hasRetried)
+      let loop = loop(for: sent.route)
+      let transfer = CurlTransfer(sent)
+      let result = await perform(transfer, on: loop)
       spans?.endAll()
       switch result {
       case .success(let head):
-        let response = try response(head, ResponseTransfer(exchange, loop, place), target, call)
-        guard response.status == .expectationFailed, order.expectsContinue, order.body.withdraw() else {
+        let response = try response(head, BodyReader(transfer, loop, place), target, call)
+        guard response.status == .expectationFailed, sent.expectsContinue, sent.body.withdraw() else {
           return response
         }
         response.body.discard()
@@ -55,7 +55,7 @@ extension DirectClient {
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
         report(failure.attempts, place)
-        guard history.allows(failure, isRepeatable: place.isRepeatable, canBeReplayed: body.kind != .oneShot) else {
+        guard history.allows(failure, isRetryable: place.isRetryable, canBeReplayed: body.kind != .oneShot) else {
           throw place.error(failure, others: target.others?.failure)
         }
         telemetry.repeats(failure.wasRefused ? .refused : .connectionLost)
@@ -67,30 +67,30 @@ extension DirectClient {
     }
   }
 
-  private func loop(for route: CurlRoute) -> CurlLoop<CurlExchanges> {
+  private func loop(for route: CurlRoute) -> CurlLoop<CurlTransfers> {
     loops.count == 1 ? loops[0] : loops[Int(UInt(bitPattern: route.hashValue) % UInt(loops.count))]
   }
 
   nonisolated(nonsending) private func perform(
-    _ exchange: CurlExchange, on loop: CurlLoop<CurlExchanges>
-  ) async -> Result<CurlHead, TransferFailure> {
+    _ transfer: CurlTransfer, on loop: CurlLoop<CurlTransfers>
+  ) async -> Result<TransferHead, TransferFailure> {
     inFlight.join()
-    exchange.onEnd = leave
-    if case .pulled(let upload) = exchange.order.body {
-      upload.connect { [weak loop, weak exchange] in
-        if let exchange { _ = loop?.post(.resume(exchange)) }
+    transfer.onEnd = leave
+    if case .pulled(let upload) = transfer.request.body {
+      upload.connect { [weak loop, weak transfer] in
+        if let transfer { _ = loop?.post(.resume(transfer)) }
       }
     }
-    exchange.order.others?.connect { [weak loop, weak exchange] addresses in
-      if let exchange { _ = loop?.post(.join(exchange, addresses)) }
+    transfer.request.others?.connect { [weak loop, weak transfer] addresses in
+      if let transfer { _ = loop?.post(.join(transfer, addresses)) }
     }
     return await withTaskCancellationHandler {
-      await exchange.head {
-        if !loop.post(.start(exchange)) { exchange.deliver(end: .failure(TransferFailure(.shutDown))).resume() }
+      await transfer.head {
+        if !loop.post(.start(transfer)) { transfer.deliver(end: .failure(TransferFailure(.shutDown))).resume() }
       }
     } onCancel: {
       // A task that was cancelled before it began cancels first and starts then; the mailbox keeps that order.
-      _ = loop.post(.cancel(exchange))
+      _ = loop.post(.cancel(transfer))
     }
   }
 
@@ -132,14 +132,14 @@ extension DirectClient {
     return target
   }
 
-  private func isRepeatable(_ method: HTTPRequest.Method, _ body: RequestBody, _ options: RequestOptions) -> Bool {
-    body.kind != .oneShot && (options.isSafeToRepeat || RetryRule.isIdempotent(method))
+  private func isRetryable(_ method: HTTPRequest.Method, _ body: RequestBody, _ options: RequestOptions) -> Bool {
+    body.kind != .oneShot && (options.isSafeToRetry || RetryRule.isIdempotent(method))
   }
 
-  private func order(
+  private func transferRequest(
     _ method: HTTPRequest.Method, _ target: RequestTarget, _ body: RequestBody, length: Int64?, _ call: Call,
-    _ spans: ConnectSpans?, isRepeatable: Bool
-  ) -> CurlOrder {
+    _ spans: ConnectSpans?, isRetryable: Bool
+  ) -> TransferRequest {
     let settings = call.settings
     let cookie = settings.configuration.cookies?.cookieHeader(
       for: target.original, hostField: target.fields[.hostField], staysOnMachine: target.staysOnMachine)
@@ -165,14 +165,15 @@ extension DirectClient {
     }
     var progress: (@Sendable (CurlProgress) -> Void)?
     if let told = call.options.progress { progress = { told(TransferProgress($0)) } }
-    return CurlOrder(
+    return TransferRequest(
       route: route, addresses: target.proxy == nil ? target.addresses : [], others: target.others,
       port: target.url.effectivePort,
       policy: settings.configuration.policy, host: target.original.host, url: target.url.href, method: method.rawValue,
-      fields: lines.bytes, hasOwnHost: target.fields.contains(.hostField), body: body.order(method, length: length),
+      fields: lines.bytes, hasOwnHost: target.fields.contains(.hostField),
+      body: body.sent(with: method, length: length),
       trailers: FieldLines(trailers: body.trailerFields).bytes,
       expectsContinue: target.fields[.expect]?.lowercased() == "100-continue",
-      decompresses: call.options.decompresses ?? settings.configuration.decompresses, isRepeatable: isRepeatable,
+      decompresses: call.options.decompresses ?? settings.configuration.decompresses, isRetryable: isRetryable,
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
       firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline,
       observer: observer, progress: progress)
@@ -181,9 +182,9 @@ extension DirectClient {
   // MARK: After
 
   private func response(
-    _ head: CurlHead, _ transfer: ResponseTransfer, _ target: RequestTarget, _ call: Call
+    _ head: TransferHead, _ reader: BodyReader, _ target: RequestTarget, _ call: Call
   ) throws(DirectDNSError) -> DirectResponse {
-    report(head, transfer.place)
+    report(head, reader.place)
     guard let (response, version) = ResponseHead.parse(head.bytes) else {
       throw DirectDNSError(.connectionLost, "\(Origin(target.original)) answered with what is no HTTP response")
     }
@@ -196,11 +197,11 @@ extension DirectClient {
       lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },
       firstByte: .milliseconds(head.wait), total: SystemClock().now - call.began)
     return DirectResponse(
-      head: restored, url: target.original, body: ResponseBody(transfer: transfer), hops: [],
+      head: restored, url: target.original, body: ResponseBody(reader: reader), hops: [],
       connection: connection, resolution: target.resolution(of: head.address), timings: timings)
   }
 
-  private func report(_ head: CurlHead, _ place: RequestPlace) {
+  private func report(_ head: TransferHead, _ place: RequestPlace) {
     report(head.attempts, place)
     for loser in head.slower { resolver.report(loser.address, .slower(than: .milliseconds(loser.time))) }
     guard let address = head.address, let connect = head.connect else { return }
@@ -208,7 +209,7 @@ extension DirectClient {
   }
 
   /// Addresses that are dead are used last, and what stands to them no more.
-  private func report(_ attempts: [TransferFailure.Attempt], _ place: RequestPlace) {
+  private func report(_ attempts: [FailedAddress], _ place: RequestPlace) {
     telemetry.failed(attempts)
     for attempt in attempts {
       logger.debug(
@@ -222,7 +223,7 @@ extension DirectClient {
   }
 }
 
-extension CurlOrder.Body {
+extension TransferRequest.Body {
   /// Whether it can be sent once more; nobody may be reading it.
   fileprivate func withdraw() -> Bool { if case .pulled(let upload) = self { upload.withdraw() } else { true } }
 }

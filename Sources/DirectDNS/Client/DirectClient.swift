@@ -13,9 +13,9 @@ public final class DirectClient: Sendable {
   /// What it resolves names by.
   public let resolver: Resolver
   let current: Locked<ClientSettings>
-  let loops: [CurlLoop<CurlExchanges>]
+  let loops: [CurlLoop<CurlTransfers>]
   let inFlight: InFlight
-  /// What each exchange calls at its end.
+  /// What each transfer calls at its end.
   let leave: @Sendable () -> Void
   let telemetry: ClientTelemetry
   let logger = Logger(label: "directdns.client")
@@ -55,7 +55,7 @@ public final class DirectClient: Sendable {
     self.telemetry = telemetry
     ownsResolver = resolver == nil
     if let resolver { self.resolver = resolver } else { self.resolver = try Resolver() }
-    let settings = try CurlExchangeSettings(configuration)
+    let settings = try CurlTransferSettings(configuration)
     loops = (0..<configuration.threads).map { _ in CurlLoop(settings) }
   }
 

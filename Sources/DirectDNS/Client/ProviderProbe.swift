@@ -33,11 +33,11 @@ public struct ProviderProbe: Sendable {
   ) async -> ProbeReport {
     let message = provider.request(for: question, at: clock.wallNow.milliseconds / 1000)
     let url = provider.url
-    let lane = CurlLane(
+    let pool = QueryPool(
       origin: url.originText, addresses: Self.addresses(url, address), usesTLS: url.scheme.isSecure, trust: trust,
       width: 1)
     let request = CurlRequest(
-      lane: lane, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
+      pool: pool, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
       body: message.body, timeout: max(1, timeout.wholeMilliseconds), bodyLimit: HTTPEndpoint.bodyLimit,
       fieldLimit: HTTPEndpoint.fieldLimit, wantedFields: Self.wanted.map(\.rawName))
     let outcome = await Self.pool.run { CurlProbe.run(request) }

@@ -7,7 +7,7 @@ public struct RequestBody: Sendable {
   enum Content: Sendable {
     case none
     case bytes([UInt8])
-    case source(CurlUpload.Source, length: Int64?, isReplayable: Bool)
+    case source(BodyUpload.Source, length: Int64?, isReplayable: Bool)
   }
 
   let content: Content
@@ -82,12 +82,12 @@ public struct RequestBody: Sendable {
   }
 
   /// A form of it that can be sent once.
-  func order(_ method: HTTPRequest.Method, length: Int64?) -> CurlOrder.Body {
+  func sent(with method: HTTPRequest.Method, length: Int64?) -> TransferRequest.Body {
     switch content {
     case .none: isSent(with: method) ? .bytes([]) : .none
     case .bytes(let bytes): .bytes(bytes)
     case .source(let source, _, let isReplayable):
-      .pulled(CurlUpload(length: length, canRestart: isReplayable, source: source))
+      .pulled(BodyUpload(length: length, canRestart: isReplayable, source: source))
     }
   }
 }

@@ -25,7 +25,7 @@ public struct RequestOptions: Sendable {
   ///
   /// Default: false. GET, HEAD, OPTIONS, TRACE, PUT and DELETE may anyway (RFC 9110 §9.2.2), if their body can be sent
   /// again.
-  public var isSafeToRepeat: Bool
+  public var isSafeToRetry: Bool
   /// Whether the client's certificate (``DirectClientConfiguration/identity``) is shown to a server that asks for one.
   ///
   /// Default: true; redirects take it to no other origin. Set it to false for the hops behind another origin where you
@@ -41,14 +41,14 @@ public struct RequestOptions: Sendable {
   /// Creates options.
   public init(
     timeouts: RequestTimeouts? = nil, redirects: Redirects = .asConfigured, httpVersion: HTTPVersionChoice? = nil,
-    decompresses: Bool? = nil, isSafeToRepeat: Bool = false, showsIdentity: Bool = true, lookup: LookupOptions? = nil,
+    decompresses: Bool? = nil, isSafeToRetry: Bool = false, showsIdentity: Bool = true, lookup: LookupOptions? = nil,
     progress: (@Sendable (TransferProgress) -> Void)? = nil, observer: (@Sendable (RequestEvent) -> Void)? = nil
   ) {
     self.timeouts = timeouts
     self.redirects = redirects
     self.httpVersion = httpVersion
     self.decompresses = decompresses
-    self.isSafeToRepeat = isSafeToRepeat
+    self.isSafeToRetry = isSafeToRetry
     self.showsIdentity = showsIdentity
     self.lookup = lookup
     self.progress = progress

@@ -3,18 +3,18 @@ struct RequestPlace: Sendable {
   private let url: WebURL
   private let timeouts: RequestTimeouts
   private let settings: ClientSettings
-  let isRepeatable: Bool
+  let isRetryable: Bool
 
-  init(_ url: WebURL, _ timeouts: RequestTimeouts, _ settings: ClientSettings, isRepeatable: Bool) {
+  init(_ url: WebURL, _ timeouts: RequestTimeouts, _ settings: ClientSettings, isRetryable: Bool) {
     self.url = url
     self.timeouts = timeouts
     self.settings = settings
-    self.isRepeatable = isRepeatable
+    self.isRetryable = isRetryable
   }
 
   var origin: Origin { Origin(url) }
 
-  /// An exchange's failure in the library's words.
+  /// A transfer's failure in the library's words.
   ///
   /// - Parameters:
   ///   - failure: why there is no response.
@@ -60,7 +60,7 @@ struct RequestPlace: Sendable {
     case .fieldsTooLarge:
       (
         .fieldsTooLarge,
-        "\(origin) sent header fields and trailers of more than \(CurlResponseLines.limit) bytes: no more are read"
+        "\(origin) sent header fields and trailers of more than \(ResponseLines.limit) bytes: no more are read"
       )
     case .cancelled: (.cancelled, "the request to \(origin) was cancelled")
     case .shutDown: (.shutDown, "the client was shut down")
@@ -78,7 +78,7 @@ struct RequestPlace: Sendable {
   private func lost(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
     if inBody { return "the connection to \(origin) ended in mid-body: \(reason)" }
     let advice =
-      isRepeatable || !failure.mayHaveArrived
+      isRetryable || !failure.mayHaveArrived
       ? "" : "; the request may have reached the server, so it was not sent again: repeat it only if that is harmless"
     return "the connection to \(origin) ended before a response came: \(reason)\(advice)"
   }

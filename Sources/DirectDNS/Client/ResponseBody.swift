@@ -11,11 +11,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// Reading fails with what the library throws everywhere.
   public typealias Failure = DirectDNSError
 
-  let transfer: ResponseTransfer
+  let reader: BodyReader
 
   /// Hands out the pieces that nobody has taken yet.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let transfer: ResponseTransfer
+    let reader: BodyReader
 
     /// The next piece; nothing at the end.
     ///
@@ -23,15 +23,15 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(DirectDNSError)
       -> [UInt8]?
     {
-      try await transfer.next()
+      try await reader.next()
     }
 
     /// The next piece; nothing at the end.
-    public mutating func next() async throws(DirectDNSError) -> [UInt8]? { try await transfer.next() }
+    public mutating func next() async throws(DirectDNSError) -> [UInt8]? { try await reader.next() }
   }
 
   /// Begins to read where the last reader ended.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(transfer: transfer) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
 
   /// Reads all that is left, into memory.
   ///
@@ -40,7 +40,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// - Throws: `bodyTooLarge` for more, or why the rest does not come.
   public func collect(upTo limit: Int) async throws(DirectDNSError) -> [UInt8] {
     var bytes: [UInt8] = []
-    while let piece = try await transfer.next() {
+    while let piece = try await reader.next() {
       guard bytes.count + piece.count <= limit else {
         cancel()
         throw DirectDNSError(
@@ -54,48 +54,48 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
   /// The fields that followed the body; empty until it has been read to its end, and where there were none.
   public var trailerFields: HTTPFields {
-    guard case .success(let end)? = transfer.exchange.end else { return [:] }
+    guard case .success(let end)? = reader.transfer.end else { return [:] }
     return ResponseHead.fields(end.trailers)
   }
 
   /// Ends the transfer; whoever reads then gets an error.
-  public func cancel() { transfer.cancel() }
+  public func cancel() { reader.cancel() }
 
   /// Leaves the rest unread and keeps the connection, if the rest is short; ends the transfer otherwise.
-  func discard() { transfer.discard(upTo: Self.discardLimit) }
+  func discard() { reader.discard(upTo: Self.discardLimit) }
 
   /// Reading so much of a redirect's body is cheaper than a new connection.
   private static let discardLimit = 64 * 1024
 }
 
 /// A response that is being received; whoever drops it ends the transfer.
-final class ResponseTransfer: Sendable {
-  let exchange: CurlExchange
-  private let loop: CurlLoop<CurlExchanges>
+final class BodyReader: Sendable {
+  let transfer: CurlTransfer
+  private let loop: CurlLoop<CurlTransfers>
   let place: RequestPlace
   private let isDiscarded = Atomic<Bool>(false)
 
-  init(_ exchange: CurlExchange, _ loop: CurlLoop<CurlExchanges>, _ place: RequestPlace) {
-    self.exchange = exchange
+  init(_ transfer: CurlTransfer, _ loop: CurlLoop<CurlTransfers>, _ place: RequestPlace) {
+    self.transfer = transfer
     self.loop = loop
     self.place = place
   }
 
   deinit {
-    if exchange.end == nil, !isDiscarded.load(ordering: .relaxed) { _ = loop.post(.cancel(exchange)) }
+    if transfer.end == nil, !isDiscarded.load(ordering: .relaxed) { _ = loop.post(.cancel(transfer)) }
   }
 
   nonisolated(nonsending) func next() async throws(DirectDNSError) -> [UInt8]? {
     while true {
-      switch exchange.take() {
+      switch transfer.take() {
       case .bytes(let bytes, let resumes):
-        if resumes { _ = loop.post(.resume(exchange)) }
+        if resumes { _ = loop.post(.resume(transfer)) }
         return bytes
       case .end(.success): return nil
       case .end(.failure(let failure)): throw place.error(failure, inBody: true)
       case .nothingYet:
         await withTaskCancellationHandler {
-          await exchange.waitForBody()
+          await transfer.waitForBody()
         } onCancel: {
           cancel()
         }
@@ -103,10 +103,10 @@ final class ResponseTransfer: Sendable {
     }
   }
 
-  func cancel() { _ = loop.post(.cancel(exchange)) }
+  func cancel() { _ = loop.post(.cancel(transfer)) }
 
   func discard(upTo limit: Int) {
     isDiscarded.store(true, ordering: .relaxed)
-    if exchange.end == nil { _ = loop.post(.drain(exchange, limit: limit)) }
+    if transfer.end == nil { _ = loop.post(.drain(transfer, limit: limit)) }
   }
 }

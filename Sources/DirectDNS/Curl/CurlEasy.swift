@@ -2,7 +2,7 @@ internal import CDirectDNSCurl
 
 /// One libcurl transfer handle, and what its present transfer lends it.
 ///
-/// Used by the loop's thread alone. A handle is only ever used again within its lane: same origin, same
+/// Used by the loop's thread alone. A handle is only ever used again within its pool: same origin, same
 /// security, no cookies, no `Host` of our own, so nothing can cross from one origin to another.
 @safe final class CurlEasy {
   let handle: UnsafeMutableRawPointer
@@ -25,38 +25,38 @@ internal import CDirectDNSCurl
   /// What libcurl said of the TLS session, where ``followTLS()`` asked for it: `SSL connection using TLSv1.3 / …`.
   private(set) var sessionLine: String?
 
-  /// Creates a handle with all that stays the same within a lane; nothing if libcurl has no memory for it.
-  init?(_ lane: CurlLane, sockets: CurlSockets) {
+  /// Creates a handle with all that stays the same within a pool; nothing if libcurl has no memory for it.
+  init?(_ pool: QueryPool, sockets: CurlSockets) {
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle
     self.sockets = sockets
-    addresses = CurlList(lane.addresses.map { [$0] } ?? [])
-    connectTo = CurlList(lane.connectTo.map { [$0] } ?? [])
+    addresses = CurlList(pool.addresses.map { [$0] } ?? [])
+    connectTo = CurlList(pool.connectTo.map { [$0] } ?? [])
 
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     unsafe directdns_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
     unsafe directdns_setopt_long(handle, CURLOPT_NOSIGNAL, 1)
-    unsafe directdns_setopt_string(handle, CURLOPT_PROTOCOLS_STR, lane.usesTLS ? "https" : "http")
+    unsafe directdns_setopt_string(handle, CURLOPT_PROTOCOLS_STR, pool.usesTLS ? "https" : "http")
     unsafe directdns_setopt_long(handle, CURLOPT_FOLLOWLOCATION, 0)
     unsafe directdns_setopt_string(handle, CURLOPT_PROXY, "")
     unsafe directdns_setopt_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
     unsafe directdns_setopt_long(
-      handle, CURLOPT_HTTP_VERSION, lane.usesTLS ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+      handle, CURLOPT_HTTP_VERSION, pool.usesTLS ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
     // Wait for the first connection to say whether it multiplexes, instead of opening one per query.
     unsafe directdns_setopt_long(handle, CURLOPT_PIPEWAIT, 1)
     unsafe directdns_setopt_long(handle, CURLOPT_MAXLIFETIME_CONN, 600)
     unsafe sockets.watch(handle)
-    if lane.addresses != nil { unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, addresses.head) }
-    if lane.connectTo != nil { unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head) }
-    if lane.usesTLS {
-      unsafe directdns_setopt_string(handle, CURLOPT_CAPATH, lane.trust.folder)
-      if let blob = lane.trust.blob {
+    if pool.addresses != nil { unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, addresses.head) }
+    if pool.connectTo != nil { unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head) }
+    if pool.usesTLS {
+      unsafe directdns_setopt_string(handle, CURLOPT_CAPATH, pool.trust.folder)
+      if let blob = pool.trust.blob {
         unsafe blob.withUnsafeBytes { bytes in
           guard let base = bytes.baseAddress else { return }
           unsafe directdns_setopt_blob(handle, CURLOPT_CAINFO_BLOB, base, bytes.count)
         }
       } else {
-        unsafe directdns_setopt_string(handle, CURLOPT_CAINFO, lane.trust.file)
+        unsafe directdns_setopt_string(handle, CURLOPT_CAINFO, pool.trust.file)
       }
     }
     unsafe directdns_setopt_write(handle) { bytes, size, count, context in

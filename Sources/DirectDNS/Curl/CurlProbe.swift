@@ -19,7 +19,7 @@ enum CurlProbe {
   }
 
   static func run(_ request: CurlRequest) -> Outcome {
-    guard let easy = CurlEasy(request.lane, sockets: CurlSockets()) else {
+    guard let easy = CurlEasy(request.pool, sockets: CurlSockets()) else {
       return Outcome(
         result: .failure(.invalidRequest("libcurl has no memory for a transfer")), total: 0, certificate: [])
     }

@@ -1,14 +1,14 @@
 internal import CDirectDNSCurl
 internal import DequeModule
 
-/// DNS requests in lanes: so many in flight, the others in the order of their arrival.
+/// DNS requests in pools: so many in flight, the others in the order of their arrival.
 final class CurlQueries: CurlDriver {
   enum Command { case start(CurlJob), cancel(CurlJob) }
 
-  /// The transfers of one lane: running ones, waiting ones, and handles that are free.
-  private final class Lane {
+  /// The transfers of one pool: running ones, waiting ones, and handles that are free.
+  private final class Pool {
     /// Kept, so that its identity is not given to another one.
-    let identity: CurlLane
+    let identity: QueryPool
     var queue = Deque<CurlJob>()
     /// No waiting transfer's time is over before this.
     var earliestDeadline = Int64.max
@@ -17,7 +17,7 @@ final class CurlQueries: CurlDriver {
     /// Whether its connections carry one transfer at a time: known of plain http, and of TLS from the first response on.
     var isSerial: Bool
 
-    init(_ identity: CurlLane) {
+    init(_ identity: QueryPool) {
       self.identity = identity
       isSerial = !identity.usesTLS
     }
@@ -35,7 +35,7 @@ final class CurlQueries: CurlDriver {
   let multis: [CurlMulti]
   var now = CurlTime.now
   var runsTasks = false
-  private var lanes: [ObjectIdentifier: Lane] = [:]
+  private var pools: [ObjectIdentifier: Pool] = [:]
   private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
   /// No running transfer's time is over before this.
   private var earliestEnd = Int64.max
@@ -54,10 +54,10 @@ final class CurlQueries: CurlDriver {
 
   static let fewConnections = 8
 
-  /// libcurl's limit holds for each server alike: it is what the lane with the most of them may have, and the others keep
+  /// libcurl's limit holds for each server alike: it is what the pool with the most of them may have, and the others keep
   /// below it by their width.
   private func limitConnections() {
-    let limit = lanes.values.map(\.connectionLimit).max() ?? Self.fewConnections
+    let limit = pools.values.map(\.connectionLimit).max() ?? Self.fewConnections
     multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
     multi.set(CURLMOPT_MAXCONNECTS, max(64, limit * 2))
   }
@@ -74,20 +74,20 @@ final class CurlQueries: CurlDriver {
       unsafe multi.remove(easy.handle)
       job.finish(.failure(.shutDown))
     }
-    for lane in lanes.values { for job in lane.queue where job.stage == .queued { job.finish(.failure(.shutDown)) } }
+    for pool in pools.values { for job in pool.queue where job.stage == .queued { job.finish(.failure(.shutDown)) } }
   }
 
   func carryOut(_ command: Command) {
     switch command {
     case .start(let job):
       guard !job.isCancelled else { return job.finish(.failure(.cancelled)) }
-      let lane = lane(of: job)
+      let pool = pool(of: job)
       job.stage = .queued
-      if lane.running < lane.width, lane.queue.isEmpty {
-        start(job, in: lane)
+      if pool.running < pool.width, pool.queue.isEmpty {
+        start(job, in: pool)
       } else {
-        lane.queue.append(job)
-        lane.earliestDeadline = min(lane.earliestDeadline, job.deadline)
+        pool.queue.append(job)
+        pool.earliestDeadline = min(pool.earliestDeadline, job.deadline)
       }
     case .cancel(let job):
       job.isCancelled = true
@@ -101,25 +101,25 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  private func lane(of job: CurlJob) -> Lane {
-    let key = ObjectIdentifier(job.request.lane)
-    if let lane = lanes[key] { return lane }
+  private func pool(of job: CurlJob) -> Pool {
+    let key = ObjectIdentifier(job.request.pool)
+    if let pool = pools[key] { return pool }
     // An origin that is asked elsewhere now: what served it before is not needed any more.
-    lanes = lanes.filter { _, lane in
-      lane.identity.origin != job.request.lane.origin || lane.running > 0 || !lane.queue.isEmpty
+    pools = pools.filter { _, pool in
+      pool.identity.origin != job.request.pool.origin || pool.running > 0 || !pool.queue.isEmpty
     }
-    let lane = Lane(job.request.lane)
-    lanes[key] = lane
+    let pool = Pool(job.request.pool)
+    pools[key] = pool
     limitConnections()
-    return lane
+    return pool
   }
 
-  private func start(_ job: CurlJob, in lane: Lane) {
-    guard let easy = lane.idle.popLast() ?? CurlEasy(job.request.lane, sockets: sockets) else {
+  private func start(_ job: CurlJob, in pool: Pool) {
+    guard let easy = pool.idle.popLast() ?? CurlEasy(job.request.pool, sockets: sockets) else {
       return job.finish(.failure(.invalidRequest("libcurl has no memory for a transfer")))
     }
     job.stage = .running
-    lane.running += 1
+    pool.running += 1
     running[ObjectIdentifier(easy)] = (easy, job)
     startCount += 1
     send(job, by: easy)
@@ -134,13 +134,13 @@ final class CurlQueries: CurlDriver {
   private func end(_ easy: CurlEasy, _ result: Result<CurlResponse, CurlError>) {
     unsafe multi.remove(easy.handle)
     guard let (_, job) = running.removeValue(forKey: ObjectIdentifier(easy)) else { return }
-    let lane = lane(of: job)
-    lane.running -= 1
-    lane.idle.append(easy)
+    let pool = pool(of: job)
+    pool.running -= 1
+    pool.idle.append(easy)
     job.finish(result)
-    while lane.running < lane.width, let next = lane.queue.popFirst() {
+    while pool.running < pool.width, let next = pool.queue.popFirst() {
       guard next.stage == .queued else { continue }
-      start(next, in: lane)
+      start(next, in: pool)
     }
   }
 
@@ -148,9 +148,9 @@ final class CurlQueries: CurlDriver {
     guard let easy = unsafe CurlEasy.object(of: handle), let job = running[ObjectIdentifier(easy)]?.job else { return }
     if code == CURLE_OK {
       let response = easy.response(job.request.wantedFields)
-      let lane = lane(of: job)
-      if lane.isSerial != (response.httpVersion < 2) {
-        lane.isSerial.toggle()
+      let pool = pool(of: job)
+      if pool.isSerial != (response.httpVersion < 2) {
+        pool.isSerial.toggle()
         limitConnections()
       }
       end(easy, .success(response))
@@ -173,19 +173,19 @@ final class CurlQueries: CurlDriver {
       earliestEnd = running.values.reduce(.max) { min($0, $1.job.deadline) }
     }
     var due = earliestEnd
-    for lane in lanes.values {
-      while let first = lane.queue.first, first.stage != .queued { lane.queue.removeFirst() }
-      guard !lane.queue.isEmpty else {
-        lane.earliestDeadline = .max
+    for pool in pools.values {
+      while let first = pool.queue.first, first.stage != .queued { pool.queue.removeFirst() }
+      guard !pool.queue.isEmpty else {
+        pool.earliestDeadline = .max
         continue
       }
-      if lane.earliestDeadline <= now {
+      if pool.earliestDeadline <= now {
         // Deadlines are not in the queue's order: a hasty transfer may stand behind patient ones.
-        for job in lane.queue where job.stage == .queued && job.deadline <= now { job.finish(.failure(.timedOut)) }
-        lane.queue.removeAll { $0.stage != .queued }
-        lane.earliestDeadline = lane.queue.map(\.deadline).min() ?? .max
+        for job in pool.queue where job.stage == .queued && job.deadline <= now { job.finish(.failure(.timedOut)) }
+        pool.queue.removeAll { $0.stage != .queued }
+        pool.earliestDeadline = pool.queue.map(\.deadline).min() ?? .max
       }
-      due = min(due, lane.earliestDeadline)
+      due = min(due, pool.earliestDeadline)
     }
     return due
   }

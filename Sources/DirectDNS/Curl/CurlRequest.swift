@@ -8,17 +8,17 @@ struct CurlTrust: Hashable, Sendable {
   var blob: [UInt8]?
 }
 
-/// Where transfers go and how they are secured: transfers of one lane share connections and a queue.
+/// Where transfers go and how they are secured: transfers of one pool share connections and a queue.
 ///
-/// A lane is what it is by identity, so that finding its queue costs no comparison of certificates.
-final class CurlLane: Sendable {
+/// A pool is what it is by identity, so that finding its queue costs no comparison of certificates.
+final class QueryPool: Sendable {
   /// `HOST:PORT:ADDRESS,…`: the addresses to connect to instead of looking the host up.
   let addresses: String?
   /// The host of `addresses` to connect to instead of the URL's own, in libcurl's form `::HOST:PORT`.
   ///
   /// The URL's is still the one that is verified. Connections are shared only among transfers with the same one.
   let connectTo: String?
-  /// Scheme, host and port: lanes of one origin follow each other.
+  /// Scheme, host and port: pools of one origin follow each other.
   let origin: String
   let usesTLS: Bool
   let trust: CurlTrust
@@ -29,7 +29,7 @@ final class CurlLane: Sendable {
 
   init(
     origin: String, addresses: String? = nil, connectTo: String? = nil, usesTLS: Bool, trust: CurlTrust, width: Int,
-    connections: Int = CurlLane.connections
+    connections: Int = QueryPool.connections
   ) {
     self.origin = origin
     self.addresses = addresses
@@ -46,7 +46,7 @@ final class CurlLane: Sendable {
 
 /// One request, as the loop's thread needs it.
 struct CurlRequest: Sendable {
-  var lane: CurlLane
+  var pool: QueryPool
   var url: String
   /// `Name: value`, one string a field.
   var fields: [String]

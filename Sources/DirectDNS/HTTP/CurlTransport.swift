@@ -8,9 +8,9 @@ internal import HTTPTypes
 /// addresses.
 public final class CurlTransport: HTTPTransport {
   private let loop = CurlLoop<CurlQueries>()
-  private let lanes: Locked<Lanes>
+  private let pools: Locked<Pools>
 
-  private struct Lanes {
+  private struct Pools {
     /// libcurl shares no connection between requests that trust others.
     var trust: CurlTrust
     /// To one endpoint, over HTTP/1.1.
@@ -24,7 +24,7 @@ public final class CurlTransport: HTTPTransport {
   /// How an endpoint is reached.
   private struct Route {
     let endpoint: HTTPEndpoint
-    let lane: CurlLane
+    let pool: QueryPool
     /// What each request's URL begins with.
     let prefix: String
   }
@@ -38,15 +38,15 @@ public final class CurlTransport: HTTPTransport {
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` when a private CA's file cannot be
   ///   used.
   public init(trust: TrustStore = TrustStore(), connections: Int = 32) throws(DirectDNSError) {
-    lanes = Locked(Lanes(trust: try trust.resolved(), connections: min(max(1, connections), 1000)))
+    pools = Locked(Pools(trust: try trust.resolved(), connections: min(max(1, connections), 1000)))
   }
 
   /// Trusts others, and uses more connections or fewer, from the next request on; those under way stay where they are.
   func update(_ trust: CurlTrust?, connections: Int) {
-    lanes.withLock { lanes in
-      if let trust { lanes.trust = trust }
-      lanes.connections = connections
-      lanes.known = []
+    pools.withLock { pools in
+      if let trust { pools.trust = trust }
+      pools.connections = connections
+      pools.known = []
     }
   }
 
@@ -94,7 +94,7 @@ public final class CurlTransport: HTTPTransport {
       throw .invalidRequest("its URL has another origin than \(endpoint.url.originText)")
     }
     return CurlRequest(
-      lane: route.lane, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
+      pool: route.pool, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
       body: message.body, timeout: timeout.wholeMilliseconds, bodyLimit: HTTPEndpoint.bodyLimit,
       fieldLimit: HTTPEndpoint.fieldLimit, wantedFields: Self.wantedNames)
   }
@@ -111,9 +111,9 @@ public final class CurlTransport: HTTPTransport {
 
   /// Makes further requests use new connections; those under way stay where they are.
   public func networkDidChange() {
-    lanes.withLock { lanes in
-      lanes.network += 1
-      lanes.known = []
+    pools.withLock { pools in
+      pools.network += 1
+      pools.known = []
     }
   }
 
@@ -124,20 +124,20 @@ public final class CurlTransport: HTTPTransport {
   private static let wantedNames = wantedFields.map(\.rawName)
 
   private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
-    try lanes.withLock { lanes throws(HTTPTransportError) in
-      if let known = lanes.known.first(where: { $0.endpoint == endpoint }) { return known }
-      let lane = try newLane(endpoint, lanes)
-      let route = Route(endpoint: endpoint, lane: lane, prefix: endpoint.url.originText + "/")
+    try pools.withLock { pools throws(HTTPTransportError) in
+      if let known = pools.known.first(where: { $0.endpoint == endpoint }) { return known }
+      let pool = try newLane(endpoint, pools)
+      let route = Route(endpoint: endpoint, pool: pool, prefix: endpoint.url.originText + "/")
       // An endpoint whose addresses were looked up anew takes the place of what it was.
-      lanes.known.removeAll { $0.endpoint.url == endpoint.url }
-      lanes.known.append(route)
+      pools.known.removeAll { $0.endpoint.url == endpoint.url }
+      pools.known.append(route)
       return route
     }
   }
 
-  private func newLane(_ endpoint: HTTPEndpoint, _ lanes: Lanes) throws(HTTPTransportError) -> CurlLane {
+  private func newLane(_ endpoint: HTTPEndpoint, _ pools: Pools) throws(HTTPTransportError) -> QueryPool {
     let url = endpoint.url
-    let network = lanes.network
+    let network = pools.network
     var addresses = endpoint.addresses
     switch url.host {
     case .address(let address): addresses = network == 0 ? [] : [address]
@@ -149,11 +149,11 @@ public final class CurlTransport: HTTPTransport {
     // network after the first has one of its own, an invented name that leads to the endpoint's addresses. What is
     // sent and verified stays the URL's.
     let target = "\(network == 0 ? "\(url.host)" : "network\(network).invalid"):\(url.effectivePort)"
-    return CurlLane(
+    return QueryPool(
       origin: "\(url.scheme)://\(url.host):\(url.effectivePort)",
       addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.curlForm).joined(separator: ","),
       connectTo: network == 0 ? nil : "::" + target, usesTLS: url.scheme.isSecure,
-      trust: lanes.trust, width: Self.laneWidth, connections: lanes.connections)
+      trust: pools.trust, width: Self.laneWidth, connections: pools.connections)
   }
 
   /// BIND 9.18 closes a connection at sixty-four queries in flight; dnsdist takes a hundred.

@@ -13,9 +13,9 @@ struct LeaseWait: Sendable, Hashable {
   /// Nobody is waited for beyond this: a holder may be dead.
   let end: ResolverInstant
 
-  /// Begins a wait of at most `patience`, and never into the time that the providers need.
-  init(from now: ResolverInstant, patience: Duration, deadlines: LookupDeadlines) {
-    end = min(now + patience, deadlines.providers - deadlines.attempt / 2)
+  /// Begins a wait of at most `clientResponseTimeout`, and never into the time that the providers need.
+  init(from now: ResolverInstant, clientResponseTimeout: Duration, deadlines: LookupDeadlines) {
+    end = min(now + clientResponseTimeout, deadlines.providers - deadlines.attempt / 2)
   }
 
   func step(_ lease: StoreLink.LeaseState, at now: ResolverInstant) -> Step {

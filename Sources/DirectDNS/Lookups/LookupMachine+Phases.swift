@@ -7,7 +7,7 @@ extension LookupMachine {
   {
     let started = startRefresh(
       request.host, request.wanted, request.route, deadlines, waiter: .lookup(number), at: now)
-    let end = min(now + settings.configuration.cache.patience, deadlines.whole)
+    let end = min(now + settings.configuration.cache.clientResponseTimeout, deadlines.whole)
     wait(number, request, deadlines, .refreshing, started, until: end, at: now)
   }
 
@@ -55,7 +55,8 @@ extension LookupMachine {
     let started = startRefresh(
       request.host, request.wanted, request.route, deadlines, waiter: .lookup(number), at: now)
     let isHurried = !isPatient && settled(request, at: now)?.resolution != nil
-    let end = isHurried ? min(now + settings.configuration.cache.patience, deadlines.whole) : deadlines.whole
+    let end =
+      isHurried ? min(now + settings.configuration.cache.clientResponseTimeout, deadlines.whole) : deadlines.whole
     var lookup = Lookup(
       request: request, deadlines: deadlines, phase: .renewing(isPatient: isPatient, round: round),
       wait: FamilyWait(started, for: .keeping, until: end))

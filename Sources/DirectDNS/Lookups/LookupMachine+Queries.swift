@@ -120,7 +120,9 @@ extension LookupMachine {
         takeLease(
           number,
           wait
-            ?? LeaseWait(from: now, patience: settings.configuration.cache.patience, deadlines: query.deadlines),
+            ?? LeaseWait(
+              from: now, clientResponseTimeout: settings.configuration.cache.clientResponseTimeout,
+              deadlines: query.deadlines),
           at: now)
       }
     case .readingUnderLease:
@@ -324,7 +326,7 @@ extension LookupMachine {
   // MARK: Ends
 
   /// A server answers: what it failed before may soon be asked for again.
-  private mutating func serverAnswered(_ server: FailureMemory.Server, at now: ResolverInstant) {
+  private mutating func serverAnswered(_ server: FailureCache.Server, at now: ResolverInstant) {
     var released = cache.answered(by: server, at: now)
     if server == .system { released += systemFailures.answered(by: .system, at: now) }
     guard released > 0 else { return }

@@ -66,7 +66,7 @@ struct LookupMachine: StateMachine {
   let isWatched: Bool
   var settings: ResolverSettings
   var servers: QueryMachine
-  var systemFailures: FailureMemory
+  var systemFailures: FailureCache
   var systemTally = QueryTally()
   private(set) var isShutDown = false
   var keptAlive: KeptNames
@@ -94,7 +94,7 @@ struct LookupMachine: StateMachine {
     self.hasLeases = hasLeases
     let configuration = settings.configuration
     servers = QueryMachine(configuration, isWatched: isWatched, at: now)
-    systemFailures = FailureMemory(policy: configuration.cache, capacity: configuration.capacity)
+    systemFailures = FailureCache(policy: configuration.cache, capacity: configuration.capacity)
     keptAlive = KeptNames(seed: seed)
   }
 

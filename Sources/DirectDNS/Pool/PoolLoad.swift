@@ -22,7 +22,7 @@ struct PoolLoad {
   /// The connections to one address, and the requests on them; nil through a proxy.
   private struct Line {
     let address: IPAddress?
-    var standing = 0
+    var established = 0
     var running = 0
   }
 
@@ -34,7 +34,7 @@ struct PoolLoad {
   /// Requests that have their connection.
   private var carried = 0
   /// Connections that stand.
-  private(set) var standing = 0
+  private(set) var established = 0
   /// Requests that are opening a connection for those to come.
   private(set) var opening = 0
   private var streamLimit: Int
@@ -48,17 +48,17 @@ struct PoolLoad {
 
   /// How many of all connections it takes; idle ones do not count, since they can be closed.
   var weight: Int {
-    multiplexing == .never ? running : running == 0 ? 0 : max(1, standing + opening)
+    multiplexing == .never ? running : running == 0 ? 0 : max(1, established + opening)
   }
 
   /// Whether nothing is left of it.
-  var isEmpty: Bool { running == 0 && standing == 0 }
+  var isEmpty: Bool { running == 0 && established == 0 }
 
   /// Whether requests are under way to an address.
   func isBusy(_ address: IPAddress?) -> Bool { line(address).map { $0.running > 0 } ?? false }
 
   /// Whether the connections to an address carry more requests than there are of them.
-  func isShared(_ address: IPAddress?) -> Bool { line(address).map { $0.running > $0.standing } ?? false }
+  func isShared(_ address: IPAddress?) -> Bool { line(address).map { $0.running > $0.established } ?? false }
 
   /// Whether one more request may start, when so many connections of others are free.
   func admission(free: Int) -> Admission {
@@ -66,13 +66,13 @@ struct PoolLoad {
     case .never:
       guard running < connectionLimit else { return .poolIsFull }
       guard free > 0 else { return .allAreTaken }
-      return running < standing ? .reuse : .open
-    case .unknown where standing > 0:
+      return running < established ? .reuse : .open
+    case .unknown where established > 0:
       // One more request finds out what the connection can do: it shares it, or has to open one of its own.
       return running - opening < 2 ? .reuse : .poolIsFull
     case .unknown, .always:
-      if running - opening < standing * streamLimit { return .reuse }
-      guard opening == 0, standing < connectionLimit else { return .poolIsFull }
+      if running - opening < established * streamLimit { return .reuse }
+      guard opening == 0, established < connectionLimit else { return .poolIsFull }
       return free > 0 ? .open : .allAreTaken
     }
   }
@@ -81,9 +81,9 @@ struct PoolLoad {
   /// not cost a handshake for each request.
   func ordered(_ addresses: [IPAddress]) -> [IPAddress] {
     let room = multiplexing == .never ? 1 : streamLimit
-    guard standing > 0,
+    guard established > 0,
       let index = addresses.firstIndex(where: { address in
-        line(address).map { $0.running < $0.standing * room } ?? false
+        line(address).map { $0.running < $0.established * room } ?? false
       }), index > 0
     else { return addresses }
     var ordered = addresses
@@ -118,15 +118,15 @@ struct PoolLoad {
   }
 
   /// A new connection stands.
-  mutating func stood(_ address: IPAddress?) {
-    standing += 1
-    change(address) { $0.standing += 1 }
+  mutating func established(_ address: IPAddress?) {
+    established += 1
+    change(address) { $0.established += 1 }
   }
 
   /// A connection that stood has been closed.
   mutating func closed(_ address: IPAddress?) {
-    standing -= 1
-    change(address) { $0.standing -= 1 }
+    established -= 1
+    change(address) { $0.established -= 1 }
   }
 
   /// A response told what the server speaks, or a request that got a connection which another one uses.
@@ -141,7 +141,7 @@ struct PoolLoad {
     switch multiplexing {
     case .never: break
     case .unknown: multiplexing = .never
-    case .always: if standing > 0 { streamLimit = max(1, min(streamLimit, carried / standing)) }
+    case .always: if established > 0 { streamLimit = max(1, min(streamLimit, carried / established)) }
     }
   }
 
@@ -154,6 +154,6 @@ struct PoolLoad {
       return lines.append(line)
     }
     body(&lines[place])
-    if lines[place].standing == 0, lines[place].running == 0 { lines.remove(at: place) }
+    if lines[place].established == 0, lines[place].running == 0 { lines.remove(at: place) }
   }
 }

@@ -87,7 +87,7 @@ extension PoolMachine {
     let found = transfers.read(id) { (pool: $0.pool, isCarrier: $0.state.carrier?.attempt == number) }
     guard let (pool, isCarrier) = found else { return .no }
     let pass =
-      isCarrier ? mayRepeat(id, pool, attempt: number, at: now) : mayBegin(id, pool, attempt: number, at: now)
+      isCarrier ? mayRetry(id, pool, attempt: number, at: now) : mayBegin(id, pool, attempt: number, at: now)
     // Also one that is not let through: libcurl has noted by now that another one uses the connection, and repeats
     // whatever gets no response on it.
     if case .no = pass, transfers.change(id, { $0.state.takeDialled(by: number) }) != true { noteJoin(pool) }
@@ -109,7 +109,7 @@ extension PoolMachine {
       return begun
     }
     guard case .some(.some(let begun)) = begun else { return .no }
-    stands(begun.attempt, pool)
+    noteEstablished(begun.attempt, pool)
     noteJoin(id, pool, attempt: number, begun.carrier.address)
     note(pool) { $0.connected(begun.carrier.address, insteadOf: begun.line, opened: begun.wasOpening) }
     for loser in begun.losers { actions.append(.close(id, attempt: loser)) }
@@ -131,19 +131,19 @@ extension PoolMachine {
   /// It wants to when HTTP/2 refused the request unprocessed, and when a connection that others had used too ended
   /// without a byte of response: then the server may have got the request and closed only then. It also wants to leave
   /// out an expectation that was refused (417), which ``DirectClient`` does by itself.
-  private mutating func mayRepeat(
+  private mutating func mayRetry(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
   ) -> Pass {
     guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
     // libcurl keeps the connection, whatever becomes of the request.
-    stands(state.attempt(number), pool)
+    noteEstablished(state.attempt(number), pool)
     guard case .sent = state.phase else { return .no }
     guard state.mayBeSentAgain(joins: joins) else {
-      transfers.change(id) { $0.state.refuseRepetition() }
+      transfers.change(id) { $0.state.refuseRetry() }
       return .no
     }
     transfers.change(id) { transfer in
-      transfer.state.noteRepetition(joins: joins)
+      transfer.state.noteRetry(joins: joins)
       transfer.state.moved(at: now)
     }
     noteJoin(id, pool, attempt: number, state.attempt(number)?.address)
@@ -166,10 +166,10 @@ extension PoolMachine {
 
   private mutating func noteJoin(_ pool: SlabID<Pool>) { pools.change(pool) { $0.joins += 1 } }
 
-  private mutating func stands(_ attempt: TransferState.Attempt?, _ pool: SlabID<Pool>) {
-    guard let attempt, let socket = attempt.socket, connections[socket]?.stands == false else { return }
-    connections[socket]?.stands = true
-    note(pool) { $0.stood(attempt.address) }
+  private mutating func noteEstablished(_ attempt: TransferState.Attempt?, _ pool: SlabID<Pool>) {
+    guard let attempt, let socket = attempt.socket, connections[socket]?.isEstablished == false else { return }
+    connections[socket]?.isEstablished = true
+    note(pool) { $0.established(attempt.address) }
   }
 
   // MARK: What libcurl tells
@@ -215,7 +215,7 @@ extension PoolMachine {
     }
     if transfer.state.isTurnedAway, transfer.state.terms.canStartOver {
       let joins = pools.read(transfer.pool) { $0.joins } ?? 0
-      transfers.change(id) { $0.state.noteRepetition(joins: joins) }
+      transfers.change(id) { $0.state.noteRetry(joins: joins) }
       return requeue(id)
     }
     switch ending {
@@ -273,7 +273,7 @@ extension PoolMachine {
     }
     if let place { kept[place] -= 1 }
     // Also where it never stood: its pool may be left with nothing.
-    note(connection.pool) { if connection.stands { $0.closed(connection.address) } }
+    note(connection.pool) { if connection.isEstablished { $0.closed(connection.address) } }
   }
 
   /// Ends a connection that nobody uses, to make room for another one.
@@ -281,7 +281,7 @@ extension PoolMachine {
   /// libcurl does so among the connections that are kept in one place.
   private mutating func endIdleConnection(besides place: Int) {
     let idle = connections.filter { _, connection in
-      connection.stands && pools.read(connection.pool) { $0.place != place && $0.load.running == 0 } == true
+      connection.isEstablished && pools.read(connection.pool) { $0.place != place && $0.load.running == 0 } == true
     }.keys.min()
     guard let idle else { return }
     // libcurl closes it when it looks at that place's connections next.
@@ -292,7 +292,7 @@ extension PoolMachine {
   /// Ends the connections to an address, or to all, that no request uses.
   mutating func closeIdle(_ address: IPAddress?) {
     let idle = connections.filter { _, connection in
-      connection.stands && (address == nil || connection.address == address)
+      connection.isEstablished && (address == nil || connection.address == address)
         && pools.read(connection.pool) { $0.load.isBusy(connection.address) } == false
     }
     // In an order, so that the same happens each time.

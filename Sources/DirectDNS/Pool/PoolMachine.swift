@@ -39,7 +39,7 @@ struct PoolMachine<Route: Hashable> {
   struct Connection {
     let pool: SlabID<Pool>
     let address: IPAddress?
-    var stands = false
+    var isEstablished = false
   }
 
   struct Transfer {
@@ -171,13 +171,13 @@ struct PoolMachine<Route: Hashable> {
       case .reuse: take(from: pool, .reuse, at: now)
       case .open: take(from: pool, .open, at: now)
       case .poolIsFull, nil: waiting.parkNext()
-      case .allAreTaken: return admitOntoStanding(at: now)
+      case .allAreTaken: return admitOntoEstablished(at: now)
       }
     }
   }
 
   /// Where every connection is taken, those that multiplex may still have room.
-  private mutating func admitOntoStanding(at now: Int64) {
+  private mutating func admitOntoEstablished(at now: Int64) {
     for pool in changed where pools.read(pool, { $0.load.multiplexing }) != .never {
       while pools.read(pool, { $0.load.admission(free: 0) }) == .reuse, waiting.isWaiting(in: pool) {
         take(from: pool, .reuse, at: now)
@@ -226,7 +226,7 @@ struct PoolMachine<Route: Hashable> {
     note(transfer.pool) {
       $0.ended(transfer.state.line, wasOpening: false, wasConnected: transfer.state.carrier != nil)
     }
-    waiting.putBack(id, in: transfer.pool)
+    waiting.requeue(id, in: transfer.pool)
     waitingCount += 1
   }
 

@@ -13,29 +13,29 @@ enum RetryRule {
   /// What a request has gone through.
   struct History {
     /// Whether it may have reached a server twice.
-    private(set) var hasRepeated = false
+    private(set) var hasRetried = false
     private var refusals = 0
 
     /// Whether a request that failed so is sent again; if so, that is noted.
     ///
     /// - Parameters:
     ///   - failure: why there is no response.
-    ///   - isRepeatable: whether it does no harm when it comes twice.
+    ///   - isRetryable: whether it does no harm when it comes twice.
     ///   - canBeReplayed: whether its body can be sent again.
     /// - Returns: whether to send it.
-    mutating func allows(_ failure: TransferFailure, isRepeatable: Bool, canBeReplayed: Bool) -> Bool {
+    mutating func allows(_ failure: TransferFailure, isRetryable: Bool, canBeReplayed: Bool) -> Bool {
       if failure.wasRefused {
         // It was refused one of the times.
-        if failure.wasRepeated { hasRepeated = true }
+        if failure.wasRetried { hasRetried = true }
         refusals += 1
         return canBeReplayed && refusals <= RetryRule.refusalLimit
       }
-      guard isRepeatable, !hasRepeated, !failure.wasRepeated, failure.mayHaveArrived, failure.bodyFailure == nil else {
+      guard isRetryable, !hasRetried, !failure.wasRetried, failure.mayHaveArrived, failure.bodyFailure == nil else {
         return false
       }
       // A server that is slow is not helped by a second request.
       guard case .connectionLost = failure.reason else { return false }
-      hasRepeated = true
+      hasRetried = true
       return true
     }
   }

@@ -55,6 +55,8 @@ struct Slab<Element> {
   @inline(__always) @discardableResult
   mutating func change<Result>(_ id: SlabID<Element>, _ body: (inout Element) -> Result) -> Result? {
     guard has(id), places[id.index].element != nil else { return nil }
+    // Nothing else reaches into an optional where it stands.
+    // swift-format-ignore: NeverForceUnwrap
     return body(&places[id.index].element!)
   }
 

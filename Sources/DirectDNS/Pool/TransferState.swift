@@ -7,7 +7,7 @@ struct TransferTerms: Sendable {
   /// Whether a family of addresses may yet come; see ``ConnectionRace``.
   var hasOthers = false
   /// Whether it may be sent again when it may have reached the server.
-  var isRepeatable = false
+  var isRetryable = false
   /// Whether its body can be sent from the beginning once more.
   var canStartOver = true
   /// Whether it waits for the server to say that it may send its body.
@@ -84,7 +84,7 @@ struct TransferState {
   }
 
   /// Whether the request was sent again.
-  enum Repetition {
+  enum Retry {
     case none, once
     /// It may have arrived, and must not be sent again.
     case refused(before: Bool)
@@ -95,11 +95,11 @@ struct TransferState {
   private(set) var attempts: [Attempt] = []
   private(set) var admission = Admission.any
   private(set) var turn = Turn.first
-  private(set) var repetition = Repetition.none
+  private(set) var retry = Retry.none
   /// The address that its pool counts it under.
   private(set) var line: IPAddress?
   private(set) var startedAt: Int64 = 0
-  private(set) var failed: [TransferFailure.Attempt] = []
+  private(set) var failed: [FailedAddress] = []
   private(set) var slower: [SlowerAddress] = []
   /// An address that was about to be dialled although the policy forbids it.
   private(set) var forbidden: IPAddress?
@@ -123,8 +123,8 @@ struct TransferState {
 
   var isTurnedAway: Bool { if case .turnedAway = turn { true } else { false } }
 
-  private var hasRepeated: Bool {
-    switch repetition {
+  private var hasRetried: Bool {
+    switch retry {
     case .once, .refused(before: true): true
     case .none, .refused(before: false): false
     }
@@ -220,7 +220,7 @@ struct TransferState {
   /// An attempt found no connection.
   mutating func fail(_ number: Int, _ reason: TransferError) {
     if let address = attempt(number)?.address {
-      failed.append(TransferFailure.Attempt(address: address, reason: reason))
+      failed.append(FailedAddress(address: address, reason: reason))
     }
     drop(number)
     guard case .connecting(var race?) = phase else { return }
@@ -298,15 +298,15 @@ struct TransferState {
   func wasRefused(joins: Int) -> Bool { carrier?.joinsAtStart == joins }
 
   /// Whether the request may be sent again: it was refused unprocessed, or does no harm when it comes twice, once.
-  func mayBeSentAgain(joins: Int) -> Bool { wasRefused(joins: joins) || (terms.isRepeatable && !hasRepeated) }
+  func mayBeSentAgain(joins: Int) -> Bool { wasRefused(joins: joins) || (terms.isRetryable && !hasRetried) }
 
-  /// Counts a repetition, unless the request was refused and so was not sent.
-  mutating func noteRepetition(joins: Int) { if !wasRefused(joins: joins) { repetition = .once } }
+  /// Counts a retry, unless the request was refused and so was not sent.
+  mutating func noteRetry(joins: Int) { if !wasRefused(joins: joins) { retry = .once } }
 
   /// The request must not be sent again, although libcurl wants to.
-  mutating func refuseRepetition() { repetition = .refused(before: hasRepeated) }
+  mutating func refuseRetry() { retry = .refused(before: hasRetried) }
 
-  var isStranded: Bool { if case .refused = repetition { true } else { false } }
+  var isStranded: Bool { if case .refused = retry { true } else { false } }
 
   // MARK: Ending
 
@@ -323,7 +323,7 @@ struct TransferState {
     // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
     if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
     return TransferFailure(
-      reason, attempts: failed, mayHaveArrived: !wasRefused, wasRefused: wasRefused, wasRepeated: hasRepeated,
+      reason, attempts: failed, mayHaveArrived: !wasRefused, wasRefused: wasRefused, wasRetried: hasRetried,
       address: carrier?.address)
   }
 
@@ -361,7 +361,7 @@ struct TransferState {
       if attempts.isEmpty { return loss }
       for attempt in attempts {
         guard let address = attempt.address else { continue }
-        failed.append(TransferFailure.Attempt(address: address, reason: .timedOut))
+        failed.append(FailedAddress(address: address, reason: .timedOut))
       }
     }
     return TransferFailure(.timedOut, attempts: failed, mayHaveArrived: carrier != nil, timer: timer)

@@ -40,7 +40,7 @@ struct WaitingLine<Pool: Hashable, Item> {
   }
 
   /// Puts a request back in front of its pool: it keeps its place before all that came later.
-  mutating func putBack(_ item: Item, in pool: Pool) {
+  mutating func requeue(_ item: Item, in pool: Pool) {
     let key = pool
     var queue = queues.removeValue(forKey: key) ?? Queue()
     count += 1

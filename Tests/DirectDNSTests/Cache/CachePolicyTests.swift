@@ -166,11 +166,11 @@ struct CachePolicyTests {
   }
 
   @Test func `failures are not remembered at all when the least memory is none`() {
-    #expect(CachePolicy(minimumFailureMemory: .zero).failureMemory(after: 9) == .zero)
+    #expect(CachePolicy(minimumFailureTTL: .zero).failureMemory(after: 9) == .zero)
   }
 
   @Test func `the first failure's memory stands when it is longer than the limit`() {
-    let policy = CachePolicy(minimumFailureMemory: .seconds(60), maximumFailureMemory: .seconds(30))
+    let policy = CachePolicy(minimumFailureTTL: .seconds(60), maximumFailureTTL: .seconds(30))
     #expect(policy.failureMemory(after: 0) == .seconds(60))
     #expect(policy.failureMemory(after: 4) == .seconds(60))
   }
@@ -181,13 +181,13 @@ struct CachePolicyTests {
     #expect(policy.maximumTTL == .seconds(3600))
     #expect(policy.grace == .seconds(30))
     #expect(policy.maximumStale == .seconds(24 * 3600))
-    #expect(policy.patience == .milliseconds(300))
+    #expect(policy.clientResponseTimeout == .milliseconds(300))
     #expect(policy.minimumNegativeTTL == .seconds(1))
     #expect(policy.maximumNegativeTTL == .seconds(300))
     #expect(policy.negativeTTLWithoutSOA == nil)
-    #expect(policy.minimumFailureMemory == .seconds(1))
-    #expect(policy.maximumFailureMemory == .seconds(30))
-    #expect(policy.staleRecheck == .seconds(30))
+    #expect(policy.minimumFailureTTL == .seconds(1))
+    #expect(policy.maximumFailureTTL == .seconds(30))
+    #expect(policy.failureRecheck == .seconds(30))
     #expect(policy.refreshesAhead)
   }
 }

@@ -61,7 +61,7 @@ struct DeadProvidersTests {
       try await laboratory.client.execute(ClientFixture.get(origin.url("/", host: "www.shop.test")))
     }
     await laboratory.provider.waitForRequests(3)
-    clock.advance(by: CachePolicy().patience)
+    clock.advance(by: CachePolicy().clientResponseTimeout)
     #expect(try await request.value.freshness == .stale)
     await laboratory.stop()
     await origin.stop()

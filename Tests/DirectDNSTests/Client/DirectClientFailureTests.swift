@@ -62,7 +62,7 @@ struct DirectClientFailureTests {
     #expect(error?.code == .connectionLost && error?.message.contains("may have reached the server") == true)
     #expect(origin.requests.count == before + 1)
     let second = try await client.execute(
-      request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRepeat: true))
+      request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRetry: true))
     #expect(second.status == .ok)
     await client.shutDown()
     await origin.stop()
@@ -75,7 +75,7 @@ struct DirectClientFailureTests {
       _ = try await client.execute(ClientFixture.get(origin.url("/warm", host: "shop.test"))).body.text()
     }
     let response = try await client.execute(
-      request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRepeat: true))
+      request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRetry: true))
     #expect(try await response.body.text() == "alive")
     #expect(origin.requests.filter { $0.path == "/" }.map(\.body) == [Array("pay".utf8), Array("pay".utf8)])
     await client.shutDown()

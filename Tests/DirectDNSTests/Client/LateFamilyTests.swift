@@ -89,10 +89,10 @@ struct LateFamilyTests {
       }
       let log = Log()
       let request = try ClientFixture.get(origin.url("/", host: Self.name))
-      async let exchange = laboratory.client.execute(request, options: log.options)
+      async let transfer = laboratory.client.execute(request, options: log.options)
       await log.wait(for: "failed \(first)")
       await laboratory.answerLate()
-      let response = try await exchange
+      let response = try await transfer
       #expect(log.dialled == [first, works(late)])
       #expect(response.connection.remoteAddress == IPAddress(works(late)))
       #expect(response.connection.failedAddresses == [Sample.address(first)])
@@ -116,10 +116,10 @@ struct LateFamilyTests {
     }
     let log = Log()
     let request = try ClientFixture.get(origin.url("/", host: Self.name))
-    async let exchange = laboratory.client.execute(request, options: log.options)
+    async let transfer = laboratory.client.execute(request, options: log.options)
     await log.wait(for: "connecting \(first)")
     await laboratory.answerLate()
-    let response = try await exchange
+    let response = try await transfer
     #expect(response.connection.remoteAddress == IPAddress(works(late)))
     #expect(log.dialled == [first, works(late)])
     await laboratory.stop()
@@ -135,10 +135,10 @@ struct LateFamilyTests {
     let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: "127.0.0.1")
     let log = Log()
     let request = try ClientFixture.get(origin.url("/", host: Self.name))
-    async let exchange = laboratory.client.execute(request, options: log.options)
+    async let transfer = laboratory.client.execute(request, options: log.options)
     await log.wait(for: "failed ::1")
     await laboratory.answerLate()
-    let response = try await exchange
+    let response = try await transfer
     #expect(response.url.href == origin.url("/next", host: Self.name))
     #expect(origin.requests.map(\.host) == Array(repeating: "\(Self.name):\(origin.port)", count: 2))
     await laboratory.stop()
@@ -234,10 +234,10 @@ struct LateFamilyTests {
       policy: AddressPolicy(.publicOnly, allowedNetworks: allowed))
     let log = Log()
     let request = try ClientFixture.get(origin.url("/", host: Self.name))
-    async let exchange = outcome(laboratory, request, log)
+    async let transfer = outcome(laboratory, request, log)
     await laboratory.provider.waitForRequests(2)
     await laboratory.answerLate()
-    let result = await exchange
+    let result = await transfer
     #expect(log.dialled == (isAllowed ? ["127.0.0.1"] : []))
     switch result {
     case .success(let response): #expect(isAllowed && response.status == .ok)

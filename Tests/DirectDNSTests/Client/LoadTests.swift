@@ -209,17 +209,17 @@ struct LoadTests {
       }
       await gate.waitForArrivals()
       let response = try await world.client.execute(world.request("/large"))
-      let exchange = response.body.transfer.exchange
+      let transfer = response.body.reader.transfer
       // The server writes until everything between it and the reader is full.
       var (seen, unchanged) = (-1, 0)
       #expect(
         await ProcessState.eventually {
           let now = written.withLock { $0 }
-          unchanged = now == seen && exchange.unreadCount > 0 ? unchanged + 1 : 0
+          unchanged = now == seen && transfer.unreadCount > 0 ? unchanged + 1 : 0
           seen = now
           return unchanged == 100
         })
-      #expect(exchange.unreadCount <= 64 * 1024)
+      #expect(transfer.unreadCount <= 64 * 1024)
       let (kept, grown) = (written.withLock { $0 }, ProcessState.residentBytes - before)
       #expect(kept < count && (grown < 80_000_000 || !ProcessState.hasOwnMemory), "\(grown)")
       // libcurl 7.88 reads nothing more of an HTTP/2 connection while one of its streams waits for its reader.

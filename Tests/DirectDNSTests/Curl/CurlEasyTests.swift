@@ -5,23 +5,23 @@ import Testing
 @testable import DirectDNS
 
 struct CurlEasyTests {
-  private let lane = CurlLane(
+  private let pool = QueryPool(
     origin: "http://127.0.0.1:1", addresses: nil, usesTLS: false, trust: CurlTrust(), width: 50)
 
   private let sockets = CurlSockets()
 
   @Test func `a handle leads back to its object`() throws {
-    let easy = try #require(CurlEasy(lane, sockets: sockets))
-    let other = try #require(CurlEasy(lane, sockets: sockets))
+    let easy = try #require(CurlEasy(pool, sockets: sockets))
+    let other = try #require(CurlEasy(pool, sockets: sockets))
     #expect(unsafe CurlEasy.object(of: easy.handle) === easy)
     #expect(unsafe CurlEasy.object(of: other.handle) === other)
   }
 
   @Test func `a handle that sent nothing has an empty response`() throws {
-    let easy = try #require(CurlEasy(lane, sockets: sockets))
+    let easy = try #require(CurlEasy(pool, sockets: sockets))
     easy.prepare(
       CurlRequest(
-        lane: lane, url: "http://127.0.0.1:1/", fields: ["accept: x"], body: [1], timeout: 1, bodyLimit: 1,
+        pool: pool, url: "http://127.0.0.1:1/", fields: ["accept: x"], body: [1], timeout: 1, bodyLimit: 1,
         fieldLimit: 1,
         wantedFields: ["Age"]))
     let response = easy.response(["Age"])
@@ -34,7 +34,7 @@ struct CurlEasyTests {
     do {
       let sockets = CurlSockets()
       told = sockets
-      easy = CurlEasy(lane, sockets: sockets)
+      easy = CurlEasy(pool, sockets: sockets)
     }
     #expect(easy != nil && told != nil)
     easy = nil
@@ -46,7 +46,7 @@ struct CurlEasyTests {
     let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
     for _ in 0..<20 {
       let sockets = CurlSockets()
-      var easy = CurlEasy(request.lane, sockets: sockets)
+      var easy = CurlEasy(request.pool, sockets: sockets)
       easy?.prepare(request)
       easy?.followTLS()
       #expect(easy?.perform() == CURLE_OK && easy?.response([]).status == 200 && sockets.open.count == 1)
@@ -57,6 +57,6 @@ struct CurlEasyTests {
   }
 
   @Test func `a thousand handles come and go`() {
-    for _ in 0..<1000 { #expect(CurlEasy(lane, sockets: sockets) != nil) }
+    for _ in 0..<1000 { #expect(CurlEasy(pool, sockets: sockets) != nil) }
   }
 }

@@ -65,19 +65,19 @@ struct CurlLoopTests {
 }
 
 extension CurlRequest {
-  /// A plain GET in a lane of that name.
-  static func sample(_ url: String, timeout: Int64 = 20_000, lane: CurlLane = .sample()) -> CurlRequest {
+  /// A plain GET in a pool of that name.
+  static func sample(_ url: String, timeout: Int64 = 20_000, pool: QueryPool = .sample()) -> CurlRequest {
     CurlRequest(
-      lane: lane, url: url, fields: [], body: nil, timeout: timeout, bodyLimit: 65_536, fieldLimit: 65_536,
+      pool: pool, url: url, fields: [], body: nil, timeout: timeout, bodyLimit: 65_536, fieldLimit: 65_536,
       wantedFields: ["content-type"])
   }
 }
 
-extension CurlLane {
-  static func sample(width: Int = 50, addresses: String? = nil) -> CurlLane {
-    CurlLane(
+extension QueryPool {
+  static func sample(width: Int = 50, addresses: String? = nil) -> QueryPool {
+    QueryPool(
       origin: "o", addresses: addresses, usesTLS: false, trust: CurlTrust(), width: width,
-      connections: min(width, CurlLane.connections))
+      connections: min(width, QueryPool.connections))
   }
 }
 

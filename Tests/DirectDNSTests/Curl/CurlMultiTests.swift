@@ -35,7 +35,7 @@ struct CurlMultiTests {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(events: events)
     let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
-    let easy = try #require(CurlEasy(request.lane, sockets: sockets))
+    let easy = try #require(CurlEasy(request.pool, sockets: sockets))
     for _ in 0..<3 {
       easy.prepare(request)
       #expect(multi.due == .max)
@@ -58,7 +58,7 @@ struct CurlMultiTests {
       told = sockets
       multi.sockets = sockets
       let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
-      let easy = try #require(CurlEasy(request.lane, sockets: sockets))
+      let easy = try #require(CurlEasy(request.pool, sockets: sockets))
       easy.prepare(request)
       unsafe multi.add(easy.handle)
       #expect(firstEnd() == CURLE_OK)
@@ -74,7 +74,7 @@ struct CurlMultiTests {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(events: events)
     let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
-    let easy = try #require(CurlEasy(request.lane, sockets: sockets))
+    let easy = try #require(CurlEasy(request.pool, sockets: sockets))
     easy.prepare(request)
     unsafe multi.add(easy.handle)
     var end: CURLcode?

@@ -3,13 +3,13 @@ import Testing
 @testable import DirectDNS
 
 struct CurlRequestTests {
-  @Test func `a lane is what it is by identity, whatever another one says`() {
-    func lane() -> CurlLane {
-      CurlLane(origin: "https://a.test:443", usesTLS: true, trust: CurlTrust(file: "/ca.pem"), width: 50)
+  @Test func `a pool is what it is by identity, whatever another one says`() {
+    func pool() -> QueryPool {
+      QueryPool(origin: "https://a.test:443", usesTLS: true, trust: CurlTrust(file: "/ca.pem"), width: 50)
     }
-    let first = lane()
+    let first = pool()
     let again = first
     #expect(first === again)
-    #expect(first !== lane())
+    #expect(first !== pool())
   }
 }

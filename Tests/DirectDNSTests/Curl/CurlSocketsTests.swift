@@ -34,7 +34,7 @@ struct CurlSocketsTests {
   /// Sends a request without a loop; `body` runs while its connection stands.
   private func fetch(_ url: String, _ sockets: CurlSockets, _ body: () -> Void) throws {
     let request = CurlRequest.sample(url)
-    let easy = try #require(CurlEasy(request.lane, sockets: sockets))
+    let easy = try #require(CurlEasy(request.pool, sockets: sockets))
     easy.prepare(request)
     unsafe _ = curl_easy_perform(easy.handle)
     body()

@@ -18,14 +18,14 @@ struct CurlThreadTests {
     await server.stop()
   }
 
-  @Test func `a lane has its own width and queue`() async throws {
+  @Test func `a pool has its own width and queue`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold)
-      let one = CurlLane.sample(width: 1)
-      let many = CurlLane.sample()
-      let narrow = (0..<4).map { loop.begin(.sample(url + "a\($0).flood.test", lane: one)) }
+      let one = QueryPool.sample(width: 1)
+      let many = QueryPool.sample()
+      let narrow = (0..<4).map { loop.begin(.sample(url + "a\($0).flood.test", pool: one)) }
       await server.waitForHeld(1)
-      let wide = (0..<3).map { loop.begin(.sample(url + "b\($0).flood.test", lane: many)) }
+      let wide = (0..<3).map { loop.begin(.sample(url + "b\($0).flood.test", pool: many)) }
       await server.waitForHeld(4)
       #expect(server.requests.count == 4)
       server.behave()
@@ -34,11 +34,11 @@ struct CurlThreadTests {
     }
   }
 
-  @Test func `a lane of one serves in the order of arrival, and passes over who left`() async throws {
+  @Test func `a pool of one serves in the order of arrival, and passes over who left`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold, times: 1)
-      let lane = CurlLane.sample(width: 1)
-      let tasks = (0..<6).map { loop.begin(.sample(url + "n\($0).flood.test", lane: lane)) }
+      let pool = QueryPool.sample(width: 1)
+      let tasks = (0..<6).map { loop.begin(.sample(url + "n\($0).flood.test", pool: pool)) }
       await server.waitForHeld(1)
       tasks[2].cancel()
       tasks[5].cancel()
@@ -53,11 +53,11 @@ struct CurlThreadTests {
   @Test func `each of those who wait has its own time`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold, times: 1)
-      let lane = CurlLane.sample(width: 1)
-      let first = loop.begin(.sample(url + "first.flood.test", lane: lane))
+      let pool = QueryPool.sample(width: 1)
+      let first = loop.begin(.sample(url + "first.flood.test", pool: pool))
       await server.waitForHeld(1)
       let times: [Int64] = [20_000, 40, 20_000, 20, 60]
-      let waiting = times.map { loop.begin(.sample(url + "n\($0).flood.test", timeout: $0, lane: lane)) }
+      let waiting = times.map { loop.begin(.sample(url + "n\($0).flood.test", timeout: $0, pool: pool)) }
       for index in [1, 3, 4] { #expect(await waiting[index].value.failure == .timedOut) }
       server.release()
       for task in [first, waiting[0], waiting[2]] { #expect(try await task.value.get().status == 200) }
@@ -80,20 +80,20 @@ struct CurlThreadTests {
   @Test func `hundreds that a silent server holds all end in time, and those behind them are sent`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold)
-      let lane = CurlLane.sample(width: 50)
-      let tasks = (0..<400).map { loop.begin(.sample(url + "n\($0).flood.test", timeout: 50 + Int64($0), lane: lane)) }
+      let pool = QueryPool.sample(width: 50)
+      let tasks = (0..<400).map { loop.begin(.sample(url + "n\($0).flood.test", timeout: 50 + Int64($0), pool: pool)) }
       for task in tasks { #expect(await task.value.failure == .timedOut) }
       server.behave()
       server.release()
-      #expect(try await loop.perform(.sample(url + "www.shop.test", lane: lane)).status == 200)
+      #expect(try await loop.perform(.sample(url + "www.shop.test", pool: pool)).status == 200)
     }
   }
 
-  @Test func `a lane whose request failed goes on with the next`() async throws {
+  @Test func `a pool whose request failed goes on with the next`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.close, times: 2)
-      let lane = CurlLane.sample(width: 1)
-      let tasks = (0..<4).map { loop.begin(.sample(url + "n\($0).flood.test", lane: lane)) }
+      let pool = QueryPool.sample(width: 1)
+      let tasks = (0..<4).map { loop.begin(.sample(url + "n\($0).flood.test", pool: pool)) }
       var replies = 0
       for task in tasks { if case .success = await task.value { replies += 1 } }
       // libcurl repeats a request by itself when a used connection turns out to be closed.
@@ -101,16 +101,16 @@ struct CurlThreadTests {
     }
   }
 
-  @Test func `the same origin at other addresses is another lane, and going back and forth works`()
+  @Test func `the same origin at other addresses is another pool, and going back and forth works`()
     async throws
   {
     try await withServer { server, loop, _ async throws in
-      let lanes = ["127.0.0.1", "127.0.0.2,127.0.0.1"].map {
-        CurlLane.sample(addresses: "doh.test:\(server.port):" + $0)
+      let pools = ["127.0.0.1", "127.0.0.2,127.0.0.1"].map {
+        QueryPool.sample(addresses: "doh.test:\(server.port):" + $0)
       }
       let url = "http://doh.test:\(server.port)/resolve?name=www.shop.test"
       for _ in 0..<5 {
-        for lane in lanes { #expect(try await loop.perform(.sample(url, lane: lane)).status == 200) }
+        for pool in pools { #expect(try await loop.perform(.sample(url, pool: pool)).status == 200) }
       }
     }
   }

@@ -77,7 +77,7 @@ struct CurlTransportTests {
       #expect(Set(fixture.server.requests.compactMap(\.name)) == Set((0..<50).map { "n\($0).flood.test" }))
       fixture.server.release()
       for task in tasks { _ = try await task.value.get() }
-      // Within a batch the wire has its own order; no request is overtaken by a whole lane of later ones.
+      // Within a batch the wire has its own order; no request is overtaken by a whole pool of later ones.
       let order = fixture.server.requests.compactMap(\.name)
       for (place, name) in order.enumerated() {
         let number = try #require(Int(name.dropFirst().prefix { $0 != "." }))

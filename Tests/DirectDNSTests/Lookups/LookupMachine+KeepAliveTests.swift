@@ -43,7 +43,7 @@ struct KeepAliveTests {
   }
 
   @Test func `without failure memory it waits for 1 s`() {
-    let policy = CachePolicy(minimumFailureMemory: .zero)
+    let policy = CachePolicy(minimumFailureTTL: .zero)
     #expect(
       KeepAliveSchedule.next([], failures: 1, jitter: 0, policy: policy, now: Sample.at(0)) == Sample.at(1))
   }

@@ -127,7 +127,7 @@ struct LookupMachineTests {
 
   /// Found by the simulation: it failed although an answer for another caller had come meanwhile.
   @Test func `an answer that came for others while the system's DNS was asked serves`() throws {
-    var machine = machine { $0.cache.minimumFailureMemory = .zero }
+    var machine = machine { $0.cache.minimumFailureTTL = .zero }
     let first = try #require(begin(&machine, request()))
     _ = words(&machine)
     machine.ended(1, failed, at: Sample.at(0.1))

@@ -110,7 +110,7 @@ struct ConnectionRaceFamiliesTests {
     .ipv4: Sample.address("192.0.2.1"), .ipv6: Sample.address("2001:db8::1"),
   ]
 
-  private enum Event { case failed(Int), stands(Int), joins([IPAddress]) }
+  private enum Event { case failed(Int), established(Int), joins([IPAddress]) }
 
   private func connect(_ race: Case, _ known: [IPAddress], from begin: Int64) -> End {
     var attempts = ConnectionRace(
@@ -127,7 +127,7 @@ struct ConnectionRaceFamiliesTests {
         case .start(let address, let number):
           families.append(address.family)
           switch race.reach[address.family] {
-          case .fine: events.append((now + race.handshake, .stands(number)))
+          case .fine: events.append((now + race.handshake, .established(number)))
           case .refused: events.append((now + 1, .failed(number)))
           case .noRoute: events.append((now, .failed(number)))
           default: break
@@ -142,7 +142,7 @@ struct ConnectionRaceFamiliesTests {
           switch events.remove(at: index).event {
           case .failed(let number): attempts.failed(number)
           case .joins(let addresses): attempts.add(addresses)
-          case .stands(let number):
+          case .established(let number):
             if attempts.connected(number) { return .connected(families[number], at: now) }
           }
         }

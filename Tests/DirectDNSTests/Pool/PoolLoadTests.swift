@@ -15,7 +15,7 @@ struct PoolLoadTests {
     for count in 1...3 {
       #expect(pool.admission(free: 10) == .open)
       pool.started(near, opens: false)
-      pool.stood(near)
+      pool.established(near)
       #expect(pool.weight == count)
     }
     #expect(pool.admission(free: 10) == .poolIsFull)
@@ -33,7 +33,7 @@ struct PoolLoadTests {
     #expect(pool.admission(free: 10) == .open)
     pool.started(near, opens: true)
     #expect(pool.admission(free: 10) == .poolIsFull)
-    pool.stood(near)
+    pool.established(near)
     pool.connected(near, insteadOf: near, opened: true)
     #expect(pool.admission(free: 10) == .reuse, "one more finds out what the connection can do")
     pool.started(near, opens: false)
@@ -52,13 +52,13 @@ struct PoolLoadTests {
   @Test func `HTTP/2 fills its connections before it opens another one`() {
     var pool = pool(.always, connections: 2, streams: 2)
     pool.started(near, opens: true)
-    pool.stood(near)
+    pool.established(near)
     pool.connected(near, insteadOf: near, opened: true)
     #expect(pool.admission(free: 0) == .reuse, "a stream takes no connection of all")
     pool.started(near, opens: false)
     #expect(pool.admission(free: 1) == .open && pool.weight == 1)
     pool.started(near, opens: true)
-    pool.stood(near)
+    pool.established(near)
     pool.connected(near, insteadOf: near, opened: true)
     pool.started(near, opens: false)
     #expect(pool.admission(free: 10) == .poolIsFull && pool.weight == 2)
@@ -67,7 +67,7 @@ struct PoolLoadTests {
   @Test func `a request that must open a connection of its own tells what the server speaks, or how much it takes`() {
     var unknown = pool(.unknown, streams: 50)
     unknown.started(near, opens: true)
-    unknown.stood(near)
+    unknown.established(near)
     unknown.connected(near, insteadOf: near, opened: true)
     unknown.started(near, opens: false)
     unknown.overflowed()
@@ -75,7 +75,7 @@ struct PoolLoadTests {
 
     var known = pool(.always, streams: 50)
     known.started(near, opens: true)
-    known.stood(near)
+    known.established(near)
     known.connected(near, insteadOf: near, opened: true)
     for number in 0..<20 {
       known.started(near, opens: false)
@@ -101,7 +101,7 @@ struct PoolLoadTests {
     var pool = pool(.never)
     #expect(pool.ordered(addresses) == addresses)
     pool.started(near, opens: false)
-    pool.stood(near)
+    pool.established(near)
     #expect(pool.ordered(addresses) == addresses, "its connection is taken")
     #expect(pool.isBusy(near) && !pool.isBusy(far))
     pool.ended(near, wasOpening: false, wasConnected: true)
@@ -114,7 +114,7 @@ struct PoolLoadTests {
   @Test func `a request that got its connection to another address is counted there`() throws {
     var pool = pool(.never)
     pool.started(far, opens: false)
-    pool.stood(near)
+    pool.established(near)
     pool.connected(near, insteadOf: far, opened: false)
     pool.ended(near, wasOpening: false, wasConnected: true)
     #expect(pool.ordered([try #require(far), try #require(near)]).first == near)

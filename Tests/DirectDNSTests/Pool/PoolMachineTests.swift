@@ -16,7 +16,7 @@ final class PoolMachineTests {
     -> TransferTerms
   {
     TransferTerms(
-      addresses: addresses ?? [near], hasOthers: hasOthers, isRepeatable: true, connectTimeout: 5_000,
+      addresses: addresses ?? [near], hasOthers: hasOthers, isRetryable: true, connectTimeout: 5_000,
       firstByteTimeout: 30_000, deadline: deadline)
   }
 

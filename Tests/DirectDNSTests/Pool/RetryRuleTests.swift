@@ -6,17 +6,17 @@ import Testing
 struct RetryRuleTests {
   private let lost = TransferFailure(.connectionLost("reset"), mayHaveArrived: true)
 
-  private func allows(_ failure: TransferFailure, isRepeatable: Bool = true) -> Bool {
+  private func allows(_ failure: TransferFailure, isRetryable: Bool = true) -> Bool {
     var history = RetryRule.History()
-    return history.allows(failure, isRepeatable: isRepeatable, canBeReplayed: true)
+    return history.allows(failure, isRetryable: isRetryable, canBeReplayed: true)
   }
 
   @Test func `a lost connection is worth a second attempt, if it can do no harm, and no third`() {
     var history = RetryRule.History()
-    let answers = (0..<2).map { _ in history.allows(lost, isRepeatable: true, canBeReplayed: true) }
+    let answers = (0..<2).map { _ in history.allows(lost, isRetryable: true, canBeReplayed: true) }
     #expect(answers == [true, false])
-    #expect(!allows(lost, isRepeatable: false))
-    #expect(!allows(TransferFailure(.connectionLost("reset"), mayHaveArrived: true, wasRepeated: true)))
+    #expect(!allows(lost, isRetryable: false))
+    #expect(!allows(TransferFailure(.connectionLost("reset"), mayHaveArrived: true, wasRetried: true)))
   }
 
   @Test(arguments: [
@@ -31,13 +31,13 @@ struct RetryRuleTests {
     let refused = TransferFailure(.connectionLost("refused"), wasRefused: true)
     var history = RetryRule.History()
     let answers = (0...RetryRule.refusalLimit).map { _ in
-      history.allows(refused, isRepeatable: false, canBeReplayed: true)
+      history.allows(refused, isRetryable: false, canBeReplayed: true)
     }
     #expect(answers == Array(repeating: true, count: RetryRule.refusalLimit) + [false])
-    let isLostAllowed = history.allows(lost, isRepeatable: true, canBeReplayed: true)
+    let isLostAllowed = history.allows(lost, isRetryable: true, canBeReplayed: true)
     #expect(isLostAllowed)
     var other = RetryRule.History()
-    let isStreamAllowed = other.allows(refused, isRepeatable: true, canBeReplayed: false)
+    let isStreamAllowed = other.allows(refused, isRetryable: true, canBeReplayed: false)
     #expect(!isStreamAllowed)
   }
 

@@ -7,11 +7,11 @@ struct TransferStateTests {
   private let far = IPAddress.ipv4(2)
 
   private func transfer(
-    isRepeatable: Bool = true, connect: Int64 = 5_000, firstByte: Int64 = 30_000, deadline: Int64 = 120_000
+    isRetryable: Bool = true, connect: Int64 = 5_000, firstByte: Int64 = 30_000, deadline: Int64 = 120_000
   ) -> TransferState {
     TransferState(
       TransferTerms(
-        addresses: [near, far], isRepeatable: isRepeatable, connectTimeout: connect, firstByteTimeout: firstByte,
+        addresses: [near, far], isRetryable: isRetryable, connectTimeout: connect, firstByteTimeout: firstByte,
         deadline: deadline))
   }
 
@@ -75,11 +75,11 @@ struct TransferStateTests {
   @Test func `a request is sent again once, and not at all where that could do harm`() {
     var state = connected { $0.joined(after: nil) }
     #expect(state.mayBeSentAgain(joins: 3))
-    state.noteRepetition(joins: 3)
+    state.noteRetry(joins: 3)
     #expect(!state.mayBeSentAgain(joins: 3))
-    state.refuseRepetition()
-    #expect(state.isStranded && state.stranding(wasRefused: false).wasRepeated)
-    var harmful = transfer(isRepeatable: false)
+    state.refuseRetry()
+    #expect(state.isStranded && state.stranding(wasRefused: false).wasRetried)
+    var harmful = transfer(isRetryable: false)
     harmful.begin(.any, [near], delay: 250, at: 0)
     _ = harmful.step(at: 0)
     _ = harmful.connected(0, at: 1)
@@ -89,7 +89,7 @@ struct TransferStateTests {
   @Test func `on a connection of its own that nobody joined, libcurl repeats what was refused alone`() {
     var state = connected { $0.joined(after: 7) }
     #expect(state.wasRefused(joins: 7) && !state.wasRefused(joins: 8))
-    state.noteRepetition(joins: 7)
+    state.noteRetry(joins: 7)
     #expect(state.mayBeSentAgain(joins: 8), "it was not sent")
   }
 

@@ -52,8 +52,8 @@ struct WaitingLineTests {
     for number in 0..<3 { line.append(number, in: a) }
     let first = line.popFirst(in: a)
     line.append(3, in: b)
-    line.putBack(first ?? -1, in: a)
-    line.putBack(9, in: b)
+    line.requeue(first ?? -1, in: a)
+    line.requeue(9, in: b)
     var order: [Int] = []
     while let pool = line.nextPool, let item = line.popFirst(in: pool) { order.append(item) }
     #expect(order.filter { $0 < 3 } == [0, 1, 2] && order.filter { $0 >= 3 } == [9, 3] && line.count == 0)

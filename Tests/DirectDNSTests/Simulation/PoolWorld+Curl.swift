@@ -18,7 +18,7 @@ extension PoolWorld {
   struct Socket {
     let server: Int
     let address: IPAddress?
-    var stands = false
+    var isEstablished = false
     var isUsed = false
     /// Whether a second one has used it: libcurl then repeats what gets no response on it.
     var isReused = false
@@ -37,7 +37,7 @@ extension PoolWorld {
   mutating func carryOutByCurl(_ event: Event) {
     switch event {
     case .begin(let attempt): if attempts[attempt] != nil { find(attempt) }
-    case .stood(let attempt): stood(attempt)
+    case .established(let attempt): established(attempt)
     case .refused(let attempt):
       guard let socket = attempts[attempt]?.socket else { break }
       drop(socket)
@@ -60,11 +60,11 @@ extension PoolWorld {
     let server = callers[attempt.caller].server
     let known = sockets.filter { $0.value.server == server && $0.value.address == attempt.address }
       .sorted { $0.key < $1.key }
-    if let (socket, _) = known.first(where: { $0.value.stands && $0.value.users.count < streams(server) }) {
+    if let (socket, _) = known.first(where: { $0.value.isEstablished && $0.value.users.count < streams(server) }) {
       return use(socket, id)
     }
     // CURLOPT_PIPEWAIT: another one is opening a connection that could be shared.
-    if attempt.waits, known.contains(where: { !$0.value.stands }) { return plan(.begin(id), in: 5...20) }
+    if attempt.waits, known.contains(where: { !$0.value.isEstablished }) { return plan(.begin(id), in: 5...20) }
     guard machine.mayDial(id.transfer, attempt: id.number) else { return end(id, .failed(.connect("not dialled"))) }
     let reach = attempt.address.flatMap { servers[server].addresses[$0] } ?? .fine
     if reach == .forbidden, let address = attempt.address {
@@ -77,15 +77,15 @@ extension PoolWorld {
     attempts[id]?.socket = socket
     machine.dialled(socket, id.transfer, attempt: id.number)
     switch reach {
-    case .fine: plan(.stood(id), in: 1...400)
+    case .fine: plan(.established(id), in: 1...400)
     case .refused: plan(.refused(id), in: 0...50)
     case .silent, .forbidden: break
     }
   }
 
-  private mutating func stood(_ id: AttemptID) {
-    guard let socket = attempts[id]?.socket, sockets[socket]?.stands == false else { return }
-    sockets[socket]?.stands = true
+  private mutating func established(_ id: AttemptID) {
+    guard let socket = attempts[id]?.socket, sockets[socket]?.isEstablished == false else { return }
+    sockets[socket]?.isEstablished = true
     use(socket, id)
   }
 
@@ -174,6 +174,6 @@ extension PoolWorld {
     guard let attempt = attempts.removeValue(forKey: id) else { return fault("\(id) is closed, and did not run") }
     guard let socket = attempt.socket, let connection = sockets[socket] else { return }
     sockets[socket]?.users.remove(id)
-    if !connection.stands || (attempt.isSent && servers[connection.server].speaks == .http1) { drop(socket) }
+    if !connection.isEstablished || (attempt.isSent && servers[connection.server].speaks == .http1) { drop(socket) }
   }
 }

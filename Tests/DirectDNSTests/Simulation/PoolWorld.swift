@@ -26,7 +26,7 @@ struct PoolWorld {
   /// A request, over all the times that it is sent.
   struct Caller {
     let server: Int
-    let isRepeatable: Bool
+    let isRetryable: Bool
     let canStartOver: Bool
     let deadline: Int64
     var history = RetryRule.History()
@@ -43,7 +43,7 @@ struct PoolWorld {
     case late(ID)
     case closeIdle(IPAddress?)
     case begin(AttemptID)
-    case stood(AttemptID)
+    case established(AttemptID)
     case refused(AttemptID)
     case reply(AttemptID, Reply)
     case finished(AttemptID)
@@ -110,7 +110,7 @@ struct PoolWorld {
     let arrival = Int64.random(in: 0...3_000, using: &random)
     callers.append(
       Caller(
-        server: Int.random(in: servers.indices, using: &random), isRepeatable: chance(0.6), canStartOver: chance(0.8),
+        server: Int.random(in: servers.indices, using: &random), isRetryable: chance(0.6), canStartOver: chance(0.8),
         deadline: arrival + Int64.random(in: 50...20_000, using: &random)))
     plan(.arrive(number), at: arrival)
     if chance(0.15) { plan(.cancel(number), at: arrival + Int64.random(in: 0...2_000, using: &random)) }
@@ -176,7 +176,7 @@ struct PoolWorld {
     case .closeIdle(let address): machine.closeIdle(address)
     case .asked(let id, let wasRefused): machine.asked(id, wasRefused: wasRefused)
     case .timer: break
-    case .begin, .stood, .refused, .reply, .finished, .dies: carryOutByCurl(event)
+    case .begin, .established, .refused, .reply, .finished, .dies: carryOutByCurl(event)
     }
   }
 
@@ -191,7 +191,7 @@ struct PoolWorld {
     }
     let terms = TransferTerms(
       addresses: addresses, hasOthers: !server.late.isEmpty,
-      isRepeatable: caller.isRepeatable && !caller.history.hasRepeated,
+      isRetryable: caller.isRetryable && !caller.history.hasRetried,
       canStartOver: caller.canStartOver, connectTimeout: 5_000, firstByteTimeout: 2_000, deadline: caller.deadline)
     let id = machine.start(terms, caller.server, server.known, at: now)
     callers[number].id = id
@@ -204,7 +204,7 @@ struct PoolWorld {
     if case .failure(let failure) = result, now < callers[number].deadline, !callers[number].isCancelled {
       let caller = callers[number]
       let isAgain = callers[number].history.allows(
-        failure, isRepeatable: caller.isRepeatable, canBeReplayed: caller.canStartOver)
+        failure, isRetryable: caller.isRetryable, canBeReplayed: caller.canStartOver)
       if isAgain { return plan(.arrive(number), in: 0...0) }
     }
     callers[number].answers += 1
@@ -243,7 +243,7 @@ struct PoolWorld {
   private mutating func check(_ event: Event) {
     for (number, caller) in callers.enumerated() {
       if caller.answers > 1 { fault("caller \(number) was answered \(caller.answers) times") }
-      let limit = caller.isRepeatable ? 2 : 1
+      let limit = caller.isRetryable ? 2 : 1
       if caller.processed > limit { fault("caller \(number)'s request was processed \(caller.processed) times") }
     }
     let pools = machine.pools.ids.compactMap { machine.pools[$0] }
@@ -259,7 +259,7 @@ struct PoolWorld {
       let admission = machine.pools[transfer.pool]?.load.admission(free: free)
       if admission == .reuse || admission == .open { fault("\(id) waits although it could start, after \(event)") }
     }
-    for (socket, connection) in sockets where connection.stands {
+    for (socket, connection) in sockets where connection.isEstablished {
       if connection.users.count > streams(connection.server) { fault("socket \(socket) carries too many requests") }
     }
   }

@@ -1,4 +1,4 @@
-/// Where an exchange goes and how it is secured: exchanges of one route share connections.
+/// Where a transfer goes and how it is secured: transfers of one route share connections.
 struct CurlRoute: Hashable, Sendable {
   /// Which versions of HTTP may be spoken.
   enum Version: Hashable, Sendable {
@@ -14,7 +14,7 @@ struct CurlRoute: Hashable, Sendable {
   let origin: String
   let usesTLS: Bool
   let version: Version
-  /// The proxy's URL, where the exchange goes through one.
+  /// The proxy's URL, where the transfer goes through one.
   let proxy: CurlProxy?
   /// Whether the server is shown the client's certificate if it asks for one.
   ///
@@ -32,13 +32,13 @@ struct CurlProxy: Hashable, Sendable {
 /// One request, as the loop's thread needs it.
 ///
 /// A class, since it is passed around a lot and never changes: a copy of so many parts costs a retain of each.
-final class CurlOrder: Sendable {
+final class TransferRequest: Sendable {
   enum Body: Sendable {
     case none
     /// Bytes that are at hand, and can be sent again.
     case bytes([UInt8])
     /// Bytes that come one after the other.
-    case pulled(CurlUpload)
+    case pulled(BodyUpload)
   }
 
   let route: CurlRoute
@@ -64,7 +64,7 @@ final class CurlOrder: Sendable {
   let expectsContinue: Bool
   let decompresses: Bool
   /// Whether it may be sent again when it may have reached the server, its body included.
-  let isRepeatable: Bool
+  let isRetryable: Bool
   /// Milliseconds.
   let connectTimeout: Int64
   let firstByteTimeout: Int64
@@ -82,7 +82,7 @@ final class CurlOrder: Sendable {
     host: WebURL.Host, url: String,
     method: String, fields: [UInt8], hasOwnHost: Bool, body: Body, trailers: [UInt8], expectsContinue: Bool,
     decompresses: Bool,
-    isRepeatable: Bool, connectTimeout: Int64, firstByteTimeout: Int64, deadline: Int64,
+    isRetryable: Bool, connectTimeout: Int64, firstByteTimeout: Int64, deadline: Int64,
     observer: (@Sendable (CurlEvent) -> Void)? = nil, progress: (@Sendable (CurlProgress) -> Void)? = nil
   ) {
     self.route = route
@@ -99,7 +99,7 @@ final class CurlOrder: Sendable {
     self.trailers = trailers
     self.expectsContinue = expectsContinue
     self.decompresses = decompresses
-    self.isRepeatable = isRepeatable
+    self.isRetryable = isRetryable
     self.connectTimeout = connectTimeout
     self.firstByteTimeout = firstByteTimeout
     self.deadline = deadline
@@ -112,12 +112,12 @@ final class CurlOrder: Sendable {
   }
 }
 
-extension CurlOrder {
+extension TransferRequest {
   /// What it is, as far as its fate goes.
   var terms: TransferTerms {
     let canStartOver = if case .pulled(let upload) = body { upload.canRestart } else { true }
     return TransferTerms(
-      addresses: addresses, isProxied: route.proxy != nil, hasOthers: others != nil, isRepeatable: isRepeatable,
+      addresses: addresses, isProxied: route.proxy != nil, hasOthers: others != nil, isRetryable: isRetryable,
       canStartOver: canStartOver, expectsContinue: expectsContinue, connectTimeout: connectTimeout,
       firstByteTimeout: firstByteTimeout, deadline: deadline)
   }
@@ -136,7 +136,7 @@ extension CurlRoute {
 
 /// Where further addresses come from, once those of an order bring no connection at once.
 protocol CurlAddressSource: AnyObject, Sendable {
-  /// Says where the addresses go that come later; set before an exchange is started.
+  /// Says where the addresses go that come later; set before a transfer is started.
   func connect(_ deliver: @escaping @Sendable ([IPAddress]) -> Void)
 
   /// The addresses, judged by nobody yet, if they are known.
@@ -163,8 +163,8 @@ struct CurlProgress: Sendable, Hashable {
   var expected: Int64 = -1
 }
 
-/// What is the same for all exchanges of a loop.
-struct CurlExchangeSettings: Sendable {
+/// What is the same for all transfers of a loop.
+struct CurlTransferSettings: Sendable {
   var trust: CurlTrust
   var certificate: String?
   var key: String?

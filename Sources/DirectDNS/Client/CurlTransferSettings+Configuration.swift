@@ -1,4 +1,4 @@
-extension CurlExchangeSettings {
+extension CurlTransferSettings {
   /// The settings of each of a client's loops.
   init(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
     let identity = configuration.identity

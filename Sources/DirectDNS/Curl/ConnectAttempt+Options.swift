@@ -1,7 +1,7 @@
 internal import CDirectDNSCurl
 
 /// What an attempt's handle is told before it starts.
-extension CurlAttempt {
+extension ConnectAttempt {
   private func set(_ option: CURLoption, _ value: Int) { unsafe _ = directdns_setopt_long(handle, option, value) }
 
   private func set(_ option: CURLoption, _ value: String?) {
@@ -22,7 +22,7 @@ extension CurlAttempt {
   }
 
   /// How the connections of a pool are made and secured.
-  func setTransfer(_ route: CurlRoute, _ settings: CurlExchangeSettings, _ share: CurlShare) {
+  func setTransfer(_ route: CurlRoute, _ settings: CurlTransferSettings, _ share: CurlShare) {
     unsafe directdns_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
     unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
     if let share = unsafe share.handle { unsafe directdns_setopt_pointer(handle, CURLOPT_SHARE, share) }
@@ -52,22 +52,22 @@ extension CurlAttempt {
   }
 
   /// Which connection an attempt wants.
-  func setConnection(_ order: CurlOrder, waits: Bool) {
+  func setConnection(_ request: TransferRequest, waits: Bool) {
     // One whose connection is being opened by another waits for that, instead of opening one of its own.
     if told.waits != waits {
       told.waits = waits
       set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
-    if told.connectTimeout != order.connectTimeout {
-      told.connectTimeout = order.connectTimeout
+    if told.connectTimeout != request.connectTimeout {
+      told.connectTimeout = request.connectTimeout
       // Ours are the timers; libcurl's would end a transfer without a word about which of them it was.
-      set(CURLOPT_CONNECTTIMEOUT_MS, Int(order.connectTimeout) + 60_000)
+      set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.connectTimeout) + 60_000)
     }
-    guard order.route.proxy == nil else { return }
-    if let told = told.target, told == (address, order.port) { return }
-    told.target = (address, order.port)
+    guard request.route.proxy == nil else { return }
+    if let told = told.target, told == (address, request.port) { return }
+    told.target = (address, request.port)
     let host = address.map { $0.family == .ipv6 ? "[\($0)]" : $0.description } ?? ""
-    connectTo = CurlList(["::\(host):\(order.port)"])
+    connectTo = CurlList(["::\(host):\(request.port)"])
     unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head)
   }
 
@@ -81,7 +81,7 @@ extension CurlAttempt {
     CURLOPT_PROXY_CAPATH, CURLOPT_PROXY_CAINFO_BLOB, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_SSLVERSION
   )
 
-  private func setTrust(_ settings: CurlExchangeSettings, _ options: TrustOptions) {
+  private func setTrust(_ settings: CurlTransferSettings, _ options: TrustOptions) {
     set(options.folder, settings.trust.folder)
     if let blob = settings.trust.blob {
       unsafe blob.withUnsafeBytes { bytes in
@@ -95,7 +95,7 @@ extension CurlAttempt {
   }
 
   /// For the origin alone: a proxy has an option of its own (CURLOPT_PROXY_SSLCERT).
-  private func setIdentity(_ settings: CurlExchangeSettings) {
+  private func setIdentity(_ settings: CurlTransferSettings) {
     guard let certificate = settings.certificate else { return }
     set(CURLOPT_SSLCERT, certificate)
     set(CURLOPT_SSLKEY, settings.key ?? certificate)
@@ -103,21 +103,21 @@ extension CurlAttempt {
   }
 
   /// What is sent.
-  func setRequest(_ order: CurlOrder) {
-    if told.url != order.url {
-      told.url = order.url
-      set(CURLOPT_URL, order.url)
+  func setRequest(_ request: TransferRequest) {
+    if told.url != request.url {
+      told.url = request.url
+      set(CURLOPT_URL, request.url)
     }
-    if told.fields != order.fields {
-      told.fields = order.fields
-      fields = CurlList(lines: order.fields)
+    if told.fields != request.fields {
+      told.fields = request.fields
+      fields = CurlList(lines: request.fields)
       unsafe directdns_setopt_list(handle, CURLOPT_HTTPHEADER, fields.head)
     }
-    guard !order.isPlain else { return }
-    if order.decompresses { set(CURLOPT_ACCEPT_ENCODING, "") }
-    switch order.body {
-    case .none: if order.method == "HEAD" { set(CURLOPT_NOBODY, 1) }
-    case .bytes(let bytes) where bytes.count <= Self.inlineBody && order.trailers.isEmpty:
+    guard !request.isPlain else { return }
+    if request.decompresses { set(CURLOPT_ACCEPT_ENCODING, "") }
+    switch request.body {
+    case .none: if request.method == "HEAD" { set(CURLOPT_NOBODY, 1) }
+    case .bytes(let bytes) where bytes.count <= Self.inlineBody && request.trailers.isEmpty:
       // Sent in one piece with the head; libcurl copies the bytes, since an array's may move.
       set(CURLOPT_POSTFIELDSIZE, bytes.count)
       guard !bytes.isEmpty else {
@@ -127,18 +127,18 @@ extension CurlAttempt {
       unsafe bytes.withUnsafeBytes { bytes in
         unsafe _ = directdns_setopt_pointer(handle, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress)
       }
-    case .bytes(let bytes): setUpload(order, length: Int64(bytes.count))
-    case .pulled(let upload): setUpload(order, length: upload.length)
+    case .bytes(let bytes): setUpload(request, length: Int64(bytes.count))
+    case .pulled(let upload): setUpload(request, length: upload.length)
     }
     // What libcurl would call the request by itself is another method, or the same.
-    guard order.method != "HEAD" else { return }
-    if case .none = order.body, order.method == "GET" { return }
-    set(CURLOPT_CUSTOMREQUEST, order.method)
+    guard request.method != "HEAD" else { return }
+    if case .none = request.body, request.method == "GET" { return }
+    set(CURLOPT_CUSTOMREQUEST, request.method)
   }
 
-  private func setUpload(_ order: CurlOrder, length: Int64?) {
+  private func setUpload(_ request: TransferRequest, length: Int64?) {
     set(CURLOPT_UPLOAD, 1)
-    let sized = order.trailers.isEmpty ? length : nil
+    let sized = request.trailers.isEmpty ? length : nil
     unsafe directdns_setopt_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(sized ?? -1))
     set(CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
   }

@@ -7,7 +7,7 @@ internal import CDirectDNSCurl
 /// shows in one place: when the next transfer gets no response, libcurl says why it repeats it. So the handle makes one
 /// to a socket of this process, which has nothing to say: on the loop, like any other transfer, so that nobody waits for
 /// it. Elsewhere than on Linux nothing is found.
-@safe final class CurlRefusal {
+@safe final class RefusalProbe {
   private let listener: curl_socket_t
   private var accepted = CURL_SOCKET_BAD
   /// Whether the handle remembers a refusal: known when the transfer that it makes next has ended.
@@ -30,12 +30,13 @@ internal import CDirectDNSCurl
     unsafe directdns_setopt_long(handle, CURLOPT_NOSIGNAL, 1)
     unsafe directdns_setopt_long(handle, CURLOPT_TIMEOUT_MS, 1_000)
     unsafe directdns_setopt_connected(
-      handle, { context, _, _, _, _ in unsafe CurlRefusal.object(context)?.accept() ?? CURL_PREREQFUNC_ABORT }, context)
+      handle, { context, _, _, _, _ in unsafe RefusalProbe.object(context)?.accept() ?? CURL_PREREQFUNC_ABORT }, context
+    )
     unsafe directdns_setopt_trace(
       handle,
       { _, type, text, size, context in
         if type == CURLINFO_TEXT {
-          unsafe CurlRefusal.object(context)?.told(UnsafeRawBufferPointer(start: text, count: size))
+          unsafe RefusalProbe.object(context)?.told(UnsafeRawBufferPointer(start: text, count: size))
         }
         return 0
       }, context)
@@ -47,8 +48,8 @@ internal import CDirectDNSCurl
     _ = directdns_close(listener)
   }
 
-  private static func object(_ context: UnsafeMutableRawPointer?) -> CurlRefusal? {
-    unsafe context.map { unsafe Unmanaged<CurlRefusal>.fromOpaque($0).takeUnretainedValue() }
+  private static func object(_ context: UnsafeMutableRawPointer?) -> RefusalProbe? {
+    unsafe context.map { unsafe Unmanaged<RefusalProbe>.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// Takes the request, and not its repetition.

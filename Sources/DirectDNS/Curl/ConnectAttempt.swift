@@ -1,21 +1,21 @@
 internal import CDirectDNSCurl
 
-/// One libcurl transfer: an attempt to connect, and the exchange itself if it stands first.
+/// One of libcurl's easy handles at work: an attempt to connect, and the whole transfer if its connection is the first.
 ///
 /// Used by the loop's thread alone. Its handle keeps what it was told for as long as it serves the pool that it was set
 /// up for: to tell it all again would cost as much as the request. It is reset for another pool, and after a request
 /// that told it more than every one does, so that nothing of one request is left for the next: libcurl 7.88 would send
 /// cookies across hosts after a `Host` of the caller's own.
-@safe final class CurlAttempt {
+@safe final class ConnectAttempt {
   let handle: UnsafeMutableRawPointer
   /// What judges and counts; it outlives every attempt.
-  unowned let events: any CurlAttemptEvents
-  private(set) var exchange: CurlExchange?
-  private(set) var id = CurlExchanges.Machine.TransferID.none
+  unowned let events: any ConnectAttemptEvents
+  private(set) var transfer: CurlTransfer?
+  private(set) var id = CurlTransfers.Machine.TransferID.none
   private(set) var number = 0
   private(set) var address: IPAddress?
   /// The pool that the handle is set up for; nil for one that is new or was reset.
-  private(set) var pool: SlabID<CurlExchanges.Machine.Pool>?
+  private(set) var pool: SlabID<CurlTransfers.Machine.Pool>?
   /// What carries its transfer.
   private(set) var multi: CurlMulti?
   /// Whether its handle can serve another request: one whose transfer failed or was repeated cannot, since libcurl
@@ -38,7 +38,7 @@ internal import CDirectDNSCurl
   var resolve = CurlList([])
   var bodyOffset = 0
   /// What finds out whether its request was refused unprocessed, while it does.
-  private(set) var refusal: CurlRefusal?
+  private(set) var refusal: RefusalProbe?
   /// The handle keeps it beyond a reset.
   private var share: CurlShare?
 
@@ -46,7 +46,7 @@ internal import CDirectDNSCurl
   let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   /// Creates a handle; nothing if libcurl has no memory for it.
-  init?(events: any CurlAttemptEvents) {
+  init?(events: any ConnectAttemptEvents) {
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle
     self.events = events
@@ -60,12 +60,12 @@ internal import CDirectDNSCurl
 
   /// Why the transfer failed.
   func failure(_ code: CURLcode) -> CurlError {
-    if let exchange, exchange.carrier === self {
+    if let transfer, transfer.carrier === self {
       // libcurl has room for so much of one line, and calls it memory.
-      let isLongLine = code == CURLE_OUT_OF_MEMORY && exchange.lines.isUsed && !exchange.lines.isHeadComplete
-      if exchange.lines.isExceeded || isLongLine { return .fieldsTooLarge }
+      let isLongLine = code == CURLE_OUT_OF_MEMORY && transfer.lines.isUsed && !transfer.lines.isHeadComplete
+      if transfer.lines.isExceeded || isLongLine { return .fieldsTooLarge }
       // It keeps what one piece decodes to while the reader is behind, 64 MB of it (DYN_PAUSE_BUFFER in its dynbuf.h).
-      if code == CURLE_OUT_OF_MEMORY, exchange.lines.isHeadComplete, exchange.order.decompresses {
+      if code == CURLE_OUT_OF_MEMORY, transfer.lines.isHeadComplete, transfer.request.decompresses {
         return .bodyTooLarge
       }
     }
@@ -73,24 +73,26 @@ internal import CDirectDNSCurl
   }
 
   /// The object behind a handle that libcurl gave back.
-  static func object(of handle: UnsafeMutableRawPointer) -> CurlAttempt? {
+  static func object(of handle: UnsafeMutableRawPointer) -> ConnectAttempt? {
     var pointer: UnsafePointer<CChar>?
     unsafe directdns_getinfo_string(handle, CURLINFO_PRIVATE, &pointer)
-    return unsafe pointer.map { unsafe Unmanaged<CurlAttempt>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
+    return unsafe pointer.map {
+      unsafe Unmanaged<ConnectAttempt>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
+    }
   }
 
-  static func object(_ context: UnsafeMutableRawPointer?) -> CurlAttempt? {
+  static func object(_ context: UnsafeMutableRawPointer?) -> ConnectAttempt? {
     // The loop's table keeps the object alive for as long as the transfer runs.
-    unsafe context.map { unsafe Unmanaged<CurlAttempt>.fromOpaque($0).takeUnretainedValue() }
+    unsafe context.map { unsafe Unmanaged<ConnectAttempt>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Prepares the handle for an attempt of an exchange.
+  /// Prepares the handle for an attempt of a transfer.
   func prepare(
-    _ exchange: CurlExchange, _ id: CurlExchanges.Machine.TransferID, in pool: SlabID<CurlExchanges.Machine.Pool>,
-    number: Int, address: IPAddress?, waits: Bool, _ settings: CurlExchangeSettings, _ share: CurlShare,
+    _ transfer: CurlTransfer, _ id: CurlTransfers.Machine.TransferID, in pool: SlabID<CurlTransfers.Machine.Pool>,
+    number: Int, address: IPAddress?, waits: Bool, _ settings: CurlTransferSettings, _ share: CurlShare,
     _ sockets: CurlSockets
   ) {
-    self.exchange = exchange
+    self.transfer = transfer
     self.id = id
     self.number = number
     self.address = address
@@ -99,17 +101,17 @@ internal import CDirectDNSCurl
     bodyOffset = 0
     self.share = share
     unsafe errorText[0] = 0
-    let order = exchange.order
+    let request = transfer.request
     if self.pool != pool {
       if self.pool != nil { reset() }
-      setTransfer(order.route, settings, share)
+      setTransfer(request.route, settings, share)
       unsafe sockets.watch(handle)
       setCallbacks()
       self.pool = pool
     }
-    setConnection(order, waits: waits)
-    setCallbacks(of: order)
-    setRequest(order)
+    setConnection(request, waits: waits)
+    setCallbacks(of: request)
+    setRequest(request)
   }
 
   func start(on multi: CurlMulti) {
@@ -117,7 +119,7 @@ internal import CDirectDNSCurl
     unsafe multi.add(handle)
   }
 
-  /// Ends the transfer, and forgets the exchange and all that it told the handle which others do not.
+  /// Ends libcurl's transfer, and forgets the request and all that it told the handle which others do not.
   ///
   /// - Returns: whether the handle can serve another one at once. Otherwise it has to free what it held back, by one
   ///   more transfer, which has its connection to itself and whose end libcurl tells.
@@ -125,10 +127,10 @@ internal import CDirectDNSCurl
     guard let multi else { return true }
     let isEmpty = dropHeldBack()
     unsafe multi.remove(handle)
-    if isEmpty, let exchange, refusal == nil, isClean, exchange.order.isPlain {
-      self.exchange = nil
+    if isEmpty, let transfer, refusal == nil, isClean, transfer.request.isPlain {
+      self.transfer = nil
     } else {
-      exchange = nil
+      transfer = nil
       refusal = nil
       reset()
     }
@@ -153,7 +155,7 @@ internal import CDirectDNSCurl
   /// - Returns: whether there is such a transfer.
   func askForRefusal(_ multi: CurlMulti) -> Bool {
     unsafe multi.remove(handle)
-    guard let asked = unsafe CurlRefusal(asking: handle) else { return false }
+    guard let asked = unsafe RefusalProbe(asking: handle) else { return false }
     refusal = asked
     unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
     unsafe multi.add(handle)

@@ -2,12 +2,12 @@ import Testing
 
 @testable import DirectDNS
 
-struct FailureMemoryTests {
+struct FailureCacheTests {
   private let question = AddressQuestion(Sample.name("www.example.net"), .ipv4)
   private let error = DirectDNSError(.upstreamFailed, "no")
 
   @Test func `a failure is remembered for 1 s and no longer`() {
-    var memory = FailureMemory(policy: CachePolicy(), capacity: 10)
+    var memory = FailureCache(policy: CachePolicy(), capacity: 10)
     #expect(memory.error(for: question, at: Sample.at(0)) == nil)
     memory.note(error, for: question, at: Sample.at(10))
     #expect(memory.error(for: question, at: Sample.at(10))?.message == "no")
@@ -16,7 +16,7 @@ struct FailureMemoryTests {
   }
 
   @Test func `each further failure is remembered for twice as long, to 30 s`() {
-    var memory = FailureMemory(policy: CachePolicy(), capacity: 10)
+    var memory = FailureCache(policy: CachePolicy(), capacity: 10)
     var now = Sample.at(0)
     for seconds in [1, 2, 4, 8, 16, 30, 30] {
       memory.note(error, for: question, at: now)
@@ -27,14 +27,14 @@ struct FailureMemoryTests {
   }
 
   @Test func `each question has its own failures`() {
-    var memory = FailureMemory(policy: CachePolicy(), capacity: 10)
+    var memory = FailureCache(policy: CachePolicy(), capacity: 10)
     memory.note(error, for: question, at: Sample.at(0))
     #expect(memory.error(for: AddressQuestion(question.host, .ipv6), at: Sample.at(0)) == nil)
     #expect(memory.error(for: AddressQuestion(Sample.name("example.net"), .ipv4), at: Sample.at(0)) == nil)
   }
 
   @Test func `what was forgotten begins at 1 s again`() {
-    var memory = FailureMemory(policy: CachePolicy(), capacity: 10)
+    var memory = FailureCache(policy: CachePolicy(), capacity: 10)
     for _ in 0..<5 { memory.note(error, for: question, at: Sample.at(0)) }
     memory.forget(question)
     #expect(memory.error(for: question, at: Sample.at(0)) == nil)
@@ -46,13 +46,13 @@ struct FailureMemoryTests {
   }
 
   @Test func `a policy without failure memory remembers nothing`() {
-    var memory = FailureMemory(policy: CachePolicy(minimumFailureMemory: .zero), capacity: 10)
+    var memory = FailureCache(policy: CachePolicy(minimumFailureTTL: .zero), capacity: 10)
     memory.note(error, for: question, at: Sample.at(0))
     #expect(memory.error(for: question, at: Sample.at(0)) == nil)
   }
 
   @Test func `a flood of failing names does not make it grow, and the last one is remembered`() {
-    var memory = FailureMemory(policy: CachePolicy(), capacity: 8)
+    var memory = FailureCache(policy: CachePolicy(), capacity: 8)
     let questions = (0..<100).map { AddressQuestion(Sample.name("n\($0).example.net"), .ipv4) }
     for question in questions {
       memory.note(error, for: question, at: Sample.at(0))
@@ -62,7 +62,7 @@ struct FailureMemoryTests {
   }
 
   @Test func `what is over makes room before anything that is not`() {
-    var memory = FailureMemory(policy: CachePolicy(), capacity: 2)
+    var memory = FailureCache(policy: CachePolicy(), capacity: 2)
     let other = AddressQuestion(Sample.name("other.example.net"), .ipv4)
     let third = AddressQuestion(Sample.name("third.example.net"), .ipv4)
     memory.note(error, for: question, at: Sample.at(0))
@@ -75,7 +75,7 @@ struct FailureMemoryTests {
   // MARK: Expired answers (RFC 8767)
 
   @Test func `an expired answer is not refreshed for 30 s, while the error is told for 1 s`() {
-    var memory = FailureMemory(policy: CachePolicy(), capacity: 10)
+    var memory = FailureCache(policy: CachePolicy(), capacity: 10)
     memory.note(error, for: question, recheck: .seconds(30), at: Sample.at(0))
     #expect(memory.error(for: question, at: Sample.at(1)) == nil)
     #expect(!memory.mayRefresh(question, at: Sample.at(30).before))
@@ -85,7 +85,7 @@ struct FailureMemoryTests {
   }
 
   @Test func `a flood of failing names ends no wait of an expired answer`() {
-    var memory = FailureMemory(policy: CachePolicy(), capacity: 8)
+    var memory = FailureCache(policy: CachePolicy(), capacity: 8)
     memory.note(error, for: question, recheck: .seconds(30), at: Sample.at(0))
     for number in 0..<100 {
       memory.note(error, for: AddressQuestion(Sample.name("n\(number).example.net"), .ipv4), at: Sample.at(0))
@@ -99,8 +99,8 @@ struct FailureMemoryTests {
     AddressQuestion(Sample.name("n\(number).example.net"), .ipv4)
   }
 
-  private func failing(_ count: Int, by servers: [FailureMemory.Server] = [.endpoint(1)]) -> FailureMemory {
-    var memory = FailureMemory(policy: CachePolicy(), capacity: 10_000)
+  private func failing(_ count: Int, by servers: [FailureCache.Server] = [.endpoint(1)]) -> FailureCache {
+    var memory = FailureCache(policy: CachePolicy(), capacity: 10_000)
     for number in 0..<count {
       memory.note(error, for: question(number), by: servers, recheck: .seconds(30), at: Sample.at(0))
     }
@@ -124,7 +124,7 @@ struct FailureMemoryTests {
 
   @Test func `each of the servers that failed it ends its wait, and no other does`() {
     for (server, ends) in [
-      (FailureMemory.Server.endpoint(1), true), (.endpoint(2), true), (.endpoint(3), false), (.system, false),
+      (FailureCache.Server.endpoint(1), true), (.endpoint(2), true), (.endpoint(3), false), (.system, false),
     ] {
       var memory = failing(1, by: [.endpoint(1), .endpoint(2)])
       #expect(memory.answered(by: server, at: Sample.at(10)) == (ends ? 1 : 0))

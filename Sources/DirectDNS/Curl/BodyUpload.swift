@@ -1,7 +1,7 @@
 /// A request's body that comes piece by piece: a task writes, the loop's thread reads.
 ///
 /// At most ``room`` bytes wait in between; a writer that is faster waits.
-final class CurlUpload: Sendable {
+final class BodyUpload: Sendable {
   enum Piece: Hashable { case bytes(Int), starved, ended, failed }
 
   /// A source that has more or fewer bytes than its length, which was told to the server first.

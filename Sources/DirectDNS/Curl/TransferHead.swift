@@ -1,5 +1,5 @@
 /// A response's head, and how it was got.
-struct CurlHead: Sendable {
+struct TransferHead: Sendable {
   /// The status line and the fields, as they came.
   var bytes: [UInt8]
   /// The address of the connection; nothing through a proxy.
@@ -12,11 +12,11 @@ struct CurlHead: Sendable {
   var wait: Int64
   var slower: [SlowerAddress] = []
   /// Addresses that failed before this one.
-  var attempts: [TransferFailure.Attempt]
+  var attempts: [FailedAddress]
 }
 
 /// What follows a response's body.
-struct CurlEnd: Sendable {
+struct TransferEnd: Sendable {
   /// Trailer fields, as they came.
   var trailers: [UInt8]
 }

@@ -1,46 +1,49 @@
 internal import CDirectDNSCurl
 
 /// What libcurl calls while an attempt's transfer runs.
-extension CurlAttempt {
+extension ConnectAttempt {
   /// What libcurl calls for every transfer.
   func setCallbacks() {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle) { bytes, size, count, context in
-      unsafe CurlAttempt.object(context)?.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+      unsafe ConnectAttempt.object(context)?.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
     }
     unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
     unsafe directdns_setopt_header(
       handle,
       { bytes, size, count, context in
-        unsafe CurlAttempt.object(context)?.receivedLine(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+        unsafe ConnectAttempt.object(context)?.receivedLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+          ?? 0
       }, context)
     unsafe directdns_setopt_connected(
-      handle, { context, _, _, _, _ in unsafe CurlAttempt.object(context)?.stood() ?? CURL_PREREQFUNC_ABORT }, context)
+      handle, { context, _, _, _, _ in unsafe ConnectAttempt.object(context)?.established() ?? CURL_PREREQFUNC_ABORT },
+      context)
     unsafe directdns_setopt_dial(
-      handle, { context, _, address in unsafe CurlAttempt.object(context)?.dial(address) ?? CURL_SOCKET_BAD }, context)
+      handle, { context, _, address in unsafe ConnectAttempt.object(context)?.dial(address) ?? CURL_SOCKET_BAD },
+      context)
   }
 
   /// What it calls besides, for a request that has more to it.
-  func setCallbacks(of order: CurlOrder) {
-    guard !order.isPlain else { return }
+  func setCallbacks(of request: TransferRequest) {
+    guard !request.isPlain else { return }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    if case .none = order.body {} else { unsafe setReading(context) }
-    if !order.trailers.isEmpty {
+    if case .none = request.body {} else { unsafe setReading(context) }
+    if !request.trailers.isEmpty {
       unsafe directdns_setopt_trailers(
         handle,
         { list, context in
           // libcurl frees the list itself.
-          let lines = unsafe CurlAttempt.object(context)?.exchange?.order.trailers ?? []
+          let lines = unsafe ConnectAttempt.object(context)?.transfer?.request.trailers ?? []
           unsafe list.pointee = CurlList(lines: lines).takeHead()
           return CURL_TRAILERFUNC_OK
         }, context)
     }
-    if order.observer != nil {
+    if request.observer != nil {
       unsafe directdns_setopt_trace(
         handle,
         { _, type, text, size, context in
           if type == CURLINFO_TEXT {
-            unsafe CurlAttempt.object(context)?.traced(UnsafeRawBufferPointer(start: text, count: size))
+            unsafe ConnectAttempt.object(context)?.traced(UnsafeRawBufferPointer(start: text, count: size))
           }
           return 0
         }, context)
@@ -51,11 +54,12 @@ extension CurlAttempt {
     unsafe directdns_setopt_read(
       handle,
       { room, size, count, context in
-        unsafe CurlAttempt.object(context)?.read(into: UnsafeMutableRawBufferPointer(start: room, count: size * count))
+        unsafe ConnectAttempt.object(context)?.read(
+          into: UnsafeMutableRawBufferPointer(start: room, count: size * count))
           ?? Int(CURL_READFUNC_ABORT)
       },
       { context, offset, origin in
-        guard offset == 0, origin == SEEK_SET, let attempt = unsafe CurlAttempt.object(context) else {
+        guard offset == 0, origin == SEEK_SET, let attempt = unsafe ConnectAttempt.object(context) else {
           return CURL_SEEKFUNC_FAIL
         }
         return attempt.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
@@ -74,14 +78,14 @@ extension CurlAttempt {
     return socket
   }
 
-  private func stood() -> CInt {
+  private func established() -> CInt {
     events.mayPass(self) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
   private func traced(_ text: UnsafeRawBufferPointer) {
     let line = unsafe String(decoding: text, as: UTF8.self).trimmingLineEnd
     guard CurlTrace.isAboutTLS(line) else { return }
-    exchange?.order.observer?(.secured(line))
+    transfer?.request.observer?(.secured(line))
   }
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -96,8 +100,8 @@ extension CurlAttempt {
   }
 
   private func read(into room: UnsafeMutableRawBufferPointer) -> Int {
-    guard let exchange else { return Int(CURL_READFUNC_ABORT) }
-    switch exchange.order.body {
+    guard let transfer else { return Int(CURL_READFUNC_ABORT) }
+    switch transfer.request.body {
     case .none: return 0
     case .bytes(let bytes):
       let count = min(room.count, bytes.count - bodyOffset)
@@ -118,8 +122,8 @@ extension CurlAttempt {
   }
 
   private func rewind() -> Bool {
-    guard let exchange else { return false }
-    switch exchange.order.body {
+    guard let transfer else { return false }
+    switch transfer.request.body {
     case .none: return true
     case .bytes:
       bodyOffset = 0
@@ -130,16 +134,16 @@ extension CurlAttempt {
 }
 
 /// What an attempt asks and tells while libcurl has called it.
-protocol CurlAttemptEvents: AnyObject {
-  func mayDial(_ address: IPAddress, _ attempt: CurlAttempt) -> Bool
-  func dialled(_ socket: curl_socket_t, _ attempt: CurlAttempt)
+protocol ConnectAttemptEvents: AnyObject {
+  func mayDial(_ address: IPAddress, _ attempt: ConnectAttempt) -> Bool
+  func dialled(_ socket: curl_socket_t, _ attempt: ConnectAttempt)
   /// A connection stands: whether the request may be sent on it.
-  func mayPass(_ attempt: CurlAttempt) -> Bool
+  func mayPass(_ attempt: ConnectAttempt) -> Bool
   /// A line of a head or of trailers: whether it was taken; otherwise libcurl ends the transfer.
-  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) -> Bool
+  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: ConnectAttempt) -> Bool
   /// How many bytes were taken; others make libcurl wait or end.
-  func received(_ bytes: UnsafeRawBufferPointer, _ attempt: CurlAttempt) -> Int
-  func sent(_ count: Int, _ attempt: CurlAttempt)
+  func received(_ bytes: UnsafeRawBufferPointer, _ attempt: ConnectAttempt) -> Int
+  func sent(_ count: Int, _ attempt: ConnectAttempt)
 }
 
 /// What of libcurl's talk is worth showing.

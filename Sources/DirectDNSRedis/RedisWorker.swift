@@ -1,7 +1,7 @@
 internal import DirectDNS
 
 /// A thread with a connection of its own, which it makes when it is needed.
-actor RedisLane {
+actor RedisWorker {
   private let configuration: RedisStoreConfiguration
   private let executor: ThreadExecutor
   private var connection: RedisConnection?

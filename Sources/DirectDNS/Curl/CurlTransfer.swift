@@ -4,13 +4,13 @@ internal import Synchronization
 ///
 /// Shared by the loop's thread, which fills it, and by the caller's task, which empties it. What is marked so belongs to
 /// the loop's thread alone; the rest is behind a lock, or constant.
-@safe final class CurlExchange: @unchecked Sendable {
+@safe final class CurlTransfer: @unchecked Sendable {
   /// Where it is in its life, as its loop's thread sees it.
   enum Place {
     case new
     /// Nobody wants it, and it has not been started yet.
     case cancelled
-    case pool(CurlExchanges.Machine.TransferID)
+    case pool(CurlTransfers.Machine.TransferID)
     case done
   }
 
@@ -21,17 +21,17 @@ internal import Synchronization
     case drain(left: Int)
   }
 
-  let order: CurlOrder
+  let request: TransferRequest
   /// Called once, when it has ended; set before it is started.
   var onEnd: (@Sendable () -> Void)?
 
   // MARK: The loop's thread's own
 
   var place = Place.new
-  var attempts: [CurlAttempt] = []
+  var attempts: [ConnectAttempt] = []
   /// The attempt whose connection it got.
-  var carrier: CurlAttempt?
-  var lines = CurlResponseLines()
+  var carrier: ConnectAttempt?
+  var lines = ResponseLines()
   var incoming: [UInt8] = []
   var sink = Sink.reader
   /// What is to be handed over at the end of the turn.
@@ -40,10 +40,10 @@ internal import Synchronization
   var progressedAt: Int64 = 0
 
   struct Handover {
-    /// Whether the exchange is among those with something to hand over.
+    /// Whether the transfer is among those with something to hand over.
     var isDue = false
-    var head: CurlHead?
-    var end: Result<CurlEnd, TransferFailure>?
+    var head: TransferHead?
+    var end: Result<TransferEnd, TransferFailure>?
   }
 
   // MARK: Shared
@@ -54,18 +54,18 @@ internal import Synchronization
       unsafe bodyWaiter = nil
     }
 
-    var headWaiter: UnsafeContinuation<Result<CurlHead, TransferFailure>, Never>?
+    var headWaiter: UnsafeContinuation<Result<TransferHead, TransferFailure>, Never>?
     var bodyWaiter: UnsafeContinuation<Void, Never>?
     var body = BodyBuffer()
-    var end: Result<CurlEnd, TransferFailure>?
+    var end: Result<TransferEnd, TransferFailure>?
   }
 
   private let shared: Locked<Shared>
   /// Bytes of the body that the reader has not taken.
   private let unread = Atomic<Int>(0)
 
-  init(_ order: CurlOrder) {
-    self.order = order
+  init(_ request: TransferRequest) {
+    self.request = request
     shared = Locked(Shared())
   }
 
@@ -81,7 +81,7 @@ internal import Synchronization
   /// Hands over what has come since the last time.
   ///
   /// - Returns: who waits for it, and is to be resumed.
-  func deliver(head: CurlHead? = nil, end: Result<CurlEnd, TransferFailure>? = nil) -> Waiters {
+  func deliver(head: TransferHead? = nil, end: Result<TransferEnd, TransferFailure>? = nil) -> Waiters {
     var waiters = Waiters()
     shared.withLock { shared in
       if let end { shared.end = end }
@@ -103,8 +103,9 @@ internal import Synchronization
 
   /// Those who wait for what was handed over.
   @safe struct Waiters: @unchecked Sendable {
-    // Each is resumed once: by whoever took them out of an exchange.
-    fileprivate var head: (UnsafeContinuation<Result<CurlHead, TransferFailure>, Never>, Result<CurlHead, TransferFailure>)?
+    // Each is resumed once: by whoever took them out of a transfer.
+    fileprivate var head:
+      (UnsafeContinuation<Result<TransferHead, TransferFailure>, Never>, Result<TransferHead, TransferFailure>)?
     fileprivate var body: UnsafeContinuation<Void, Never>?
 
     fileprivate init() {
@@ -129,14 +130,14 @@ internal import Synchronization
   // MARK: What the caller's task does with it
 
   /// Waits for the head; `start` is called once somebody waits.
-  nonisolated(nonsending) func head(_ start: () -> Void) async -> Result<CurlHead, TransferFailure> {
+  nonisolated(nonsending) func head(_ start: () -> Void) async -> Result<TransferHead, TransferFailure> {
     await unsafe withUnsafeContinuation { continuation in
       shared.withLock { unsafe $0.headWaiter = continuation }
       start()
     }
   }
 
-  enum Reading { case bytes([UInt8], resumes: Bool), end(Result<CurlEnd, TransferFailure>), nothingYet }
+  enum Reading { case bytes([UInt8], resumes: Bool), end(Result<TransferEnd, TransferFailure>), nothingYet }
 
   /// Takes what is there of the body.
   func take() -> Reading {
@@ -160,12 +161,12 @@ internal import Synchronization
   }
 
   /// How it ended, if it has.
-  var end: Result<CurlEnd, TransferFailure>? { shared.withLock { $0.end } }
+  var end: Result<TransferEnd, TransferFailure>? { shared.withLock { $0.end } }
 }
 
 extension TransferFailure {
-  /// Of an exchange that ended before its head came.
-  fileprivate init(endedWith end: Result<CurlEnd, TransferFailure>?) {
+  /// Of a transfer that ended before its head came.
+  fileprivate init(endedWith end: Result<TransferEnd, TransferFailure>?) {
     self = end?.failure ?? TransferFailure(.connectionLost("the response ended before its head"))
   }
 }

@@ -1,23 +1,23 @@
 internal import CDirectDNSCurl
 internal import Dispatch
 
-/// The exchanges of one loop: carries out what its ``PoolMachine`` decides, and tells it what libcurl does.
-final class CurlExchanges: CurlDriver {
+/// The transfers of one loop: carries out what its ``PoolMachine`` decides, and tells it what libcurl does.
+final class CurlTransfers: CurlDriver {
   typealias Machine = PoolMachine<CurlRoute>
 
   enum Command {
-    case start(CurlExchange), cancel(CurlExchange)
-    /// The addresses that an exchange's race asked for.
-    case join(CurlExchange, [IPAddress])
+    case start(CurlTransfer), cancel(CurlTransfer)
+    /// The addresses that a transfer's race asked for.
+    case join(CurlTransfer, [IPAddress])
     /// The reader has caught up, or the body has more.
-    case resume(CurlExchange)
+    case resume(CurlTransfer)
     /// The rest of the body is not wanted; so many bytes may still be read to keep the connection.
-    case drain(CurlExchange, limit: Int)
+    case drain(CurlTransfer, limit: Int)
     /// Connections to an address that is dead, or to all, are used no more.
     case closeIdle(IPAddress?)
   }
 
-  let settings: CurlExchangeSettings
+  let settings: CurlTransferSettings
   private(set) var multis: [CurlMulti]
   var now = CurlTime.now
   /// Whether somebody has tasks run on the loop's thread.
@@ -25,18 +25,18 @@ final class CurlExchanges: CurlDriver {
   let sockets: CurlSockets
   private let share = CurlShare()
   var machine: Machine
-  /// The exchanges that wait or run, at their transfers' places.
-  private var exchanges: [CurlExchange?] = []
-  private var idleAttempts: [CurlAttempt] = []
+  /// The transfers that wait or run, at their places in the machine.
+  private var running: [CurlTransfer?] = []
+  private var idleAttempts: [ConnectAttempt] = []
   /// Attempts whose handles free what they held back.
-  private var emptying: [CurlAttempt] = []
+  private var emptying: [ConnectAttempt] = []
   /// Pools with transfers that have sent nothing yet, and how many.
   private var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []
   private var actions: [Machine.Action] = []
-  /// Exchanges with something to hand over.
-  private var due: [CurlExchange] = []
+  /// Transfers with something to hand over.
+  private var due: [CurlTransfer] = []
 
-  init(_ settings: CurlExchangeSettings, multi: CurlMulti) {
+  init(_ settings: CurlTransferSettings, multi: CurlMulti) {
     self.settings = settings
     machine = Machine(settings.limits)
     multis = [multi]
@@ -80,39 +80,39 @@ final class CurlExchanges: CurlDriver {
 
   func carryOut(_ command: Command) {
     switch command {
-    case .start(let exchange): start(exchange)
-    case .cancel(let exchange):
-      switch exchange.place {
-      case .new: exchange.place = .cancelled
+    case .start(let transfer): start(transfer)
+    case .cancel(let transfer):
+      switch transfer.place {
+      case .new: transfer.place = .cancelled
       case .pool(let id): machine.cancel(id)
       case .cancelled, .done: break
       }
-    case .join(let exchange, let addresses): join(exchange, addresses)
-    case .resume(let exchange): exchange.carrier?.resume()
-    case .drain(let exchange, let limit):
-      exchange.sink = .drain(left: limit)
-      exchange.carrier?.resume()
+    case .join(let transfer, let addresses): join(transfer, addresses)
+    case .resume(let transfer): transfer.carrier?.resume()
+    case .drain(let transfer, let limit):
+      transfer.sink = .drain(left: limit)
+      transfer.carrier?.resume()
     case .closeIdle(let address): machine.closeIdle(address)
     }
     perform()
   }
 
-  private func start(_ exchange: CurlExchange) {
-    guard case .new = exchange.place else {
-      exchange.place = .done
-      return exchange.deliver(end: .failure(TransferFailure(.cancelled))).resume()
+  private func start(_ transfer: CurlTransfer) {
+    guard case .new = transfer.place else {
+      transfer.place = .done
+      return transfer.deliver(end: .failure(TransferFailure(.cancelled))).resume()
     }
-    let order = exchange.order
-    let id = machine.start(order.terms, order.route, order.route.multiplexing, at: now)
-    exchange.place = .pool(id)
-    if id.index < exchanges.count { exchanges[id.index] = exchange } else { exchanges.append(exchange) }
+    let request = transfer.request
+    let id = machine.start(request.terms, request.route, request.route.multiplexing, at: now)
+    transfer.place = .pool(id)
+    if id.index < running.count { running[id.index] = transfer } else { running.append(transfer) }
   }
 
   /// Lets addresses take part in a race, as far as they may be dialled.
-  private func join(_ exchange: CurlExchange, _ addresses: [IPAddress]) {
-    guard case .pool(let id) = exchange.place else { return }
-    let order = exchange.order
-    machine.join(id, addresses.filter { order.policy.objection(to: $0, host: order.host) == nil }, at: now)
+  private func join(_ transfer: CurlTransfer, _ addresses: [IPAddress]) {
+    guard case .pool(let id) = transfer.place else { return }
+    let request = transfer.request
+    machine.join(id, addresses.filter { request.policy.objection(to: $0, host: request.host) == nil }, at: now)
   }
 
   // MARK: Actions
@@ -131,14 +131,14 @@ final class CurlExchanges: CurlDriver {
     case .connect(let id, let number, let address, let waits): connect(id, number, address, waits)
     case .close(let id, let number): close(id, number)
     case .askForOthers(let id):
-      guard let exchange = exchanges[id.index] else { break }
-      if let known = exchange.order.others?.ask() { join(exchange, known) } else { machine.step(id, at: now) }
-    case .tell(let id, let address, let error): exchanges[id.index]?.order.observer?(.failed(address, error))
+      guard let transfer = running[id.index] else { break }
+      if let known = transfer.request.others?.ask() { join(transfer, known) } else { machine.step(id, at: now) }
+    case .tell(let id, let address, let error): running[id.index]?.request.observer?(.failed(address, error))
     case .startOver(let id):
-      guard let exchange = exchanges[id.index] else { break }
-      exchange.carrier = nil
-      exchange.lines.startOver()
-      if case .pulled(let upload) = exchange.order.body { _ = upload.restart() }
+      guard let transfer = running[id.index] else { break }
+      transfer.carrier = nil
+      transfer.lines.startOver()
+      if case .pulled(let upload) = transfer.request.body { _ = upload.restart() }
     case .ask(let id, let number):
       guard let attempt = attempt(id, number), let multi = attempt.multi, attempt.askForRefusal(multi) else {
         return machine.asked(id, wasRefused: false)
@@ -148,18 +148,18 @@ final class CurlExchanges: CurlDriver {
     }
   }
 
-  private func attempt(_ id: Machine.TransferID, _ number: Int) -> CurlAttempt? {
-    exchanges[id.index]?.attempts.first { $0.number == number }
+  private func attempt(_ id: Machine.TransferID, _ number: Int) -> ConnectAttempt? {
+    running[id.index]?.attempts.first { $0.number == number }
   }
 
   private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
-    guard let exchange = exchanges[id.index], let pool = machine.transfers.read(id, { $0.pool }) else { return }
+    guard let transfer = running[id.index], let pool = machine.transfers.read(id, { $0.pool }) else { return }
     guard let attempt = newAttempt(in: pool) else {
       let failure = TransferError.invalidRequest("libcurl has no memory for a transfer")
       return machine.ended(id, attempt: number, .failed(failure), at: now)
     }
-    attempt.prepare(exchange, id, in: pool, number: number, address: address, waits: waits, settings, share, sockets)
-    exchange.attempts.append(attempt)
+    attempt.prepare(transfer, id, in: pool, number: number, address: address, waits: waits, settings, share, sockets)
+    transfer.attempts.append(attempt)
     if let place = started.lastIndex(where: { $0.pool == pool }) {
       started[place].count += 1
     } else {
@@ -178,16 +178,16 @@ final class CurlExchanges: CurlDriver {
   }
 
   /// A handle for one more attempt, one that is set up for the pool if there is one; nil if libcurl has no memory for it.
-  private func newAttempt(in pool: SlabID<Machine.Pool>) -> CurlAttempt? {
+  private func newAttempt(in pool: SlabID<Machine.Pool>) -> ConnectAttempt? {
     if let place = idleAttempts.lastIndex(where: { $0.pool == pool }) { return idleAttempts.remove(at: place) }
-    return idleAttempts.popLast() ?? CurlAttempt(events: self)
+    return idleAttempts.popLast() ?? ConnectAttempt(events: self)
   }
 
   /// Ends an attempt, and keeps its handle for the next one.
   private func close(_ id: Machine.TransferID, _ number: Int) {
-    guard let exchange = exchanges[id.index], let attempt = attempt(id, number) else { return }
-    exchange.attempts.removeAll { $0 === attempt }
-    if case .done = exchange.place, exchange.attempts.isEmpty { exchanges[id.index] = nil }
+    guard let transfer = running[id.index], let attempt = attempt(id, number) else { return }
+    transfer.attempts.removeAll { $0 === attempt }
+    if case .done = transfer.place, transfer.attempts.isEmpty { running[id.index] = nil }
     guard attempt.stop() else {
       emptying.append(attempt)
       return
@@ -199,22 +199,22 @@ final class CurlExchanges: CurlDriver {
   private static let idleAttemptLimit = 128
 
   /// A handle has freed what it held back.
-  func emptied(_ attempt: CurlAttempt) { emptying.removeAll { $0 === attempt } }
+  func emptied(_ attempt: ConnectAttempt) { emptying.removeAll { $0 === attempt } }
 
   private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {
-    guard let exchange = exchanges[id.index] else { return }
-    exchange.handover.end = result.map { CurlEnd(trailers: exchange.lines.trailers) }.mapError { failure in
-      guard case .pulled(let upload) = exchange.order.body else { return failure }
+    guard let transfer = running[id.index] else { return }
+    transfer.handover.end = result.map { TransferEnd(trailers: transfer.lines.trailers) }.mapError { failure in
+      guard case .pulled(let upload) = transfer.request.body else { return failure }
       var failure = failure
       failure.bodyFailure = upload.failure
       return failure
     }
-    reportProgress(exchange, isLast: true)
-    if case .pulled(let upload) = exchange.order.body { upload.stop() }
-    exchange.carrier = nil
-    exchange.place = .done
-    if exchange.attempts.isEmpty { exchanges[id.index] = nil }
-    noteHandover(exchange)
+    reportProgress(transfer, isLast: true)
+    if case .pulled(let upload) = transfer.request.body { upload.stop() }
+    transfer.carrier = nil
+    transfer.place = .done
+    if transfer.attempts.isEmpty { running[id.index] = nil }
+    noteHandover(transfer)
   }
 
   // MARK: The end of a turn
@@ -235,21 +235,21 @@ final class CurlExchanges: CurlDriver {
     perform()
   }
 
-  func noteHandover(_ exchange: CurlExchange) {
-    guard !exchange.handover.isDue else { return }
-    exchange.handover.isDue = true
-    due.append(exchange)
+  func noteHandover(_ transfer: CurlTransfer) {
+    guard !transfer.handover.isDue else { return }
+    transfer.handover.isDue = true
+    due.append(transfer)
   }
 
   /// Last in a turn: all who waited for it are resumed together, instead of running in its midst one by one.
   private func handOver() {
-    var waiters: [CurlExchange.Waiters] = []
-    for exchange in due {
-      exchange.handover.isDue = false
-      let (head, end) = (exchange.handover.head.take(), exchange.handover.end.take())
-      if end == nil { reportProgress(exchange, isLast: false) }
-      guard head != nil || end != nil || !exchange.incoming.isEmpty else { continue }
-      let found = exchange.deliver(head: head, end: end)
+    var waiters: [CurlTransfer.Waiters] = []
+    for transfer in due {
+      transfer.handover.isDue = false
+      let (head, end) = (transfer.handover.head.take(), transfer.handover.end.take())
+      if end == nil { reportProgress(transfer, isLast: false) }
+      guard head != nil || end != nil || !transfer.incoming.isEmpty else { continue }
+      let found = transfer.deliver(head: head, end: end)
       if !found.isEmpty { waiters.append(found) }
     }
     due.removeAll(keepingCapacity: true)
@@ -260,7 +260,7 @@ final class CurlExchanges: CurlDriver {
   ///
   /// A thread of the pool that is woken for the first of them may take the processor at once, and sleep again before the
   /// second one is resumed: two switches for each task. Tasks that run on this thread are best resumed here.
-  private func resume(_ waiters: [CurlExchange.Waiters]) {
+  private func resume(_ waiters: [CurlTransfer.Waiters]) {
     guard waiters.count > 1, !runsTasks else {
       for waiter in waiters { waiter.resume() }
       return
@@ -268,12 +268,12 @@ final class CurlExchanges: CurlDriver {
     DispatchQueue.global().async { for waiter in waiters { waiter.resume() } }
   }
 
-  private func reportProgress(_ exchange: CurlExchange, isLast: Bool) {
-    guard let report = exchange.order.progress, let carrier = exchange.carrier else { return }
-    guard isLast || now - exchange.progressedAt >= Self.progressInterval else { return }
-    exchange.progressedAt = now
-    exchange.progress.expected = carrier.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-    report(exchange.progress)
+  private func reportProgress(_ transfer: CurlTransfer, isLast: Bool) {
+    guard let report = transfer.request.progress, let carrier = transfer.carrier else { return }
+    guard isLast || now - transfer.progressedAt >= Self.progressInterval else { return }
+    transfer.progressedAt = now
+    transfer.progress.expected = carrier.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    report(transfer.progress)
   }
 
   /// Milliseconds from one report to the next.

@@ -2,7 +2,7 @@
 /// per use of an expired answer (RFC 8767 §5).
 ///
 /// A server's first success afterwards ends the waits of what it failed.
-struct FailureMemory: Sendable {
+struct FailureCache: Sendable {
   /// Who failed a question.
   enum Server: Sendable, Hashable {
     /// A provider's endpoint, by its number.

@@ -4,7 +4,7 @@ internal import DirectDNS
 ///
 /// It opens the file when it is first needed and again when the path leads to another one, and sets a damaged file of ours
 /// aside.
-actor SQLiteLane {
+actor SQLiteWorker {
   private let configuration: SQLiteStoreConfiguration
   private let executor: ThreadExecutor
   private let notice: @Sendable (String) -> Void

@@ -2,13 +2,13 @@ import Testing
 
 @testable import DirectDNS
 
-struct CurlResponseLinesTests {
-  private func take(_ lines: [String], _ read: inout CurlResponseLines) -> [CurlResponseLines.Meaning] {
+struct ResponseLinesTests {
+  private func take(_ lines: [String], _ read: inout ResponseLines) -> [ResponseLines.Meaning] {
     lines.map { read.take(Array($0.utf8)) }
   }
 
   @Test func `a head ends with a blank line, and what comes behind it are trailers`() {
-    var lines = CurlResponseLines()
+    var lines = ResponseLines()
     let meanings = take(["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\r\n", "B: 2\r\n", "\r\n"], &lines)
     #expect(meanings == [.more, .more, .head, .more, .more])
     #expect(lines.isHeadComplete && lines.status == 200 && !lines.isHTTP2)
@@ -17,17 +17,17 @@ struct CurlResponseLinesTests {
   }
 
   @Test func `an interim response is none, and switching protocols is the last one`() {
-    var lines = CurlResponseLines()
+    var lines = ResponseLines()
     _ = take(["HTTP/2 103\r\n", "Link: x\r\n", "\r\n"], &lines)
     #expect(!lines.isHeadComplete)
     let meanings = take(["HTTP/2 204\r\n", "\r\n"], &lines)
     #expect(meanings == [.more, .head] && lines.isHTTP2 && lines.takeHead() == Array("HTTP/2 204\r\n".utf8))
-    var upgraded = CurlResponseLines()
+    var upgraded = ResponseLines()
     #expect(take(["HTTP/1.1 101 Switching\r\n", "\r\n"], &upgraded) == [.more, .head])
   }
 
   @Test func `more than is read is refused, in one line or in many`() {
-    var lines = CurlResponseLines()
+    var lines = ResponseLines()
     let one = [UInt8](repeating: 0x61, count: 1_000)
     let count = (0..<300).prefix { _ in lines.take(one) == .more }.count
     #expect(count < 300 && lines.isExceeded && lines.isUsed)
@@ -35,7 +35,7 @@ struct CurlResponseLinesTests {
   }
 
   @Test func `what came of a request that is sent once more is no part of its response`() {
-    var lines = CurlResponseLines()
+    var lines = ResponseLines()
     _ = take(["HTTP/1.1 200 OK\r\n", "A: 1\r\n"], &lines)
     lines.startOver()
     _ = take(["HTTP/1.1 500 No\r\n", "\r\n"], &lines)

@@ -4,7 +4,7 @@ import Testing
 @testable import DirectDNS
 
 @Suite(.timeLimit(.minutes(1)))
-struct CurlRefusalTests {
+struct RefusalProbeTests {
   // What it finds after a refusal is in BrokenOriginTests: only a server can refuse.
   @Test func `a handle that was not refused remembers no refusal, however often it is asked`() throws {
     let wakeUp = try #require(CurlWakeUp())
@@ -13,7 +13,7 @@ struct CurlRefusalTests {
     let handle = unsafe try #require(curl_easy_init())
     let before = ProcessState.descriptors + 10
     for _ in 0..<50 {
-      let refusal = unsafe try #require(CurlRefusal(asking: handle))
+      let refusal = unsafe try #require(RefusalProbe(asking: handle))
       unsafe multi.add(handle)
       var end: CURLcode?
       // As the loop does it: it never waits for this transfer alone.

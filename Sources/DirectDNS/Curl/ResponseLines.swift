@@ -1,7 +1,7 @@
 /// The lines that come around a response's body: of its head, and of the trailers behind it.
 ///
 /// A pure value.
-struct CurlResponseLines {
+struct ResponseLines {
   /// The most that is read of heads and trailers together, in bytes; see ``CurlFieldAllowance``.
   static let limit = 256 * 1024
 
@@ -20,7 +20,7 @@ struct CurlResponseLines {
   /// Those behind the body.
   private(set) var trailers: [UInt8] = []
   private(set) var isHeadComplete = false
-  private var allowance = CurlFieldAllowance(CurlResponseLines.limit)
+  private var allowance = CurlFieldAllowance(ResponseLines.limit)
 
   /// Whether anything came.
   var isUsed: Bool { allowance.isUsed }

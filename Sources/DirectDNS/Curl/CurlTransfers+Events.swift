@@ -1,0 +1,123 @@
+internal import CDirectDNSCurl
+
+/// What libcurl asks and tells while it carries an attempt.
+extension CurlTransfers: ConnectAttemptEvents {
+  func mayDial(_ address: IPAddress, _ attempt: ConnectAttempt) -> Bool {
+    guard let request = attempt.transfer?.request, machine.mayDial(attempt.id, attempt: attempt.number) else {
+      return false
+    }
+    // The proxy's own address is the caller's choice.
+    guard request.route.proxy == nil else { return true }
+    guard request.policy.objection(to: address, host: request.host) == nil else {
+      machine.forbid(address, attempt.id)
+      return false
+    }
+    request.observer?(.connecting(address))
+    return true
+  }
+
+  func dialled(_ socket: curl_socket_t, _ attempt: ConnectAttempt) {
+    machine.dialled(socket, attempt.id, attempt: attempt.number)
+  }
+
+  func mayPass(_ attempt: ConnectAttempt) -> Bool {
+    guard let transfer = attempt.transfer else { return false }
+    if transfer.carrier === attempt { attempt.isClean = false }
+    switch machine.mayPass(attempt.id, attempt: attempt.number, at: now) {
+    case .no: return false
+    case .again: transfer.lines.startOver()
+    case .first(let carrier, let isReused):
+      transfer.carrier = attempt
+      transfer.request.observer?(.connected(carrier.address, isReused: isReused))
+    }
+    return true
+  }
+
+  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: ConnectAttempt) -> Bool {
+    guard let transfer = attempt.transfer, transfer.carrier === attempt else { return true }
+    switch unsafe transfer.lines.take(bytes) {
+    case .tooMuch: return false
+    case .more: machine.moved(attempt.id, at: now)
+    case .head: completeHead(transfer, attempt)
+    }
+    return true
+  }
+
+  private func completeHead(_ transfer: CurlTransfer, _ attempt: ConnectAttempt) {
+    let route = transfer.request.route
+    let tells = route.proxy == nil || route.usesTLS
+    let isHTTP2 = transfer.lines.isHTTP2
+    machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
+    if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
+    let (bytes, now) = (transfer.lines.takeHead(), now)
+    let found = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
+      guard let carrier = transfer.state.carrier else { return nil }
+      return TransferHead(
+        bytes: bytes, address: carrier.address, isReused: transfer.state.attempt(carrier.attempt)?.socket == nil,
+        connect: nil, tls: nil, wait: now - carrier.since, slower: transfer.state.slower,
+        attempts: transfer.state.failed)
+    }
+    guard case .some(.some(var head)) = found else { return }
+    if !head.isReused {
+      let connected = attempt.time(CURLINFO_CONNECT_TIME_T)
+      head.connect = connected
+      if route.usesTLS { head.tls = max(0, attempt.time(CURLINFO_APPCONNECT_TIME_T) - connected) }
+    }
+    transfer.handover.head = head
+    noteHandover(transfer)
+  }
+
+  func received(_ bytes: UnsafeRawBufferPointer, _ attempt: ConnectAttempt) -> Int {
+    guard let transfer = attempt.transfer, transfer.carrier === attempt else { return 0 }
+    if !transfer.lines.isHeadComplete {
+      transfer.lines.completeHead()
+      completeHead(transfer, attempt)
+    }
+    if case .drain(let left) = transfer.sink {
+      guard left >= bytes.count else { return 0 }
+      transfer.sink = .drain(left: left - bytes.count)
+      transfer.progress.received += Int64(bytes.count)
+      return bytes.count
+    }
+    guard !transfer.pauses(adding: bytes.count, limit: settings.bufferSize) else { return Int(CURL_WRITEFUNC_PAUSE) }
+    transfer.progress.received += Int64(bytes.count)
+    if transfer.incoming.isEmpty, bytes.count >= Self.longPiece { makeRoom(transfer, attempt, for: bytes.count) }
+    unsafe transfer.incoming.append(contentsOf: bytes)
+    noteHandover(transfer)
+    return bytes.count
+  }
+
+  /// Room for what is to come in one piece, instead of room that doubles and is copied each time.
+  private func makeRoom(_ transfer: CurlTransfer, _ attempt: ConnectAttempt, for count: Int) {
+    let expected = Int(clamping: attempt.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
+    let left = expected < 0 ? settings.bufferSize : expected - Int(transfer.progress.received) + count
+    transfer.incoming.reserveCapacity(max(count, min(left, settings.bufferSize)))
+  }
+
+  /// A body that comes in pieces of so many bytes is a long one.
+  private static let longPiece = 8 * 1024
+
+  func sent(_ count: Int, _ attempt: ConnectAttempt) {
+    guard let transfer = attempt.transfer else { return }
+    machine.moved(attempt.id, at: now)
+    transfer.progress.sent += Int64(count)
+    if transfer.request.progress != nil { noteHandover(transfer) }
+  }
+
+  func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
+    guard let attempt = unsafe ConnectAttempt.object(of: handle) else { return }
+    guard attempt.transfer != nil else { return emptied(attempt) }
+    let (id, number) = (attempt.id, attempt.number)
+    if let refusal = attempt.refusal {
+      return act { $0.asked(id, wasRefused: refusal.isRemembered) }
+    }
+    let ending: Machine.Ending
+    switch code {
+    case CURLE_OK: ending = .complete
+    case CURLE_ABORTED_BY_CALLBACK: ending = .aborted(attempt.failure(code))
+    default: ending = .failed(attempt.failure(code))
+    }
+    if code != CURLE_OK { attempt.isClean = false }
+    act { $0.ended(id, attempt: number, ending, at: now) }
+  }
+}
