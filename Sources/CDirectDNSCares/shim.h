@@ -17,8 +17,26 @@ static const int directdns_ares_refused = ARES_EREFUSED;
 static const int directdns_ares_servfail = ARES_ESERVFAIL;
 static const int directdns_ares_connrefused = ARES_ECONNREFUSED;
 
-static const int directdns_ares_options =
-    ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES;
+/// A channel with these flags, times, tries and the callback for its sockets; answers are remembered above c-ares.
+static inline int directdns_ares_init(ares_channel *channel, struct ares_options *options, const char *resolv_conf) {
+  int chosen = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
+#if defined(ARES_OPT_QUERY_CACHE)
+  // From 1.31 on c-ares has a cache of its own.
+  options->qcache_max_ttl = 0;
+  chosen |= ARES_OPT_QUERY_CACHE;
+#endif
+  if (options->flags & ARES_FLAG_NOSEARCH) {
+    // ares_getaddrinfo does not look at the flag before 1.23 (c-ares#637): no domains are taken from resolv.conf either.
+    options->ndomains = 0;
+    chosen |= ARES_OPT_DOMAINS;
+  }
+  if (resolv_conf != NULL) {
+    options->resolvconf_path = (char *)resolv_conf;  // It is copied.
+    chosen |= ARES_OPT_RESOLVCONF;
+  }
+  return ares_init_options(channel, options, chosen);
+}
+
 static const int directdns_ares_nosearch = ARES_FLAG_NOSEARCH;
 static const int directdns_ares_noalias = ARES_FLAG_NOALIASES;
 static const int directdns_ares_canonname = ARES_AI_CANONNAME;

@@ -11,7 +11,6 @@
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #endif
 
 // libcurl's setters and getters are variadic, which Swift cannot call: one typed form per kind of argument.
@@ -156,34 +155,6 @@ static inline int directdns_poll(struct curl_waitfd *watched, int count, int mil
   _Static_assert(sizeof(struct curl_waitfd) == sizeof(struct pollfd), "libcurl passes it to poll(2) as it is");
   _Static_assert(CURL_WAIT_POLLIN == POLLIN && CURL_WAIT_POLLOUT == POLLOUT, "likewise");
   return poll((struct pollfd *)(void *)watched, (nfds_t)count, milliseconds);
-}
-/// A descriptor that can be read from once the other one was called, or -1. Where there is eventfd(2) they are the same.
-static inline int directdns_wakeup_open(int *writing) {
-#if defined(__linux__)
-  return *writing = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-#else
-  int ends[2];
-  if (pipe(ends) != 0) return -1;
-  for (int index = 0; index < 2; index++) {
-    (void)fcntl(ends[index], F_SETFD, FD_CLOEXEC);
-    (void)fcntl(ends[index], F_SETFL, O_NONBLOCK);
-  }
-  *writing = ends[1];
-  return ends[0];
-#endif
-}
-static inline void directdns_wakeup_close(int reading, int writing) {
-  close(reading);
-  if (writing != reading) close(writing);
-}
-static inline void directdns_wakeup_call(int writing) {
-  uint64_t one = 1;
-  // A pipe that is full has enough in it.
-  (void)!write(writing, &one, sizeof one);
-}
-static inline void directdns_wakeup_drain(int reading) {
-  uint64_t calls[16];
-  (void)!read(reading, calls, sizeof calls);
 }
 
 /// The bytes of the address that is about to be dialled: 4 or 16 of them, or 0 for any other family.

@@ -1,7 +1,14 @@
 #pragma once
+#include <fcntl.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/xattr.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/eventfd.h>
+#endif
 
 // Extended attributes of an open file: the systems disagree on the parameters.
 
@@ -27,4 +34,54 @@ static inline int directdns_remove_attribute(int file, const char *name) {
 #else
   return fremovexattr(file, name);
 #endif
+}
+
+/// A descriptor that can be read from once the other one was called, or -1. Where there is eventfd(2) they are the same.
+static inline int directdns_wakeup_open(int *writing) {
+#if defined(__linux__)
+  return *writing = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+#else
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  for (int index = 0; index < 2; index++) {
+    (void)fcntl(ends[index], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[index], F_SETFL, O_NONBLOCK);
+  }
+  *writing = ends[1];
+  return ends[0];
+#endif
+}
+static inline void directdns_wakeup_close(int reading, int writing) {
+  close(reading);
+  if (writing != reading) close(writing);
+}
+static inline void directdns_wakeup_call(int writing) {
+  uint64_t one = 1;
+  // A pipe that is full has enough in it.
+  (void)!write(writing, &one, sizeof one);
+}
+static inline void directdns_wakeup_drain(int reading) {
+  uint64_t calls[16];
+  (void)!read(reading, calls, sizeof calls);
+}
+
+/// What tells one state of a file from the next. By value, and as numbers: whose `timespec` Swift takes for its own
+/// depends on what else a module imports.
+struct directdns_file_stamp {
+  uint64_t device, inode;
+  int64_t size, modified[2], changed[2];
+};
+/// The stamp of what a path leads to; false if there is nothing.
+static inline int directdns_stamp(const char *path, struct directdns_file_stamp *stamp) {
+  struct stat found;
+  if (stat(path, &found) != 0) return 0;
+#if defined(__APPLE__)
+  struct timespec modified = found.st_mtimespec, changed = found.st_ctimespec;
+#else
+  struct timespec modified = found.st_mtim, changed = found.st_ctim;
+#endif
+  *stamp = (struct directdns_file_stamp){
+      (uint64_t)found.st_dev, (uint64_t)found.st_ino, (int64_t)found.st_size,
+      {modified.tv_sec, modified.tv_nsec}, {changed.tv_sec, changed.tv_nsec}};
+  return 1;
 }

@@ -98,7 +98,6 @@ enum HouseRules {
     "Sources/DirectDNS/Cache/NameBytes.swift",
     "Sources/DirectDNS/Cache/SourceNames.swift",
     "Sources/DirectDNS/Client/FileReader.swift",
-    "Sources/DirectDNSConfiguration/FileStamp.swift",
     "Sources/DirectDNSSQLite/SQLiteConnection.swift",
     "Sources/DirectDNSSQLite/SQLiteStatement.swift",
     "Sources/DirectDNSSQLite/SQLiteFile.swift",

@@ -8,6 +8,8 @@ enum CaresError: Error, Hashable, Sendable, CustomStringConvertible {
   case noAddress
   case timedOut
   case refused
+  /// Whoever asked has gone.
+  case cancelled
   case failed(String)
 
   init(_ status: Int32) {
@@ -27,6 +29,7 @@ enum CaresError: Error, Hashable, Sendable, CustomStringConvertible {
     case .noAddress: "no address"
     case .timedOut: "timed out"
     case .refused: "refused the query"
+    case .cancelled: "cancelled"
     case .failed(let reason): reason
     }
   }

@@ -24,19 +24,19 @@ internal import CDirectDNSCurl
 
   /// By descriptor: the kernel gives out the lowest number that is free.
   private var watches: [Watch] = []
-  private let wakeUp: CurlWakeUp
+  private let wakeUp: WakeUp
   private let poller: any CurlPoller
   /// Events of the last wait.
   private var count = 0
 
-  init(_ wakeUp: CurlWakeUp, poller: any CurlPoller) {
+  init(_ wakeUp: WakeUp, poller: any CurlPoller) {
     self.wakeUp = wakeUp
     self.poller = poller
     poller.register(wakeUp.descriptor, .reading, insteadOf: [])
   }
 
   /// - Returns: nothing when the process may open no further files.
-  convenience init?(_ wakeUp: CurlWakeUp) {
+  convenience init?(_ wakeUp: WakeUp) {
     #if os(Linux)
       guard let poller = CurlEpoll() else { return nil }
     #else

@@ -5,7 +5,7 @@ final class CurlMailbox<Driver: CurlDriver>: Sendable {
     /// Tasks that want to run on the thread.
     var tasks: [CurlTask<Driver>] = []
     /// There from the first command on, as is the thread.
-    var wakeUp: CurlWakeUp?
+    var wakeUp: WakeUp?
     var isStopped = false
     /// Whether the thread waits: one that is awake looks into its mailbox before it does.
     var isAsleep = false
@@ -27,7 +27,7 @@ final class CurlMailbox<Driver: CurlDriver>: Sendable {
   func post(_ task: CurlTask<Driver>) -> Bool { post { $0.tasks.append(task) } }
 
   private func post(_ leave: (inout State) -> Void) -> Bool {
-    let (isTaken, wakeUp) = state.withLock { state -> (Bool, CurlWakeUp?) in
+    let (isTaken, wakeUp) = state.withLock { state -> (Bool, WakeUp?) in
       guard !state.isStopped else { return (false, nil) }
       if state.wakeUp == nil { state.wakeUp = startThread() }
       guard let wakeUp = state.wakeUp else { return (false, nil) }
@@ -48,8 +48,8 @@ final class CurlMailbox<Driver: CurlDriver>: Sendable {
     wakeUp?.call()
   }
 
-  private func startThread() -> CurlWakeUp? {
-    guard let wakeUp = CurlWakeUp(), let events = CurlEvents(wakeUp), let multi = CurlMulti(index: 0, events: events)
+  private func startThread() -> WakeUp? {
+    guard let wakeUp = WakeUp(), let events = CurlEvents(wakeUp), let multi = CurlMulti(index: 0, events: events)
     else { return nil }
     // Handed over: nobody but the thread has it.
     let handle = Locked<CurlMulti?>(multi)

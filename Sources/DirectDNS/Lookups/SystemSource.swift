@@ -20,24 +20,22 @@ public struct SystemDNS: SystemSource {
   /// `ADDRESS:PORT,…` instead of resolv.conf's servers; nothing means those.
   public let servers: String?
 
-  // A lookup blocks its thread, 1.4 s at most by its own timers.
-  private static let pool = BlockingPool("cares", width: 16)
-
   /// Creates a source.
   public init(servers: String? = nil) { self.servers = servers }
 
-  /// Looks a name up on a thread of its own.
+  /// Looks a name up; all lookups share one thread, which is there while there are some.
   public func answer(
     to host: HostName, family: IPAddress.Family, timeout: Duration
   ) async throws(ProviderFailure) -> Answer {
     let lookup = CaresLookup(host: host, family: family, servers: servers, timeout: timeout.wholeMilliseconds)
-    switch await Self.pool.run({ lookup.run() }) {
+    switch await lookup.run() {
     case .success(let found):
       guard !found.addresses.isEmpty else { return Answer(.negative(.noAddress), ttl: nil) }
       let alias = found.canonicalName.flatMap { try? HostName($0) }
       return Answer(.addresses(found.addresses), ttl: found.ttl, canonicalName: alias == host ? nil : alias)
     case .failure(.nameNotFound): return Answer(.negative(.nameNotFound), ttl: nil)
     case .failure(.noAddress): return Answer(.negative(.noAddress), ttl: nil)
+    case .failure(.cancelled): throw ProviderFailure(.cancelled, "cancelled")
     case .failure(let error): throw ProviderFailure(.transport, error.description)
     }
   }

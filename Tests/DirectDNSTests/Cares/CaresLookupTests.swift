@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectDNS
 
-/// c-ares against a name server on loopback, each lookup on a thread of its own as in the library.
+/// c-ares against a name server on loopback, by the loop that the whole process shares.
 @Suite(.timeLimit(.minutes(1)))
 struct CaresLookupTests {
   private static let records = RecordTable { table in
@@ -21,8 +21,6 @@ struct CaresLookupTests {
     table.add("many.shop.test", (0..<200).map { IPAddress.ipv4(0xC000_0200 + $0) }, ttl: 50)
   }
 
-  private static let pool = BlockingPool("cares-tests", width: 8)
-
   private func withServer(_ body: (FakeNameServer) async throws -> Void) async throws {
     let server = try await FakeNameServer.start(records: Self.records)
     try await body(server)
@@ -36,7 +34,7 @@ struct CaresLookupTests {
     let lookup = CaresLookup(
       host: HostName(canonical: name), family: family, servers: servers ?? server?.serverAddress,
       timeout: timeout)
-    return await Self.pool.run { lookup.run() }
+    return await lookup.run()
   }
 
   // MARK: Answers
@@ -184,7 +182,7 @@ struct CaresLookupTests {
       let server = try await FakeNameServer.start(records: CaresLookupTests.records)
       let lookup = CaresLookup(
         host: HostName(canonical: "printer"), family: .ipv4, servers: server.serverAddress, timeout: 5000)
-      #expect(await CaresLookupTests.pool.run { lookup.run() }.failure != nil)
+      #expect(await lookup.run().failure != nil)
       #expect(!server.queries.isEmpty && !server.queries.contains { $0.name == "www.shop.test" })
       await server.stop()
     }
@@ -200,7 +198,7 @@ struct CaresLookupTests {
             let name = ["www.shop.test", "gone.shop.test", "alias.shop.test"][number % 3]
             let lookup = CaresLookup(
               host: HostName(canonical: name), family: .ipv4, servers: address, timeout: 5000)
-            group.addTask { _ = await CaresLookupTests.pool.run { lookup.run() } }
+            group.addTask { _ = await lookup.run() }
           }
         }
       }

@@ -5,12 +5,12 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct CurlEventsTests {
-  private let wakeUp: CurlWakeUp
+  private let wakeUp: WakeUp
   private let poller = RecordingPoller()
   private let events: CurlEvents
 
   init() throws {
-    wakeUp = try #require(CurlWakeUp())
+    wakeUp = try #require(WakeUp())
     events = CurlEvents(wakeUp, poller: poller)
     poller.said = []
   }

@@ -10,7 +10,7 @@ struct CurlMultiTests {
   private let multi: CurlMulti
 
   init() throws {
-    let wakeUp = try #require(CurlWakeUp())
+    let wakeUp = try #require(WakeUp())
     events = try #require(CurlEvents(wakeUp))
     multi = try #require(CurlMulti(index: 0, events: events))
   }

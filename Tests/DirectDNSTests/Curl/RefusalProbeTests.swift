@@ -7,7 +7,7 @@ import Testing
 struct RefusalProbeTests {
   // What it finds after a refusal is in BrokenOriginTests: only a server can refuse.
   @Test func `a handle that was not refused remembers no refusal, however often it is asked`() throws {
-    let wakeUp = try #require(CurlWakeUp())
+    let wakeUp = try #require(WakeUp())
     let events = try #require(CurlEvents(wakeUp))
     let multi = try #require(CurlMulti(index: 0, events: events))
     let handle = unsafe try #require(curl_easy_init())

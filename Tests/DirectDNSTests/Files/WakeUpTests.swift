@@ -2,9 +2,9 @@ import Testing
 
 @testable import DirectDNS
 
-struct CurlWakeUpTests {
+struct WakeUpTests {
   @Test func `a call can be seen until it was seen, however often it was made`() throws {
-    let wakeUp = try #require(CurlWakeUp())
+    let wakeUp = try #require(WakeUp())
     let poller = CurlPoll()
     poller.register(wakeUp.descriptor, .reading, insteadOf: [])
     #expect(poller.wait(0) == 0)

@@ -1,9 +1,9 @@
-internal import CDirectDNSCurl
+internal import CDirectDNSFiles
 
 /// What wakes a loop's thread from its wait: a descriptor that can be read from once somebody has called.
 ///
-/// It lives as long as the mailbox, so that nobody can wake a thread by a descriptor that is another file's by now.
-final class CurlWakeUp: Sendable {
+/// It lives as long as whoever calls, so that nobody can wake a thread by a descriptor that is another file's by now.
+final class WakeUp: Sendable {
   /// What the thread waits for.
   let descriptor: CInt
   private let writing: CInt

@@ -1,41 +1,4 @@
 import Foundation
-import Testing
-
-@testable import DirectDNSConfiguration
-
-@Suite struct `A file's stamp` {
-  private let folder = TestFolder()
-
-  @Test func `is the same while nothing happens, and nothing where there is no file`() throws {
-    try folder.write("{}", to: "a")
-    #expect(FileStamp(of: folder / "a") == FileStamp(of: folder / "a"))
-    #expect(FileStamp(of: folder / "b") == nil)
-  }
-
-  @Test func `is another after a write in place, a file moved into place, and a swapped link`() throws {
-    try folder.write("{}", to: "a")
-    var last = FileStamp(of: folder / "a")
-    func expectAnother() {
-      let now = FileStamp(of: folder / "a")
-      #expect(now != nil && now != last)
-      last = now
-    }
-    try folder.write("{  }", to: "a")
-    expectAnother()
-    // An editor's way: the same length, and perhaps the same moment.
-    try folder.write("{  }", to: "a.new")
-    try folder.move("a.new", onto: "a")
-    expectAnother()
-    // A ConfigMap's way: a link to a link to a folder.
-    try folder.write("{  }", to: "1/a")
-    try folder.write("{  }", to: "2/a")
-    try folder.link("..data", to: "1")
-    try folder.link("a", to: "..data/a")
-    expectAnother()
-    try folder.link("..data", to: "2")
-    expectAnother()
-  }
-}
 
 /// A folder of a test's own, in the ways in which configuration files change.
 final class TestFolder: Sendable {

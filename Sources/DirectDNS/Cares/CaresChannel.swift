@@ -1,0 +1,136 @@
+internal import CDirectDNSCares
+
+/// A channel of c-ares: the name servers of one configuration, the sockets to them, and the lookups under way.
+///
+/// It belongs to the loop's thread, and ``close()`` ends it.
+@safe final class CaresChannel {
+  /// What lookups of one channel have in common.
+  struct Kind: Hashable {
+    /// `ADDRESS:PORT,…` instead of resolv.conf's servers.
+    var servers: String?
+    /// Whether resolv.conf's search list is gone through: for single labels alone.
+    var searches: Bool
+    /// The system's configuration at the time when the channel read it.
+    var system: CaresSystem
+  }
+
+  /// A lookup as c-ares knows it.
+  private final class Context {
+    let query: CaresQuery
+    unowned let channel: CaresChannel
+
+    init(_ query: CaresQuery, _ channel: CaresChannel) {
+      self.query = query
+      self.channel = channel
+    }
+  }
+
+  /// What c-ares waits for, as poll(2) has it.
+  private(set) var sockets: [ares_socket_t: Int16] = [:]
+  /// No more lookups than that are begun on a channel: those that are under way together have one port, which whoever
+  /// forges answers would have time to find (RFC 5452 §9.2).
+  private(set) var room = 64
+  private var handle: ares_channel?
+  /// Kept until c-ares has called back, be it for a caller who has long gone.
+  private var contexts: [ObjectIdentifier: Context] = [:]
+
+  private static let library = ares_library_init(Int32(ARES_LIB_INIT_ALL)) == directdns_ares_success
+
+  /// Reads the system's configuration.
+  init(_ kind: Kind) throws(CaresError) {
+    guard Self.library else { throw .failed("c-ares cannot be initialised") }
+    var options = unsafe ares_options()
+    // Whoever sets HOSTALIASES for a process must not choose where its requests go (hostname(7)).
+    unsafe options.flags = directdns_ares_noalias | (kind.searches ? 0 : directdns_ares_nosearch)
+    // c-ares' own five seconds and four tries add up to 75 s.
+    unsafe options.timeout = 700
+    unsafe options.tries = 2
+    unsafe options.sock_state_cb = { context, socket, reads, writes in
+      guard let context = unsafe context else { return }
+      let channel = unsafe Unmanaged<CaresChannel>.fromOpaque(context).takeUnretainedValue()
+      let events = (reads != 0 ? Int16(POLLIN) : 0) | (writes != 0 ? Int16(POLLOUT) : 0)
+      channel.sockets[socket] = events == 0 ? nil : events
+    }
+    unsafe options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
+    let status = unsafe directdns_ares_init(&handle, &options, kind.system.resolvConf)
+    guard status == directdns_ares_success, let handle = unsafe handle else { throw CaresError(status) }
+    if let servers = kind.servers, unsafe ares_set_servers_ports_csv(handle, servers) != directdns_ares_success {
+      unsafe ares_destroy(handle)
+      throw .failed("\(servers) is no list of name servers; write ADDRESS:PORT")
+    }
+  }
+
+  /// Ends it, and with it what is under way; c-ares calls back for each.
+  func close() {
+    guard let handle = unsafe handle else { return }
+    unsafe self.handle = nil
+    unsafe ares_destroy(handle)
+  }
+
+  var isIdle: Bool { contexts.isEmpty }
+
+  // MARK: Lookups
+
+  /// Begins a lookup; the hosts file is read at once.
+  func start(_ query: CaresQuery) {
+    guard let handle = unsafe handle else { return query.finish(.failure(.cancelled)) }
+    room -= 1
+    let context = Context(query, self)
+    contexts[ObjectIdentifier(context)] = context
+    var hints = ares_addrinfo_hints()
+    hints.ai_family =
+      switch query.lookup.family {
+      case .ipv4: AF_INET
+      case .ipv6: AF_INET6
+      case nil: AF_UNSPEC
+      }
+    hints.ai_flags = directdns_ares_canonname | directdns_ares_nosort
+    unsafe ares_getaddrinfo(
+      handle, query.lookup.host.text, nil, &hints,
+      { context, status, _, found in
+        defer { unsafe ares_freeaddrinfo(found) }
+        guard let context = unsafe context else { return }
+        let ended = unsafe Unmanaged<Context>.fromOpaque(context).takeUnretainedValue()
+        if status == directdns_ares_success, let found = unsafe found {
+          unsafe ended.query.finish(.success(CaresLookup.Found(found.pointee)))
+        } else {
+          ended.query.finish(.failure(CaresError(status)))
+        }
+        ended.channel.contexts[ObjectIdentifier(ended)] = nil
+      }, Unmanaged.passUnretained(context).toOpaque())
+  }
+
+  /// Goes on with a socket.
+  func act(on socket: ares_socket_t, _ ready: Int16) {
+    // Another socket's event may have closed this one meanwhile.
+    guard let handle = unsafe handle, sockets[socket] != nil else { return }
+    // An error and an end are there to be read.
+    let reads = ready & ~Int16(POLLOUT) != 0
+    let writes = ready & Int16(POLLOUT) != 0
+    unsafe ares_process_fd(handle, reads ? socket : ARES_SOCKET_BAD, writes ? socket : ARES_SOCKET_BAD)
+  }
+
+  /// Does what is due, and drops what nobody waits for.
+  ///
+  /// - Returns: the instant before which nothing will be due.
+  func settle(at now: ResolverInstant) -> ResolverInstant {
+    guard let handle = unsafe handle, !isIdle else { return .init(nanoseconds: .max) }
+    unsafe ares_process_fd(handle, ARES_SOCKET_BAD, ARES_SOCKET_BAD)
+    var due = ResolverInstant(nanoseconds: .max)
+    var isWanted = false
+    for context in contexts.values {
+      if context.query.deadline <= now { context.query.finish(.failure(.timedOut)) }
+      guard !context.query.isOver else { continue }
+      isWanted = true
+      due = min(due, context.query.deadline)
+    }
+    guard isWanted else {
+      // c-ares can give up all of a channel, and not one.
+      unsafe ares_cancel(handle)
+      return .init(nanoseconds: .max)
+    }
+    var left = timeval()
+    guard unsafe ares_timeout(handle, nil, &left) != nil else { return due }
+    return min(due, now + .seconds(Int64(left.tv_sec)) + .microseconds(Int64(left.tv_usec)))
+  }
+}

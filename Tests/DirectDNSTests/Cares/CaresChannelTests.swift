@@ -1,0 +1,97 @@
+import Testing
+
+@testable import DirectDNS
+
+struct CaresChannelTests {
+  private func channel(_ servers: String? = "127.0.0.1:1") throws(CaresError) -> CaresChannel {
+    try CaresChannel(CaresChannel.Kind(servers: servers, searches: false, system: CaresSystem()))
+  }
+
+  private func query(_ timeout: Int64 = 5000) -> CaresQuery {
+    CaresQuery(
+      CaresLookup(host: HostName(canonical: "www.shop.test"), family: .ipv4, servers: nil, timeout: timeout),
+      at: SystemClock().now)
+  }
+
+  /// A query with a caller, whose outcome the closure gets.
+  private func asked(
+    _ query: CaresQuery, _ body: (CaresQuery) throws(CaresError) -> Void
+  ) async throws -> CaresLookup.Outcome {
+    var failure: CaresError?
+    let outcome = await withCheckedContinuation { caller in
+      query.wait(caller)
+      do throws(CaresError) { try body(query) } catch {
+        failure = error
+        query.finish(.failure(error))
+      }
+    }
+    if let failure { throw failure }
+    return outcome
+  }
+
+  @Test func `c-ares says which sockets it waits for, and that it does no more`() async throws {
+    var waits = 0
+    let outcome = try await asked(query()) { query throws(CaresError) in
+      let channel = try channel()
+      channel.start(query)
+      waits = channel.sockets.count
+      #expect(!channel.isIdle && channel.settle(at: SystemClock().now).nanoseconds < .max)
+      channel.close()
+      #expect(channel.sockets.isEmpty && channel.isIdle)
+    }
+    #expect(waits == 1)
+    guard case .failure(.failed) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+  }
+
+  @Test func `what nobody waits for any more is dropped at once`() async throws {
+    let query = query()
+    _ = try await asked(query) { query throws(CaresError) in
+      let channel = try channel()
+      channel.start(query)
+      query.finish(.failure(.cancelled))
+      #expect(!channel.isIdle)
+      #expect(channel.settle(at: SystemClock().now) == ResolverInstant(nanoseconds: .max))
+      #expect(channel.isIdle && channel.sockets.isEmpty)
+      channel.close()
+    }
+  }
+
+  @Test func `a lookup's time is over when it is over, whatever c-ares makes of it`() async throws {
+    let query = query(100)
+    let outcome = try await asked(query) { query throws(CaresError) in
+      let channel = try channel()
+      channel.start(query)
+      #expect(channel.settle(at: query.deadline - .nanoseconds(1)) <= query.deadline && !query.isOver)
+      _ = channel.settle(at: query.deadline)
+      channel.close()
+    }
+    #expect(outcome == .failure(.timedOut))
+  }
+
+  @Test func `each lookup takes of a channel's room`() async throws {
+    _ = try await asked(query()) { query throws(CaresError) in
+      let channel = try channel()
+      let room = channel.room
+      channel.start(query)
+      #expect(channel.room == room - 1)
+      channel.close()
+    }
+  }
+
+  @Test func `a channel that was closed begins nothing, and can be closed again`() async throws {
+    let outcome = try await asked(query()) { query throws(CaresError) in
+      let channel = try channel()
+      channel.close()
+      channel.close()
+      channel.start(query)
+    }
+    #expect(outcome == .failure(.cancelled))
+  }
+
+  @Test func `a list of servers that is none makes no channel`() {
+    #expect(throws: CaresError.self) { try channel("nonsense:x") }
+  }
+}

@@ -1,0 +1,166 @@
+import DirectDNSTesting
+import Foundation
+import Testing
+
+@testable import DirectDNS
+
+/// The one thread against name servers on loopback.
+@Suite(.timeLimit(.minutes(1)))
+struct CaresLoopTests {
+  private static let names = (0..<200).map { "host\($0).shop.test" }
+  private static let records = RecordTable { table in
+    for (number, name) in names.enumerated() { table.add(name, [.ipv4(0xC000_0200 + UInt32(number))], ttl: 60) }
+  }
+
+  private static func lookup(
+    _ name: String, at server: FakeNameServer?, timeout: Int64 = 20_000
+  ) -> CaresLookup {
+    CaresLookup(
+      host: HostName(canonical: name), family: .ipv4, servers: server?.serverAddress, timeout: timeout)
+  }
+
+  /// Looks up all names at once: each finds its own address.
+  private static func lookUpAll(at server: FakeNameServer, by loop: CaresLoop) async -> Int {
+    await withTaskGroup { group in
+      for (number, name) in names.enumerated() {
+        group.addTask {
+          let found = try? await lookup(name, at: server).run(by: loop).get()
+          return found?.addresses == [.ipv4(0xC000_0200 + UInt32(number))]
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+  }
+
+  @Test func `hundreds of lookups in flight have one thread, and each gets its own answer`() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await FakeNameServer.start(records: CaresLoopTests.records)
+      let loop = CaresLoop()
+      // Threads that the runtime begins with stay.
+      _ = await CaresLoopTests.lookUpAll(at: server, by: loop)
+      let before = ProcessState.threads
+      let asked = server.queries.count
+      server.misbehave(.hold)
+      async let found = CaresLoopTests.lookUpAll(at: server, by: loop)
+      await server.waitForQueries(asked + 200)
+      #expect(ProcessState.threads < before + 20)
+      server.behave()
+      server.release()
+      #expect(await found == 200)
+      await server.stop()
+    }
+  }
+
+  @Test func `a lookup that is cancelled lets go at once, and of its socket with the last of its channel`() async throws
+  {
+    let server = try await FakeNameServer.start(records: Self.records)
+    server.misbehave(.drop)
+    let loop = CaresLoop()
+    let tasks = (0..<40).map { number in
+      Task { await Self.lookup("host\(number).shop.test", at: server).run(by: loop) }
+    }
+    await server.waitForQueries(40)
+    #expect(Self.sockets(to: server) == 1)
+    for task in tasks { task.cancel() }
+    for task in tasks { #expect(await task.value == .failure(.cancelled)) }
+    #expect(await ProcessState.eventually { Self.sockets(to: server) == 0 })
+    await server.stop()
+  }
+
+  /// The UDP sockets that are connected to a server, as the kernel lists them.
+  private static func sockets(to server: FakeNameServer) -> Int {
+    let peer = ":" + String(server.port, radix: 16, uppercase: true)
+    let lines = (try? String(contentsOfFile: "/proc/self/net/udp", encoding: .utf8))?.split(separator: "\n") ?? []
+    return lines.count { $0.split(separator: " ").dropFirst(2).first?.hasSuffix(peer) == true }
+  }
+
+  @Test func `a caller that was cancelled before sends nothing`() async throws {
+    let server = try await FakeNameServer.start(records: Self.records)
+    let loop = CaresLoop()
+    let outcome = await Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return await Self.lookup("host1.shop.test", at: server).run(by: loop)
+    }.value
+    #expect(outcome == .failure(.cancelled))
+    // What is asked later is the first that comes.
+    _ = await Self.lookup("host2.shop.test", at: server).run(by: loop)
+    #expect(server.queries.allSatisfy { $0.name == "host2.shop.test" } || server.queries.count == 2)
+    await server.stop()
+  }
+
+  @Test func `one that is not answered keeps no other waiting, and ends by its own time`() async throws {
+    let server = try await FakeNameServer.start(records: Self.records)
+    server.misbehave(.drop, when: { $0.name == "host1.shop.test" })
+    let loop = CaresLoop()
+    async let silent = Self.lookup("host1.shop.test", at: server, timeout: 300).run(by: loop)
+    for number in 2..<20 {
+      #expect(try await Self.lookup("host\(number).shop.test", at: server).run(by: loop).get().ttl == 60)
+    }
+    #expect(await silent == .failure(.timedOut))
+    await server.stop()
+  }
+
+  @Test func `the thread ends when nothing is asked for a while, and begins again`() async throws {
+    let server = try await FakeNameServer.start(records: Self.records)
+    let loop = CaresLoop(idleTime: .milliseconds(1))
+    #expect(!loop.isRunning)
+    for _ in 0..<3 {
+      #expect(await Self.lookup("host1.shop.test", at: server).run(by: loop).failure == nil)
+      #expect(await ProcessState.eventually { !loop.isRunning })
+    }
+    #expect(Self.sockets(to: server) == 0)
+    await server.stop()
+  }
+
+  @Test func `a lookup goes by resolv.conf as it is by then, and one under way by what it was`() async throws {
+    let folder = try FileFolder()
+    let server = try await FakeNameServer.start(records: Self.records)
+    let loop = CaresLoop(resolvConf: folder / "resolv.conf")
+    try folder.write("search shop.test\n", to: "resolv.conf")
+    server.misbehave(.hold, times: 1)
+    async let held = Self.lookup("host1", at: server).run(by: loop)
+    await server.waitForHeld()
+    try folder.write("# moved\nsearch other.test\n", to: "resolv.conf")
+    #expect(await Self.lookup("host2", at: server).run(by: loop).failure == .nameNotFound)
+    #expect(server.queries.contains { $0.name == "host2.other.test" })
+    server.release()
+    #expect(try await held.get().ttl == 60)
+    await server.stop()
+  }
+
+  @Test func `the search list is for single labels alone`() async throws {
+    let folder = try FileFolder()
+    let server = try await FakeNameServer.start(records: Self.records)
+    try folder.write("search shop.test\n", to: "resolv.conf")
+    let loop = CaresLoop(resolvConf: folder / "resolv.conf")
+    #expect(try await Self.lookup("host1", at: server).run(by: loop).get().ttl == 60)
+    #expect(await Self.lookup("host1.other.test", at: server).run(by: loop).failure == .nameNotFound)
+    #expect(!server.queries.contains { $0.name == "host1.other.test.shop.test" })
+    await server.stop()
+  }
+
+  @Test func `a process ends while lookups are under way`() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await FakeNameServer.start()
+      server.misbehave(.drop)
+      for number in 0..<20 {
+        Task { await CaresLoopTests.lookup("host\(number).shop.test", at: server).run() }
+      }
+      await server.waitForQueries(20)
+    }
+  }
+
+  @Test func `a resolver that is shut down answers who waits for the system's DNS`() async throws {
+    let server = try await FakeNameServer.start()
+    server.misbehave(.drop)
+    let system = SystemDNS(servers: server.serverAddress)
+    let resolver = try Resolver(ResolverConfiguration(), system: system)
+    let asking = Task {
+      try await resolver.resolveWithSystemDNS(HostName(canonical: "www.shop.test"), options: .init())
+    }
+    await server.waitForQueries(1)
+    resolver.shutDown()
+    await #expect(throws: DirectDNSError.self) { try await asking.value }
+    await server.stop()
+  }
+}
