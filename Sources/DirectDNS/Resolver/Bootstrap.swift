@@ -6,18 +6,26 @@ final class Bootstrap: Sendable {
     var until: ResolverInstant
   }
 
-  private let system: Locked<(any SystemSource)?>
+  private typealias Outcome = Result<[IPAddress], ProviderFailure>
+
+  private struct State {
+    var system: (any SystemSource)?
+    var known: [HostName: Known] = [:]
+    /// Who waits for a name that is looked up; each leaves alone.
+    var waiting: [HostName: [Int: CheckedContinuation<Outcome, Never>]] = [:]
+    var lastNumber = 0
+  }
+
+  private let state: Locked<State>
   private let clock: any ResolverClock
-  private let known = Locked<[HostName: Known]>([:])
-  private let flights = SingleFlight<HostName, Result<[IPAddress], ProviderFailure>>()
 
   init(system: (any SystemSource)?, clock: any ResolverClock) {
-    self.system = Locked(system)
+    state = Locked(State(system: system))
     self.clock = clock
   }
 
   /// Goes on with another system's DNS, or without one; addresses that are known stay.
-  func update(system: (any SystemSource)?) { self.system.withLock { $0 = system } }
+  func update(system: (any SystemSource)?) { state.withLock { $0.system = system } }
 
   /// The endpoint of a provider with the addresses to reach it at.
   func endpoint(
@@ -33,45 +41,60 @@ final class Bootstrap: Sendable {
   /// Forgets an endpoint's addresses, since none of them could be connected to.
   func connectingFailed(_ endpoint: HTTPEndpoint) {
     guard case .name = endpoint.url.host, let host = try? HostName(endpoint.url.host) else { return }
-    known.withLock { $0[host] = nil }
+    state.withLock { $0.known[host] = nil }
   }
 
   private func addresses(of host: HostName, timeout: Duration) async throws(ProviderFailure) -> [IPAddress] {
     let now = clock.now
-    if let addresses = known.withLock({ $0[host].flatMap { $0.until > now ? $0.addresses : nil } }) { return addresses }
-    guard let system = system.withLock(\.self) else {
+    let (known, system, number) = state.withLock { state in
+      state.lastNumber += 1
+      return (state.known[host], state.system, state.lastNumber)
+    }
+    if let known, known.until > now { return known.addresses }
+    guard let system else {
       throw ProviderFailure(.transport, "no address is known for \(host), and the system's DNS is off: use --bootstrap")
     }
-    let flight = flights.flight(host) { [known, clock] in
-      var addresses: [IPAddress] = []
-      var ttl: UInt32 = 600
-      var reason = "the system's DNS has no address for \(host)"
-      for family in IPAddress.Family.allCases {
-        do throws(ProviderFailure) {
-          let answer = try await system.answer(to: host, family: family, timeout: timeout / 2)
-          addresses += answer.addresses
-          if !answer.addresses.isEmpty { ttl = min(ttl, answer.ttl ?? ttl) }
-        } catch {
-          reason = "the system's DNS was asked for \(host): \(error.reason)"
+    return try await withTaskCancellationHandler {
+      await withCheckedContinuation { caller in
+        let isFirst = state.withLock { state in
+          let isFirst = state.waiting[host] == nil
+          state.waiting[host, default: [:]][number] = caller
+          return isFirst
         }
-      }
-      guard !addresses.isEmpty else { return .failure(ProviderFailure(.transport, reason)) }
-      let kept = Known(addresses: addresses, until: clock.now + .seconds(Int64(max(ttl, 10))))
-      known.withLock { $0[host] = kept }
-      return .success(addresses)
-    }
-    // A caller that is cancelled, such as the loser of a race, leaves at once: the system's DNS takes its time.
-    let waiter = Locked<CheckedContinuation<Result<[IPAddress], ProviderFailure>, Never>?>(nil)
-    let cancelled = Result<[IPAddress], ProviderFailure>.failure(ProviderFailure(.cancelled, "cancelled"))
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        waiter.withLock { $0 = continuation }
-        flight.observe { result in waiter.withLock { $0.take() }?.resume(returning: result) }
-        if Task.isCancelled { waiter.withLock { $0.take() }?.resume(returning: cancelled) }
+        // It goes on when those who wait leave: the system's DNS takes its time, and the next one has use for it.
+        if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: timeout) } }
+        // It may have been cancelled before there was anybody to resume.
+        if Task.isCancelled { cancel(number, host) }
       }
     } onCancel: {
-      waiter.withLock { $0.take() }?.resume(returning: cancelled)
+      cancel(number, host)
+    }.get()
+  }
+
+  private func cancel(_ number: Int, _ host: HostName) {
+    state.withLock { $0.waiting[host]?.removeValue(forKey: number) }?
+      .resume(returning: .failure(ProviderFailure(.cancelled, "cancelled")))
+  }
+
+  private func lookUp(_ host: HostName, by system: any SystemSource, timeout: Duration) async {
+    var addresses: [IPAddress] = []
+    var ttl: UInt32 = 600
+    var reason = "the system's DNS has no address for \(host)"
+    for family in IPAddress.Family.allCases {
+      do throws(ProviderFailure) {
+        let answer = try await system.answer(to: host, family: family, timeout: timeout / 2)
+        addresses += answer.addresses
+        if !answer.addresses.isEmpty { ttl = min(ttl, answer.ttl ?? ttl) }
+      } catch {
+        reason = "the system's DNS was asked for \(host): \(error.reason)"
+      }
     }
-    return try result.get()
+    let until = clock.now + .seconds(Int64(max(ttl, 10)))
+    let outcome: Outcome = addresses.isEmpty ? .failure(ProviderFailure(.transport, reason)) : .success(addresses)
+    let callers = state.withLock { state in
+      if !addresses.isEmpty { state.known[host] = Known(addresses: addresses, until: until) }
+      return state.waiting.removeValue(forKey: host)
+    }
+    for caller in (callers ?? [:]).values { caller.resume(returning: outcome) }
   }
 }
