@@ -5,13 +5,17 @@ package enum Base64 {
 
   /// The bytes in the usual alphabet, padded (RFC 4648 §4).
   package static func encoded(_ bytes: [UInt8]) -> String {
-    encoded(bytes, alphabet) + String(repeating: "=", count: (3 - bytes.count % 3) % 3)
+    String(decoding: encoded(bytes, alphabet), as: UTF8.self)
+      + String(repeating: "=", count: (3 - bytes.count % 3) % 3)
   }
 
   /// The bytes in the alphabet of URLs and file names, without padding (RFC 4648 §5).
-  package static func urlEncoded(_ bytes: [UInt8]) -> String { encoded(bytes, urlAlphabet) }
+  package static func urlEncoded(_ bytes: [UInt8]) -> String { String(decoding: urlBytes(bytes), as: UTF8.self) }
 
-  private static func encoded(_ bytes: [UInt8], _ alphabet: [UInt8]) -> String {
+  /// The same as bytes.
+  static func urlBytes(_ bytes: [UInt8]) -> [UInt8] { encoded(bytes, urlAlphabet) }
+
+  private static func encoded(_ bytes: [UInt8], _ alphabet: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count * 4 + 2) / 3)
     var index = 0
@@ -23,7 +27,7 @@ package enum Base64 {
       for place in 0...left { text.append(alphabet[Int(group >> UInt32(18 - 6 * place) & 63)]) }
       index += 3
     }
-    return String(decoding: text, as: UTF8.self)
+    return text
   }
 
   /// The bytes of a text in the alphabet of URLs without padding, which is all that RFC 8484 §6 allows; nil for any other.

@@ -37,6 +37,21 @@ extension DNSMessage {
   }
 }
 
+extension DNSMessage {
+  /// The bytes of a query that asks one question and wants recursion, with the id 0: what `encoded()` makes of it.
+  static func query(_ question: AddressQuestion) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(question.host.text.utf8.count + 18)
+    bytes += queryHeader
+    DNSName.append(question.host, to: &bytes)
+    bytes.append(number: question.type.rawValue)
+    bytes.append(number: DNSQuestion.internetClass)
+    return bytes
+  }
+
+  private static let queryHeader: [UInt8] = [0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+}
+
 extension [UInt8] {
   /// Appends a number, its highest byte first.
   fileprivate mutating func append(number: some FixedWidthInteger & UnsignedInteger) {

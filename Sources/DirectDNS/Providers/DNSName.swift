@@ -15,7 +15,13 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
   public init(_ host: HostName) {
     var wire: [UInt8] = []
     wire.reserveCapacity(host.text.utf8.count + 2)
-    var lengthIndex = 0
+    Self.append(host, to: &wire)
+    self.wire = wire
+  }
+
+  /// Appends a host's name in wire form.
+  static func append(_ host: HostName, to wire: inout [UInt8]) {
+    var lengthIndex = wire.count
     wire.append(0)
     for byte in host.text.utf8 {
       if byte == UInt8(ascii: ".") {
@@ -28,7 +34,6 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
     }
     wire[lengthIndex] = UInt8(truncatingIfNeeded: wire.count - lengthIndex - 1)
     wire.append(0)
-    self.wire = wire
   }
 
   /// The name that a presentation text spells, with or without its final dot; nothing if it spells none.

@@ -60,10 +60,13 @@ public struct JSONProvider: Provider {
           "uid": signature.account, "ak": signature.keyID, "ts": String(secondsSince1970), "key": key,
         ])
     }
-    return HTTPMessage(url: url, fields: Self.fields)
+    var message = Self.message
+    message.url = url
+    return message
   }
 
-  private static let fields: HTTPFields = [.accept: "application/dns-json"]
+  /// What all requests have in common.
+  private static let message = HTTPMessage(url: "", fields: [.accept: "application/dns-json"])
 
   /// Reads a reply; the content type may be any that speaks of JSON or JavaScript.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {

@@ -38,28 +38,37 @@ public struct MessageProvider: Provider {
 
   /// The request that asks a question; its message has the id 0, so that equal questions are equal URLs.
   public func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
-    var message = DNSMessage(questions: [question.message])
-    if let clientSubnet {
-      message.edns = DNSMessage.EDNS(options: [.clientSubnet(clientSubnet)])
-    }
-    let bytes = message.encoded()
+    let bytes = query(question)
+    var request: HTTPMessage
     switch method {
     case .get:
-      return HTTPMessage(url: prefix + Base64.urlEncoded(bytes), fields: Self.getFields)
+      request = Self.get
+      request.url = ASCII.text(prefix.utf8.span, Base64.urlBytes(bytes).span, Span())
     case .post:
-      return HTTPMessage(method: .post, url: prefix, fields: Self.postFields, body: bytes)
+      request = Self.post
+      request.url = prefix
+      request.body = bytes
     }
+    return request
   }
 
-  private static let getFields: HTTPFields = [.accept: "application/dns-message"]
-  private static let postFields: HTTPFields = [
-    .accept: "application/dns-message", .contentType: "application/dns-message",
-  ]
+  private func query(_ question: AddressQuestion) -> [UInt8] {
+    guard let clientSubnet else { return DNSMessage.query(question) }
+    return DNSMessage(
+      questions: [question.message], edns: DNSMessage.EDNS(options: [.clientSubnet(clientSubnet)])
+    ).encoded()
+  }
+
+  // What all requests of a method have in common.
+  private static let get = HTTPMessage(url: "", fields: [.accept: "application/dns-message"])
+  private static let post = HTTPMessage(
+    method: .post, url: "", fields: [.accept: "application/dns-message", .contentType: "application/dns-message"])
 
   /// Reads a reply: a message with the id 0, not truncated, that repeats the question.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
     try reply.checkStatus()
     try reply.checkContentType { $0 == "application/dns-message" }
+    if let answer = AddressReply.answer(from: reply.body, to: question, freshness: reply.freshness) { return answer }
     return try DNSMessage.answer(from: reply.body, to: question.message, id: 0, freshness: reply.freshness)
   }
 }
