@@ -100,7 +100,7 @@ final class AnswerCache: Sendable {
 
   /// The same, under the lock.
   private func reordered(_ name: HostName, at now: ResolverInstant) -> AnswerTable.Reading? {
-    if let value = table.value(name) { write(value, for: name, now: now) }
+    if let value = table.value(name) { write(value, for: name, isNew: false, now: now) }
     return table.read(name)
   }
 
@@ -316,15 +316,15 @@ final class AnswerCache: Sendable {
         evicted += 1
       }
     }
-    write(value, for: name, now: now)
+    write(value, for: name, isNew: known == nil, now: now)
     state.evictions += evicted
     return evicted
   }
 
   /// Writes what is known of a name, its addresses in the order of use.
-  private func write(_ value: CachedName, for name: HostName, now: ResolverInstant) {
+  private func write(_ value: CachedName, for name: HostName, isNew: Bool, now: ResolverInstant) {
     guard value.ipv4.addresses.count > 1 || value.ipv6.addresses.count > 1 else {
-      return table.store(value, for: name, lastUsed: now.wholeSeconds)
+      return table.store(value, for: name, isNew: isNew, lastUsed: now.wholeSeconds)
     }
     var ordered = value
     ordered.ipv4.addresses = Array(value.ipv4.addresses.prefix(Answer.addressLimit))
@@ -338,7 +338,7 @@ final class AnswerCache: Sendable {
     let order = RecordOrder(
       equals4: order4.equals, equals6: order6.equals,
       changesAt: [order4.changesAt, order6.changesAt].compactMap(\.self).min(), news: news)
-    table.store(ordered, for: name, order: order, lastUsed: now.wholeSeconds)
+    table.store(ordered, for: name, order: order, isNew: isNew, lastUsed: now.wholeSeconds)
   }
 
   /// Of sixteen names from a random place on, the least useful one: one that can serve nobody, else the one

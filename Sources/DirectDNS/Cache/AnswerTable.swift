@@ -142,11 +142,14 @@ internal import Synchronization
   ///   - value: what is known; its addresses stand in the order of use.
   ///   - name: the name.
   ///   - order: how its addresses are used; by default all are equally good, for good.
+  ///   - isNew: whether it is known that the table does not have the name.
   ///   - lastUsed: when the name was last used, in seconds.
-  func store(_ value: CachedName, for name: HostName, order: RecordOrder? = nil, lastUsed: UInt32) {
+  func store(
+    _ value: CachedName, for name: HostName, order: RecordOrder? = nil, isNew: Bool = false, lastUsed: UInt32
+  ) {
     let words = RecordWords(value, name: name, order: order, lastUsed: lastUsed)
     guard let size = Self.sizes.firstIndex(where: { $0 >= words.count }) else { return }
-    let found = find(name)
+    let found = isNew ? nil : find(name)
     if let found, self.size(of: found.place) == size, let record = unsafe record(found.place) {
       unsafe write(words, to: record)
       return

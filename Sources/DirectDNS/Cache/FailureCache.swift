@@ -88,17 +88,17 @@ struct FailureCache: Sendable {
 
   /// The failure that is still remembered of a question.
   func error(for question: AddressQuestion, at now: ResolverInstant) -> DirectDNSError? {
-    failures[question].flatMap { $0.until > now ? $0.error : nil }
+    failures.isEmpty ? nil : failures[question].flatMap { $0.until > now ? $0.error : nil }
   }
 
   /// Whether an answer that is there may be refreshed.
   func mayRefresh(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
-    failures[question].map { $0.refreshAt <= now } ?? true
+    failures.isEmpty || failures[question].map { $0.refreshAt <= now } ?? true
   }
 
   /// Forgets a question's failures.
   mutating func forget(_ question: AddressQuestion) {
-    guard let failure = failures.removeValue(forKey: question) else { return }
+    guard !failures.isEmpty, let failure = failures.removeValue(forKey: question) else { return }
     for server in failure.servers { stopWaiting(question, for: server) }
   }
 
@@ -131,7 +131,7 @@ struct FailureCache: Sendable {
   ///   - now: when.
   /// - Returns: the number of waits that now end earlier.
   mutating func answered(by server: Server, at now: ResolverInstant) -> Int {
-    guard let questions = waiting[server] else { return 0 }
+    guard !waiting.isEmpty, let questions = waiting[server] else { return 0 }
     let order = questions.sorted { $0.value < $1.value }.map(\.key)
     let pace = min(Self.releaseTime / order.count, Self.releasePace)
     var released = 0

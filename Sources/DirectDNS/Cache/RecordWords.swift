@@ -112,13 +112,14 @@ struct RecordWords: Sendable, Hashable {
     shape.isKeptAlive = value.isKeptAlive
 
     let order = order ?? RecordOrder(equals4: addresses4.count, equals6: addresses6.count, changesAt: nil, news: 0)
-    words = [
-      0, shape.bits, RecordOrder.Bits(order).bits, RecordUse(seconds: lastUsed, news: order.news).bits,
-    ]
-    for entry in [entry4, entry6] {
-      words.append(UInt64(bitPattern: entry?.life.askedAt ?? 0))
-      words.append(UInt64(bitPattern: entry?.life.expireAt ?? 0))
-    }
+    words = []
+    words.reserveCapacity(Field.payload + shape.payloadCount)
+    words.append(0)
+    words.append(shape.bits)
+    words.append(RecordOrder.Bits(order).bits)
+    words.append(RecordUse(seconds: lastUsed, news: order.news).bits)
+    append(entry4?.life)
+    append(entry6?.life)
     append(name.text)
     for index in stride(from: 0, to: addresses4.count, by: 2) {
       let second = index + 1 < addresses4.count ? addresses4[index + 1].low : 0
@@ -144,6 +145,11 @@ struct RecordWords: Sendable, Hashable {
       case .negative(.noAddress): .noAddress
       }
     }
+  }
+
+  private mutating func append(_ life: CacheLife?) {
+    words.append(UInt64(bitPattern: life?.askedAt ?? 0))
+    words.append(UInt64(bitPattern: life?.expireAt ?? 0))
   }
 
   private mutating func append(_ text: String) {

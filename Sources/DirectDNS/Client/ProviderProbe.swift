@@ -37,14 +37,12 @@ public struct ProviderProbe: Sendable {
       origin: url.originText, addresses: Self.addresses(url, address), usesTLS: url.scheme.isSecure, trust: trust,
       width: 1)
     let request = CurlRequest(
-      pool: pool, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
-      body: message.body, timeout: max(1, timeout.wholeMilliseconds), bodyLimit: HTTPEndpoint.bodyLimit,
-      fieldLimit: HTTPEndpoint.fieldLimit, wantedFields: Self.wanted.map(\.rawName))
+      pool: pool, url: message.url, fields: message.fieldLines, body: message.body,
+      timeout: max(1, timeout.wholeMilliseconds), bodyLimit: HTTPEndpoint.bodyLimit,
+      fieldLimit: HTTPEndpoint.fieldLimit)
     let outcome = await Self.pool.run { CurlProbe.run(request) }
     return ProbeReport(provider, at: address, question, outcome, seenAt: clock.wallNow)
   }
-
-  private static let wanted: [HTTPField.Name] = [.contentType, .age, .cacheControl, .retryAfter, .date]
 
   /// `HOST:PORT:ADDRESS`, unless the host is an address.
   private static func addresses(_ url: WebURL, _ address: IPAddress) -> String? {
@@ -109,7 +107,7 @@ public struct ProbeReport: Sendable {
       httpVersion = response.httpVersion == 2 ? "2" : "1.1"
       certificate = Certificate(lines: outcome.certificate)
       let reply = HTTPReply(response)
-      clockSkew = Self.skew(reply.fields[.date], seenAt: now)
+      clockSkew = Self.skew(outcome.date, seenAt: now)
       do throws(ProviderFailure) {
         result = .success(try provider.answer(from: reply, to: question))
       } catch {
@@ -149,16 +147,5 @@ extension ProbeReport.Certificate {
     expires = value("Expire date").flatMap { CookieTime(cookieDate: $0) }.map {
       WallInstant(milliseconds: $0.secondsSince1970 * 1000)
     }
-  }
-}
-
-extension HTTPReply {
-  fileprivate init(_ response: CurlResponse) {
-    var fields = HTTPFields()
-    for (name, value) in response.fields {
-      guard let name = HTTPField.Name(name) else { continue }
-      fields.append(HTTPField(name: name, value: value))
-    }
-    self.init(status: .init(code: response.status), fields: fields, body: response.body, address: response.address)
   }
 }

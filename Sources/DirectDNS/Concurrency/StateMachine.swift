@@ -5,8 +5,8 @@ protocol StateMachine: Sendable {
   /// Something to be done.
   associatedtype Action: Sendable
 
-  /// Takes what is to be done, in order.
-  mutating func takeActions() -> [Action]
+  /// Takes what is to be done, in order, into an array that is empty: its room is the next actions'.
+  mutating func takeActions(into taken: inout [Action])
 
   /// Whether an action resumes somebody who waits: those come last, when all else is done.
   static func resumes(_ action: Action) -> Bool
@@ -24,6 +24,8 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
   private struct State {
     var machine: Machine
     var isPerforming = false
+    /// Room for actions, kept between one event and the next.
+    var room: [Machine.Action] = []
     var timer: Timer?
   }
 
@@ -56,31 +58,38 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
   @discardableResult
   func tell<Result>(
     _ event: (inout Machine, _ now: ResolverInstant) -> Result, perform: (Machine.Action) -> Void,
-    wake: @escaping @Sendable () -> Void
+    wake: @autoclosure () -> @Sendable () -> Void
   ) -> Result {
-    var (result, actions) = state.withLock { state -> (Result, [Machine.Action]) in
+    var actions: [Machine.Action] = []
+    let result = state.withLock { state in
       let result = event(&state.machine, clock.now)
-      return (result, state.isPerforming ? [] : next(&state, wake))
+      if !state.isPerforming { next(&state, &actions, wake) }
+      return result
     }
     // Who is resumed may tell the machine something at once: what follows from that is not left to this thread.
     var last: [Machine.Action] = []
     while !actions.isEmpty {
       for action in actions { if Machine.resumes(action) { last.append(action) } else { perform(action) } }
-      actions = state.withLock { next(&$0, wake) }
+      actions.removeAll(keepingCapacity: true)
+      state.withLock { next(&$0, &actions, wake) }
     }
     for action in last { perform(action) }
     return result
   }
 
-  /// What is to be done next, or the end of doing.
-  private func next(_ state: inout State, _ wake: @escaping @Sendable () -> Void) -> [Machine.Action] {
-    let actions = state.machine.takeActions()
+  /// Takes what is to be done next, or notes the end of doing.
+  private func next(
+    _ state: inout State, _ actions: inout [Machine.Action], _ wake: () -> @Sendable () -> Void
+  ) {
+    if actions.capacity == 0 { swap(&actions, &state.room) }
+    state.machine.takeActions(into: &actions)
     state.isPerforming = !actions.isEmpty
-    if actions.isEmpty { setTimer(&state, wake) }
-    return actions
+    guard actions.isEmpty else { return }
+    swap(&actions, &state.room)
+    setTimer(&state, wake)
   }
 
-  private func setTimer(_ state: inout State, _ wake: @escaping @Sendable () -> Void) {
+  private func setTimer(_ state: inout State, _ wake: () -> @Sendable () -> Void) {
     guard let instant = state.machine.nextInstant() else {
       state.timer?.task.cancel()
       state.timer = nil
@@ -91,6 +100,7 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
       guard instant < timer.instant else { return }
       timer.task.cancel()
     }
+    let wake = wake()
     // Detached: it is nobody's in particular, and runs with no caller's context.
     let task = Task.detached { [weak self, clock] in
       guard (try? await clock.sleep(until: instant)) != nil else { return }

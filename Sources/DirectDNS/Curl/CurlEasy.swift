@@ -22,6 +22,9 @@ internal import CDirectDNSCurl
   private(set) var body: [UInt8] = []
   private var isOverLimit = false
   private var fieldAllowance = CurlFieldAllowance(0)
+  private var responseFields = CurlResponseFields()
+  /// The request that it sends, where that is one of a loop's.
+  var job: CurlJob?
   /// What libcurl said of the TLS session, where ``followTLS()`` asked for it: `SSL connection using TLSv1.3 / …`.
   private(set) var sessionLine: String?
 
@@ -39,6 +42,8 @@ internal import CDirectDNSCurl
     unsafe directdns_setopt_string(handle, CURLOPT_PROTOCOLS_STR, pool.usesTLS ? "https" : "http")
     unsafe directdns_setopt_long(handle, CURLOPT_FOLLOWLOCATION, 0)
     unsafe directdns_setopt_string(handle, CURLOPT_PROXY, "")
+    // Without it libcurl looks into the environment for it, for each transfer.
+    unsafe directdns_setopt_string(handle, CURLOPT_NOPROXY, "*")
     unsafe directdns_setopt_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
     unsafe directdns_setopt_long(
       handle, CURLOPT_HTTP_VERSION, pool.usesTLS ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
@@ -66,8 +71,8 @@ internal import CDirectDNSCurl
     unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
     unsafe directdns_setopt_header(
       handle,
-      { _, size, count, context in
-        unsafe CurlEasy.object(context)?.fieldAllowance.take(size * count) == true ? size * count : 0
+      { bytes, size, count, context in
+        unsafe CurlEasy.object(context)?.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
       }, context)
     unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, context)
   }
@@ -133,15 +138,23 @@ internal import CDirectDNSCurl
     return bytes.count
   }
 
+  private func receiveLine(_ line: UnsafeRawBufferPointer) -> Int {
+    guard fieldAllowance.take(line.count) else { return 0 }
+    unsafe responseFields.take(line.bindMemory(to: UInt8.self).span)
+    return line.count
+  }
+
   /// Prepares the handle for its next transfer.
   func prepare(_ request: CurlRequest) {
     body = []
+    responseFields.begin()
     isOverLimit = false
     sessionLine = nil
     unsafe errorText[0] = 0
     bodyLimit = request.bodyLimit
     fieldAllowance = CurlFieldAllowance(request.fieldLimit)
     unsafe request.url.withCString { unsafe _ = directdns_setopt_string(handle, CURLOPT_URL, $0) }
+    // Nearly always the same array, which is seen at once.
     if fieldStrings != request.fields {
       fieldStrings = request.fields
       fields = CurlList(request.fields)
@@ -162,22 +175,16 @@ internal import CDirectDNSCurl
   }
 
   /// What came back.
-  func response(_ wantedFields: [String]) -> CurlResponse {
+  func response() -> CurlResponse {
     var status = 0
     unsafe directdns_getinfo_long(handle, CURLINFO_RESPONSE_CODE, &status)
     var version = 0
     unsafe directdns_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
     var address: UnsafePointer<CChar>?
     unsafe directdns_getinfo_string(handle, CURLINFO_PRIMARY_IP, &address)
-    var fields: [(name: String, value: String)] = []
-    fields.reserveCapacity(wantedFields.count)
-    for name in wantedFields {
-      // Not handed over as it is: Swift would allocate a copy of a string so short.
-      guard let value = unsafe name.withCString({ unsafe directdns_header(handle, $0) }) else { continue }
-      fields.append((name, unsafe String(cString: value)))
-    }
     return CurlResponse(
-      status: status, fields: fields, body: body, address: unsafe address.map { unsafe String(cString: $0) } ?? "",
+      status: status, fields: responseFields, body: body,
+      address: unsafe address.map { unsafe String(cString: $0) } ?? "",
       httpVersion: version >= Int(CURL_HTTP_VERSION_2_0) ? 2 : 1)
   }
 }

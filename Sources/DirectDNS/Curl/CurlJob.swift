@@ -1,30 +1,48 @@
 /// One DNS request on its way through the loop.
 ///
-/// All but the request belongs to the loop's thread once posted.
-@safe final class CurlJob: @unchecked Sendable {
-  enum Stage { case new, queued, running, done }
+/// All but the request belongs to the loop's thread once posted, and to whoever is handed its end.
+class CurlJob: @unchecked Sendable {
+  // Safe to share: whoever has it hands it over by the mailbox's lock, and gets it back at its end.
 
-  typealias Completion = @Sendable (Result<CurlResponse, CurlError>) -> Void
+  enum Stage { case new, queued, running, done }
 
   let request: CurlRequest
   let deadline: Int64
-  private var completion: Completion?
+  /// Who gets it back.
+  let recipient: any CurlRecipient
   var stage = Stage.new
   var isCancelled = false
   /// Whether this is its second attempt.
   var isRepeated = false
+  /// What came of it, once it is done.
+  private(set) var result = Result<CurlResponse, CurlError>.failure(.shutDown)
 
-  init(_ request: CurlRequest, _ completion: @escaping Completion) {
+  init(_ request: CurlRequest, for recipient: any CurlRecipient) {
     self.request = request
-    self.completion = completion
+    self.recipient = recipient
     deadline = CurlTime.now + request.timeout
   }
 
   func finish(_ result: Result<CurlResponse, CurlError>) {
     stage = .done
-    completion?(result)
-    completion = nil
+    self.result = result
   }
+}
+
+/// A request that carries what its recipient wants to know of it at its end.
+final class CurlTaggedJob<Tag: Sendable>: CurlJob, @unchecked Sendable {
+  // Safe to share: all that it adds is constant.
+  let tag: Tag
+
+  init(_ request: CurlRequest, _ tag: Tag, for recipient: any CurlRecipient) {
+    self.tag = tag
+    super.init(request, for: recipient)
+  }
+}
+
+/// Gets requests back that are done: all that one turn of the loop has ended, at once.
+protocol CurlRecipient: AnyObject, Sendable {
+  func receive(_ jobs: ArraySlice<CurlJob>)
 }
 
 extension CurlLoop<CurlQueries> {
@@ -32,7 +50,11 @@ extension CurlLoop<CurlQueries> {
   convenience init() { self.init(()) }
 
   /// Starts a transfer, or ends it where the loop was stopped.
-  func start(_ job: CurlJob) { if !post(.start(job)) { job.finish(.failure(.shutDown)) } }
+  func start(_ job: CurlJob) {
+    guard !post(.start(job)) else { return }
+    job.finish(.failure(.shutDown))
+    job.recipient.receive([job])
+  }
 
   /// Ends a transfer.
   func cancel(_ job: CurlJob) { _ = post(.cancel(job)) }
@@ -41,11 +63,11 @@ extension CurlLoop<CurlQueries> {
   ///
   /// Cancelling the task ends the transfer alone.
   func perform(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
-    let waiting = Locked<CheckedContinuation<Result<CurlResponse, CurlError>, Never>?>(nil)
-    let job = CurlJob(request) { result in waiting.withLock { $0.take() }?.resume(returning: result) }
+    let caller = CurlCaller()
+    let job = CurlJob(request, for: caller)
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        waiting.withLock { $0 = continuation }
+        caller.waits(continuation)
         start(job)
       }
     } onCancel: {
@@ -53,5 +75,18 @@ extension CurlLoop<CurlQueries> {
       cancel(job)
     }
     return try result.get()
+  }
+}
+
+/// A task that waits for one request.
+private final class CurlCaller: CurlRecipient {
+  private let waiting = Locked<CheckedContinuation<Result<CurlResponse, CurlError>, Never>?>(nil)
+
+  func waits(_ continuation: CheckedContinuation<Result<CurlResponse, CurlError>, Never>) {
+    waiting.withLock { $0 = continuation }
+  }
+
+  func receive(_ jobs: ArraySlice<CurlJob>) {
+    for job in jobs { waiting.withLock { $0.take() }?.resume(returning: job.result) }
   }
 }

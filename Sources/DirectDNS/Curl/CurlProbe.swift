@@ -14,6 +14,8 @@ enum CurlProbe {
     var total: Int64
     /// Version and cipher, such as `TLSv1.3 / TLS_AES_256_GCM_SHA384`.
     var cipher: String?
+    /// The response's `Date`, where it had one.
+    var date: String?
     /// The server's certificate as `Name:value`, such as `Issuer:C = US, O = Let's Encrypt, CN = R3`.
     var certificate: [String]
   }
@@ -31,9 +33,9 @@ enum CurlProbe {
     // What is read here lies in the handle.
     return withExtendedLifetime(easy) {
       Outcome(
-        result: code == CURLE_OK ? .success(easy.response(request.wantedFields)) : .failure(easy.failure(code)),
+        result: code == CURLE_OK ? .success(easy.response()) : .failure(easy.failure(code)),
         connect: time(CURLINFO_CONNECT_TIME_T, easy), tls: time(CURLINFO_APPCONNECT_TIME_T, easy),
-        total: time(CURLINFO_TOTAL_TIME_T, easy) ?? 0, cipher: easy.sessionLine.map(cipher),
+        total: time(CURLINFO_TOTAL_TIME_T, easy) ?? 0, cipher: easy.sessionLine.map(cipher), date: date(easy),
         certificate: certificate(easy))
     }
   }
@@ -49,6 +51,11 @@ enum CurlProbe {
       return nil
     }
     return Int64(microseconds)
+  }
+
+  private static func date(_ easy: CurlEasy) -> String? {
+    guard let date = unsafe directdns_header(easy.handle, "date") else { return nil }
+    return unsafe String(cString: date)
   }
 
   private static func certificate(_ easy: CurlEasy) -> [String] {

@@ -12,8 +12,10 @@ final class CurlQueries: CurlDriver {
     var queue = Deque<CurlJob>()
     /// No waiting transfer's time is over before this.
     var earliestDeadline = Int64.max
+    /// All of its handles, those included that are free.
+    var handles: [CurlEasy] = []
     var idle: [CurlEasy] = []
-    var running = 0
+    var running: Int { handles.count - idle.count }
     /// Whether its connections carry one transfer at a time: known of plain http, and of TLS from the first response on.
     var isSerial: Bool
 
@@ -36,7 +38,11 @@ final class CurlQueries: CurlDriver {
   var now = CurlTime.now
   var runsTasks = false
   private var pools: [ObjectIdentifier: Pool] = [:]
-  private var running: [ObjectIdentifier: (easy: CurlEasy, job: CurlJob)] = [:]
+  /// The pool that was looked for last: mostly the next one too.
+  private var lastLane: Pool?
+  private var runningCount = 0
+  /// Requests that are done, and not yet handed back.
+  private var done: [CurlJob] = []
   /// No running transfer's time is over before this.
   private var earliestEnd = Int64.max
   private let sockets: CurlSockets
@@ -62,7 +68,7 @@ final class CurlQueries: CurlDriver {
     multi.set(CURLMOPT_MAXCONNECTS, max(64, limit * 2))
   }
 
-  var isBusy: Bool { !running.isEmpty }
+  var isBusy: Bool { runningCount > 0 }
 
   func takeCrowdedSockets() -> [curl_socket_t] {
     defer { startCount = 0 }
@@ -70,17 +76,21 @@ final class CurlQueries: CurlDriver {
   }
 
   func stop() {
-    for (easy, job) in running.values {
-      unsafe multi.remove(easy.handle)
-      job.finish(.failure(.shutDown))
+    for pool in pools.values {
+      for easy in pool.handles {
+        guard let job = easy.job.take() else { continue }
+        unsafe multi.remove(easy.handle)
+        finish(job, .failure(.shutDown))
+      }
+      for job in pool.queue where job.stage == .queued { finish(job, .failure(.shutDown)) }
     }
-    for pool in pools.values { for job in pool.queue where job.stage == .queued { job.finish(.failure(.shutDown)) } }
+    handBack()
   }
 
   func carryOut(_ command: Command) {
     switch command {
     case .start(let job):
-      guard !job.isCancelled else { return job.finish(.failure(.cancelled)) }
+      guard !job.isCancelled else { return finish(job, .failure(.cancelled)) }
       let pool = pool(of: job)
       job.stage = .queued
       if pool.running < pool.width, pool.queue.isEmpty {
@@ -93,36 +103,67 @@ final class CurlQueries: CurlDriver {
       job.isCancelled = true
       switch job.stage {
       case .new, .done: break
-      case .queued: job.finish(.failure(.cancelled))  // its place in the queue is passed over
+      case .queued: finish(job, .failure(.cancelled))  // its place in the queue is passed over
       case .running:
-        guard let easy = running.values.first(where: { $0.job === job })?.easy else { return }
-        end(easy, .failure(.cancelled))
+        let pool = pool(of: job)
+        guard let easy = pool.handles.first(where: { $0.job === job }) else { return }
+        end(job, by: easy, in: pool, .failure(.cancelled))
       }
     }
   }
 
+  private func finish(_ job: CurlJob, _ result: Result<CurlResponse, CurlError>) {
+    job.finish(result)
+    done.append(job)
+  }
+
+  /// Hands back what is done: to each recipient at once, who is nearly always the only one.
+  private func handBack() {
+    guard !done.isEmpty else { return }
+    var jobs: [CurlJob] = []
+    swap(&jobs, &done)
+    var rest = jobs[...]
+    while let recipient = rest.first?.recipient {
+      let own = rest.prefix { $0.recipient === recipient }
+      rest = rest.dropFirst(own.count)
+      recipient.receive(own)
+    }
+  }
+
   private func pool(of job: CurlJob) -> Pool {
-    let key = ObjectIdentifier(job.request.pool)
-    if let pool = pools[key] { return pool }
+    if let lastLane, lastLane.identity === job.request.pool { return lastLane }
+    let pool = knownLane(of: job.request.pool)
+    lastLane = pool
+    return pool
+  }
+
+  private func knownLane(of identity: QueryPool) -> Pool {
+    if let pool = pools[ObjectIdentifier(identity)] { return pool }
     // An origin that is asked elsewhere now: what served it before is not needed any more.
     pools = pools.filter { _, pool in
-      pool.identity.origin != job.request.pool.origin || pool.running > 0 || !pool.queue.isEmpty
+      pool.identity.origin != identity.origin || pool.running > 0 || !pool.queue.isEmpty
     }
-    let pool = Pool(job.request.pool)
-    pools[key] = pool
+    let pool = Pool(identity)
+    pools[ObjectIdentifier(identity)] = pool
     limitConnections()
     return pool
   }
 
   private func start(_ job: CurlJob, in pool: Pool) {
-    guard let easy = pool.idle.popLast() ?? CurlEasy(job.request.pool, sockets: sockets) else {
-      return job.finish(.failure(.invalidRequest("libcurl has no memory for a transfer")))
+    guard let easy = pool.idle.popLast() ?? newHandle(in: pool) else {
+      return finish(job, .failure(.invalidRequest("libcurl has no memory for a transfer")))
     }
     job.stage = .running
-    pool.running += 1
-    running[ObjectIdentifier(easy)] = (easy, job)
+    easy.job = job
+    runningCount += 1
     startCount += 1
     send(job, by: easy)
+  }
+
+  private func newHandle(in pool: Pool) -> CurlEasy? {
+    guard let easy = CurlEasy(pool.identity, sockets: sockets) else { return nil }
+    pool.handles.append(easy)
+    return easy
   }
 
   private func send(_ job: CurlJob, by easy: CurlEasy) {
@@ -131,13 +172,12 @@ final class CurlQueries: CurlDriver {
     unsafe multi.add(easy.handle)
   }
 
-  private func end(_ easy: CurlEasy, _ result: Result<CurlResponse, CurlError>) {
+  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<CurlResponse, CurlError>) {
     unsafe multi.remove(easy.handle)
-    guard let (_, job) = running.removeValue(forKey: ObjectIdentifier(easy)) else { return }
-    let pool = pool(of: job)
-    pool.running -= 1
+    easy.job = nil
+    runningCount -= 1
     pool.idle.append(easy)
-    job.finish(result)
+    finish(job, result)
     while pool.running < pool.width, let next = pool.queue.popFirst() {
       guard next.stage == .queued else { continue }
       start(next, in: pool)
@@ -145,15 +185,15 @@ final class CurlQueries: CurlDriver {
   }
 
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
-    guard let easy = unsafe CurlEasy.object(of: handle), let job = running[ObjectIdentifier(easy)]?.job else { return }
+    guard let easy = unsafe CurlEasy.object(of: handle), let job = easy.job else { return }
+    let pool = pool(of: job)
     if code == CURLE_OK {
-      let response = easy.response(job.request.wantedFields)
-      let pool = pool(of: job)
+      let response = easy.response()
       if pool.isSerial != (response.httpVersion < 2) {
         pool.isSerial.toggle()
         limitConnections()
       }
-      end(easy, .success(response))
+      end(job, by: easy, in: pool, .success(response))
     } else if code == CURLE_HTTP2, !job.isRepeated {
       // The server has ended the session. libcurl repeats by itself what was refused with it, but before 8.4 not
       // for the transfer that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
@@ -161,16 +201,25 @@ final class CurlQueries: CurlDriver {
       unsafe multi.remove(handle)
       send(job, by: easy)
     } else {
-      end(easy, .failure(easy.failure(code)))
+      end(job, by: easy, in: pool, .failure(easy.failure(code)))
     }
   }
 
-  /// Ends what takes too long, and what waited too long.
+  /// Ends what takes too long, and what waited too long; hands back what is done.
   func settle() -> Int64 {
     // Not left to libcurl, which can drop a transfer's timers unserved (see ``CurlPatience/secondLook``).
     if earliestEnd <= now {
-      for (easy, job) in running.values where job.deadline <= now { end(easy, .failure(.timedOut)) }
-      earliestEnd = running.values.reduce(.max) { min($0, $1.job.deadline) }
+      earliestEnd = .max
+      for pool in pools.values {
+        for easy in pool.handles {
+          guard let job = easy.job else { continue }
+          if job.deadline <= now {
+            end(job, by: easy, in: pool, .failure(.timedOut))
+          } else {
+            earliestEnd = min(earliestEnd, job.deadline)
+          }
+        }
+      }
     }
     var due = earliestEnd
     for pool in pools.values {
@@ -181,12 +230,13 @@ final class CurlQueries: CurlDriver {
       }
       if pool.earliestDeadline <= now {
         // Deadlines are not in the queue's order: a hasty transfer may stand behind patient ones.
-        for job in pool.queue where job.stage == .queued && job.deadline <= now { job.finish(.failure(.timedOut)) }
+        for job in pool.queue where job.stage == .queued && job.deadline <= now { finish(job, .failure(.timedOut)) }
         pool.queue.removeAll { $0.stage != .queued }
         pool.earliestDeadline = pool.queue.map(\.deadline).min() ?? .max
       }
       due = min(due, pool.earliestDeadline)
     }
+    handBack()
     return due
   }
 }

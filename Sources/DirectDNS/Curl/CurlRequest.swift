@@ -58,15 +58,12 @@ struct CurlRequest: Sendable {
   var bodyLimit: Int
   /// The most that is read of header fields and trailers together, in bytes; see ``CurlFieldAllowance``.
   var fieldLimit: Int
-  /// The response's header fields that the caller wants to see.
-  var wantedFields: [String]
 }
 
 /// One response.
 struct CurlResponse: Sendable {
   var status: Int
-  /// The wanted header fields that the response had.
-  var fields: [(name: String, value: String)]
+  var fields: CurlResponseFields
   var body: [UInt8]
   /// The address that answered.
   var address: String

@@ -22,11 +22,17 @@ public final class CurlTransport: HTTPTransport {
   }
 
   /// How an endpoint is reached.
-  private struct Route {
+  private final class Route: Sendable {
     let endpoint: HTTPEndpoint
     let pool: QueryPool
     /// What each request's URL begins with.
     let prefix: String
+
+    init(_ endpoint: HTTPEndpoint, _ pool: QueryPool) {
+      self.endpoint = endpoint
+      self.pool = pool
+      prefix = endpoint.url.originText + "/"
+    }
   }
 
   /// Creates a transport.
@@ -57,35 +63,20 @@ public final class CurlTransport: HTTPTransport {
   ) async throws(HTTPTransportError) -> HTTPReply {
     let request = try request(message, endpoint, timeout)
     do {
-      return Self.reply(try await loop.perform(request))
+      return HTTPReply(try await loop.perform(request))
     } catch {
       throw HTTPTransportError(error)
     }
   }
 
-  /// Sends a request, and has the loop's thread say what came of it.
-  ///
-  /// - Returns: what ``cancel(_:)`` takes; its end is told all the same.
-  func start(
-    _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration,
-    done: @escaping @Sendable (Result<HTTPReply, HTTPTransportError>) -> Void
-  ) -> CurlJob? {
-    let request: CurlRequest
-    do throws(HTTPTransportError) { request = try self.request(message, endpoint, timeout) } catch {
-      done(.failure(error))
-      return nil
-    }
-    let job = CurlJob(request) { result in
-      done(result.map { Self.reply($0) }.mapError { HTTPTransportError($0) })
-    }
-    loop.start(job)
-    return job
-  }
+  /// Sends a request, and has the loop's thread hand it back when it is done.
+  func start(_ job: CurlJob) { loop.start(job) }
 
-  /// Ends a request that nobody wants any more.
+  /// Ends a request that nobody wants any more; it is handed back all the same.
   func cancel(_ job: CurlJob) { loop.cancel(job) }
 
-  private func request(
+  /// A message as the loop's thread needs it.
+  func request(
     _ message: HTTPMessage, _ endpoint: HTTPEndpoint, _ timeout: Duration
   ) throws(HTTPTransportError) -> CurlRequest {
     let route = try route(endpoint)
@@ -94,19 +85,8 @@ public final class CurlTransport: HTTPTransport {
       throw .invalidRequest("its URL has another origin than \(endpoint.url.originText)")
     }
     return CurlRequest(
-      pool: route.pool, url: message.url, fields: message.fields.map { $0.name.rawName + ": " + $0.value },
-      body: message.body, timeout: timeout.wholeMilliseconds, bodyLimit: HTTPEndpoint.bodyLimit,
-      fieldLimit: HTTPEndpoint.fieldLimit, wantedFields: Self.wantedNames)
-  }
-
-  private static func reply(_ response: CurlResponse) -> HTTPReply {
-    var fields = HTTPFields()
-    for (name, value) in response.fields {
-      guard let field = wantedFields.first(where: { $0.rawName == name }) else { continue }
-      fields.append(HTTPField(name: field, value: value))
-    }
-    return HTTPReply(
-      status: .init(code: response.status), fields: fields, body: response.body, address: response.address)
+      pool: route.pool, url: message.url, fields: message.fieldLines, body: message.body,
+      timeout: timeout.wholeMilliseconds, bodyLimit: HTTPEndpoint.bodyLimit, fieldLimit: HTTPEndpoint.fieldLimit)
   }
 
   /// Makes further requests use new connections; those under way stay where they are.
@@ -120,14 +100,10 @@ public final class CurlTransport: HTTPTransport {
   /// Ends every request and the transport's thread.
   public func shutDown() { loop.stop() }
 
-  private static let wantedFields: [HTTPField.Name] = [.contentType, .age, .cacheControl, .retryAfter]
-  private static let wantedNames = wantedFields.map(\.rawName)
-
   private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
     try pools.withLock { pools throws(HTTPTransportError) in
       if let known = pools.known.first(where: { $0.endpoint == endpoint }) { return known }
-      let pool = try newLane(endpoint, pools)
-      let route = Route(endpoint: endpoint, pool: pool, prefix: endpoint.url.originText + "/")
+      let route = Route(endpoint, try newLane(endpoint, pools))
       // An endpoint whose addresses were looked up anew takes the place of what it was.
       pools.known.removeAll { $0.endpoint.url == endpoint.url }
       pools.known.append(route)
@@ -164,8 +140,19 @@ extension IPAddress {
   fileprivate var curlForm: String { family == .ipv6 ? "[\(self)]" : description }
 }
 
+extension HTTPReply {
+  /// A response as libcurl gave it.
+  init(_ response: CurlResponse) {
+    let fields = response.fields
+    self.init(
+      status: .init(code: response.status), contentType: fields.contentType, age: fields.age,
+      cacheControl: fields.cacheControl, retryAfter: fields.retryAfter, body: response.body,
+      address: response.address)
+  }
+}
+
 extension HTTPTransportError {
-  fileprivate init(_ error: CurlError) {
+  init(_ error: CurlError) {
     self =
       switch error {
       case .connect(let reason): .connect(reason)

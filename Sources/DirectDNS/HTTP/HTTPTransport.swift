@@ -9,7 +9,9 @@ public struct HTTPMessage: Sendable {
   /// The URL in the form in which it is sent.
   public var url: String
   /// The header fields; nothing is added but what the protocol needs.
-  public var fields: HTTPFields
+  public var fields: HTTPFields { didSet { fieldLines = Self.lines(fields) } }
+  /// The fields as libcurl takes them: made once, and shared by all copies of a message.
+  private(set) var fieldLines: [String]
   /// The body of a POST.
   public var body: [UInt8]?
 
@@ -21,6 +23,11 @@ public struct HTTPMessage: Sendable {
     self.url = url
     self.fields = fields
     self.body = body
+    fieldLines = Self.lines(fields)
+  }
+
+  private static func lines(_ fields: HTTPFields) -> [String] {
+    fields.map { $0.name.rawName + ": " + $0.value }
   }
 }
 
@@ -37,19 +44,38 @@ extension HTTPMessage: CustomStringConvertible, CustomDebugStringConvertible, Cu
 public struct HTTPReply: Sendable {
   /// The status.
   public var status: HTTPResponse.Status
-  /// `Content-Type`, `Age`, `Cache-Control` and `Retry-After`, where the response had them.
-  public var fields: HTTPFields
+  /// `Content-Type`, where the response had it.
+  public var contentType: String?
+  /// `Age`, where the response had it.
+  public var age: String?
+  /// `Cache-Control`, where the response had it.
+  public var cacheControl: String?
+  /// `Retry-After`, where the response had it.
+  public var retryAfter: String?
   /// The body, as it came.
   public var body: [UInt8]
   /// The address that answered, where the transport knows it.
   public var address: String?
 
-  /// Creates a reply.
+  /// Creates a reply of what matters of a response's fields.
   public init(
     status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = [], address: String? = nil
   ) {
+    self.init(
+      status: status, contentType: fields[.contentType], age: fields[.age], cacheControl: fields[.cacheControl],
+      retryAfter: fields[.retryAfter], body: body, address: address)
+  }
+
+  /// Creates a reply.
+  public init(
+    status: HTTPResponse.Status, contentType: String?, age: String? = nil, cacheControl: String? = nil,
+    retryAfter: String? = nil, body: [UInt8] = [], address: String? = nil
+  ) {
     self.status = status
-    self.fields = fields
+    self.contentType = contentType
+    self.age = age
+    self.cacheControl = cacheControl
+    self.retryAfter = retryAfter
     self.body = body
     self.address = address
   }

@@ -58,7 +58,7 @@ struct EndpointHealth: Sendable, Hashable {
   mutating func answered(in time: Duration) {
     queries += 1
     failuresInARow = 0
-    failedLookups = []
+    if !failedLookups.isEmpty { failedLookups = [] }
     openedAt = nil
     probedAt = nil
     if samples.count < Self.sampleLimit {

@@ -1,10 +1,24 @@
-/// One endpoint as it stands: a value.
-struct EndpointState: Sendable {
+/// One endpoint as it is configured: shared by all that is sent to it, and never changed.
+final class Endpoint: Sendable {
   /// Stays while the endpoint is configured, and is never given to another.
   let number: Int
-  private(set) var configuration: ProviderConfiguration
+  let configuration: ProviderConfiguration
   /// Where it is reached; nil if its address has to be looked up first.
-  private(set) var target: HTTPEndpoint?
+  let target: HTTPEndpoint?
+  /// The provider's name.
+  let name: String
+
+  init(_ number: Int, _ configuration: ProviderConfiguration) {
+    self.number = number
+    self.configuration = configuration
+    target = HTTPEndpoint(reachedWithoutDNS: configuration)
+    name = configuration.provider.name
+  }
+}
+
+/// One endpoint as it stands: a value.
+struct EndpointState: Sendable {
+  private(set) var endpoint: Endpoint
   fileprivate(set) var health = EndpointHealth()
   /// What became of its queries so far.
   fileprivate(set) var tally = QueryTally()
@@ -13,11 +27,12 @@ struct EndpointState: Sendable {
   fileprivate var refusesBatches = false
 
   fileprivate init(_ number: Int, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
-    self.number = number
-    self.configuration = configuration
-    target = HTTPEndpoint(reachedWithoutDNS: configuration)
+    endpoint = Endpoint(number, configuration)
     bucket = configuration.rateLimit.map { TokenBucket($0, now: now) }
   }
+
+  var number: Int { endpoint.number }
+  var configuration: ProviderConfiguration { endpoint.configuration }
 
   /// Whether a provider of another configuration is this endpoint: who it is and where it is count, and neither its
   /// credentials nor its path.
@@ -27,8 +42,7 @@ struct EndpointState: Sendable {
   }
 
   fileprivate mutating func update(_ configuration: ProviderConfiguration, at now: ResolverInstant) {
-    self.configuration = configuration
-    target = HTTPEndpoint(reachedWithoutDNS: configuration)
+    endpoint = Endpoint(number, configuration)
     refusesBatches = false
     guard let limit = configuration.rateLimit else {
       bucket = nil
@@ -67,7 +81,7 @@ struct EndpointState: Sendable {
 struct EndpointStates: Sendable {
   /// Who may be asked now.
   enum Next: Sendable {
-    case taken(EndpointState)
+    case taken(Endpoint)
     /// The endpoint of that number, from then on: that turn is reserved for it.
     case turn(Int, at: ResolverInstant)
     /// Nobody before that: it said 429, and reserves nothing.
@@ -81,9 +95,9 @@ struct EndpointStates: Sendable {
   /// Whom an attempt that has had its time makes room for.
   enum Relief: Sendable {
     /// That endpoint, in its place.
-    case instead(EndpointState)
+    case instead(Endpoint)
     /// That endpoint, and the attempt goes on: a slow server is not given up for one that has just failed again and again.
-    case beside(EndpointState)
+    case beside(Endpoint)
     /// Nobody before that instant.
     case later(ResolverInstant)
     /// Nobody: it goes on for as long as the providers have.
@@ -123,25 +137,26 @@ struct EndpointStates: Sendable {
   ///
   /// An empty bucket is no failure: the next one is asked instead.
   mutating func next(among numbers: [Int], before deadline: ResolverInstant, at now: ResolverInstant) -> Next {
-    let places = places(of: numbers)
-    for place in places where endpoints[place].take(at: now) {
+    for number in numbers {
+      guard let place = place(of: number), endpoints[place].take(at: now) else { continue }
       budget.queried(at: now)
-      return .taken(endpoints[place])
+      return .taken(endpoints[place].endpoint)
     }
+    let places = places(of: numbers)
     guard let soonest = places.min(by: { endpoints[$0].ready(at: now) < endpoints[$1].ready(at: now) }) else {
       return .none
     }
     let ready = endpoints[soonest].ready(at: now)
-    guard ready < deadline else { return .late(names: places.map { endpoints[$0].configuration.provider.name }) }
+    guard ready < deadline else { return .late(names: places.map { endpoints[$0].endpoint.name }) }
     guard let instant = endpoints[soonest].reserve(at: now) else { return .blocked(until: ready) }
     return .turn(endpoints[soonest].number, at: instant)
   }
 
   /// The turn that was reserved has come; nothing if the endpoint has said 429 or gone meanwhile.
-  mutating func begin(_ number: Int, at now: ResolverInstant) -> EndpointState? {
+  mutating func begin(_ number: Int, at now: ResolverInstant) -> Endpoint? {
     guard let place = place(of: number), !endpoints[place].isBlocked(at: now) else { return nil }
     budget.queried(at: now)
-    return endpoints[place]
+    return endpoints[place].endpoint
   }
 
   /// Takes the endpoint that an attempt makes room for when it has had its time: one whose breaker is closed, or else
@@ -155,16 +170,22 @@ struct EndpointStates: Sendable {
     }
     guard endpoints[soonest].take(at: now) else { return .later(endpoints[soonest].ready(at: now)) }
     budget.queried(at: now)
-    return usable.isEmpty ? .beside(endpoints[soonest]) : .instead(endpoints[soonest])
+    let endpoint = endpoints[soonest].endpoint
+    return usable.isEmpty ? .beside(endpoint) : .instead(endpoint)
   }
 
   /// Takes one of those endpoints for a second query beside the first, where the budget has room for it.
-  mutating func takeHedge(among numbers: [Int], at now: ResolverInstant) -> EndpointState? {
+  mutating func takeHedge(among numbers: [Int], at now: ResolverInstant) -> Endpoint? {
     // Only where there is somebody to ask: a hedge's right is not spent on nothing.
     guard let place = places(of: numbers).first(where: { endpoints[$0].isReady(at: now) }), budget.take(at: now),
       endpoints[place].take(at: now)
     else { return nil }
-    return endpoints[place]
+    return endpoints[place].endpoint
+  }
+
+  /// How long to wait for an endpoint before another is asked too.
+  func hedgingDelay(of number: Int) -> Duration {
+    place(of: number).map { endpoints[$0].health.hedgingDelay } ?? EndpointHealth.unknownDelay
   }
 
   /// The endpoint that is asked first, where it takes several names in one query.
@@ -185,23 +206,43 @@ struct EndpointStates: Sendable {
     if let place = place(of: number) { endpoints[place].health.asked(at: now) }
   }
 
-  /// A query has ended; what is known of the endpoint's health by now, or nothing if the endpoint has gone.
+  /// A query has ended.
+  ///
+  /// - Returns: whether the endpoint's breaker is another one by now; nil if the endpoint has gone.
   @discardableResult
   mutating func ended(
     _ number: Int, _ result: Result<Answer, ProviderFailure>, of lookup: EndpointHealth.Lookup, in time: Duration,
     at now: ResolverInstant
-  ) -> EndpointHealth? {
+  ) -> BreakerChange? {
     guard let place = place(of: number) else { return nil }
+    let openedAt = endpoints[place].health.openedAt
     switch result {
     case .success: endpoints[place].health.answered(in: time)
     case .failure(let failure): endpoints[place].health.failed(failure.kind, of: lookup, in: time, at: now)
     }
     endpoints[place].tally.note(result)
-    return endpoints[place].health
+    return BreakerChange(from: openedAt, to: endpoints[place].health.openedAt)
   }
 
-  /// Whether an endpoint's breaker is open.
-  func isBreakerOpen(_ number: Int) -> Bool { place(of: number).map { endpoints[$0].health.openedAt != nil } ?? false }
+  /// What a query's end did to a breaker.
+  enum BreakerChange: Sendable, Hashable {
+    case none
+    /// It is open now, and was closed.
+    case opened
+    /// It was open, and a failed probe has opened it anew.
+    case reopened
+    case closed
+
+    init(from before: ResolverInstant?, to after: ResolverInstant?) {
+      self =
+        switch (before, after) {
+        case (nil, nil): .none
+        case (nil, _?): .opened
+        case (_?, nil): .closed
+        case (let before?, let after?): before == after ? .none : .reopened
+        }
+    }
+  }
 
   /// Forgets what the last network taught.
   mutating func networkDidChange() {

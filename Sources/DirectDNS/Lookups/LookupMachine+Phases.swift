@@ -75,8 +75,7 @@ extension LookupMachine {
   }
 
   /// Waits on, or does what follows the wait.
-  mutating func goOn(_ number: Int, _ lookup: Lookup, at now: ResolverInstant) {
-    var lookup = lookup
+  mutating func goOn(_ number: Int, _ lookup: consuming Lookup, at now: ResolverInstant) {
     if !lookup.wait.isOver { lookup.wait.timePassed(at: now) }
     guard lookup.wait.isOver else {
       timers.set(.lookup(number), at: lookup.wait.end)

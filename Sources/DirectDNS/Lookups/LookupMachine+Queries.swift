@@ -198,9 +198,8 @@ extension LookupMachine {
 
   // MARK: The servers
 
-  private mutating func askServers(_ number: Int, _ query: InFlightQuery, at now: ResolverInstant) {
-    var query = query
-    query.lease = queries[number]?.lease ?? query.lease
+  private mutating func askServers(_ number: Int, _ query: consuming InFlightQuery, at now: ResolverInstant) {
+    if hasLeases { query.lease = queries[number]?.lease ?? query.lease }
     if let batch = query.batch, batches[batch] != nil {
       query.stage = .batching
       queries[number] = query
@@ -208,8 +207,9 @@ extension LookupMachine {
       send(batch, at: now)
     } else {
       query.stage = .asking
+      let (question, deadlines) = (query.question, query.deadlines)
       queries[number] = query
-      servers.ask(number, query.question, query.deadlines, at: now)
+      servers.ask(number, question, deadlines, at: now)
     }
   }
 
@@ -252,29 +252,34 @@ extension LookupMachine {
   mutating func serversAnswered(
     _ number: Int, _ result: Result<QueryMachine.Answered, QueryMachine.Failed>, at now: ResolverInstant
   ) {
-    guard let query = queries[number] else { return }
-    let question = query.question
+    guard let question = queries[number]?.question else { return }
+    // What it has in the store.
+    func takeLease() -> StoreLink.Lease? { hasLeases ? queries[number]?.lease.take() : nil }
     switch result {
     case .success(let answered):
       serverAnswered(.endpoint(answered.endpoint), at: now)
-      let source = known.sources.code(ofProvider: answered.provider) ?? SourceNames.system
+      let source = code(of: answered.provider)
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
       if hasStore {
-        actions.append(.writeStore(entry, question, provider: answered.provider, query.lease))
-        queries[number]?.lease = nil
+        actions.append(.writeStore(entry, question, provider: answered.provider, takeLease()))
       }
       landings.append((number, kept(answered.answer, entry, question, source, asked: answered.asked, at: now)))
     case .failure(let failed):
-      if let lease = query.lease {
-        actions.append(.endLease(lease))
-        queries[number]?.lease = nil
-      }
+      if let lease = takeLease() { actions.append(.endLease(lease)) }
       guard !failed.isCancelled else { return landings.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
       cache.remember(error, for: question, by: failed.endpoints.map { .endpoint($0) }, now: now)
       landings.append((number, .failed(error)))
     }
+  }
+
+  /// The code of a provider's name in the cache; nearly always the last one's.
+  private mutating func code(of provider: String) -> UInt16 {
+    if lastSource.provider != provider {
+      lastSource = (provider, known.sources.code(ofProvider: provider) ?? SourceNames.system)
+    }
+    return lastSource.code
   }
 
   // MARK: The system's DNS
@@ -348,7 +353,7 @@ extension LookupMachine {
   mutating func land(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
     guard let query = queries.removeValue(forKey: number) else { return }
     numbers[query.key] = nil
-    timers.set(.lease(number), at: nil)
+    if hasLeases { timers.set(.lease(number), at: nil) }
     if query.generation != generation { forgetMoved(query, at: now) }
     for waiter in query.waiters {
       switch waiter {
@@ -360,6 +365,7 @@ extension LookupMachine {
       case .keepAlive(let host): keptAliveAnswered(host, outcome, at: now)
       }
     }
+    guard !drains.isEmpty else { return }
     for (drain, open) in drains.sorted(by: { $0.key < $1.key }) where open.contains(number) {
       drains[drain]?.remove(number)
       guard drains[drain]?.isEmpty == true else { continue }

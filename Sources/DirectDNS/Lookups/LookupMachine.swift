@@ -79,6 +79,10 @@ struct LookupMachine: StateMachine {
   var drains: [Int: Set<Int>] = [:]
   var timers = TimerQueue<Timer>()
   var actions: [Action] = []
+  /// Room for what the servers' machine wants done.
+  private var room: [QueryMachine.Action] = []
+  /// The source that answered last, and its code.
+  var lastSource = (provider: "", code: SourceNames.system)
   /// Counts configurations.
   private(set) var generation = 0
   private var lastNumber = 0
@@ -100,12 +104,7 @@ struct LookupMachine: StateMachine {
 
   var cache: AnswerCache { known.cache }
 
-  mutating func takeActions() -> [Action] {
-    guard !actions.isEmpty else { return [] }
-    var taken: [Action] = []
-    swap(&taken, &actions)
-    return taken
-  }
+  mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
 
   static func resumes(_ action: Action) -> Bool {
     switch action {
@@ -336,8 +335,10 @@ struct LookupMachine: StateMachine {
   /// Carries on until nothing follows any more.
   private mutating func settle(at now: ResolverInstant) {
     while true {
-      let answers = servers.takeActions()
-      if answers.isEmpty, landings.isEmpty { return }
+      guard !servers.actions.isEmpty || !landings.isEmpty else { return }
+      var answers: [QueryMachine.Action] = []
+      swap(&answers, &room)
+      servers.takeActions(into: &answers)
       for action in answers {
         switch action {
         case .finished(let number, let result): serversAnswered(number, result, at: now)
@@ -345,9 +346,15 @@ struct LookupMachine: StateMachine {
         default: actions.append(.query(action))
         }
       }
-      var landed: [(Int, QueryOutcome)] = []
-      swap(&landed, &landings)
-      for (number, outcome) in landed { land(number, outcome, at: now) }
+      answers.removeAll(keepingCapacity: true)
+      swap(&answers, &room)
+      // Those that follow from these have their turn after the servers' next actions.
+      let count = landings.count
+      for index in 0..<count {
+        let (number, outcome) = landings[index]
+        land(number, outcome, at: now)
+      }
+      landings.removeFirst(count)
     }
   }
 

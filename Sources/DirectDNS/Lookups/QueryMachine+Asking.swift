@@ -6,8 +6,7 @@ extension QueryMachine {
   ///
   /// An empty bucket is no failure: the next one is asked instead, and when all are empty the question waits for the first
   /// token. Those who wait for one bucket are served in the order of their coming.
-  mutating func start(_ number: Int, _ ask: Ask, at now: ResolverInstant) {
-    var ask = ask
+  mutating func start(_ number: Int, _ ask: consuming Ask, at now: ResolverInstant) {
     guard !ask.candidates.order.isEmpty, now < ask.deadlines.providers else { return lose(number, ask, at: now) }
     switch states.next(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
     case .taken(let endpoint):
@@ -31,13 +30,13 @@ extension QueryMachine {
   }
 
   mutating func begin(
-    _ number: Int, _ ask: inout Ask, _ endpoint: EndpointState, isHedge: Bool = false, at now: ResolverInstant
+    _ number: Int, _ ask: inout Ask, _ endpoint: Endpoint, isHedge: Bool = false, at now: ResolverInstant
   ) {
     if ask.isRaced {
       var race =
         ask.race
         ?? AttemptRace(
-          time: ask.deadlines.attempt, hedgeAt: ask.hedges ? now + endpoint.health.hedgingDelay : nil)
+          time: ask.deadlines.attempt, hedgeAt: ask.hedges ? now + states.hedgingDelay(of: endpoint.number) : nil)
       race.begin(endpoint.number, at: now)
       ask.race = race
     }
@@ -118,7 +117,7 @@ extension QueryMachine {
 
   mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
     if reading.isRefusal { states.refusesBatches(attempt.endpoint.number) }
-    let provider = attempt.endpoint.configuration.provider.name
+    let provider = attempt.endpoint.name
     let outcomes = reading.results(of: attempt.subject.questions).mapValues { result -> BatchOutcome in
       switch (result, reading) {
       case (.success(let answer), _):
@@ -136,31 +135,19 @@ extension QueryMachine {
     _ attempt: Attempt, _ reply: Reply, at now: ResolverInstant
   ) -> Result<Answer, ProviderFailure> {
     let provider = attempt.endpoint.configuration.provider
-    let questions = attempt.subject.questions
     let duration = now - reply.asked
-    let result: Result<Answer, ProviderFailure>
-    let results: [(AddressQuestion, Result<Answer, ProviderFailure>)]
-    switch reply.reading {
-    case .one(let one):
-      result = one
-      results = [(questions[0], one)]
-    case .batch(let reading):
-      result = reading.health(of: questions)
-      results = reading.results(of: questions).map { ($0.key, $0.value) }
-    }
-    let lookup = EndpointHealth.Lookup(host: questions[0].host, end: attempt.end)
-    let wasOpen = states.isBreakerOpen(attempt.endpoint.number)
-    let health = states.ended(attempt.endpoint.number, result, of: lookup, in: duration, at: now)
-    if let health, (health.openedAt != nil) != wasOpen {
-      actions.append(.breaker(provider, isOpen: health.openedAt != nil))
-    }
-    if health?.openedAt == now { actions.append(.opened(provider)) }
+    let result = reply.health(of: attempt.subject)
+    let lookup = EndpointHealth.Lookup(host: attempt.subject.first.host, end: attempt.end)
+    let breaker = states.ended(attempt.endpoint.number, result, of: lookup, in: duration, at: now)
+    if breaker == .opened { actions.append(.breaker(provider, isOpen: true)) }
+    if breaker == .closed { actions.append(.breaker(provider, isOpen: false)) }
+    if breaker == .opened || breaker == .reopened { actions.append(.opened(provider)) }
     // Of what went well nobody has to be told while nobody counts.
     if !isWatched, case .success = result { return result }
     actions.append(
       .ended(
         EndedQuery(
-          provider: provider, results: results,
+          provider: provider, results: reply.results(of: attempt.subject),
           label: QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) }),
           status: reply.status, address: reply.address, isHedge: attempt.isHedge, duration: duration)))
     return result

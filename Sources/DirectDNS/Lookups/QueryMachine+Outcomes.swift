@@ -46,12 +46,30 @@ extension QueryMachine.Reply {
     if sendError == .cancelled || sendError == nil { sendError = .timedOut }
   }
 
-  func failure(_ failure: ProviderFailure, of endpoint: EndpointState) -> QueryMachine.Failure {
+  /// What it says about its server's health.
+  func health(of subject: QueryMachine.Subject) -> Result<Answer, ProviderFailure> {
+    switch reading {
+    case .one(let one): one
+    case .batch(let reading): reading.health(of: subject.questions)
+    }
+  }
+
+  /// What it says about each question.
+  func results(
+    of subject: QueryMachine.Subject
+  ) -> [(AddressQuestion, Result<Answer, ProviderFailure>)] {
+    switch reading {
+    case .one(let one): [(subject.first, one)]
+    case .batch(let reading): reading.results(of: subject.questions).map { ($0.key, $0.value) }
+    }
+  }
+
+  func failure(_ failure: ProviderFailure, of endpoint: Endpoint) -> QueryMachine.Failure {
     let isTimeout = sendError == .timedOut
     return QueryMachine.Failure(
       endpoint: endpoint.number,
       attempt: .init(
-        provider: endpoint.configuration.provider.name, reason: failure.reason,
+        provider: endpoint.name, reason: failure.reason,
         trouble: .init(sendError, hasReply: status != nil)),
       isTimeout: isTimeout, isCancelled: failure.kind == .cancelled && !isTimeout)
   }

@@ -13,6 +13,14 @@ struct QueryMachine: StateMachine {
       case .batch(let questions): questions
       }
     }
+
+    /// The question, or the first of them.
+    var first: AddressQuestion {
+      switch self {
+      case .one(let question): question
+      case .batch(let questions): questions[0]
+      }
+    }
   }
 
   /// What the servers said together.
@@ -65,7 +73,7 @@ struct QueryMachine: StateMachine {
 
   enum Action: Sendable {
     /// Send the query of that number; `isRaced` where it may be cancelled.
-    case send(Int, to: EndpointState, Subject, timeout: Duration, isRaced: Bool)
+    case send(Int, to: Endpoint, Subject, timeout: Duration, isRaced: Bool)
     /// Nobody wants that query any more; its end is still to be told.
     case cancel(Int)
     /// That is what came of a question.
@@ -96,7 +104,7 @@ struct QueryMachine: StateMachine {
   /// A query under way.
   struct Attempt: Sendable {
     var ask: Int
-    var endpoint: EndpointState
+    var endpoint: Endpoint
     var subject: Subject
     var end: ResolverInstant
     var begun: ResolverInstant
@@ -140,12 +148,7 @@ struct QueryMachine: StateMachine {
     tellBreakers()
   }
 
-  mutating func takeActions() -> [Action] {
-    guard !actions.isEmpty else { return [] }
-    var taken: [Action] = []
-    swap(&taken, &actions)
-    return taken
-  }
+  mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
 
   static func resumes(_ action: Action) -> Bool {
     switch action {
@@ -179,10 +182,12 @@ struct QueryMachine: StateMachine {
     }
     var candidates = Candidates(order: failed == nil ? order : order.filter { $0 != failed?.endpoint })
     if let failed { candidates.note(failed) }
-    let ask = Ask(
-      subject: .one(question), deadlines: deadlines, candidates: candidates, isRaced: candidates.order.count > 1,
-      hedges: states.hedges)
-    start(number, ask, at: now)
+    let isRaced = candidates.order.count > 1
+    start(
+      number,
+      Ask(
+        subject: .one(question), deadlines: deadlines, candidates: candidates, isRaced: isRaced,
+        hedges: states.hedges), at: now)
   }
 
   /// Asks several questions of the server that is first, once.
@@ -213,11 +218,11 @@ struct QueryMachine: StateMachine {
       switch result {
       case .success(let answer):
         for other in ask.running { actions.append(.cancel(other)) }
-        let provider = attempt.endpoint.configuration.provider.name
         finish(
           attempt.ask,
           .success(
-            Answered(answer: answer, endpoint: attempt.endpoint.number, provider: provider, asked: reply.asked)))
+            Answered(
+              answer: answer, endpoint: attempt.endpoint.number, provider: attempt.endpoint.name, asked: reply.asked)))
       case .failure(let failure):
         ask.candidates.note(reply.failure(failure, of: attempt.endpoint))
         ask.race?.end(attempt.endpoint.number)

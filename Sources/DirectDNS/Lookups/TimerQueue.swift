@@ -27,6 +27,7 @@ struct TimerQueue<Key: Hashable & Sendable>: Sendable {
   /// Sets a key's instant in place of the one before; nil for none.
   mutating func set(_ key: Key, at instant: ResolverInstant?) {
     guard let instant else {
+      guard !instants.isEmpty else { return }
       instants[key] = nil
       if instants.isEmpty { heap = Heap() }
       return

@@ -6,9 +6,9 @@ extension HTTPReply {
   func checkStatus() throws(ProviderFailure) {
     switch status.code {
     case 200..<300: return
-    case 429: throw ProviderFailure(.rateLimited(retryAfter: retryAfter), "HTTP 429: too many requests")
-    case 503 where retryAfter != nil:
-      throw ProviderFailure(.rateLimited(retryAfter: retryAfter), "HTTP 503 with Retry-After")
+    case 429: throw ProviderFailure(.rateLimited(retryAfter: pause), "HTTP 429: too many requests")
+    case 503 where pause != nil:
+      throw ProviderFailure(.rateLimited(retryAfter: pause), "HTTP 503 with Retry-After")
     case 300..<400: throw .malformed("HTTP \(status.code): redirects are not followed")
     case 401, 403: throw .malformed("HTTP \(status.code): refused; check the credentials and this machine's clock")
     default: throw .malformed("HTTP \(status.code)")
@@ -17,7 +17,7 @@ extension HTTPReply {
 
   /// Checks the content type: HTML is a captive portal, whatever the status says.
   func checkContentType(_ isAllowed: (String) -> Bool) throws(ProviderFailure) {
-    let given = fields[.contentType] ?? ""
+    let given = contentType ?? ""
     // As nearly all servers spell it: without parameters, in lower case.
     if !given.utf8.contains(UInt8(ascii: ";")), isAllowed(given) { return }
     let media = given.lowercased().split(separator: ";").first.map { $0.trimming(" \t") } ?? ""
@@ -32,13 +32,13 @@ extension HTTPReply {
   /// `Retry-After` in seconds (RFC 9110 §10.2.3), a day at most.
   ///
   /// A date is not read: it needs a clock that is right.
-  var retryAfter: Duration? {
-    fields[.retryAfter].flatMap { HTTPFreshness.seconds($0) }.map { .seconds(min(Int64($0), 86_400)) }
+  private var pause: Duration? {
+    retryAfter.flatMap { HTTPFreshness.seconds($0) }.map { .seconds(min(Int64($0), 86_400)) }
   }
 
   /// What HTTP says about the lifetime.
   var freshness: HTTPFreshness {
-    HTTPFreshness(age: fields[.age], cacheControl: fields[.cacheControl])
+    HTTPFreshness(age: age, cacheControl: cacheControl)
   }
 }
 

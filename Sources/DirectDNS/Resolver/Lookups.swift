@@ -1,7 +1,7 @@
 internal import Logging
 
 /// Carries out what the lookups' machine decides: sends, asks, writes down, tells, and resumes those who wait.
-final class Lookups: Sendable {
+final class Lookups: QueryRecipient {
   /// What a lookup got, and whether anything had to be asked for.
   struct Outcome: Sendable {
     var result: Result<Resolution, DirectDNSError>
@@ -34,7 +34,7 @@ final class Lookups: Sendable {
   /// Tells the machine something, and has done what follows.
   @discardableResult
   func tell<Result>(_ event: (inout LookupMachine, _ now: ResolverInstant) -> Result) -> Result {
-    runner.tell(event, perform: perform) { [weak self] in self?.tell { $0.timePassed(at: $1) } }
+    runner.tell(event, perform: perform, wake: { [weak self] in self?.tell { $0.timePassed(at: $1) } })
   }
 
   /// Waits for a lookup that has begun; its caller may be cancelled, and alone leaves then.
@@ -64,6 +64,11 @@ final class Lookups: Sendable {
       }
       if isOver { continuation.resume() }
     }
+  }
+
+  /// Queries have ended.
+  func ended(_ replies: [QueryReply]) {
+    tell { machine, now in for reply in replies { machine.ended(reply.number, reply.reply, at: now) } }
   }
 
   // MARK: Doing
@@ -113,9 +118,7 @@ final class Lookups: Sendable {
   private func perform(_ action: QueryMachine.Action) {
     switch action {
     case .send(let number, let endpoint, let subject, let timeout, let isRaced):
-      sender.send(number, to: endpoint, subject, timeout: timeout, isRaced: isRaced) { [self] reply in
-        tell { $0.ended(number, reply, at: $1) }
-      }
+      sender.send(number, to: endpoint, subject, timeout: timeout, isRaced: isRaced, for: self)
     case .cancel(let number): sender.cancel(number)
     case .ended(let query): news.upstreams.ended(query)
     case .waits: news.upstreams.waits()

@@ -1,13 +1,25 @@
 internal import HTTPTypes
 
+/// Gets what queries brought.
+protocol QueryRecipient: AnyObject, Sendable {
+  /// Queries have ended; there may be several at once.
+  func ended(_ replies: [QueryReply])
+}
+
+/// What a query brought, and the number that it was sent under.
+struct QueryReply: Sendable {
+  var number: Int
+  var reply: QueryMachine.Reply
+}
+
 /// Sends queries: makes the request, finds the server's address, and reads the reply.
-final class QuerySender: Sendable {
+final class QuerySender: CurlRecipient {
   typealias Reply = QueryMachine.Reply
 
   /// A query that can be given up.
   private enum Sent: Sendable {
     case starting
-    case transfer(CurlJob?)
+    case transfer(CurlJob)
     case task(Task<Void, Never>)
   }
 
@@ -33,65 +45,91 @@ final class QuerySender: Sendable {
   ///   - subject: what to ask.
   ///   - timeout: how long it may take, the server's own address included.
   ///   - isRaced: whether it may be given up.
-  ///   - done: gets what it brought, once.
+  ///   - recipient: gets what it brought, once.
   func send(
-    _ number: Int, to endpoint: EndpointState, _ subject: QueryMachine.Subject, timeout: Duration, isRaced: Bool,
-    done: @escaping @Sendable (Reply) -> Void
+    _ number: Int, to endpoint: Endpoint, _ subject: QueryMachine.Subject, timeout: Duration, isRaced: Bool,
+    for recipient: any QueryRecipient
   ) {
     let begun = clock.now
-    let query = Query(provider: endpoint.configuration.provider, subject: subject)
+    let query = Query(number: number, endpoint: endpoint, subject: subject, isRaced: isRaced, begun: begun)
     guard timeout > .zero else {
-      return done(query.failure(ProviderFailure(.cancelled, "no time was left for it"), .timedOut, asked: begun))
+      return recipient.ended([
+        query.failure(ProviderFailure(.cancelled, "no time was left for it"), .timedOut, asked: begun)
+      ])
     }
-    guard isRaced else {
-      _ = start(query, endpoint, timeout: timeout, begun: begun, done)
-      return
+    if let curl, let target = endpoint.target {
+      send(query, by: curl, to: target, timeout: timeout, for: recipient)
+    } else {
+      send(query, timeout: timeout, for: recipient)
     }
-    sent.withLock { $0[number] = .starting }
-    let started = start(query, endpoint, timeout: timeout, begun: begun) { [self] reply in
-      sent.withLock { $0[number] = nil }
-      done(reply)
-    }
-    // It may have ended already.
-    sent.withLock { if $0[number] != nil { $0[number] = started } }
   }
 
-  private func start(
-    _ query: Query, _ endpoint: EndpointState, timeout: Duration, begun: ResolverInstant,
-    _ done: @escaping @Sendable (Reply) -> Void
-  ) -> Sent {
-    if let target = endpoint.target, let curl {
-      return .transfer(
-        curl.start(query.message(at: clock.secondsSince1970), to: target, timeout: timeout) { [bootstrap] result in
-          done(query.reply(result, asked: begun, noting: target, bootstrap))
-        })
+  private func send(
+    _ query: Query, by curl: CurlTransport, to target: HTTPEndpoint, timeout: Duration,
+    for recipient: any QueryRecipient
+  ) {
+    do throws(HTTPTransportError) {
+      let request = try curl.request(query.message(at: clock.secondsSince1970), target, timeout)
+      let job = CurlTaggedJob(request, SentQuery(query: query, target: target, recipient: recipient), for: self)
+      if query.isRaced { sent.withLock { $0[query.number] = .transfer(job) } }
+      curl.start(job)
+    } catch {
+      recipient.ended([query.reply(.failure(error), asked: query.begun, noting: target, bootstrap)])
     }
-    return .task(
-      Task.immediateDetached { [self] in done(await reply(query, endpoint, timeout: timeout, begun: begun)) })
   }
+
+  private func send(_ query: Query, timeout: Duration, for recipient: any QueryRecipient) {
+    if query.isRaced { sent.withLock { $0[query.number] = .starting } }
+    let task = Task.immediateDetached { [self] in
+      let reply = await reply(query, timeout: timeout)
+      forget(query)
+      recipient.ended([reply])
+    }
+    // It may have ended already.
+    if query.isRaced { sent.withLock { if $0[query.number] != nil { $0[query.number] = .task(task) } } }
+  }
+
+  /// Gets queries back from libcurl's loop.
+  func receive(_ jobs: ArraySlice<CurlJob>) {
+    var replies: [QueryReply] = []
+    replies.reserveCapacity(jobs.count)
+    var recipient: (any QueryRecipient)?
+    for case let job as CurlTaggedJob<SentQuery> in jobs {
+      let sent = job.tag
+      forget(sent.query)
+      let result: Result<HTTPReply, HTTPTransportError> =
+        switch job.result {
+        case .success(let response): .success(HTTPReply(response))
+        case .failure(let error): .failure(HTTPTransportError(error))
+        }
+      replies.append(sent.query.reply(result, asked: sent.query.begun, noting: sent.target, bootstrap))
+      recipient = sent.recipient
+    }
+    recipient?.ended(replies)
+  }
+
+  private func forget(_ query: Query) { if query.isRaced { sent.withLock { $0[query.number] = nil } } }
 
   /// Gives up a query; its end is still told.
   func cancel(_ number: Int) {
     switch sent.withLock({ $0.removeValue(forKey: number) }) {
-    case .transfer(let job)?: if let job { curl?.cancel(job) }
+    case .transfer(let job)?: curl?.cancel(job)
     case .task(let task)?: task.cancel()
     case .starting?, nil: break
     }
   }
 
   /// Over whatever transport there is, once the server's address is known.
-  private func reply(
-    _ query: Query, _ endpoint: EndpointState, timeout: Duration, begun: ResolverInstant
-  ) async -> Reply {
+  private func reply(_ query: Query, timeout: Duration) async -> QueryReply {
     let target: HTTPEndpoint
     do throws(ProviderFailure) {
-      target = try await bootstrap.endpoint(endpoint.configuration, timeout: timeout)
+      target = try await bootstrap.endpoint(query.endpoint.configuration, timeout: timeout)
     } catch {
-      return query.failure(error, nil, asked: begun)
+      return query.failure(error, nil, asked: query.begun)
     }
     // What the server's own address took is the query's time, and neither the answer's nor the server's.
     let asked = clock.now
-    let left = timeout - (asked - begun)
+    let left = timeout - (asked - query.begun)
     guard left > .zero else {
       return query.failure(ProviderFailure(.cancelled, "no time was left for it"), .timedOut, asked: asked)
     }
@@ -106,10 +144,22 @@ final class QuerySender: Sendable {
   }
 }
 
+/// A query on its way through libcurl's loop.
+private struct SentQuery: Sendable {
+  let query: Query
+  let target: HTTPEndpoint
+  let recipient: any QueryRecipient
+}
+
 /// One query, as its server's format has it.
 private struct Query: Sendable {
-  let provider: any Provider
+  let number: Int
+  let endpoint: Endpoint
   let subject: QueryMachine.Subject
+  let isRaced: Bool
+  let begun: ResolverInstant
+
+  private var provider: any Provider { endpoint.configuration.provider }
 
   func message(at seconds: Int64) -> HTTPMessage {
     switch subject {
@@ -122,19 +172,20 @@ private struct Query: Sendable {
 
   func failure(
     _ failure: ProviderFailure, _ error: HTTPTransportError?, asked: ResolverInstant
-  ) -> QueryMachine.Reply {
+  ) -> QueryReply {
     let isBatch = if case .batch = subject { true } else { false }
-    return QueryMachine.Reply(failure, error, asked: asked, isBatch: isBatch)
+    return QueryReply(number: number, reply: .init(failure, error, asked: asked, isBatch: isBatch))
   }
 
   func reply(
     _ result: Result<HTTPReply, HTTPTransportError>, asked: ResolverInstant, noting target: HTTPEndpoint,
     _ bootstrap: Bootstrap
-  ) -> QueryMachine.Reply {
+  ) -> QueryReply {
     switch result {
     case .success(let reply):
-      return QueryMachine.Reply(
-        asked: asked, reading: reading(reply), status: reply.status.code, address: reply.address)
+      return QueryReply(
+        number: number,
+        reply: .init(asked: asked, reading: reading(reply), status: reply.status.code, address: reply.address))
     case .failure(let error):
       if case .connect = error { bootstrap.connectingFailed(target) }
       return failure(ProviderFailure(error), error, asked: asked)

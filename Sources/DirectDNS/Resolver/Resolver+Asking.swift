@@ -2,8 +2,7 @@
 extension Resolver {
   /// A lookup that the hot path could not answer.
   func lookUp(_ host: HostName, _ options: LookupOptions) async throws(DirectDNSError) -> Resolution {
-    let configuration = settings.configuration
-    let request = request(host, options, configuration)
+    let request = request(host, options, settings)
     if let local = try local(host, request.route, request.wanted) { return local }
     let isWatched = metrics.isCollected || tracer != nil
     let began = isWatched ? clock.now : ResolverInstant(nanoseconds: 0)
@@ -28,10 +27,11 @@ extension Resolver {
   }
 
   func request(
-    _ host: HostName, _ options: LookupOptions, _ configuration: ResolverConfiguration
+    _ host: HostName, _ options: LookupOptions, _ settings: ResolverSettings
   ) -> LookupRequest {
     LookupRequest(
-      host: host, wanted: options.families ?? configuration.families, route: configuration.localZones.route(host),
+      host: host, wanted: options.families ?? settings.configuration.families,
+      route: settings.configuration.localZones.route(host),
       expired: options.expired, timeout: options.timeout, purpose: options.purpose, prefersIPv6: prefersIPv6)
   }
 
@@ -40,7 +40,7 @@ extension Resolver {
   /// Neither the cache nor its failures count, and nothing is remembered. Pins and names that never leave this machine are
   /// what they always are. Callers who ask at the same time share one query.
   func resolveWithSystemDNS(_ host: HostName, options: LookupOptions) async throws(DirectDNSError) -> Resolution {
-    let request = request(host, options, settings.configuration)
+    let request = request(host, options, settings)
     if request.route != .system, let local = try local(host, request.route, request.wanted) { return local }
     let number = lookups.tell { $0.askSystemAlone(request, at: $1) }
     return try await lookups.outcome(of: number).result.get()

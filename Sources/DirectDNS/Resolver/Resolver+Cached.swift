@@ -72,7 +72,7 @@ extension Resolver {
 
   @inline(never)
   func cachedSlowly(_ host: HostName, _ options: LookupOptions) -> Resolution? {
-    let request = request(host, options, settings.configuration)
+    let request = request(host, options, settings)
     let (wanted, route) = (request.wanted, request.route)
     if let local = try? local(host, route, wanted) { return local }
     guard route == .providers || route == .system else { return nil }

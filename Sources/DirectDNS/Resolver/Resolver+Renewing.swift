@@ -21,7 +21,7 @@ extension Resolver {
   func renew(_ host: HostName, _ families: AddressFamilies?, isPatient: Bool) async throws(DirectDNSError) -> Renewal {
     let options = LookupOptions(families: families)
     if let found = fresh(host, options) { return Renewal(resolution: found, wasAsked: false) }
-    let request = request(host, options, settings.configuration)
+    let request = request(host, options, settings)
     if let local = try local(host, request.route, request.wanted) { return Renewal(resolution: local, wasAsked: false) }
     let number = lookups.tell { $0.renew(request, isPatient: isPatient, at: $1) }
     let outcome = await lookups.outcome(of: number)

@@ -12,10 +12,7 @@ struct StateMachineTests {
     var actions: [Int] = []
     var wake: ResolverInstant?
 
-    mutating func takeActions() -> [Int] {
-      defer { actions = [] }
-      return actions
-    }
+    mutating func takeActions(into taken: inout [Int]) { swap(&taken, &actions) }
 
     /// From a hundred on.
     static func resumes(_ action: Int) -> Bool { action >= 100 }
@@ -91,7 +88,8 @@ struct StateMachineTests {
     let runner = MachineRunner(Echo(), clock: clock)
     let woken = Watched(0)
     for seconds in [5.0, 3, 4, 3] {
-      runner.tell({ machine, _ in machine.wake = Sample.at(seconds) }, perform: { _ in }) { woken.change { $0 += 1 } }
+      runner.tell(
+        { machine, _ in machine.wake = Sample.at(seconds) }, perform: { _ in }, wake: { woken.change { $0 += 1 } })
     }
     await clock.waitForSleepers()
     #expect(await ProcessState.eventually { clock.sleeperCount == 1 })

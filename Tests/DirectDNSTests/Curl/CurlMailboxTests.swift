@@ -10,7 +10,11 @@ struct CurlMailboxTests {
     #expect(!mailbox.take(into: &commands))
     mailbox.stop()
     #expect(!mailbox.mayWait())
-    #expect(!mailbox.post(.start(CurlJob(.sample("http://127.0.0.1:1/")) { _ in })))
+    #expect(!mailbox.post(.start(CurlJob(.sample("http://127.0.0.1:1/"), for: Nobody()))))
     #expect(mailbox.take(into: &commands) && commands.isEmpty)
+  }
+
+  private final class Nobody: CurlRecipient {
+    func receive(_ jobs: ArraySlice<CurlJob>) {}
   }
 }

@@ -296,7 +296,7 @@ struct LookupSimulation {
   }
 
   private mutating func send(
-    _ number: Int, _ endpoint: EndpointState, _ subject: QueryMachine.Subject, _ timeout: Duration
+    _ number: Int, _ endpoint: Endpoint, _ subject: QueryMachine.Subject, _ timeout: Duration
   ) throws(Fault) {
     queries += 1
     try expect(!isShutDown, "a query was sent after the end")

@@ -2,7 +2,7 @@
 @testable import DirectDNSTesting
 
 /// The servers' machine with a scripted transport around it, and no cache before it.
-final class QueryLaboratory: Sendable {
+final class QueryLaboratory: QueryRecipient {
   private let runner: MachineRunner<QueryMachine>
   private let sender: QuerySender
   private let transport: ScriptedTransport
@@ -19,20 +19,22 @@ final class QueryLaboratory: Sendable {
   }
 
   private func tell<Result>(_ event: (inout QueryMachine, ResolverInstant) -> Result) -> Result {
-    runner.tell(event, perform: perform) { [weak self] in self?.tell { $0.timePassed(at: $1) } }
+    runner.tell(event, perform: perform, wake: { [weak self] in self?.tell { $0.timePassed(at: $1) } })
   }
 
   private func perform(_ action: QueryMachine.Action) {
     switch action {
     case .send(let number, let endpoint, let subject, let timeout, let isRaced):
-      sender.send(number, to: endpoint, subject, timeout: timeout, isRaced: isRaced) { [self] reply in
-        tell { $0.ended(number, reply, at: $1) }
-      }
+      sender.send(number, to: endpoint, subject, timeout: timeout, isRaced: isRaced, for: self)
     case .cancel(let number): sender.cancel(number)
     case .finished(let number, let outcome):
       waiting.withLock { $0.callers.removeValue(forKey: number) }?.resume(returning: outcome)
     case .finishedBatch, .ended, .waits, .breaker, .opened: break
     }
+  }
+
+  func ended(_ replies: [QueryReply]) {
+    tell { machine, now in for reply in replies { machine.ended(reply.number, reply.reply, at: now) } }
   }
 
   /// Asks a question and waits for what comes of it.

@@ -1,0 +1,71 @@
+/// The header fields of a response that matter to DNS, taken from its lines as libcurl hands them over: a pure value.
+///
+/// Of several of one name the first counts. Those of interim responses and trailers do not.
+struct CurlResponseFields: Sendable {
+  private(set) var contentType: String?
+  private(set) var age: String?
+  private(set) var cacheControl: String?
+  private(set) var retryAfter: String?
+  /// The content type of the response before: nearly always that of the next one too, which is not made again then.
+  private var likelyType: String?
+  private var isOver = false
+
+  /// Forgets what came: the next response begins.
+  mutating func begin() {
+    let likely = contentType ?? likelyType
+    self = CurlResponseFields()
+    likelyType = likely
+  }
+
+  /// Takes a line: a status line, a field, or the empty line behind them.
+  mutating func take(_ line: Span<UInt8>) {
+    guard line.count > 2 else {
+      isOver = true
+      return
+    }
+    // A field is told by where its colon stands before its name is looked at: most are none of these.
+    switch ASCII.lowercased(line[0]) {
+    case UInt8(ascii: "a"): if Self.isField(line, 3), age == nil { age = text(line, Self.age) }
+    case UInt8(ascii: "c"):
+      if Self.isField(line, 12), contentType == nil { contentType = text(line, Self.contentType) }
+      if Self.isField(line, 13), cacheControl == nil { cacheControl = text(line, Self.cacheControl) }
+    case UInt8(ascii: "r"): if Self.isField(line, 11), retryAfter == nil { retryAfter = text(line, Self.retryAfter) }
+    case UInt8(ascii: "h"): if Self.begins(line, with: Self.status) { begin() }
+    default: break
+    }
+  }
+
+  private static let age = Array("age:".utf8)
+  private static let contentType = Array("content-type:".utf8)
+  private static let cacheControl = Array("cache-control:".utf8)
+  private static let retryAfter = Array("retry-after:".utf8)
+  private static let status = Array("http/".utf8)
+
+  private static func isField(_ line: Span<UInt8>, _ colon: Int) -> Bool {
+    line.count > colon && line[colon] == ASCII.colon
+  }
+
+  /// The value of a field of that name; nil for any other line.
+  private func text(_ line: Span<UInt8>, _ name: [UInt8]) -> String? {
+    guard !isOver, Self.begins(line, with: name) else { return nil }
+    var (start, end) = (name.count, line.count)
+    while start < end, line[start] <= ASCII.space { start += 1 }
+    while start < end, line[end - 1] <= ASCII.space { end -= 1 }
+    let value = line.extracting(start..<end)
+    if let likelyType, Self.isSame(likelyType.utf8.span, value) { return likelyType }
+    if let text = try? UTF8Span(validating: value) { return String(copying: text) }
+    return String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
+  }
+
+  private static func begins(_ line: Span<UInt8>, with name: [UInt8]) -> Bool {
+    guard line.count >= name.count else { return false }
+    for index in name.indices where ASCII.lowercased(line[index]) != name[index] { return false }
+    return true
+  }
+
+  private static func isSame(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
+    guard one.count == other.count else { return false }
+    for index in one.indices where one[index] != other[index] { return false }
+    return true
+  }
+}

@@ -1,0 +1,47 @@
+import Testing
+
+@testable import DirectDNS
+
+struct CurlResponseFieldsTests {
+  private func fields(_ lines: String..., after before: CurlResponseFields = .init()) -> [String?] {
+    var fields = before
+    fields.begin()
+    for line in lines { fields.take(Array((line + "\r\n").utf8).span) }
+    return [fields.contentType, fields.age, fields.cacheControl, fields.retryAfter]
+  }
+
+  @Test func `the fields that matter to DNS are taken, and no others`() {
+    #expect(
+      fields("HTTP/2 200", "server: x", "content-length: 5", "content-type: application/dns-message", "age: 3", "")
+        == ["application/dns-message", "3", nil, nil])
+    #expect(
+      fields("HTTP/1.1 429 No", "RETRY-AFTER:  7 ", "Cache-Control:\tmax-age=9, public", "Content-Type:text/html")
+        == ["text/html", nil, "max-age=9, public", "7"])
+    #expect(fields("HTTP/2 200", "ages: 3", "ag: 3", "cache-contro!: x", "content-typ:: x") == [nil, nil, nil, nil])
+    #expect(fields("HTTP/2 200", "age:", "content-type: \u{e9}") == ["\u{e9}", "", nil, nil])
+  }
+
+  @Test func `bytes that are no UTF-8 are replaced`() {
+    var fields = CurlResponseFields()
+    fields.take(Array("age: ".utf8 + [0xff, 0x0d, 0x0a]).span)
+    #expect(fields.age == "\u{fffd}")
+  }
+
+  @Test func `of several of one name the first counts`() {
+    #expect(fields("HTTP/2 200", "age: 1", "age: 2") == [nil, "1", nil, nil])
+  }
+
+  @Test func `interim responses and trailers do not count`() {
+    #expect(
+      fields("HTTP/1.1 103 Early", "age: 1", "", "HTTP/1.1 200 OK", "content-type: a/b", "", "age: 2")
+        == ["a/b", nil, nil, nil])
+  }
+
+  @Test func `a response has nothing of the one before`() {
+    var first = CurlResponseFields()
+    for line in ["HTTP/2 200\r\n", "content-type: a/b\r\n", "age: 1\r\n", "\r\n"] { first.take(Array(line.utf8).span) }
+    #expect(fields("HTTP/2 200", after: first) == [nil, nil, nil, nil])
+    #expect(fields("HTTP/2 200", "content-type: a/b", after: first) == ["a/b", nil, nil, nil])
+    #expect(fields("HTTP/2 200", "content-type: a/c", after: first) == ["a/c", nil, nil, nil])
+  }
+}
