@@ -67,6 +67,8 @@ internal import CDirectDNSCares
     unsafe ares_destroy(handle)
   }
 
+  /// Lookups under way, those included that nobody waits for.
+  var count: Int { contexts.count }
   var isIdle: Bool { contexts.isEmpty }
 
   // MARK: Lookups

@@ -1,4 +1,5 @@
 internal import CDirectDNSCares
+internal import DequeModule
 
 /// The one thread that asks the system's DNS: all lookups under way share it.
 ///
@@ -85,7 +86,15 @@ private struct CaresThread {
   /// The channel that takes the next lookup of its kind.
   private var current: [CaresChannel.Kind: CaresChannel] = [:]
   private var channels: [CaresChannel] = []
+  /// Lookups that there is no room for yet, in the order of their arrival.
+  private var waiting = Deque<CaresQuery>()
+  /// None of those that wait is due before.
+  private var earliestDeadline = ResolverInstant(nanoseconds: .max)
   private let clock = SystemClock()
+
+  /// Lookups under way at once: a forwarder on a small network takes 150 (dnsmasq's `dns-forward-max`), and a socket's
+  /// buffer has to hold what comes back at once.
+  private static let limit = 128
 
   init(_ wakeUp: WakeUp, resolvConf: String?) {
     self.wakeUp = wakeUp
@@ -94,16 +103,35 @@ private struct CaresThread {
 
   mutating func run(_ loop: CaresLoop) {
     while true {
-      let queries = loop.take()
-      if !queries.isEmpty { start(queries) }
+      for query in loop.take() {
+        waiting.append(query)
+        earliestDeadline = min(earliestDeadline, query.deadline)
+      }
       let now = clock.now
-      let due = channels.reduce(ResolverInstant(nanoseconds: .max)) { min($0, $1.settle(at: now)) }
-      let isIdle = channels.allSatisfy(\.isIdle)
+      startWaiting(at: now)
+      let due = channels.reduce(earliestDeadline) { min($0, $1.settle(at: now)) }
+      let isIdle = channels.allSatisfy(\.isIdle) && waiting.isEmpty
       // A millisecond is not cut short, or the rest of it would be a busy wait.
       let patience = isIdle ? loop.idleMilliseconds : Int32(clamping: (due - now).wholeMilliseconds + 1)
       if !wait(patience), isIdle, loop.mayEnd() { break }
     }
     for channel in channels { channel.close() }
+  }
+
+  /// Begins as many lookups as there is room for, and ends those that waited too long.
+  private mutating func startWaiting(at now: ResolverInstant) {
+    var room = Self.limit - channels.reduce(0) { $0 + $1.count }
+    var next: [CaresQuery] = []
+    while room > 0, let query = waiting.popFirst() {
+      guard !query.isOver else { continue }
+      next.append(query)
+      room -= 1
+    }
+    if !next.isEmpty { start(next) }
+    guard earliestDeadline <= now || waiting.isEmpty else { return }
+    for query in waiting where query.deadline <= now { query.finish(.failure(.timedOut)) }
+    waiting.removeAll(where: \.isOver)
+    earliestDeadline = waiting.reduce(ResolverInstant(nanoseconds: .max)) { min($0, $1.deadline) }
   }
 
   private mutating func start(_ queries: [CaresQuery]) {

@@ -7,7 +7,7 @@ import Testing
 /// The one thread against name servers on loopback.
 @Suite(.timeLimit(.minutes(1)))
 struct CaresLoopTests {
-  private static let names = (0..<200).map { "host\($0).shop.test" }
+  private static let names = (0..<600).map { "host\($0).shop.test" }
   private static let records = RecordTable { table in
     for (number, name) in names.enumerated() { table.add(name, [.ipv4(0xC000_0200 + UInt32(number))], ttl: 60) }
   }
@@ -32,7 +32,7 @@ struct CaresLoopTests {
     }
   }
 
-  @Test func `hundreds of lookups in flight have one thread, and each gets its own answer`() async {
+  @Test func `hundreds of lookups have one thread, 128 of them at a time, and each gets its own answer`() async {
     await #expect(processExitsWith: .success) {
       let server = try await FakeNameServer.start(records: CaresLoopTests.records)
       let loop = CaresLoop()
@@ -42,11 +42,12 @@ struct CaresLoopTests {
       let asked = server.queries.count
       server.misbehave(.hold)
       async let found = CaresLoopTests.lookUpAll(at: server, by: loop)
-      await server.waitForQueries(asked + 200)
+      await server.waitForQueries(asked + 128)
       #expect(ProcessState.threads < before + 20)
+      #expect(Set(server.queries.dropFirst(asked).map(\.name)).count == 128)
       server.behave()
       server.release()
-      #expect(await found == 200)
+      #expect(await found == 600)
       await server.stop()
     }
   }
@@ -85,6 +86,18 @@ struct CaresLoopTests {
     // What is asked later is the first that comes.
     _ = await Self.lookup("host2.shop.test", at: server).run(by: loop)
     #expect(server.queries.allSatisfy { $0.name == "host2.shop.test" } || server.queries.count == 2)
+    await server.stop()
+  }
+
+  @Test func `those that wait for their turn wait no longer than their time`() async throws {
+    let server = try await FakeNameServer.start(records: Self.records)
+    server.misbehave(.drop)
+    let loop = CaresLoop()
+    let tasks = Self.names.prefix(300).enumerated().map { number, name in
+      Task { await Self.lookup(name, at: server, timeout: number < 200 ? 400 : 200).run(by: loop) }
+    }
+    for task in tasks { #expect(await task.value == .failure(.timedOut)) }
+    #expect(Set(server.queries.map(\.name)).count <= 128)
     await server.stop()
   }
 
