@@ -129,4 +129,50 @@ struct BootstrapTests {
     #expect(try await addresses(bootstrap, provider) == ["192.0.2.53"])
     #expect(system.count == 2)
   }
+
+  @Test func `one of several who wait leaves alone`() async throws {
+    system.answer(Script.addresses("192.0.2.53", after: .seconds(1)))
+    let provider = provider("https://dns.example/")
+    let callers = (0..<3).map { _ in
+      Task.immediate { [bootstrap] in try await bootstrap.endpoint(provider, timeout: .seconds(3)).addresses }
+    }
+    await clock.waitForSleepers()
+    callers[1].cancel()
+    await #expect(throws: ProviderFailure.self) { try await callers[1].value }
+    for _ in 0..<2 {
+      await clock.waitForSleepers()
+      clock.advance(by: .seconds(1))
+    }
+    for caller in [callers[0], callers[2]] { #expect(try await caller.value == Sample.addresses("192.0.2.53")) }
+    #expect(system.count == 2)
+  }
+
+  @Test func `a caller who was cancelled before waits for nothing`() async {
+    system.answer(Script.addresses("192.0.2.53", after: .seconds(1)))
+    let provider = provider("https://dns.example/")
+    let caller = Task.immediate { [bootstrap] in
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return try await bootstrap.endpoint(provider, timeout: .seconds(3)).addresses
+    }
+    let failure = await #expect(throws: ProviderFailure.self) { try await caller.value }
+    #expect(failure?.kind == .cancelled)
+  }
+
+  @Test func `different names never wait for one another`() async throws {
+    system.answer { question in
+      question.host == Sample.name("slow.example")
+        ? Script.addresses("192.0.2.1", after: .seconds(1))(question) : Script.addresses("192.0.2.2")(question)
+    }
+    let slow = provider("https://slow.example/")
+    let waiting = Task.immediate { [bootstrap] in
+      try await bootstrap.endpoint(slow, timeout: .seconds(3)).addresses
+    }
+    await clock.waitForSleepers()
+    #expect(try await addresses(bootstrap, provider("https://quick.example/")) == ["192.0.2.2"])
+    for _ in 0..<2 {
+      await clock.waitForSleepers()
+      clock.advance(by: .seconds(1))
+    }
+    #expect(try await waiting.value == Sample.addresses("192.0.2.1"))
+  }
 }
