@@ -12,14 +12,17 @@ enum HouseRules {
     ["HTTP"],
     ["Providers"],
     ["Cache"],
+    ["Stores"],
     ["Lookups"],
+    ["Telemetry"],
     ["Resolver"],
     ["Warmup"],
     ["Client"],
+    ["Diagnostics"],
   ]
 
   static let pureWing: Set<String> = ["Policy", "Cookies", "Rewriting", "Pool"]
-  static let askingWing: Set<String> = ["HTTP", "Providers", "Cache", "Lookups", "Resolver", "Warmup"]
+  static let askingWing: Set<String> = ["HTTP", "Providers", "Cache", "Stores", "Lookups", "Resolver", "Warmup"]
 
   /// The folders whose types a folder may name, besides its own.
   static func floorsOpen(to folder: String) -> Set<String> {

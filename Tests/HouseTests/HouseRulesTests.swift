@@ -114,8 +114,8 @@ struct HouseRulesTests {
   @Test(
     arguments: [
       ("CDirectDNSCurl", "Cares/A"), ("CDirectDNSCares", "Curl/A"), ("CDirectDNSIDN", "Model/HostName"),
-      ("CDirectDNSPSL", "Cookies/CookieJar"), ("CDirectDNSSQLite", "Cache/AnswerStore"),
-      ("CDirectDNSHiredis", "Cache/AnswerStore"),
+      ("CDirectDNSPSL", "Cookies/CookieJar"), ("CDirectDNSSQLite", "Stores/AnswerStore"),
+      ("CDirectDNSHiredis", "Stores/AnswerStore"),
     ])
   func `a C module is imported in its own place alone`(module: String, file: String) {
     for line in ["import \(module)", "internal import \(module)", "import struct \(module).Thing"] {

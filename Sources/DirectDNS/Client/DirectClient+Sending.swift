@@ -17,7 +17,10 @@ extension DirectClient {
     let watch = telemetry.begin(&request, url, hop: hop)
     do {
       let response = try await sendOnce(request, url, body, call, watch: watch)
-      watch.end(response)
+      let connection = response.connection
+      watch.end(
+        status: response.status.code, version: connection.httpVersion, address: connection.remoteAddress,
+        port: connection.remotePort, isReused: connection.isReused)
       return response
     } catch {
       watch.end(error)
@@ -51,14 +54,14 @@ extension DirectClient {
         }
         response.body.discard()
         target.dropExpectation()
-        telemetry.repeats(.expectation)
+        telemetry.retries(.expectation)
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
         report(failure.attempts, place)
         guard history.allows(failure, isRetryable: place.isRetryable, canBeReplayed: body.kind != .oneShot) else {
           throw place.error(failure, others: target.others?.failure)
         }
-        telemetry.repeats(failure.wasRefused ? .refused : .connectionLost)
+        telemetry.retries(failure.wasRefused ? .refused : .connectionLost)
         let reason = failure.wasRefused ? "refused unprocessed" : failure.reason.text
         logger.debug("sent once more", metadata: ["origin": "\(place.origin)", "reason": "\(reason)"])
         if !failure.wasRefused { target.moveToEnd(failure.address) }
@@ -138,7 +141,7 @@ extension DirectClient {
 
   private func transferRequest(
     _ method: HTTPRequest.Method, _ target: RequestTarget, _ body: RequestBody, length: Int64?, _ call: Call,
-    _ spans: ConnectSpans?, isRetryable: Bool
+    _ spans: ConnectTelemetry?, isRetryable: Bool
   ) -> TransferRequest {
     let settings = call.settings
     let cookie = settings.configuration.cookies?.cookieHeader(

@@ -126,7 +126,7 @@ public final class CurlTransport: HTTPTransport {
     // sent and verified stays the URL's.
     let target = "\(network == 0 ? "\(url.host)" : "network\(network).invalid"):\(url.effectivePort)"
     return QueryPool(
-      origin: "\(url.scheme)://\(url.host):\(url.effectivePort)",
+      origin: "\(url.scheme.rawValue)://\(url.host):\(url.effectivePort)",
       addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.curlForm).joined(separator: ","),
       connectTo: network == 0 ? nil : "::" + target, usesTLS: url.scheme.isSecure,
       trust: pools.trust, width: Self.laneWidth, connections: pools.connections)

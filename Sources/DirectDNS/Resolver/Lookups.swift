@@ -142,7 +142,7 @@ final class Lookups: QueryRecipient {
 /// Tells logs, metrics and the observer what happens to lookups.
 struct LookupNews: Sendable {
   let upstreams: UpstreamReport
-  let metrics: ResolverMetrics
+  let metrics: ResolverTelemetry
   let store: StoreReport?
   let cache: AnswerCache
   let observer: (@Sendable (ResolverEvent) -> Void)?
@@ -151,7 +151,7 @@ struct LookupNews: Sendable {
   private let systemLogger = Logger(label: "directdns.system")
 
   init(
-    upstreams: UpstreamReport, metrics: ResolverMetrics, store: StoreReport?, cache: AnswerCache,
+    upstreams: UpstreamReport, metrics: ResolverTelemetry, store: StoreReport?, cache: AnswerCache,
     observer: (@Sendable (ResolverEvent) -> Void)?
   ) {
     self.upstreams = upstreams

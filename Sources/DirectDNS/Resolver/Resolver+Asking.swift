@@ -18,7 +18,7 @@ extension Resolver {
       return try await lookups.outcome(of: number).result.get()
     case .waiting(let number, nil):
       guard isWatched else { return try await lookups.outcome(of: number).result.get() }
-      let span = tracer.map { LookupSpan($0, host) }
+      let span = tracer.map { LookupTelemetry($0, host) }
       let result = await lookups.outcome(of: number).result
       metrics.waited(result, clock.now - began)
       span?.end(result)

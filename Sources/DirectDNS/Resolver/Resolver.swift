@@ -13,8 +13,8 @@ public final class Resolver: Sendable {
   let known: KnownAnswers
   let lookups: Lookups
   let news: LookupNews
-  let metrics = ResolverMetrics()
-  let tracer = LookupSpan.tracer
+  let metrics = ResolverTelemetry()
+  let tracer = LookupTelemetry.tracer
   let store: StoreLink?
   let storeReport: StoreReport?
   let sources = SourceNames()

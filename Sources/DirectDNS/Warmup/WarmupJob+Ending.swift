@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import Logging
 
 /// The end of a job: its report, who is let through, and what logs and metrics hear.
@@ -65,5 +66,19 @@ extension WarmupJob {
     logger.warning(
       "the cache has no room for all names: raise its capacity",
       metadata: ["names": "\(report.answered)", "capacity": "\(resolver.configuration.capacity)"])
+  }
+}
+
+extension WarmupTelemetry {
+  /// Counters of a factory; by default the process's own, which has to be set up before.
+  init(factory: any MetricsFactory = MetricsSystem.factory) {
+    self.init(outcomes: WarmupOutcome.Kind.allCases.map(\.rawValue), factory: factory)
+  }
+
+  func note(_ outcome: WarmupOutcome) { note(outcome.kind.rawValue, isExpired: outcome.isExpired) }
+
+  func ended(_ report: WarmupReport, isReady: Bool) {
+    note(WarmupOutcome.Kind.unfinished.rawValue, count: report.unfinished)
+    ended(after: report.durationMs, readiness: !isReady ? 0 : report.standing == .complete ? 1 : 0.5)
   }
 }

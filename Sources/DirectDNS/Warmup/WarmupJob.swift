@@ -43,7 +43,7 @@ public final class WarmupJob: Sendable {
   }
 
   let clock: any ResolverClock
-  let metrics: WarmupMetrics
+  let metrics: WarmupTelemetry
   let state: Locked<State>
   let logger = Logger(label: "directdns.warmup")
 
@@ -54,10 +54,10 @@ public final class WarmupJob: Sendable {
   ///   - resolver: whose cache becomes warm.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
   public convenience init(_ plan: WarmupPlan, resolver: Resolver) throws(DirectDNSError) {
-    try self.init(plan, resolver: resolver, metrics: WarmupMetrics())
+    try self.init(plan, resolver: resolver, metrics: WarmupTelemetry())
   }
 
-  init(_ plan: WarmupPlan, resolver: Resolver, metrics: WarmupMetrics) throws(DirectDNSError) {
+  init(_ plan: WarmupPlan, resolver: Resolver, metrics: WarmupTelemetry) throws(DirectDNSError) {
     try plan.validate()
     self.plan = plan
     self.resolver = resolver

@@ -5,11 +5,11 @@ import Testing
 @testable import DirectDNSTesting
 
 @Suite(.timeLimit(.minutes(1)))
-struct ResolverMetricsTests {
+struct ResolverTelemetryTests {
   private let metrics = RecordingMetrics()
 
   @Test func `nothing is collected while the program has no metrics system, and counting is harmless`() {
-    let metrics = ResolverMetrics()
+    let metrics = ResolverTelemetry()
     #expect(!metrics.isCollected)
     for freshness in Resolution.Freshness.allCases { metrics.hit(freshness) }
     metrics.missed()

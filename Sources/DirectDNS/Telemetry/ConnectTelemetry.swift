@@ -3,7 +3,7 @@ internal import Tracing
 /// The spans of one transfer's connections, from the dialling of each address to the end of its TLS handshake.
 ///
 /// Told by the loop's thread; a connection that stood makes none.
-final class ConnectSpans: Sendable {
+final class ConnectTelemetry: Sendable {
   private let tracer: any Tracer
   private let parent: ServiceContext
   private let port: UInt16

@@ -3,7 +3,7 @@ internal import Tracing
 /// The span of a lookup that has to wait, where the process has a tracer.
 ///
 /// What the cache answers at once makes none.
-struct LookupSpan: Sendable {
+struct LookupTelemetry: Sendable {
   private let span: any Span
 
   /// Begins it, below the span that the caller's task is in.

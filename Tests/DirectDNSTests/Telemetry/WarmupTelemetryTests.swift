@@ -3,10 +3,10 @@ import Testing
 
 @testable import DirectDNS
 
-struct WarmupMetricsTests {
+struct WarmupTelemetryTests {
   @Test func `names are counted by outcome, and the end is told`() {
     let factory = Recording()
-    let metrics = WarmupMetrics(factory: factory)
+    let metrics = WarmupTelemetry(factory: factory)
     for kind in [DirectDNSError.Code.nameNotFound, .timedOut, .timedOut] {
       metrics.note(
         WarmupOutcome(

@@ -10,7 +10,7 @@ struct ClientTelemetry: Sendable {
 
   /// Spans and metrics of the process's own systems, which have to be set up before the client is made.
   init() {
-    tracer = LookupSpan.tracer
+    tracer = LookupTelemetry.tracer
     metrics = MetricSource()
   }
 
@@ -47,7 +47,7 @@ struct ClientTelemetry: Sendable {
   }
 
   /// Why a request is sent once more.
-  enum Repetition: String {
+  enum Retry: String {
     /// The server refused it unprocessed.
     case refused
     /// The connection ended before a response came.
@@ -56,7 +56,7 @@ struct ClientTelemetry: Sendable {
     case expectation
   }
 
-  func repeats(_ reason: Repetition) { metrics.count(.repetitions, reason.rawValue) }
+  func retries(_ reason: Retry) { metrics.count(.repetitions, reason.rawValue) }
 
   /// One request that is watched.
   struct Watch: Sendable {
@@ -66,10 +66,10 @@ struct ClientTelemetry: Sendable {
     fileprivate let method: String
     fileprivate let metrics: MetricSource
 
-    /// The spans of the connections that one exchange tries to make, if there is a tracer.
-    func connecting(to port: UInt16) -> ConnectSpans? {
+    /// The spans of the connections that one transfer tries to make, if there is a tracer.
+    func connecting(to port: UInt16) -> ConnectTelemetry? {
       guard let tracer, let span else { return nil }
-      return ConnectSpans(tracer, below: span.context, port: port)
+      return ConnectTelemetry(tracer, below: span.context, port: port)
     }
 
     /// Runs what belongs below the request's span.
@@ -83,21 +83,21 @@ struct ClientTelemetry: Sendable {
       return try result.get()
     }
 
-    /// The response's head has come.
-    func end(_ response: DirectResponse) {
+    /// The response's head has come, over that connection.
+    func end(status: Int, version: Int, address: IPAddress?, port: UInt16, isReused: Bool) {
       if let span {
-        span.attributes["http.response.status_code"] = response.status.code
-        span.attributes["network.protocol.version"] = response.connection.httpVersion == 2 ? "2" : "1.1"
-        span.attributes["network.peer.address"] = response.connection.remoteAddress?.description
-        span.attributes["network.peer.port"] = Int(response.connection.remotePort)
-        if response.status.code >= 400 {
-          span.attributes["error.type"] = "\(response.status.code)"
+        span.attributes["http.response.status_code"] = status
+        span.attributes["network.protocol.version"] = version == 2 ? "2" : "1.1"
+        span.attributes["network.peer.address"] = address?.description
+        span.attributes["network.peer.port"] = Int(port)
+        if status >= 400 {
+          span.attributes["error.type"] = "\(status)"
           span.setStatus(SpanStatus(code: .error))
         }
         span.end()
       }
-      count(outcome: "\(response.status.code / 100)xx")
-      metrics.count(.connections, response.connection.isReused ? "reused" : "opened")
+      count(outcome: "\(status / 100)xx")
+      metrics.count(.connections, isReused ? "reused" : "opened")
     }
 
     /// There is no response.

@@ -130,7 +130,7 @@ struct MetricTableTests {
   }
 
   private func useWarmup() {
-    let metrics = WarmupMetrics()
+    let metrics = WarmupTelemetry()
     let error = DirectDNSError(.nameNotFound, "")
     metrics.note(WarmupOutcome(host: Laboratory.host, result: .failure(error), tries: 1, duration: .zero))
     metrics.ended(WarmupReport(minimum: .all), isReady: true)
@@ -152,7 +152,7 @@ struct MetricTableTests {
     let bold = try DirectClient(configuration, resolver: Resolver(resolving))
     for _ in 0..<2 { _ = try await bold.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text() }
     await #expect(throws: DirectDNSError.self) { try await bold.execute(ClientFixture.get("http://shop.test:1/")) }
-    for reason in [ClientTelemetry.Repetition.refused, .connectionLost, .expectation] { bold.telemetry.repeats(reason) }
+    for reason in [ClientTelemetry.Retry.refused, .connectionLost, .expectation] { bold.telemetry.retries(reason) }
     await bold.shutDown()
     await origin.stop()
   }

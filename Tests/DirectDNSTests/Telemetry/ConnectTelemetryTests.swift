@@ -3,13 +3,13 @@ import Tracing
 
 @testable import DirectDNS
 
-struct ConnectSpansTests {
+struct ConnectTelemetryTests {
   private let tracer = RecordingTracer()
   private let first = Sample.address("192.0.2.1")
   private let second = Sample.address("2001:db8::1")
 
   private func spans(after events: [CurlEvent]) -> [RecordedSpan] {
-    let spans = ConnectSpans(tracer, below: .topLevel, port: 443)
+    let spans = ConnectTelemetry(tracer, below: .topLevel, port: 443)
     for event in events { spans.note(event) }
     return tracer.spans.withLock { $0 }
   }
@@ -37,7 +37,7 @@ struct ConnectSpansTests {
   }
 
   @Test func `what is under way when nobody waits any more is cancelled`() {
-    let spans = ConnectSpans(tracer, below: .topLevel, port: 443)
+    let spans = ConnectTelemetry(tracer, below: .topLevel, port: 443)
     spans.note(.connecting(first))
     spans.endAll()
     spans.endAll()

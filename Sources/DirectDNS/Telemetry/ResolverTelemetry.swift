@@ -3,7 +3,7 @@ internal import CoreMetrics
 /// Counts what became of lookups and of the cache.
 ///
 /// Nothing is counted while nobody collects: a cached lookup takes some 60 ns.
-struct ResolverMetrics: Sendable {
+struct ResolverTelemetry: Sendable {
   let isCollected: Bool
   private let source: MetricSource
   /// At hand for the hot path, in the order of the cases.

@@ -5,7 +5,7 @@ import Tracing
 @testable import DirectDNSTesting
 
 @Suite(.timeLimit(.minutes(1)))
-struct LookupSpanTests {
+struct LookupTelemetryTests {
   private let tracer = RecordingTracer()
 
   @Test func `a lookup that waits has a span, and one that does not has none`() async throws {
@@ -32,5 +32,5 @@ struct LookupSpanTests {
     #expect(span.hasEnded && span.attributes.text("error.type") == "nameNotFound")
   }
 
-  @Test func `without a tracer there is none`() { #expect(LookupSpan.tracer == nil) }
+  @Test func `without a tracer there is none`() { #expect(LookupTelemetry.tracer == nil) }
 }
