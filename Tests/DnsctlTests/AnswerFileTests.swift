@@ -18,12 +18,12 @@ import Testing
   }
 
   private func importing(_ lines: String..., into store: MemoryAnswerStore = MemoryAnswerStore()) async
-    -> World.Outcome
+    -> CommandFixture.Outcome
   {
-    var world = World()
-    world.store = store
-    world.input = ScriptedInput([lines.joined(separator: "\n")])
-    return await world.run(["cache", "import", "--store", "redis://cache.example"])
+    var fixture = CommandFixture()
+    fixture.store = store
+    fixture.input = ScriptedInput([lines.joined(separator: "\n")])
+    return await fixture.run(["cache", "import", "--store", "redis://cache.example"])
   }
 
   @Test func `is imported as it was, whatever kind of answer it is`() async throws {
@@ -35,9 +35,9 @@ import Testing
       return answer
     }
     store.write(answers)
-    var world = World()
-    world.store = store
-    let exported = await world.run(["cache", "export", "--store", "redis://cache.example"])
+    var fixture = CommandFixture()
+    fixture.store = store
+    let exported = await fixture.run(["cache", "export", "--store", "redis://cache.example"])
     #expect(exported.status == 0)
     let copy = MemoryAnswerStore()
     let outcome = await importing(exported.output, into: copy)
@@ -50,16 +50,16 @@ import Testing
     let store = MemoryAnswerStore()
     #expect(
       await importing(Self.head, Self.line(), Self.line(host: "old.example", age: 100_000), into: store).status == 0)
-    var world = World()
-    world.store = store
+    var fixture = CommandFixture()
+    fixture.store = store
     let path = folder.path + "/answers.jsonl"
-    let outcome = await world.run(["cache", "export", path, "--store", "redis://cache.example"])
-    #expect(outcome == World.Outcome(status: 0, output: "", errors: ""))
+    let outcome = await fixture.run(["cache", "export", path, "--store", "redis://cache.example"])
+    #expect(outcome == CommandFixture.Outcome(status: 0, output: "", errors: ""))
     let text = Self.head + "\n" + Self.line() + "\n"
     #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
-    _ = await World().run(["cache", "export", path, "--store", "/dev/null/answers.sqlite"])
+    _ = await CommandFixture().run(["cache", "export", path, "--store", "/dev/null/answers.sqlite"])
     #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
-    let elsewhere = await world.run(["cache", "export", "/dev/null/x", "--store", "redis://cache.example"])
+    let elsewhere = await fixture.run(["cache", "export", "/dev/null/x", "--store", "redis://cache.example"])
     #expect(elsewhere.status == 74)
     #expect(elsewhere.errors == "dnsctl: /dev/null/x cannot be written: Not a directory.\n")
   }
@@ -82,10 +82,10 @@ import Testing
     let newer = StoredAnswer(
       question, .addresses([.ipv4(0xc000_0209)]), provider: "other", asked: Self.now, expires: Self.now + .seconds(5),
       gone: Self.now + .seconds(500))
-    var world = World()
-    world.store = InterruptedStore(base: store, between: newer)
-    world.input = ScriptedInput([Self.head + "\n" + Self.line(address: "192.0.2.1", age: 1)])
-    let outcome = await world.run(["cache", "import", "--store", "redis://cache.example"])
+    var fixture = CommandFixture()
+    fixture.store = InterruptedStore(base: store, between: newer)
+    fixture.input = ScriptedInput([Self.head + "\n" + Self.line(address: "192.0.2.1", age: 1)])
+    let outcome = await fixture.run(["cache", "import", "--store", "redis://cache.example"])
     #expect(outcome.status == 0, "\(outcome)")
     #expect(store.read([question]) == [newer])
   }
@@ -152,13 +152,13 @@ import Testing
   @Test func `that is not there, or cannot be read, is an error`() async throws {
     let folder = try TestFolder()
     let store = ["--store", folder.path + "/a.db"]
-    let missing = await World().run(["cache", "import", "/missing.jsonl"] + store)
+    let missing = await CommandFixture().run(["cache", "import", "/missing.jsonl"] + store)
     #expect(
       missing
         == .init(status: 74, output: "", errors: "dnsctl: /missing.jsonl cannot be read: there is no such file.\n"))
-    var world = World()
-    world.input = ScriptedInput([], end: .failed("Is a directory"))
-    #expect(await world.run(["cache", "import"] + store).status == 74)
+    var fixture = CommandFixture()
+    fixture.input = ScriptedInput([], end: .failed("Is a directory"))
+    #expect(await fixture.run(["cache", "import"] + store).status == 74)
   }
 }
 
@@ -204,7 +204,9 @@ private struct InterruptedStore: AnswerStore {
 
   @Test func `that can be no name is a slip of the command line`() async {
     let folder = try? TestFolder()
-    let outcome = await World(environment: ["XDG_CACHE_HOME": folder?.path ?? ""]).run(["cache", "list", "b\u{fc}*"])
+    let outcome = await CommandFixture(environment: ["XDG_CACHE_HOME": folder?.path ?? ""]).run([
+      "cache", "list", "b\u{fc}*",
+    ])
     #expect(outcome.status == 64)
     #expect(outcome.errors.hasSuffix("See dnsctl cache list --help.\n"), "\(outcome.errors)")
   }

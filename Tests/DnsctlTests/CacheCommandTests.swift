@@ -4,10 +4,10 @@ import Testing
 @testable import DirectDNS
 @testable import dnsctl
 
-/// A store with an answer of every freshness and kind, as it stands at the world's wall clock.
-private struct CacheWorld {
+/// A store with an answer of every freshness and kind, as it stands at the fixture's wall clock.
+private struct CacheFixture {
   let store = MemoryAnswerStore()
-  var world = World(zone: ["www.example.com": .addresses(["192.0.2.20", "2001:db8::20"])])
+  var fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.20", "2001:db8::20"])])
 
   static let now = WallInstant(milliseconds: 1_700_000_000_000)
 
@@ -35,12 +35,12 @@ private struct CacheWorld {
   }
 
   /// Runs `dnsctl cache` on the store.
-  func run(_ arguments: String...) async -> World.Outcome { await run(arguments) }
+  func run(_ arguments: String...) async -> CommandFixture.Outcome { await run(arguments) }
 
-  func run(_ arguments: [String]) async -> World.Outcome {
-    var world = world
-    world.store = store
-    return await world.run(["cache"] + arguments + ["--store", "redis://cache.example"])
+  func run(_ arguments: [String]) async -> CommandFixture.Outcome {
+    var fixture = fixture
+    fixture.store = store
+    return await fixture.run(["cache"] + arguments + ["--store", "redis://cache.example"])
   }
 
   func isStored(_ name: String, _ family: IPAddress.Family = .ipv4) throws -> Bool {
@@ -50,7 +50,7 @@ private struct CacheWorld {
 
 @Suite struct `dnsctl cache list` {
   @Test func `shows every answer with its place in life, by name`() async throws {
-    let outcome = try await CacheWorld().run("list")
+    let outcome = try await CacheFixture().run("list")
     #expect(
       outcome.output == """
         NAME                       TYPE  TTL    FRESHNESS  AGE    SOURCE  ADDRESSES
@@ -62,7 +62,7 @@ private struct CacheWorld {
         xn--bcher-kva.example.net  A     90 s   fresh      10 s   google  nxdomain
 
         """)
-    #expect(outcome == World.Outcome(status: 0, output: outcome.output, errors: ""))
+    #expect(outcome == CommandFixture.Outcome(status: 0, output: outcome.output, errors: ""))
   }
 
   @Test(
@@ -91,19 +91,19 @@ private struct CacheWorld {
       ),
     ] as [([String], [String])])
   func `filters and sorts, and shows names alone, each once`(arguments: [String], names: [String]) async throws {
-    let outcome = try await CacheWorld().run(["list", "--format", "short"] + arguments)
+    let outcome = try await CacheFixture().run(["list", "--format", "short"] + arguments)
     #expect(outcome.output.split(separator: "\n").map(String.init) == names)
     #expect(outcome.status == 0)
   }
 
   @Test func `is a line of JSON for each answer`() async throws {
-    let outcome = try await CacheWorld().run("list", "--format", "json", "--family", "ipv6")
+    let outcome = try await CacheFixture().run("list", "--format", "json", "--family", "ipv6")
     #expect(
       outcome.output == """
         {"host":"www.example.com","type":"AAAA","addresses":["2001:db8::1"],"negative":null,"canonicalName":"web.example.net","provider":"google","asked":1699999920000,"expires":1700000020000,"gone":1700086420000,"ttl":20,"age":80,"freshness":"due"}
 
         """)
-    let negative = try await CacheWorld().run("list", "--format", "json", "--sort", "name", "xn--")
+    let negative = try await CacheFixture().run("list", "--format", "json", "--sort", "name", "xn--")
     #expect(negative.output.contains(#""addresses":null,"negative":"nameNotFound","canonicalName":null"#))
   }
 
@@ -116,37 +116,37 @@ private struct CacheWorld {
         #"{"host":"host-\#(number).example","type":"A","addresses":["192.0.2.1"],"provider":"a","asked":1700000000000,"expires":1700000100000,"gone":1700086500000}"#
         + "\n"
     }
-    var world = World()
-    world.input = ScriptedInput([lines])
-    #expect(await world.run(["cache", "import", "--store", path]).output.hasPrefix("1000 stored"))
-    let whole = World()
+    var fixture = CommandFixture()
+    fixture.input = ScriptedInput([lines])
+    #expect(await fixture.run(["cache", "import", "--store", path]).output.hasPrefix("1000 stored"))
+    let whole = CommandFixture()
     #expect(await whole.run(["cache", "list", "--store", path, "--format", "json"]).status == 0)
     #expect(whole.output.writes.count == 4)
     #expect(whole.output.text.split(separator: "\n").count == 1000)
-    let cut = World()
+    let cut = CommandFixture()
     cut.output.close(after: 1)
     #expect(await cut.run(["cache", "list", "--store", path, "--format", "json"]).status == 141)
   }
 
   @Test func `is coloured on a terminal alone`() async throws {
-    var world = try CacheWorld()
-    #expect(await !world.run("list").output.contains("\u{1b}"))
-    world.world.isTerminal = true
-    let coloured = await world.run("list").output
+    var fixture = try CacheFixture()
+    #expect(await !fixture.run("list").output.contains("\u{1b}"))
+    fixture.fixture.isTerminal = true
+    let coloured = await fixture.run("list").output
     #expect(coloured.contains("\u{1b}[32mfresh\u{1b}[0m") && coloured.contains("\u{1b}[33mstale\u{1b}[0m"))
   }
 
   @Test func `judges by the cache's times in the configuration file`() async throws {
-    var world = try CacheWorld()
-    world.world.files = ["/c.json5": "{ cache: { grace: 0, maximumStale: 100 } }"]
-    let outcome = await world.run("list", "--config", "/c.json5", "--format", "short", "--freshness", "gone")
+    var fixture = try CacheFixture()
+    fixture.fixture.files = ["/c.json5": "{ cache: { grace: 0, maximumStale: 100 } }"]
+    let outcome = await fixture.run("list", "--config", "/c.json5", "--format", "short", "--freshness", "gone")
     #expect(outcome.output == "old.example.org\nstale.example.org\n")
   }
 }
 
 @Suite struct `dnsctl cache show` {
   @Test func `tells everything about each family`() async throws {
-    let outcome = try await CacheWorld().run("show", "WWW.example.com.")
+    let outcome = try await CacheFixture().run("show", "WWW.example.com.")
     #expect(
       outcome.output == """
         www.example.com A
@@ -175,7 +175,7 @@ private struct CacheWorld {
   ])
   func `says of a name that is not stored, or is none, that it is so`(name: String, error: String) async throws {
     for command in ["show", "forget"] {
-      let outcome = try await CacheWorld().run(command, name, "stale.example.org")
+      let outcome = try await CacheFixture().run(command, name, "stale.example.org")
       #expect(outcome.status == 1)
       #expect(outcome.errors.hasPrefix(error), "\(outcome.errors)")
       #expect(outcome.output.hasPrefix("stale.example.org"))
@@ -187,30 +187,30 @@ private struct CacheWorld {
   private static let upstream = ["--provider", "google", "--no-system"]
 
   @Test func `asks about both families whatever is stored, and stores what is said`() async throws {
-    let world = try CacheWorld()
-    let outcome = await world.run(["refresh", "--format", "short", "www.example.com"] + Self.upstream)
+    let fixture = try CacheFixture()
+    let outcome = await fixture.run(["refresh", "--format", "short", "www.example.com"] + Self.upstream)
     #expect(outcome.status == 0)
     #expect(Set(outcome.output.split(separator: "\n")) == ["192.0.2.20", "2001:db8::20"])
-    #expect(world.world.transport.asked.withLock { $0 }.count == 2)
-    let shown = await world.run("show", "--format", "json", "www.example.com")
+    #expect(fixture.fixture.transport.asked.withLock { $0 }.count == 2)
+    let shown = await fixture.run("show", "--format", "json", "www.example.com")
     #expect(shown.output.contains(#""addresses":["192.0.2.20"]"#), "\(shown.output)")
     #expect(shown.output.contains(#""addresses":["2001:db8::20"]"#))
   }
 
   @Test func `leaves what is stored where the providers fail, with the status of resolve`() async throws {
-    var world = try CacheWorld()
-    world.world.zone = ["www.example.com": .failure(.timedOut)]
-    let outcome = await world.run(["refresh", "www.example.com"] + Self.upstream)
+    var fixture = try CacheFixture()
+    fixture.fixture.zone = ["www.example.com": .failure(.timedOut)]
+    let outcome = await fixture.run(["refresh", "www.example.com"] + Self.upstream)
     #expect(outcome.status == 2)
     #expect(outcome.output == "")
-    #expect(try world.isStored("www.example.com") && world.isStored("www.example.com", .ipv6))
-    #expect(await world.run(["refresh", "a b"] + Self.upstream).status == 1)
-    #expect(await world.run(["refresh", "x.onion"] + Self.upstream).status == 3)
+    #expect(try fixture.isStored("www.example.com") && fixture.isStored("www.example.com", .ipv6))
+    #expect(await fixture.run(["refresh", "a b"] + Self.upstream).status == 1)
+    #expect(await fixture.run(["refresh", "x.onion"] + Self.upstream).status == 3)
   }
 
   @Test func `ends with 74 where the store takes nothing`() async throws {
-    let world = World(zone: ["www.example.com": .addresses(["192.0.2.20"])])
-    let outcome = await world.run(
+    let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.20"])])
+    let outcome = await fixture.run(
       ["cache", "refresh", "--store", "/dev/null/answers.sqlite", "--family", "ipv4", "www.example.com"]
         + Self.upstream)
     #expect(outcome.status == 74)
@@ -221,40 +221,42 @@ private struct CacheWorld {
 
 @Suite struct `dnsctl cache forget and clear` {
   @Test func `remove both families of names, of standard input too`() async throws {
-    var world = try CacheWorld()
-    world.world.input = ScriptedInput(["www.example.com\nstale.example.org\n"])
-    let outcome = await world.run("forget", "-")
-    #expect(outcome == World.Outcome(status: 0, output: "www.example.com  A, AAAA\nstale.example.org  A\n", errors: ""))
-    #expect(try !world.isStored("www.example.com") && !world.isStored("www.example.com", .ipv6))
-    #expect(try world.isStored("grace.example.com"))
+    var fixture = try CacheFixture()
+    fixture.fixture.input = ScriptedInput(["www.example.com\nstale.example.org\n"])
+    let outcome = await fixture.run("forget", "-")
+    #expect(
+      outcome
+        == CommandFixture.Outcome(status: 0, output: "www.example.com  A, AAAA\nstale.example.org  A\n", errors: ""))
+    #expect(try !fixture.isStored("www.example.com") && !fixture.isStored("www.example.com", .ipv6))
+    #expect(try fixture.isStored("grace.example.com"))
   }
 
   @Test(arguments: [("y\n", true), (" YES \n", true), ("n\n", false), ("\n", false), ("", false), ("yeah\n", false)])
   func `ask a person first`(answer: String, isConfirmed: Bool) async throws {
-    var world = try CacheWorld()
-    world.world.isInputTerminal = true
-    world.world.input = ScriptedInput(answer.isEmpty ? [] : [answer])
-    let outcome = await world.run("clear")
+    var fixture = try CacheFixture()
+    fixture.fixture.isInputTerminal = true
+    fixture.fixture.input = ScriptedInput(answer.isEmpty ? [] : [answer])
+    let outcome = await fixture.run("clear")
     #expect(outcome.errors.hasPrefix("Forget 6 answers of memory? [y/N] "))
     #expect(outcome.output == (isConfirmed ? "6 answers forgotten\n" : ""))
     #expect(outcome.status == (isConfirmed ? 0 : 1))
-    #expect(try world.isStored("www.example.com") != isConfirmed)
+    #expect(try fixture.isStored("www.example.com") != isConfirmed)
   }
 
   @Test func `ask nobody where nobody is, and do nothing without --yes`() async throws {
-    let world = try CacheWorld()
-    let outcome = await world.run("clear")
+    let fixture = try CacheFixture()
+    let outcome = await fixture.run("clear")
     #expect(outcome.status == 64)
     #expect(outcome.errors.contains("add --yes"))
-    #expect(try world.isStored("www.example.com"))
-    #expect(await world.run("clear", "--yes").output == "6 answers forgotten\n")
-    #expect(try !world.isStored("www.example.com"))
+    #expect(try fixture.isStored("www.example.com"))
+    #expect(await fixture.run("clear", "--yes").output == "6 answers forgotten\n")
+    #expect(try !fixture.isStored("www.example.com"))
   }
 }
 
 @Suite struct `dnsctl cache stats` {
   @Test func `counts by family, freshness and source`() async throws {
-    let outcome = try await CacheWorld().run("stats")
+    let outcome = try await CacheFixture().run("stats")
     #expect(
       outcome.output == """
         store      memory
@@ -268,7 +270,7 @@ private struct CacheWorld {
         lines      397 B
 
         """)
-    let json = try await CacheWorld().run("stats", "--format", "json").output
+    let json = try await CacheFixture().run("stats", "--format", "json").output
     #expect(
       json == """
         {"store":"memory","path":null,"answers":6,"families":{"A":5,"AAAA":1},"freshness":{"fresh":2,"due":1,"grace":1,"stale":1,"gone":1},"negative":1,"sources":{"alidns":3,"google":3},"oldest":1699910000000,"newest":1700000000000,"lineBytes":397,"fileBytes":null}
@@ -286,7 +288,7 @@ private struct CacheWorld {
   func `is not made by looking into it`(command: [String]) async throws {
     let folder = try TestFolder()
     let path = folder.path + "/answers.sqlite"
-    let outcome = await World().run(["cache"] + command + ["--store", path])
+    let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
     #expect(outcome.status == 74)
     #expect(outcome.errors == "dnsctl: There is no store at \(path). Check the path.\n")
     #expect(!FileManager.default.fileExists(atPath: path))
@@ -295,13 +297,14 @@ private struct CacheWorld {
   @Test func `is the one in the cache folder unless one is named, and empty as long as it is not there`() async throws {
     let folder = try TestFolder()
     let environment = ["XDG_CACHE_HOME": folder.path]
-    #expect(await World(environment: environment).run(["cache", "list"]) == .init(status: 0, output: "", errors: ""))
+    #expect(
+      await CommandFixture(environment: environment).run(["cache", "list"]) == .init(status: 0, output: "", errors: ""))
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/directdns"))
-    let world = World(zone: ["www.example.com": .addresses(["192.0.2.1"])], environment: environment)
-    _ = await world.resolve(["--provider", "google", "--store", "sqlite", "--family", "ipv4", "www.example.com"])
-    let list = await World(environment: environment).run(["cache", "list", "--format", "short"])
+    let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.1"])], environment: environment)
+    _ = await fixture.resolve(["--provider", "google", "--store", "sqlite", "--family", "ipv4", "www.example.com"])
+    let list = await CommandFixture(environment: environment).run(["cache", "list", "--format", "short"])
     #expect(list.output == "www.example.com\n")
-    let stats = await World(environment: environment).run(["cache", "stats"])
+    let stats = await CommandFixture(environment: environment).run(["cache", "stats"])
     #expect(stats.output.contains("store      sqlite \(folder.path)/directdns/answers.sqlite\n"))
     #expect(stats.output.contains("\nfile       "))
   }
@@ -309,7 +312,7 @@ private struct CacheWorld {
   @Test(
     arguments: [(["--store", "memory"], 64, "--store: "), ([], 78, "DIRECTDNS_STORE: ")] as [([String], Int32, String)])
   func `cannot be memory`(arguments: [String], status: Int32, origin: String) async {
-    let outcome = await World(environment: ["DIRECTDNS_STORE": "memory"]).run(["cache", "list"] + arguments)
+    let outcome = await CommandFixture(environment: ["DIRECTDNS_STORE": "memory"]).run(["cache", "list"] + arguments)
     #expect(outcome.status == status)
     #expect(outcome.errors.hasPrefix("dnsctl: \(origin)A store in memory ends with its process"), "\(outcome.errors)")
   }
@@ -320,7 +323,7 @@ private struct CacheWorld {
     let path = folder.path + "/notes.txt"
     try "not yours".write(toFile: path, atomically: false, encoding: .utf8)
     for _ in 0..<2 {
-      let outcome = await World().run(["cache"] + command + ["--store", path])
+      let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
       #expect(outcome.status == 74)
       #expect(outcome.errors == "dnsctl: The store \"\(path)\" is no database. Choose another path.\n")
     }
@@ -334,7 +337,7 @@ private struct CacheWorld {
     try "another program's".write(toFile: folder.path + "/x", atomically: false, encoding: .utf8)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     for command in Self.commands {
-      let outcome = await World().run(["cache"] + command + ["--store", path])
+      let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
       #expect(outcome.status == 74, "\(command)")
       #expect(outcome.errors.contains("is no file that can be a database. Choose another path."), "\(outcome.errors)")
     }

@@ -39,16 +39,16 @@ import Testing
 }
 
 @Suite struct `Names of other scripts` {
-  private static let world = World(
+  private static let fixture = CommandFixture(
     zone: [
       "xn--fsqu00a.xn--0zwm56d": .missing,
       "xn--bcher-kva.example": .addresses(["192.0.2.1"], alias: "xn--bcher-kva.alias.example"),
     ])
 
-  private func run(_ arguments: [String]) async -> World.Outcome {
-    var world = World()
-    world.zone = Self.world.zone
-    return await world.run(arguments + ["--provider", "google", "--no-system"])
+  private func run(_ arguments: [String]) async -> CommandFixture.Outcome {
+    var fixture = CommandFixture()
+    fixture.zone = Self.fixture.zone
+    return await fixture.run(arguments + ["--provider", "google", "--no-system"])
   }
 
   private static let both = "例子.测试 (xn--fsqu00a.xn--0zwm56d)"

@@ -7,10 +7,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct CheckCommandTests {
-  private func world() -> World {
-    var world = World()
-    world.systemZone = ["example.com": .addresses(["192.0.2.1"])]
-    return world
+  private func fixture() -> CommandFixture {
+    var fixture = CommandFixture()
+    fixture.systemZone = ["example.com": .addresses(["192.0.2.1"])]
+    return fixture
   }
 
   private func provider(_ configuration: FakeProviderConfiguration = .init()) async throws -> FakeProvider {
@@ -20,7 +20,7 @@ struct CheckCommandTests {
   }
 
   /// The findings by what they are about.
-  private func findings(_ outcome: World.Outcome) throws -> [String: String] {
+  private func findings(_ outcome: CommandFixture.Outcome) throws -> [String: String] {
     let objects = try outcome.output.split(separator: "\n").map { line in
       try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     }
@@ -38,7 +38,7 @@ struct CheckCommandTests {
 
   @Test func `where all is well it says so and ends with 0`() async throws {
     let server = try await provider(.init(clock: StillClock()))
-    let outcome = await world().run(["check", "--provider", url(server)])
+    let outcome = await fixture().run(["check", "--provider", url(server)])
     #expect(outcome.status == 0 && outcome.errors == "")
     #expect(outcome.output.hasSuffix("\nAll is well.\n"))
     for line in ["ok    configuration", "ok    clock", "ok    IPv6", "ok    system DNS", "ok    store"] {
@@ -53,7 +53,7 @@ struct CheckCommandTests {
     let file = try authority.makeFile()
     let server = try await provider(.init(identity: try authority.issue(names: ["dns.test"]), clock: StillClock()))
     for _ in 0..<20 {
-      let outcome = await world().run([
+      let outcome = await fixture().run([
         "check", "--provider", url(server, host: "dns.test"), "--bootstrap", "dns.test=127.0.0.1", "--ca", file.path,
       ])
       #expect(outcome.status == 0, "\(outcome.output)")
@@ -65,7 +65,7 @@ struct CheckCommandTests {
   @Test func `a dead provider fails, the others are asked all the same`() async throws {
     let (server, dead) = (try await provider(.init(clock: StillClock())), try await provider())
     await dead.stop()
-    let outcome = await world().run(["check", "--format", "json", "--provider", url(dead), "--provider", url(server)])
+    let outcome = await fixture().run(["check", "--format", "json", "--provider", url(dead), "--provider", url(server)])
     #expect(outcome.status == 2)
     let found = try findings(outcome)
     #expect(found[dead.baseURL]?.hasPrefix("fail: ") == true)
@@ -76,9 +76,10 @@ struct CheckCommandTests {
   @Test func `when no provider answers that is a failure of its own`() async throws {
     let dead = try await provider()
     await dead.stop()
-    let found = try findings(await world().run(["check", "--format", "json", "--provider", url(dead)]))
+    let found = try findings(await fixture().run(["check", "--format", "json", "--provider", url(dead)]))
     #expect(found["providers"] == "fail: none answers: lookups go to the system's DNS alone")
-    let alone = try findings(await world().run(["check", "--format", "json", "--no-system", "--provider", url(dead)]))
+    let alone = try findings(
+      await fixture().run(["check", "--format", "json", "--no-system", "--provider", url(dead)]))
     #expect(alone["providers"] == "fail: none answers: no name can be looked up" && alone["system DNS"] == "ok: off")
   }
 
@@ -91,7 +92,7 @@ struct CheckCommandTests {
       "check", "--format", "json", "--ca", file.path, "--provider", url(server, host: "dns.test"), "--bootstrap",
       "dns.test=127.0.0.1", "--bootstrap", "dns.test=127.0.0.2",
     ]
-    let outcome = await world().run(arguments)
+    let outcome = await fixture().run(arguments)
     #expect(outcome.status == 2)
     let found = try findings(outcome)
     #expect(found["dns.test 127.0.0.1"]?.contains("expired") == true && found["dns.test 127.0.0.2"] != nil, "\(found)")
@@ -101,25 +102,25 @@ struct CheckCommandTests {
 
   @Test func `a skewed clock is found by what providers say the time is`() async throws {
     let server = try await provider()
-    let found = try findings(await world().run(["check", "--format", "json", "--provider", url(server)]))
+    let found = try findings(await fixture().run(["check", "--format", "json", "--provider", url(server)]))
     #expect(found["clock"]?.hasPrefix("fail: ") == true, "the world's clock stands in 2023")
     await server.stop()
   }
 
   @Test func `a provider's name that nobody knows is a failure that names --bootstrap`() async throws {
-    let outcome = await world().run(["check", "--provider", "doh+https://dns.nowhere.test/dns-query"])
+    let outcome = await fixture().run(["check", "--provider", "doh+https://dns.nowhere.test/dns-query"])
     #expect(outcome.status == 2 && outcome.output.contains("--bootstrap dns.nowhere.test=ADDRESS"))
   }
 
   @Test func `a system's DNS that fails, and a network without a route, are told`() async throws {
     let server = try await provider(.init(clock: StillClock()))
-    var world = world()
-    world.systemZone = [:]
-    let warned = await world.run(["check", "--provider", url(server)])
+    var fixture = fixture()
+    fixture.systemZone = [:]
+    let warned = await fixture.run(["check", "--provider", url(server)])
     #expect(warned.status == 0 && warned.output.contains("warn  system DNS") && warned.output.hasSuffix("1 warning.\n"))
-    #expect(await World().run(["check", "--strict", "--provider", url(server)]).status == 1)
-    world.hasRoutes = []
-    #expect(await world.run(["check", "--provider", url(server)]).status == 2)
+    #expect(await CommandFixture().run(["check", "--strict", "--provider", url(server)]).status == 1)
+    fixture.hasRoutes = []
+    #expect(await fixture.run(["check", "--provider", url(server)]).status == 2)
     await server.stop()
   }
 
@@ -128,15 +129,15 @@ struct CheckCommandTests {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("check-\(UUID().uuidString).sqlite").path
     defer { try? FileManager.default.removeItem(atPath: file) }
     let found = try findings(
-      await world().run(["check", "--format", "json", "--store", file, "--provider", url(server)]))
+      await fixture().run(["check", "--format", "json", "--store", file, "--provider", url(server)]))
     #expect(found["store"]?.hasPrefix("ok: sqlite can be read") == true, "\(found)")
-    let gone = await world().run(["check", "--store", "redis://127.0.0.1:1", "--provider", url(server)])
+    let gone = await fixture().run(["check", "--store", "redis://127.0.0.1:1", "--provider", url(server)])
     #expect(gone.status == 2 && gone.output.contains("fail  store"))
     await server.stop()
   }
 
   @Test func `a bad name or configuration is told as everywhere`() async {
-    #expect(await world().run(["check", "--name", "a..b"]).status == 64)
-    #expect(await world().run(["check", "--config", "/none.json5"]).status == 78)
+    #expect(await fixture().run(["check", "--name", "a..b"]).status == 64)
+    #expect(await fixture().run(["check", "--config", "/none.json5"]).status == 78)
   }
 }

@@ -14,26 +14,26 @@ struct DigHabitTests {
     ("A", "--family ipv4"), ("AAAA", "--family ipv6"),
   ])
   func `an argument of dig's is answered with what to write here`(_ argument: String, _ advice: String) async {
-    var world = World(zone: ["www.example.com": .addresses(["192.0.2.10"])])
-    let outcome = await world.resolve(["--provider", "google", "--format", "short", "www.example.com", argument])
+    var fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.10"])])
+    let outcome = await fixture.resolve(["--provider", "google", "--format", "short", "www.example.com", argument])
     #expect(outcome.status == 1 && outcome.output == "192.0.2.10\n")
     #expect(
       outcome.errors.hasPrefix("dnsctl: \"\(argument)\": ") && outcome.errors.contains(advice), "\(outcome.errors)")
-    world = World(zone: world.zone)
-    let json = await world.resolve(["--provider", "google", "--format", "json", "www.example.com", argument])
+    fixture = CommandFixture(zone: fixture.zone)
+    let json = await fixture.resolve(["--provider", "google", "--format", "json", "www.example.com", argument])
     #expect(json.status == 1 && json.errors == "" && json.output.contains(#""code":"invalidName""#))
   }
 
   @Test func `a name in small letters is looked up, and its error says what may have been meant`() async {
-    let world = World(systemZone: ["mx": .missing, "ns": .addresses(["192.0.2.2"])])
-    let outcome = await world.resolve(["--format", "short", "ns", "mx"])
+    let fixture = CommandFixture(systemZone: ["mx": .missing, "ns": .addresses(["192.0.2.2"])])
+    let outcome = await fixture.resolve(["--format", "short", "ns", "mx"])
     #expect(outcome.output == "192.0.2.2\n" && outcome.status == 1)
     #expect(outcome.errors.contains("mx does not exist") && outcome.errors.contains("If a record type was meant: "))
   }
 
   @Test(arguments: ["MX", "A", "mx"]) func `a name that stands alone is meant as one`(_ name: String) async {
-    let world = World(systemZone: [name.lowercased(): .addresses(["192.0.2.2"])])
-    #expect(await world.resolve(["--format", "short", name]) == .init(status: 0, output: "192.0.2.2\n", errors: ""))
+    let fixture = CommandFixture(systemZone: [name.lowercased(): .addresses(["192.0.2.2"])])
+    #expect(await fixture.resolve(["--format", "short", name]) == .init(status: 0, output: "192.0.2.2\n", errors: ""))
   }
 
   @Test(arguments: [
@@ -44,7 +44,7 @@ struct DigHabitTests {
     for command in [
       ["resolve"], ["cache", "forget", "--store", "redis://cache"], ["watch", "--count", "1", "--format", "json"],
     ] {
-      let outcome = await World(store: MemoryAnswerStore()).run(command + [text])
+      let outcome = await CommandFixture(store: MemoryAnswerStore()).run(command + [text])
       #expect((outcome.output + outcome.errors).contains(advice), "\(command): \(outcome)")
     }
   }

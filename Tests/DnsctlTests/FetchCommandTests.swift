@@ -9,12 +9,12 @@ import Testing
   // MARK: Requests
 
   @Test func `writes the body to standard output, and asks by name`() async throws {
-    try await FetchWorld.with { world in
-      let outcome = await world.fetch([world.url("/a?b=c")])
+    try await FetchFixture.with { fixture in
+      let outcome = await fixture.fetch([fixture.url("/a?b=c")])
       #expect(
         outcome.output == """
           GET /a?b=c HTTP/1.1\r
-          Host: shop.example:\(world.origin.port)\r
+          Host: shop.example:\(fixture.origin.port)\r
           User-Agent: dnsctl/0.1.0\r
           Accept: */*\r
           \r
@@ -47,8 +47,8 @@ import Testing
     (["-L", "-sS", "--http1.1", "--http2"], "GET / ", [], ""),
   ])
   func `says what curl says`(_ flags: [String], _ start: String, _ lines: [String], _ body: String) async throws {
-    try await FetchWorld.with { world in
-      let outcome = await world.fetch(flags + [world.url()], input: ["one\r\ntwo\n", "&3\n"])
+    try await FetchFixture.with { fixture in
+      let outcome = await fixture.fetch(flags + [fixture.url()], input: ["one\r\ntwo\n", "&3\n"])
       #expect(outcome.status == 0 && outcome.errors == "")
       #expect(outcome.output.hasPrefix(start))
       for line in lines { #expect(outcome.output.contains(line), "\(outcome.output)") }
@@ -57,49 +57,49 @@ import Testing
   }
 
   @Test(arguments: ["Accept", "user-agent"]) func `leaves a field out`(_ name: String) async throws {
-    try await FetchWorld.with { world in
-      let outcome = await world.fetch(["-H", "\(name):", world.url()])
+    try await FetchFixture.with { fixture in
+      let outcome = await fixture.fetch(["-H", "\(name):", fixture.url()])
       #expect(!outcome.output.lowercased().contains(name.lowercased() + ":") && outcome.status == 0)
     }
   }
 
   @Test func `reads fields and data from files`() async throws {
-    try await FetchWorld.with { world in
-      var inner = World()
+    try await FetchFixture.with { fixture in
+      var inner = CommandFixture()
       inner.files = ["/fields": "X-Key: s3cret\r\n\nX-More: 2\n", "/data": "a=\r\nb\n"]
-      let outcome = await world.fetch(["-H", "@/fields", "-d", "@/data", world.url()], in: inner)
+      let outcome = await fixture.fetch(["-H", "@/fields", "-d", "@/data", fixture.url()], in: inner)
       #expect(outcome.output.contains("X-Key: s3cret\r\nX-More: 2\r\n") && outcome.output.hasSuffix("\r\n\r\na=b"))
-      let missing = await world.fetch(["-d", "@/nowhere", world.url()])
+      let missing = await fixture.fetch(["-d", "@/nowhere", fixture.url()])
       #expect(missing.status == 74 && missing.errors == "dnsctl: -d: there is no file /nowhere.\n")
     }
   }
 
   @Test func `puts a file under its name`() async throws {
-    try await FetchWorld.with { world in
-      try world.write("content", to: "a b:c.txt")
-      let outcome = await world.fetch(["-T", world.path("a b:c.txt"), world.url("/folder/")])
+    try await FetchFixture.with { fixture in
+      try fixture.write("content", to: "a b:c.txt")
+      let outcome = await fixture.fetch(["-T", fixture.path("a b:c.txt"), fixture.url("/folder/")])
       #expect(outcome.output.hasPrefix("PUT /folder/a%20b%3Ac.txt ") && outcome.output.hasSuffix("\r\n\r\ncontent"))
-      let missing = await world.fetch(["-T", world.path("none"), world.url()])
+      let missing = await fixture.fetch(["-T", fixture.path("none"), fixture.url()])
       #expect(missing.status == 74 && missing.errors.contains("none"))
     }
   }
 
   @Test func `shows heads with -i and -I`() async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       request.path == "/old"
         ? OriginResponse(.found, fields: [.location: "/new"])
         : OriginResponse(fields: [.server: "x"], body: "here")
-    }) { world in
+    }) { fixture in
       #expect(
-        await world.fetch(["-i", world.url("/old")]).output
-          == "HTTP/1.1 302 Found\r\nLocation: \(world.url("/new"))\r\ncontent-length: 0\r\n\r\n"
+        await fixture.fetch(["-i", fixture.url("/old")]).output
+          == "HTTP/1.1 302 Found\r\nLocation: \(fixture.url("/new"))\r\ncontent-length: 0\r\n\r\n"
           + "HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 4\r\n\r\nhere")
       #expect(
-        await world.fetch(["-I", world.url("/new")]).output
+        await fixture.fetch(["-I", fixture.url("/new")]).output
           == "HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 4\r\n\r\n")
       #expect(
-        await world.fetch(["-i", "--no-location", world.url("/old")]).output
-          == "HTTP/1.1 302 Found\r\nLocation: \(world.url("/new"))\r\ncontent-length: 0\r\n\r\n")
+        await fixture.fetch(["-i", "--no-location", fixture.url("/old")]).output
+          == "HTTP/1.1 302 Found\r\nLocation: \(fixture.url("/new"))\r\ncontent-length: 0\r\n\r\n")
     }
   }
 
@@ -118,7 +118,7 @@ import Testing
   func `end with a number that says what happened`(
     _ arguments: [String], _ status: Int32, _ output: String, _ errors: String
   ) async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       switch request.path {
       case "/loop": OriginResponse(.found, fields: [.location: "/loop"])
       case "/elsewhere": OriginResponse(.found, fields: [.location: "http://10.0.0.1/"])
@@ -126,46 +126,46 @@ import Testing
       case "/missing": OriginResponse(.notFound, body: "gone")
       default: OriginResponse()
       }
-    }) { world in
-      let outcome = await world.fetch(arguments.dropLast() + [world.url(arguments.last ?? "/")])
+    }) { fixture in
+      let outcome = await fixture.fetch(arguments.dropLast() + [fixture.url(arguments.last ?? "/")])
       #expect(outcome.status == status && outcome.output == output)
-      let expected = errors.replacing("PORT", with: "\(world.origin.port)")
+      let expected = errors.replacing("PORT", with: "\(fixture.origin.port)")
       #expect(errors.hasSuffix("\n") || errors.isEmpty ? outcome.errors == expected : outcome.errors.contains(expected))
     }
   }
 
   @Test(arguments: ["0.0.0.0", "0", "[::]", "[::ffff:0.0.0.0]", "[64:ff9b::]", "four.example", "six.example"])
   func `takes the unspecified address for loopback, which a list denies`(_ host: String) async throws {
-    try await FetchWorld.with { world in
-      var inner = World()
+    try await FetchFixture.with { fixture in
+      var inner = CommandFixture()
       inner.zone = ["four.example": .addresses(["0.0.0.0"]), "six.example": .addresses(["::"])]
-      let outcome = await world.fetch(
-        ["--address-policy", "any", "--deny", "127.0.0.0/8", "--deny", "::1/128", world.url(host: host)], in: inner)
+      let outcome = await fixture.fetch(
+        ["--address-policy", "any", "--deny", "127.0.0.0/8", "--deny", "::1/128", fixture.url(host: host)], in: inner)
       #expect(outcome.status == 3 && outcome.errors.contains(" stands for "), "\(outcome.errors)")
-      #expect(world.origin.connectionCount == 0)
+      #expect(fixture.origin.connectionCount == 0)
     }
   }
 
   @Test(arguments: ["", " ", " \t "], [302, 303, 307, 308])
   func `a blank Location leads nowhere, and a body is sent once`(_ location: String, _ status: Int) async throws {
-    try await FetchWorld.with(handler: { _ in
+    try await FetchFixture.with(handler: { _ in
       OriginResponse(HTTPResponse.Status(code: status), fields: [.location: location], body: "here")
-    }) { world in
-      let outcome = await world.fetch(["-d", "order", world.url("/pay")])
+    }) { fixture in
+      let outcome = await fixture.fetch(["-d", "order", fixture.url("/pay")])
       #expect(outcome.status == 0 && outcome.output == "here", "\(outcome.errors)")
-      #expect(world.origin.requests.map(\.method) == [.post])
+      #expect(fixture.origin.requests.map(\.method) == [.post])
     }
   }
 
   @Test func `counts names, connections and addresses as resolve does`() async throws {
-    try await FetchWorld.with { world in
-      #expect(await world.fetch(["http://gone.example/"]).status == 1)
-      #expect(await world.fetch(["http://a..b/"]).status == 1)
-      let refused = await world.fetch(["http://127.0.0.1:1/"])
+    try await FetchFixture.with { fixture in
+      #expect(await fixture.fetch(["http://gone.example/"]).status == 1)
+      #expect(await fixture.fetch(["http://a..b/"]).status == 1)
+      let refused = await fixture.fetch(["http://127.0.0.1:1/"])
       #expect(refused.status == 2 && refused.errors.contains("127.0.0.1"))
-      #expect(await world.fetch(["--address-policy", "publicOnly", "http://10.0.0.1/"]).status == 3)
+      #expect(await fixture.fetch(["--address-policy", "publicOnly", "http://10.0.0.1/"]).status == 3)
       // Of several the highest counts, and the others are fetched all the same.
-      let both = await world.fetch(["-f", "http://gone.example/", world.url()])
+      let both = await fixture.fetch(["-f", "http://gone.example/", fixture.url()])
       #expect(both.status == 1 && both.output.hasPrefix("GET / "))
     }
   }
@@ -184,11 +184,11 @@ import Testing
     (["-m", "0"], "number of seconds"), (["-us3cret"], "USER:PASSWORD"),
   ])
   func `says what is wrong with a command line, and no secret`(_ flags: [String], _ error: String) async throws {
-    try await FetchWorld.with { world in
-      let outcome = await world.fetch(flags + [world.url()])
+    try await FetchFixture.with { fixture in
+      let outcome = await fixture.fetch(flags + [fixture.url()])
       #expect(outcome.status == 64 && outcome.errors.contains(error), "\(outcome)")
       #expect(!outcome.errors.contains("s3cret"))
-      #expect(world.origin.requests.isEmpty)
+      #expect(fixture.origin.requests.isEmpty)
     }
   }
 
@@ -198,54 +198,54 @@ import Testing
     let authority = try TestCertificateAuthority()
     let identity = try authority.issue(names: ["shop.example"])
     let file = try authority.makeFile()
-    try await FetchWorld.with(
+    try await FetchFixture.with(
       FakeOriginConfiguration(identity: identity),
       handler: { OriginResponse($0.path == "/none" ? .notFound : .ok) }
-    ) { world in
-      let unknown = await world.fetch([world.url()])
+    ) { fixture in
+      let unknown = await fixture.fetch([fixture.url()])
       #expect(unknown.status == 2 && unknown.errors.contains("--cacert"))
-      let known = await world.fetch(["--cacert", file.path, "-iv", world.url()])
+      let known = await fixture.fetch(["--cacert", file.path, "-iv", fixture.url()])
       #expect(known.status == 0 && known.output.hasPrefix("HTTP/2 200\r\n"))
       #expect(known.errors.contains("\n* TLS: "))
-      let none = await world.fetch(["--cacert", file.path, "-f", world.url("/none")])
-      #expect(none.errors == "dnsctl: \(world.url("/none")) answered 404.\n")
-      let old = await world.fetch(["--cacert", file.path, "--http1.1", "-i", world.url()])
+      let none = await fixture.fetch(["--cacert", file.path, "-f", fixture.url("/none")])
+      #expect(none.errors == "dnsctl: \(fixture.url("/none")) answered 404.\n")
+      let old = await fixture.fetch(["--cacert", file.path, "--http1.1", "-i", fixture.url()])
       #expect(old.output.hasPrefix("HTTP/1.1 200 OK\r\n"))
-      let wrong = await world.fetch(["--cacert", file.path, world.url(host: "other.example")])
+      let wrong = await fixture.fetch(["--cacert", file.path, fixture.url(host: "other.example")])
       #expect(wrong.status == 2)
-      #expect(await world.fetch(["--cacert", "/nowhere", world.url()]).status == 78)
+      #expect(await fixture.fetch(["--cacert", "/nowhere", fixture.url()]).status == 78)
     }
   }
 
   // MARK: Cookies
 
   @Test func `keeps cookies in a file that curl can read`() async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       OriginResponse(fields: [.setCookie: "seen=\(request.number); Path=/"], body: request.field("Cookie") ?? "none")
-    }) { world in
-      let jar = world.path("jar")
-      #expect(await world.fetch(["-b", jar, "-c", jar, world.url(), world.url()]).output == "noneseen=1")
-      #expect(world.read("jar")?.hasSuffix("\nshop.example\tFALSE\t/\tFALSE\t0\tseen\t2\n") == true)
-      var inner = World()
+    }) { fixture in
+      let jar = fixture.path("jar")
+      #expect(await fixture.fetch(["-b", jar, "-c", jar, fixture.url(), fixture.url()]).output == "noneseen=1")
+      #expect(fixture.read("jar")?.hasSuffix("\nshop.example\tFALSE\t/\tFALSE\t0\tseen\t2\n") == true)
+      var inner = CommandFixture()
       inner.files = [jar: "there"]
-      #expect(await world.fetch(["-b", jar, world.url()], in: inner).output == "seen=2")
-      #expect(await world.fetch([world.url(), world.url()]).output == "nonenone")
-      #expect(await world.fetch(["-c", "/nowhere/jar", world.url()]).status == 74)
+      #expect(await fixture.fetch(["-b", jar, fixture.url()], in: inner).output == "seen=2")
+      #expect(await fixture.fetch([fixture.url(), fixture.url()]).output == "nonenone")
+      #expect(await fixture.fetch(["-c", "/nowhere/jar", fixture.url()]).status == 74)
     }
   }
 
   // MARK: Telling
 
   @Test func `-v tells how it goes, and no secret`() async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       request.path == "/old"
         ? OriginResponse(.found, fields: [.location: "/new", .setCookie: "id=s3cret"]) : OriginResponse(body: "here")
-    }) { world in
-      let outcome = await world.fetch([
+    }) { fixture in
+      let outcome = await fixture.fetch([
         "-v", "-H", "Authorization: s3cret", "-b", "a=s3cret", "-H", "X-Key: s3cret", "--secret-header", "x-key",
-        world.url("/old"),
+        fixture.url("/old"),
       ])
-      let port = world.origin.port
+      let port = fixture.origin.port
       #expect(
         outcome.errors == """
           * shop.example: 127.0.0.1 (google, fresh, for 5 min)
@@ -285,16 +285,16 @@ import Testing
   }
 
   @Test func `secrets go to no other server`() async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       guard request.path == "/old" else { return .echo(of: request) }
       let port = request.host?.split(separator: ":").last ?? ""
       return OriginResponse(.found, fields: [.location: "http://other.example:\(port)/new"])
-    }) { world in
-      let outcome = await world.fetch([
+    }) { fixture in
+      let outcome = await fixture.fetch([
         "-u", "a:b", "-b", "c=d", "-H", "X-Key: s3cret", "--secret-header", "X-Key", "-H", "X-Other: 1",
-        world.url("/old"),
+        fixture.url("/old"),
       ])
-      #expect(world.origin.requests.first?.field("X-Key") == "s3cret")
+      #expect(fixture.origin.requests.first?.field("X-Key") == "s3cret")
       #expect(outcome.output.contains("X-Other: 1") && !outcome.output.contains("s3cret"))
       #expect(!outcome.output.contains("Authorization") && !outcome.output.contains("Cookie"))
     }
@@ -303,16 +303,16 @@ import Testing
   // MARK: Trying again
 
   @Test func `--retry waits as it is told, and gives up in the end`() async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       switch request.number {
       case 1: OriginResponse(.serviceUnavailable, fields: [.retryAfter: "7"])
       case 2: OriginResponse(.tooManyRequests)
       case 3: throw CancellationError()
       default: OriginResponse(body: "at last")
       }
-    }) { world in
-      let inner = World()
-      let outcome = await world.fetch(["--retry", "5", "-f", world.url()], in: inner)
+    }) { fixture in
+      let inner = CommandFixture()
+      let outcome = await fixture.fetch(["--retry", "5", "-f", fixture.url()], in: inner)
       #expect(outcome.status == 0 && outcome.output == "at last")
       #expect(inner.pauses.withLock { $0 }.prefix(2) == [.seconds(7), .seconds(2)])
       #expect(outcome.errors.contains("answered 503") && outcome.errors.contains("The next try is in 7 s."))
@@ -320,12 +320,12 @@ import Testing
   }
 
   @Test func `--retry sends nothing twice that may do harm`() async throws {
-    try await FetchWorld.with(handler: { _ in OriginResponse(.serviceUnavailable, body: "busy") }) { world in
-      #expect(await world.fetch(["--retry", "2", "-d", "a", world.url()]).output == "busy")
-      #expect(await world.fetch(["--retry", "2", "-T", "-", world.url()], input: ["x"]).output == "busy")
-      #expect(world.origin.requests.count == 2)
-      #expect(await world.fetch(["--retry", "2", "-f", world.url()]).status == 22)
-      #expect(world.origin.requests.count == 5)
+    try await FetchFixture.with(handler: { _ in OriginResponse(.serviceUnavailable, body: "busy") }) { fixture in
+      #expect(await fixture.fetch(["--retry", "2", "-d", "a", fixture.url()]).output == "busy")
+      #expect(await fixture.fetch(["--retry", "2", "-T", "-", fixture.url()], input: ["x"]).output == "busy")
+      #expect(fixture.origin.requests.count == 2)
+      #expect(await fixture.fetch(["--retry", "2", "-f", fixture.url()]).status == 22)
+      #expect(fixture.origin.requests.count == 5)
     }
   }
 }

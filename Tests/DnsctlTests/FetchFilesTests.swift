@@ -33,14 +33,14 @@ import Testing
   }
 
   @Test func `are written where -o and -O say, one a URL`() async throws {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      let outcome = await world.fetch([
-        "-o", world.path("a"), "-o", world.path("b"), world.url(), world.url(), world.url(),
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      let outcome = await fixture.fetch([
+        "-o", fixture.path("a"), "-o", fixture.path("b"), fixture.url(), fixture.url(), fixture.url(),
       ])
       #expect(outcome.status == 0 && outcome.output == Self.whole)
-      #expect(world.read("a") == Self.whole && world.read("b") == Self.whole)
-      #expect(await world.fetch(["-o", world.path("no/folder"), world.url()]).status == 74)
-      let twice = await world.fetch(["-o", world.path("a"), "-o", world.path("a"), world.url(), world.url()])
+      #expect(fixture.read("a") == Self.whole && fixture.read("b") == Self.whole)
+      #expect(await fixture.fetch(["-o", fixture.path("no/folder"), fixture.url()]).status == 74)
+      let twice = await fixture.fetch(["-o", fixture.path("a"), "-o", fixture.path("a"), fixture.url(), fixture.url()])
       #expect(twice.status == 64)
     }
   }
@@ -58,30 +58,30 @@ import Testing
   }
 
   @Test func `that are new keep what came, and go on there`() async throws {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      let file = ["-o", world.path("new")]
-      #expect(await world.fetch(file + [world.url("/cut")]).status == 2)
-      #expect(world.files == ["new"] && world.read("new") == "0123456")
-      #expect(await world.fetch(["-C", "-"] + file + [world.url("/whole")]).status == 0)
-      #expect(world.read("new") == Self.whole)
-      #expect(world.origin.requests.last?.field("Range") == "bytes=7-")
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      let file = ["-o", fixture.path("new")]
+      #expect(await fixture.fetch(file + [fixture.url("/cut")]).status == 2)
+      #expect(fixture.files == ["new"] && fixture.read("new") == "0123456")
+      #expect(await fixture.fetch(["-C", "-"] + file + [fixture.url("/whole")]).status == 0)
+      #expect(fixture.read("new") == Self.whole)
+      #expect(fixture.origin.requests.last?.field("Range") == "bytes=7-")
     }
   }
 
   @Test func `that were there stay until the new ones are whole`() async throws {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      try world.write("old", to: "file")
-      let file = ["-o", world.path("file")]
-      #expect(await world.fetch(file + [world.url("/cut")]).status == 2)
-      #expect(world.read("file") == "old" && world.read("file.dnsctl-part") == "0123456")
-      #expect(await world.fetch(["-C-"] + file + [world.url("/whole")]).status == 0)
-      #expect(world.files == ["file"] && world.read("file") == Self.whole)
-      #expect(await world.fetch(["-f"] + file + [world.url("/none")]).status == 22)
-      #expect(await world.fetch(file + ["http://gone.example/"]).status == 1)
-      #expect(world.read("file") == Self.whole)
-      try world.write("old again", to: "file")
-      #expect(await world.fetch(file + [world.url("/whole")]).status == 0)
-      #expect(world.files == ["file"] && world.read("file") == Self.whole)
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      try fixture.write("old", to: "file")
+      let file = ["-o", fixture.path("file")]
+      #expect(await fixture.fetch(file + [fixture.url("/cut")]).status == 2)
+      #expect(fixture.read("file") == "old" && fixture.read("file.dnsctl-part") == "0123456")
+      #expect(await fixture.fetch(["-C-"] + file + [fixture.url("/whole")]).status == 0)
+      #expect(fixture.files == ["file"] && fixture.read("file") == Self.whole)
+      #expect(await fixture.fetch(["-f"] + file + [fixture.url("/none")]).status == 22)
+      #expect(await fixture.fetch(file + ["http://gone.example/"]).status == 1)
+      #expect(fixture.read("file") == Self.whole)
+      try fixture.write("old again", to: "file")
+      #expect(await fixture.fetch(file + [fixture.url("/whole")]).status == 0)
+      #expect(fixture.files == ["file"] && fixture.read("file") == Self.whole)
     }
   }
 
@@ -93,32 +93,32 @@ import Testing
   func `that are continued are never made of halves that do not match`(
     _ there: String, _ path: String, _ status: Int32, _ result: String
   ) async throws {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      try world.write(there, to: "file")
-      let outcome = await world.fetch(["-C", "-", "-o", world.path("file"), world.url(path)])
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      try fixture.write(there, to: "file")
+      let outcome = await fixture.fetch(["-C", "-", "-o", fixture.path("file"), fixture.url(path)])
       #expect(outcome.status == status, "\(outcome)")
-      #expect(world.read("file") == result && world.files == ["file"])
+      #expect(fixture.read("file") == result && fixture.files == ["file"])
     }
   }
 
   @Test func `that are tried again begin again, or go on`() async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       Self.answer(request, at: request.number == 1 ? "/cut" : request.path)
-    }) { world in
-      #expect(await world.fetch(["--retry", "1", "-o", world.path("a"), world.url("/whole")]).status == 0)
-      #expect(world.read("a") == Self.whole && world.files == ["a"])
+    }) { fixture in
+      #expect(await fixture.fetch(["--retry", "1", "-o", fixture.path("a"), fixture.url("/whole")]).status == 0)
+      #expect(fixture.read("a") == Self.whole && fixture.files == ["a"])
     }
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       Self.answer(request, at: request.number == 1 ? "/cut" : request.path)
-    }) { world in
-      #expect(await world.fetch(["--retry", "1", "-C-", "-o", world.path("a"), world.url("/whole")]).status == 0)
-      #expect(world.read("a") == Self.whole && world.origin.requests.last?.field("Range") == "bytes=7-")
+    }) { fixture in
+      #expect(await fixture.fetch(["--retry", "1", "-C-", "-o", fixture.path("a"), fixture.url("/whole")]).status == 0)
+      #expect(fixture.read("a") == Self.whole && fixture.origin.requests.last?.field("Range") == "bytes=7-")
     }
   }
 
   @Test func `come all at once with -Z, and in order on standard output`() async throws {
     let (arrived, feed) = AsyncStream.makeStream(of: Void.self)
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       // The first one is answered last.
       if request.path == "/1" {
         for await _ in arrived { break }
@@ -126,11 +126,11 @@ import Testing
         feed.yield()
       }
       return OriginResponse(body: request.path)
-    }) { world in
-      let outcome = await world.fetch(
-        ["-Z", "-o", "-", "-o", world.path("two"), world.url("/1"), world.url("/2"), world.url("/3")])
+    }) { fixture in
+      let outcome = await fixture.fetch(
+        ["-Z", "-o", "-", "-o", fixture.path("two"), fixture.url("/1"), fixture.url("/2"), fixture.url("/3")])
       #expect(outcome.status == 0 && outcome.output == "/1/3")
-      #expect(world.read("two") == "/2")
+      #expect(fixture.read("two") == "/2")
     }
   }
 
@@ -139,44 +139,45 @@ import Testing
     "99999999999999999999999", "-1", "18446744073709551615",
   ])
   func `may be announced with any length on a terminal, and others come meanwhile`(_ length: String) async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       if request.path == "/other" { return OriginResponse(body: "other") }
       let isRest = request.field("Range") != nil
       let range = "Content-Range: bytes 3-9223372036854775806/9223372036854775807\r\n"
       let head =
         "HTTP/1.1 \(isRest ? "206 Partial Content\r\n\(range)" : "200 OK\r\n")Content-Length: \(length)\r\n\r\n"
       throw OriginFault.text("\(head)begin")
-    }) { world in
-      var inner = World()
+    }) { fixture in
+      var inner = CommandFixture()
       inner.isErrorsTerminal = true
-      let outcome = await world.fetch(
-        ["-Z", "-o", world.path("new"), "-o", world.path("other"), world.url("/long"), world.url("/other")], in: inner)
+      let outcome = await fixture.fetch(
+        ["-Z", "-o", fixture.path("new"), "-o", fixture.path("other"), fixture.url("/long"), fixture.url("/other")],
+        in: inner)
       // A length that libcurl cannot hold counts as none: the body ends with the connection.
       let status: Int32 = length.count > 19 ? 0 : 2
-      #expect(outcome.status == status && world.read("other") == "other", "\(outcome)")
-      try world.write("abc", to: "rest")
-      inner = World()
+      #expect(outcome.status == status && fixture.read("other") == "other", "\(outcome)")
+      try fixture.write("abc", to: "rest")
+      inner = CommandFixture()
       inner.isErrorsTerminal = true
-      let rest = await world.fetch(["-C", "-", "-o", world.path("rest"), world.url("/long")], in: inner)
-      #expect(rest.status == status && world.read("rest")?.hasPrefix("abc") == true, "\(rest)")
+      let rest = await fixture.fetch(["-C", "-", "-o", fixture.path("rest"), fixture.url("/long")], in: inner)
+      #expect(rest.status == status && fixture.read("rest")?.hasPrefix("abc") == true, "\(rest)")
     }
   }
 
   @Test func `show their progress on a terminal`() async throws {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      let file = ["-o", world.path("file"), world.url("/whole")]
-      var inner = World()
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      let file = ["-o", fixture.path("file"), fixture.url("/whole")]
+      var inner = CommandFixture()
       inner.isErrorsTerminal = true
-      let shown = await world.fetch(file, in: inner)
+      let shown = await fixture.fetch(file, in: inner)
       #expect(
         shown.errors.hasSuffix("file  100%  [\(String(repeating: "#", count: 20))]  10 B  0 B/s  in 0:00\n"),
         "\(shown.errors)")
-      for flags in [["-s"] + file, ["-v"] + file, [world.url("/whole")]] {
-        var inner = World()
+      for flags in [["-s"] + file, ["-v"] + file, [fixture.url("/whole")]] {
+        var inner = CommandFixture()
         inner.isErrorsTerminal = true
-        #expect(await !world.fetch(flags, in: inner).errors.contains("100%"))
+        #expect(await !fixture.fetch(flags, in: inner).errors.contains("100%"))
       }
-      #expect(await world.fetch(file).errors == "")
+      #expect(await fixture.fetch(file).errors == "")
     }
   }
 }

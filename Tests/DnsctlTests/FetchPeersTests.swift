@@ -9,26 +9,26 @@ import Testing
   func `cannot make trailers grow without end`(_ flags: String) async throws {
     let trailers = String(repeating: "X-More: and more\r\n", count: 20_000)
     let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\(trailers)\r\n"
-    try await FetchWorld.with(handler: { _ in throw OriginFault.text(text) }) { world in
-      let flags = flags.split(separator: " ").map { $0 == "FILE" ? world.path("file") : String($0) }
-      let outcome = await world.fetch(flags + [world.url()])
-      #expect(outcome.status == 2 && world.origin.requests.count == 1)
+    try await FetchFixture.with(handler: { _ in throw OriginFault.text(text) }) { fixture in
+      let flags = flags.split(separator: " ").map { $0 == "FILE" ? fixture.path("file") : String($0) }
+      let outcome = await fixture.fetch(flags + [fixture.url()])
+      #expect(outcome.status == 2 && fixture.origin.requests.count == 1)
       #expect(outcome.errors.contains("header fields and trailers of more than 262144 bytes"), "\(outcome.errors)")
     }
   }
 
   @Test func `get no Secure cookie of localhost in clear when they are proxies`() async throws {
-    try await FetchWorld.with { world in
-      let jar = world.path("jar")
+    try await FetchFixture.with { fixture in
+      let jar = fixture.path("jar")
       let line = "localhost\tFALSE\t/\tTRUE\t0\tid\t1\n"
-      try world.write(line, to: "jar")
-      var inner = World()
+      try fixture.write(line, to: "jar")
+      var inner = CommandFixture()
       inner.files[jar] = line
-      let proxy = "http://127.0.0.1:\(world.origin.port)"
-      let proxied = await world.fetch(["-b", jar, "-x", proxy, "http://localhost/"], in: inner)
-      let direct = await world.fetch(["-b", jar, world.url(host: "localhost")], in: inner)
+      let proxy = "http://127.0.0.1:\(fixture.origin.port)"
+      let proxied = await fixture.fetch(["-b", jar, "-x", proxy, "http://localhost/"], in: inner)
+      let direct = await fixture.fetch(["-b", jar, fixture.url(host: "localhost")], in: inner)
       #expect(proxied.status == 0 && direct.status == 0, "\(proxied.errors)\(direct.errors)")
-      #expect(world.origin.requests.map { $0.field("Cookie") } == [nil, "id=1"])
+      #expect(fixture.origin.requests.map { $0.field("Cookie") } == [nil, "id=1"])
     }
   }
 }

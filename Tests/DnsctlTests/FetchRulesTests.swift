@@ -262,9 +262,9 @@ import Testing
   }
 
   @Test func `stands in lines that are drawn over, and below what is said`() {
-    var world = World()
-    world.isErrorsTerminal = true
-    let board = ProgressBoard(world.context)
+    var fixture = CommandFixture()
+    fixture.isErrorsTerminal = true
+    let board = ProgressBoard(fixture.context)
     board.add(1, label: "a")
     board.add(2, label: "b")
     board.draw()
@@ -274,7 +274,7 @@ import Testing
     board.end(2, saying: "dnsctl: failed\n")
     let lines = "a  0 B  0 B/s\nb  0 B  0 B/s\n"
     #expect(
-      world.errors.writes == [
+      fixture.errors.writes == [
         "\r\u{1b}[J" + lines, "\u{1b}[2A\r\u{1b}[J" + lines, "\u{1b}[2A\r\u{1b}[Jdnsctl: said\n" + lines,
         "\u{1b}[2A\r\u{1b}[Ja  0 B  0 B/s  in 0:00\nb  0 B  0 B/s\n", "\u{1b}[1A\r\u{1b}[Jdnsctl: failed\n",
       ])

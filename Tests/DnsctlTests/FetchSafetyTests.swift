@@ -36,21 +36,21 @@ import Testing
 
   /// Runs each writer at a path, with the text that it should have written.
   private func everyWriter(
-    _ test: (FetchWorld, _ run: (String) async -> World.Outcome, _ text: String) async throws -> Void
+    _ test: (FetchFixture, _ run: (String) async -> CommandFixture.Outcome, _ text: String) async throws -> Void
   )
     async throws
   {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      try await test(world, { await world.fetch(["-s", "-o", $0, world.url()]) }, "0123456789")
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      try await test(fixture, { await fixture.fetch(["-s", "-o", $0, fixture.url()]) }, "0123456789")
     }
-    try await FetchWorld.with(handler: Self.answer) { world in
-      try await test(world, { await world.fetch(["-s", "-c", $0, world.url()]) }, Self.cookies)
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      try await test(fixture, { await fixture.fetch(["-s", "-c", $0, fixture.url()]) }, Self.cookies)
     }
-    try await FetchWorld.with(handler: Self.answer) { world in
+    try await FetchFixture.with(handler: Self.answer) { fixture in
       try await test(
-        world,
+        fixture,
         { path in
-          var exporting = World()
+          var exporting = CommandFixture()
           exporting.store = MemoryAnswerStore()
           return await exporting.run(["cache", "export", path, "--store", "redis://cache.example"])
         }, AnswerFile.head)
@@ -58,100 +58,100 @@ import Testing
   }
 
   @Test func `FIFOs and devices are written, and stay what they are`() async throws {
-    try await everyWriter { world, run, text in
-      #expect(unsafe mkfifo(world.path("fifo"), 0o600) == 0)
-      let reader = unsafe open(world.path("fifo"), O_RDWR)
+    try await everyWriter { fixture, run, text in
+      #expect(unsafe mkfifo(fixture.path("fifo"), 0o600) == 0)
+      let reader = unsafe open(fixture.path("fifo"), O_RDWR)
       defer { close(reader) }
-      #expect(await run(world.path("fifo")).status == 0)
+      #expect(await run(fixture.path("fifo")).status == 0)
       let got = try await DescriptorInput(descriptor: reader).read()
-      #expect(String(decoding: got, as: UTF8.self).hasSuffix(text) && kind(world.path("fifo")) & S_IFMT == S_IFIFO)
+      #expect(String(decoding: got, as: UTF8.self).hasSuffix(text) && kind(fixture.path("fifo")) & S_IFMT == S_IFIFO)
       #if canImport(Glibc)
-        guard unsafe mknod(world.path("null"), S_IFCHR | 0o666, 259) == 0 else { return }
-        #expect(unsafe chmod(world.path("null"), 0o666) == 0)
-        #expect(await run(world.path("null")).status == 0)
-        #expect(kind(world.path("null")) == S_IFCHR | 0o666)
-        #expect(world.files == ["fifo", "null"])
+        guard unsafe mknod(fixture.path("null"), S_IFCHR | 0o666, 259) == 0 else { return }
+        #expect(unsafe chmod(fixture.path("null"), 0o666) == 0)
+        #expect(await run(fixture.path("null")).status == 0)
+        #expect(kind(fixture.path("null")) == S_IFCHR | 0o666)
+        #expect(fixture.files == ["fifo", "null"])
       #endif
     }
   }
 
   @Test func `links are followed, but for those of other users`() async throws {
-    try await everyWriter { world, run, text in
-      try world.write("old", to: "target")
-      #expect(unsafe symlink("target", world.path("link")) == 0)
-      #expect(await run(world.path("link")).status == 0)
-      #expect(world.read("target")?.hasSuffix(text) == true && kind(world.path("link")) & S_IFMT == S_IFLNK)
+    try await everyWriter { fixture, run, text in
+      try fixture.write("old", to: "target")
+      #expect(unsafe symlink("target", fixture.path("link")) == 0)
+      #expect(await run(fixture.path("link")).status == 0)
+      #expect(fixture.read("target")?.hasSuffix(text) == true && kind(fixture.path("link")) & S_IFMT == S_IFLNK)
       guard geteuid() == 0 else { return }
-      try world.write("old", to: "target")
-      #expect(unsafe lchown(world.path("link"), 12345, 12345) == 0)
-      let outcome = await run(world.path("link"))
-      #expect(outcome.status == 74 && world.read("target") == "old", "\(outcome)")
-      #expect(world.files == ["link", "target"])
+      try fixture.write("old", to: "target")
+      #expect(unsafe lchown(fixture.path("link"), 12345, 12345) == 0)
+      let outcome = await run(fixture.path("link"))
+      #expect(outcome.status == 74 && fixture.read("target") == "old", "\(outcome)")
+      #expect(fixture.files == ["link", "target"])
     }
   }
 
   @Test func `- is standard output for cookies, behind the bodies`() async throws {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      let outcome = await world.fetch(["-c", "-", world.url()])
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      let outcome = await fixture.fetch(["-c", "-", fixture.url()])
       #expect(outcome.status == 0 && outcome.errors == "")
       #expect(outcome.output.hasPrefix("0123456789# Netscape HTTP Cookie File\n"))
-      #expect(outcome.output.hasSuffix(Self.cookies) && world.files == [])
+      #expect(outcome.output.hasSuffix(Self.cookies) && fixture.files == [])
     }
   }
 
   @Test func `a file of several names is written as it stands`() async throws {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      try world.write("old", to: "one")
-      #expect(unsafe link(world.path("one"), world.path("two")) == 0)
-      #expect(await world.fetch(["-o", world.path("one"), world.url()]).status == 0)
-      #expect(world.read("two") == "0123456789" && world.files == ["one", "two"])
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      try fixture.write("old", to: "one")
+      #expect(unsafe link(fixture.path("one"), fixture.path("two")) == 0)
+      #expect(await fixture.fetch(["-o", fixture.path("one"), fixture.url()]).status == 0)
+      #expect(fixture.read("two") == "0123456789" && fixture.files == ["one", "two"])
     }
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can make another user's file"))
   func `a file of another user stays his`() async throws {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      try world.write("old", to: "file")
-      #expect(unsafe chown(world.path("file"), 12345, 12345) == 0 && chmod(world.path("file"), 0o600) == 0)
-      #expect(await world.fetch(["-o", world.path("file"), world.url()]).status == 0)
-      let owner = try FileManager.default.attributesOfItem(atPath: world.path("file"))[.ownerAccountID] as? NSNumber
-      #expect(owner == 12345 && kind(world.path("file")) == S_IFREG | 0o600 && world.read("file") == "0123456789")
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      try fixture.write("old", to: "file")
+      #expect(unsafe chown(fixture.path("file"), 12345, 12345) == 0 && chmod(fixture.path("file"), 0o600) == 0)
+      #expect(await fixture.fetch(["-o", fixture.path("file"), fixture.url()]).status == 0)
+      let owner = try FileManager.default.attributesOfItem(atPath: fixture.path("file"))[.ownerAccountID] as? NSNumber
+      #expect(owner == 12345 && kind(fixture.path("file")) == S_IFREG | 0o600 && fixture.read("file") == "0123456789")
     }
   }
 
   @Test func `a draft is as private as the file whose place it takes, from its first byte`() async throws {
     let (begun, gate) = (Gate(), Gate())
-    try await FetchWorld.with(handler: { _ in
+    try await FetchFixture.with(handler: { _ in
       OriginResponse(length: 10) { writer in
         try await writer.write("01234")
         begun.open()
         try await gate.pass()
         try await writer.write("56789")
       }
-    }) { world in
-      try world.write("old", to: "file")
-      #expect(unsafe chmod(world.path("file"), 0o600) == 0)
-      async let outcome = world.fetch(["-o", world.path("file"), world.url()])
+    }) { fixture in
+      try fixture.write("old", to: "file")
+      #expect(unsafe chmod(fixture.path("file"), 0o600) == 0)
+      async let outcome = fixture.fetch(["-o", fixture.path("file"), fixture.url()])
       try await begun.pass()
-      let draft = world.path("file.dnsctl-part")
-      while kind(draft) == 0 || world.read("file.dnsctl-part")?.isEmpty != false { await Task.yield() }
+      let draft = fixture.path("file.dnsctl-part")
+      while kind(draft) == 0 || fixture.read("file.dnsctl-part")?.isEmpty != false { await Task.yield() }
       #expect(kind(draft) == S_IFREG | 0o600)
       gate.open()
       #expect(await outcome.status == 0)
-      #expect(kind(world.path("file")) == S_IFREG | 0o600 && world.read("file") == "0123456789")
+      #expect(kind(fixture.path("file")) == S_IFREG | 0o600 && fixture.read("file") == "0123456789")
     }
   }
 
   @Test(arguments: [[], ["-C", "-"]])
   func `a link that was planted for the draft is neither followed nor appended to`(_ flags: [String]) async throws {
-    try await FetchWorld.with(handler: Self.answer) { world in
-      try world.write("precious", to: "target")
-      try world.write("old", to: "file")
-      #expect(unsafe symlink("target", world.path("file.dnsctl-part")) == 0)
-      let outcome = await world.fetch(flags + ["-o", world.path("file"), world.url()])
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      try fixture.write("precious", to: "target")
+      try fixture.write("old", to: "file")
+      #expect(unsafe symlink("target", fixture.path("file.dnsctl-part")) == 0)
+      let outcome = await fixture.fetch(flags + ["-o", fixture.path("file"), fixture.url()])
       #expect(outcome.status == 0, "\(outcome)")
-      #expect(world.read("target") == "precious" && world.read("file") == "0123456789")
-      #expect(world.files == ["file", "target"])
+      #expect(fixture.read("target") == "precious" && fixture.read("file") == "0123456789")
+      #expect(fixture.files == ["file", "target"])
     }
   }
 }
@@ -168,10 +168,12 @@ import Testing
   }
 
   /// The first request gets the first version, cut behind seven bytes; the others get the second one.
-  private func resumed(_ first: Version, _ second: Version, _ test: (FetchWorld, World.Outcome) async throws -> Void)
+  private func resumed(
+    _ first: Version, _ second: Version, _ test: (FetchFixture, CommandFixture.Outcome) async throws -> Void
+  )
     async throws
   {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       let version = request.number == 1 ? first : second
       var response = OriginResponse(fields: [.date: "Tue, 14 Nov 2023 23:00:00 GMT"], body: version.text)
       (response.fields[.eTag], response.fields[.lastModified]) = (version.tag, version.modified)
@@ -193,11 +195,11 @@ import Testing
       response.fields[.contentRange] = "bytes \(start)-\(response.body.count - 1)/\(response.body.count)"
       response.body.removeFirst(start)
       return response
-    }) { world in
-      let file = ["-o", world.path("file"), world.url()]
-      #expect(await world.fetch(file).status == 2)
-      #expect(world.read("file") == String(first.text.prefix(7)))
-      try await test(world, await world.fetch(["-C", "-"] + file))
+    }) { fixture in
+      let file = ["-o", fixture.path("file"), fixture.url()]
+      #expect(await fixture.fetch(file).status == 2)
+      #expect(fixture.read("file") == String(first.text.prefix(7)))
+      try await test(fixture, await fixture.fetch(["-C", "-"] + file))
     }
   }
 
@@ -213,13 +215,13 @@ import Testing
   func `names the version that it began with, and goes on with that`(_ version: Version, _ condition: String)
     async throws
   {
-    try await resumed(version, version) { world, outcome in
-      #expect(outcome == World.Outcome(status: 0, output: "", errors: ""))
-      #expect(world.read("file") == "0123456789" && world.files == ["file"])
-      let request = try #require(world.origin.requests.last)
+    try await resumed(version, version) { fixture, outcome in
+      #expect(outcome == CommandFixture.Outcome(status: 0, output: "", errors: ""))
+      #expect(fixture.read("file") == "0123456789" && fixture.files == ["file"])
+      let request = try #require(fixture.origin.requests.last)
       #expect(request.field("Range") == "bytes=7-" && request.field("If-Range") == condition)
       // What is whole is no beginning any more.
-      #expect(try WritableFile.toContinue(world.path("file"))?.note == nil)
+      #expect(try WritableFile.toContinue(fixture.path("file"))?.note == nil)
     }
   }
 
@@ -237,35 +239,35 @@ import Testing
   func `starts over where there is another version by now`(
     _ first: Version, _ second: Version, _ requests: Int
   ) async throws {
-    try await resumed(first, second) { world, outcome in
+    try await resumed(first, second) { fixture, outcome in
       #expect(outcome.status == 0, "\(outcome)")
-      #expect(world.read("file") == second.text && world.files == ["file"])
-      #expect(world.origin.requests.count == requests)
+      #expect(fixture.read("file") == second.text && fixture.files == ["file"])
+      #expect(fixture.origin.requests.count == requests)
       if requests == 3 {
-        #expect(world.origin.requests.last?.field("Range") == nil)
-        #expect(outcome.errors.hasPrefix("dnsctl: \(world.path("file")) is fetched from its beginning: it "))
+        #expect(fixture.origin.requests.last?.field("Range") == nil)
+        #expect(outcome.errors.hasPrefix("dnsctl: \(fixture.path("file")) is fetched from its beginning: it "))
       }
     }
   }
 
   @Test func `is no failure for -f where it was whole already`() async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       request.field("Range") == nil
         ? OriginResponse(.notFound) : OriginResponse(.rangeNotSatisfiable, fields: [.contentRange: "bytes */5"])
-    }) { world in
-      try world.write("01234", to: "file")
-      #expect(await world.fetch(["-f", "-C", "-", "-o", world.path("file"), world.url()]).status == 0)
-      #expect(await world.fetch(["-f", "-C", "-", "-o", world.path("other"), world.url()]).status == 22)
-      #expect(world.read("file") == "01234" && world.files == ["file"])
+    }) { fixture in
+      try fixture.write("01234", to: "file")
+      #expect(await fixture.fetch(["-f", "-C", "-", "-o", fixture.path("file"), fixture.url()]).status == 0)
+      #expect(await fixture.fetch(["-f", "-C", "-", "-o", fixture.path("other"), fixture.url()]).status == 22)
+      #expect(fixture.read("file") == "01234" && fixture.files == ["file"])
     }
   }
 
   @Test func `says so where nothing is known of the version`() async throws {
-    try await resumed(Version(text: "0123456789"), Version(text: "0123456789")) { world, outcome in
-      #expect(outcome.status == 0 && world.read("file") == "0123456789")
+    try await resumed(Version(text: "0123456789"), Version(text: "0123456789")) { fixture, outcome in
+      #expect(outcome.status == 0 && fixture.read("file") == "0123456789")
       #expect(
         outcome.errors
-          == "dnsctl: \(world.path("file")) is continued without comparing: nothing is known of the version that it began with.\n"
+          == "dnsctl: \(fixture.path("file")) is continued without comparing: nothing is known of the version that it began with.\n"
       )
     }
   }

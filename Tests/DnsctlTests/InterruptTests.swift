@@ -40,12 +40,12 @@ struct InterruptTests {
     _ command: ([String], line: String, answer: String), _ signal: Int32
   ) async throws {
     let store = SlowStore()
-    var world = World(zone: ["www.example.com": .addresses(["192.0.2.1"])], store: store)
-    world.interruption = .init(rawValue: signal)
-    world.input = ScriptedInput(chunks: [
+    var fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.1"])], store: store)
+    fixture.interruption = .init(rawValue: signal)
+    fixture.input = ScriptedInput(chunks: [
       .init(text: command.line), .init(text: command.line) { try? await StillClock().sleep(until: StillClock().now) },
     ])
-    var context = world.context
+    var context = fixture.context
     let interruption = context.interruption
     context.interruption = {
       let status = await interruption()
@@ -56,19 +56,19 @@ struct InterruptTests {
       command.0 + ["--provider", "google", "--no-system", "--family", "ipv4", "--store", "redis://cache", "-"]
     let parsed = try #require(try Dnsctl.parseAsRoot(arguments) as? any ContextCommand)
     #expect(await parsed.run(in: context).rawValue == signal)
-    #expect(world.output.text.hasPrefix(command.answer) && world.errors.text == "", "\(world.errors.text)")
+    #expect(fixture.output.text.hasPrefix(command.answer) && fixture.errors.text == "", "\(fixture.errors.text)")
     let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
     #expect(store.base.read([question]).count == 1)
   }
 
   @Test func `who writes behind a closed gate is told that nobody reads`() {
     let gate = OutputGate()
-    let world = World()
-    let guarded = gate.guarding(world.context)
+    let fixture = CommandFixture()
+    let guarded = gate.guarding(fixture.context)
     try? guarded.output.write("a")
     gate.close()
     #expect(throws: StreamError.closedPipe) { try guarded.output.write("b") }
     guarded.complain("c")
-    #expect(world.output.text == "a" && world.errors.text == "")
+    #expect(fixture.output.text == "a" && fixture.errors.text == "")
   }
 }

@@ -19,33 +19,35 @@ struct MetricsOptionsTests {
   ])
   func `anything else is refused`(_ text: String) async {
     #expect(MetricsPlace(text) == nil)
-    let outcome = await World().run(["watch", "--metrics", text, "www.example.com"])
+    let outcome = await CommandFixture().run(["watch", "--metrics", text, "www.example.com"])
     #expect(outcome.status == 64 && outcome.errors.contains("--metrics"))
   }
 
   @Test func `metrics are collected before the resolver is made, served, and said to be`() async throws {
-    var world = World()
-    world.zone = ["www.example.com": .addresses(["192.0.2.1"])]
-    let outcome = await world.run(["watch", "--count", "1", "--metrics", "127.0.0.1:0", "www.example.com"])
+    var fixture = CommandFixture()
+    fixture.zone = ["www.example.com": .addresses(["192.0.2.1"])]
+    let outcome = await fixture.run(["watch", "--count", "1", "--metrics", "127.0.0.1:0", "www.example.com"])
     #expect(outcome.status == 0)
-    #expect(world.registries.withLock { $0.count } == 1)
+    #expect(fixture.registries.withLock { $0.count } == 1)
     let said = try #require(outcome.errors.split(separator: "\n").first)
     #expect(said.hasPrefix("dnsctl: metrics at http://127.0.0.1:") && said.hasSuffix("/metrics"))
   }
 
   @Test func `an address that others reach needs a second word`() async {
-    let outcome = await World().run(["watch", "--metrics", "0.0.0.0:0", "www.example.com"])
+    let outcome = await CommandFixture().run(["watch", "--metrics", "0.0.0.0:0", "www.example.com"])
     #expect(outcome.status == 64 && outcome.errors.contains("--metrics-remote"))
-    let remote = await World().run(["watch", "--count", "1", "--metrics", "0.0.0.0:0", "--metrics-remote", "a.example"])
+    let remote = await CommandFixture().run([
+      "watch", "--count", "1", "--metrics", "0.0.0.0:0", "--metrics-remote", "a.example",
+    ])
     #expect(remote.status == 0)
-    #expect(await World().run(["watch", "--metrics-remote", "a.example"]).status == 64)
+    #expect(await CommandFixture().run(["watch", "--metrics-remote", "a.example"]).status == 64)
   }
 
   @Test func `a port that is taken ends the command`() async throws {
     let endpoint = try MetricsEndpoint(PrometheusRegistry(), MetricsEndpointConfiguration(port: 0))
     try endpoint.start()
     let port = try WebURL(endpoint.url ?? "").effectivePort
-    let outcome = await World().run(["watch", "--metrics", "127.0.0.1:\(port)", "a.example"])
+    let outcome = await CommandFixture().run(["watch", "--metrics", "127.0.0.1:\(port)", "a.example"])
     #expect(outcome.status == 74 && outcome.errors.contains("cannot listen on 127.0.0.1:\(port)"))
     endpoint.stop()
   }

@@ -43,10 +43,10 @@ import Testing
     ["-f"], ["-f", "-v"], ["-v"], ["-f", "--retry", "1"], ["-v", "-b", "a=b", "--compressed"], ["-f", "-Z"],
   ])
   func `of a response's head leaves standard error clean`(_ flags: [String]) async throws {
-    try await FetchWorld.with(handler: { request in
+    try await FetchFixture.with(handler: { request in
       throw Self.answer("404", "Set-Cookie: a=\(Self.hostileValue)\r\nContent-Type: \(Self.hostileValue)\r\n")
-    }) { world in
-      let outcome = await world.fetch(flags + [world.url("/\(Self.hostile)")])
+    }) { fixture in
+      let outcome = await fixture.fetch(flags + [fixture.url("/\(Self.hostile)")])
       #expect(Self.left(in: outcome.errors) == [], "\(outcome)")
       #expect(!outcome.errors.contains("\nFORGED"))
       if flags.contains("-f") { #expect(outcome.status == 22 && outcome.errors.contains("answered 404")) }
@@ -54,15 +54,15 @@ import Testing
   }
 
   @Test func `of a response's head leaves a terminal alone, and comes as it is to a pipe`() async throws {
-    try await FetchWorld.with(handler: { _ in throw Self.answer("200") }) { world in
+    try await FetchFixture.with(handler: { _ in throw Self.answer("200") }) { fixture in
       for flag in ["-i", "-I"] {
-        var inner = World()
+        var inner = CommandFixture()
         inner.isTerminal = true
-        let shown = await world.fetch([flag, world.url()], in: inner)
+        let shown = await fixture.fetch([flag, fixture.url()], in: inner)
         #expect(Self.left(in: shown.output.replacing("\r\n", with: "\n")) == [], "\(shown)")
         // What a field may not hold at all, such as ESC, is a blank by then.
         #expect(shown.output.contains("X-Evil: ") && shown.output.contains(#"\u{009B}31m"#))
-        let piped = await world.fetch([flag, world.url()])
+        let piped = await fixture.fetch([flag, fixture.url()])
         #expect(piped.output.contains("\u{9b}31m"))
       }
     }
@@ -74,8 +74,8 @@ import Testing
     "Location: http://10.0.0.1/\u{9b}", "Set-Cookie: \u{1b}[2J=x; Domain=\u{9b}.example",
   ])
   func `of a redirect leaves standard error clean`(_ field: String) async throws {
-    try await FetchWorld.with(handler: { _ in throw Self.answer("302", field + "\r\n") }) { world in
-      let outcome = await world.fetch(["-v", "-c", world.path("jar"), world.url()])
+    try await FetchFixture.with(handler: { _ in throw Self.answer("302", field + "\r\n") }) { fixture in
+      let outcome = await fixture.fetch(["-v", "-c", fixture.path("jar"), fixture.url()])
       #expect(Self.left(in: outcome.errors) == [], "\(outcome)")
     }
   }
@@ -102,10 +102,10 @@ import Testing
   @Test(arguments: [nil, "DNS:other.example", "DNS:shop.example"] as [String?], [false, true])
   func `of a certificate leaves standard error clean`(_ names: String?, _ isTrusted: Bool) async throws {
     let identity = try Self.certificate(names)
-    try await FetchWorld.with(.init(identity: identity)) { world in
-      try world.write(identity.certificates[0], to: "ca.pem")
-      let trust = isTrusted ? ["--cacert", world.path("ca.pem")] : []
-      let outcome = await world.fetch(["-v"] + trust + [world.url()])
+    try await FetchFixture.with(.init(identity: identity)) { fixture in
+      try fixture.write(identity.certificates[0], to: "ca.pem")
+      let trust = isTrusted ? ["--cacert", fixture.path("ca.pem")] : []
+      let outcome = await fixture.fetch(["-v"] + trust + [fixture.url()])
       #expect(Self.left(in: outcome.errors) == [], "\(outcome)")
       #expect(outcome.status == (isTrusted && names == "DNS:shop.example" ? 0 : 2))
       if names == nil, isTrusted { #expect(outcome.errors.contains("evil")) }
@@ -118,11 +118,11 @@ import Testing
   func `that is no name leaves both streams clean`(_ command: [String]) async throws {
     for format in ["text", "json"] where command != ["fetch"] {
       for text in [Self.hostile, "a.example\u{1b}[2J", "xn--\u{9b}", "http://\u{1b}[2J/"] {
-        let outcome = await World().run(command + ["--format", format, text])
+        let outcome = await CommandFixture().run(command + ["--format", format, text])
         #expect(Self.left(in: outcome.output + outcome.errors) == [], "\(command) \(outcome)")
       }
     }
-    let outcome = await World(input: ScriptedInput(["\(Self.hostile)\n"])).run(command + ["-"])
+    let outcome = await CommandFixture(input: ScriptedInput(["\(Self.hostile)\n"])).run(command + ["-"])
     #expect(Self.left(in: outcome.output + outcome.errors) == [], "\(command) \(outcome)")
   }
 
@@ -137,7 +137,7 @@ import Testing
       ["fetch", "--allow", Self.hostile, "a.example"], ["fetch", "-X", Self.hostile, "a.example"],
       ["fetch", "--cacert", file, "https://127.0.0.1:1/"], ["fetch", "-x", Self.hostile, "a.example"],
     ] {
-      let outcome = await World().run(arguments)
+      let outcome = await CommandFixture().run(arguments)
       #expect(outcome.status != 0)
       // What the parser says goes out by main, which escapes it.
       let errors =
@@ -152,14 +152,16 @@ import Testing
       "{ \(text): 1 }", "{ providers: [\(text)] }", "{ providers: [{ provider: \"google\", name: \(text) }] }",
       "{ keepAlive: [\(text)] }", "{ store: \(text) }", "{ ca: [\(text)] }", "{ pins: { \(text): [\"1.2.3.4\"] } }",
     ] {
-      var world = World(zone: ["a.example": .failure(.tls(Self.hostile)), "b.example": .addresses(["192.0.2.1"])])
-      world.files = ["/c.json5": file]
+      var fixture = CommandFixture(zone: [
+        "a.example": .failure(.tls(Self.hostile)), "b.example": .addresses(["192.0.2.1"]),
+      ])
+      fixture.files = ["/c.json5": file]
       for arguments in [
         ["resolve", "--trace", "a.example", "b.example"], ["resolve", "--format", "json", "a.example", "b.example"],
         ["watch", "--count", "1", "a.example"], ["warmup", "b.example", Self.hostile],
         ["warmup", "--format", "json", "b.example", Self.hostile],
       ] {
-        let outcome = await world.run(arguments + ["--config", "/c.json5"])
+        let outcome = await fixture.run(arguments + ["--config", "/c.json5"])
         #expect(Self.left(in: outcome.output + outcome.errors) == [], "\(file) \(arguments)")
       }
     }
@@ -173,15 +175,15 @@ import Testing
       ["resolve", "--trace", "a.example"], ["resolve", "--format", "json", "a.example"],
       ["watch", "--format", "json", "--count", "1", "a.example"], ["rewrite", "--format", "json", "http://a.example/"],
     ] {
-      let world = World(zone: ["a.example": .failure(error)])
-      let outcome = await world.run(arguments + ["--no-system"])
+      let fixture = CommandFixture(zone: ["a.example": .failure(error)])
+      let outcome = await fixture.run(arguments + ["--no-system"])
       #expect(Self.left(in: outcome.output + outcome.errors) == [], "\(arguments) \(outcome)")
       guard outcome.output.hasPrefix("{") else { continue }
       _ = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
     }
-    var world = World(zone: ["a.example": .failure(error)])
-    world.isTerminal = true
-    let watched = await world.run(["watch", "--count", "1", "--no-system", "a.example"])
+    var fixture = CommandFixture(zone: ["a.example": .failure(error)])
+    fixture.isTerminal = true
+    let watched = await fixture.run(["watch", "--count", "1", "--no-system", "a.example"])
     #expect(
       Self.left(
         in: watched.output.replacing("\u{1b}[?1049h\u{1b}[?25l", with: "").replacing(
@@ -228,9 +230,9 @@ import Testing
       #expect(Self.left(in: text, isColoured: true) == [])
       #expect(text.contains(#"\u{1B}[2J"#) || text.contains(#"\u001b[2J"#))
     }
-    let world = World()
-    world.context.complain(Self.hostile)
-    #expect(Self.left(in: world.errors.text) == [])
+    let fixture = CommandFixture()
+    fixture.context.complain(Self.hostile)
+    #expect(Self.left(in: fixture.errors.text) == [])
   }
 
   @Test func `stands in metrics as text`() {

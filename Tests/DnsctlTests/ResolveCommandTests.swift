@@ -14,10 +14,12 @@ import Testing
     "late.example.com": .failure(.timedOut),
   ]
 
-  private func run(_ arguments: String..., edit: (inout World) -> Void = { _ in }) async -> World.Outcome {
-    var world = World(zone: zone)
-    edit(&world)
-    return await world.resolve(["--provider", "google"] + arguments)
+  private func run(_ arguments: String..., edit: (inout CommandFixture) -> Void = { _ in }) async
+    -> CommandFixture.Outcome
+  {
+    var fixture = CommandFixture(zone: zone)
+    edit(&fixture)
+    return await fixture.resolve(["--provider", "google"] + arguments)
   }
 
   // MARK: Formats
@@ -39,7 +41,7 @@ import Testing
 
   @Test func `short is addresses alone, one a line`() async {
     let outcome = await run("--format", "short", "www.example.com", "six.example.com")
-    #expect(outcome == World.Outcome(status: 0, output: "192.0.2.10\n2001:db8::6\n", errors: ""))
+    #expect(outcome == CommandFixture.Outcome(status: 0, output: "192.0.2.10\n2001:db8::6\n", errors: ""))
   }
 
   @Test(arguments: ["A", "AAAA"]) func `both families are printed, every time, whichever comes last`(
@@ -47,10 +49,10 @@ import Testing
   ) async {
     for store in [nil, MemoryAnswerStore()] as [MemoryAnswerStore?] {
       for _ in 0..<40 {
-        let outcome = await run("--format", "short", "both.example.com") { world in
-          world.zone["both.example.com"] = .addresses(["192.0.2.66", "2001:db8::66"])
-          world.store = store
-          world.transport.slowType.withLock { $0 = slow }
+        let outcome = await run("--format", "short", "both.example.com") { fixture in
+          fixture.zone["both.example.com"] = .addresses(["192.0.2.66", "2001:db8::66"])
+          fixture.store = store
+          fixture.transport.slowType.withLock { $0 = slow }
         }
         #expect(Set(outcome.output.split(separator: "\n")) == ["192.0.2.66", "2001:db8::66"])
       }
@@ -94,12 +96,12 @@ import Testing
     ] as [(String, Int32, String?)])
   func `each kind of outcome has its code and its status`(host: String, status: Int32, code: String?) async {
     let arguments = ["--provider", "google", "--no-system", "--family", "ipv4", host]
-    let json = await World(zone: zone).resolve(["--format", "json"] + arguments)
+    let json = await CommandFixture(zone: zone).resolve(["--format", "json"] + arguments)
     #expect(json.status == status)
     #expect(json.errors == "")
     #expect(json.output.contains(code.map { #""error":{"code":"\#($0)","message":""# } ?? #""error":null"#))
     for format in ["text", "short"] {
-      let outcome = await World(zone: zone).resolve(["--format", format] + arguments)
+      let outcome = await CommandFixture(zone: zone).resolve(["--format", format] + arguments)
       #expect(outcome.status == status)
       #expect(outcome.output.isEmpty == (status != 0))
       #expect(outcome.errors.isEmpty == (status == 0))
@@ -114,23 +116,25 @@ import Testing
       (["hidden.onion", "down.example.com", "none.example.com"], 3),
     ] as [([String], Int32)])
   func `of several names the highest status counts`(hosts: [String], status: Int32) async {
-    #expect(await World(zone: zone).resolve(["--provider", "google"] + hosts).status == status)
+    #expect(await CommandFixture(zone: zone).resolve(["--provider", "google"] + hosts).status == status)
   }
 
   @Test func `an error names every provider that was asked`() async {
     let arguments = ["--provider", "google", "--provider", "cloudflare", "down.example.com"]
-    let text = await World(zone: zone).resolve(arguments).errors
+    let text = await CommandFixture(zone: zone).resolve(arguments).errors
     #expect(text.contains("\n  google: no connection: refused\n"))
     #expect(text.contains("\n  cloudflare: no connection: refused\n"))
     #expect(text.contains("\n  system: the fake system's DNS is out of order\n"))
-    let json = await World(zone: zone).resolve(["--format", "json"] + arguments).output
+    let json = await CommandFixture(zone: zone).resolve(["--format", "json"] + arguments).output
     #expect(
       json.contains("Tried google: no connection: refused; cloudflare: no connection: refused; system: "))
     #expect(json.split(separator: "\n").count == 1)
   }
 
   @Test func `the system's DNS answers when no provider does, unless it is off`() async {
-    let edit = { (world: inout World) in world.systemZone = ["down.example.com": .addresses(["192.0.2.99"])] }
+    let edit = { (fixture: inout CommandFixture) in
+      fixture.systemZone = ["down.example.com": .addresses(["192.0.2.99"])]
+    }
     let allowed = await run("--format", "json", "down.example.com", edit: edit)
     #expect(allowed.output.contains(#""addresses":["192.0.2.99"],"ttl":60,"#))
     #expect(allowed.output.contains(#""source":"system","provider":null"#))

@@ -3,8 +3,8 @@ import Testing
 @testable import dnsctl
 
 @Suite struct `dnsctl restore` {
-  private func restore(_ lines: String...) async -> World.Outcome {
-    await World(input: ScriptedInput(lines.map { $0 + "\n" })).run(["restore"])
+  private func restore(_ lines: String...) async -> CommandFixture.Outcome {
+    await CommandFixture(input: ScriptedInput(lines.map { $0 + "\n" })).run(["restore"])
   }
 
   @Test func `puts the name back, and shows the cookies that may be kept`() async {

@@ -11,8 +11,8 @@ import Testing
     "v6.example": .addresses(["2606:4700::7"]), "gone.example": .missing, "broken.example": .code(2),
   ]
 
-  private func rewrite(_ arguments: [String], input: [String] = []) async -> World.Outcome {
-    await World(zone: Self.zone, input: ScriptedInput(input)).run(
+  private func rewrite(_ arguments: [String], input: [String] = []) async -> CommandFixture.Outcome {
+    await CommandFixture(zone: Self.zone, input: ScriptedInput(input)).run(
       ["rewrite", "--provider", "google", "--no-system", "--family", "any"] + arguments)
   }
 
@@ -52,12 +52,12 @@ import Testing
   }
 
   @Test func `looks nothing up when the address is given`() async {
-    let world = World()
-    let outcome = await world.run([
+    let fixture = CommandFixture()
+    let outcome = await fixture.run([
       "rewrite", "--address", "[2606:4700::7]", "--format", "json", "http://unknown.example/",
     ])
     #expect(outcome.output.contains(#""url":"http://[2606:4700::7]/","host":"unknown.example""#))
-    #expect(world.transport.asked.withLock { $0 } == [])
+    #expect(fixture.transport.asked.withLock { $0 } == [])
   }
 
   @Test(arguments: [
@@ -100,7 +100,7 @@ import Testing
   @Test func `goes by the policy of options and file`() async {
     // Equal addresses take turns at being the first.
     func addresses(_ arguments: [String], file: String = "{}") async -> [String] {
-      let outcome = await World(zone: Self.zone, files: ["/c.json5": file]).run(
+      let outcome = await CommandFixture(zone: Self.zone, files: ["/c.json5": file]).run(
         ["rewrite", "--config", "/c.json5", "--provider", "google", "--no-system", "--format", "json"] + arguments
           + ["http://many.example/"])
       let list = outcome.output.split(separator: #""addresses":["#)
@@ -219,20 +219,20 @@ import Testing
   }
 
   @Test func `asks for no name that nothing is sent to`() async {
-    let world = World(zone: Self.zone)
-    let outcome = await world.run([
+    let fixture = CommandFixture(zone: Self.zone)
+    let outcome = await fixture.run([
       "rewrite", "--provider", "google", "--no-system", "--deny", "evil.example", "--format", "json",
       "http://www.evil.example/",
     ])
     #expect(
       outcome.output.hasPrefix(#"{"outcome":"refused","reason":"addressForbidden: www.evil.example is evil.example"#))
-    #expect(world.transport.asked.withLock { $0 } == [])
+    #expect(fixture.transport.asked.withLock { $0 } == [])
   }
 
   @Test func `answers lines that are no text, too long or too full, and goes on`() async {
     let good = #"{"url":"http://a.example/","address":"8.8.8.8"}"#
     let fields = Array(repeating: #"["a","b"]"#, count: 1001).joined(separator: ",")
-    let outcome = await World(
+    let outcome = await CommandFixture(
       input: ScriptedInput(bytes: [
         Array("\(good.dropLast(2))".utf8) + [0xFF] + Array("\"}\n".utf8),
         Array((good + String(repeating: " ", count: 1 << 20) + "x\n").utf8),

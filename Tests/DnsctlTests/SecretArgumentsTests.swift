@@ -99,12 +99,12 @@ import Testing
 
   // MARK: Files
 
-  private func fetched(_ arguments: [String], files: [String: String]) async throws -> World.Outcome {
-    var outcome = World.Outcome(status: -1, output: "", errors: "")
-    try await FetchWorld.with { world in
-      var inner = World()
+  private func fetched(_ arguments: [String], files: [String: String]) async throws -> CommandFixture.Outcome {
+    var outcome = CommandFixture.Outcome(status: -1, output: "", errors: "")
+    try await FetchFixture.with { fixture in
+      var inner = CommandFixture()
       inner.files = files
-      outcome = await world.fetch(arguments + [world.url()], in: inner)
+      outcome = await fixture.fetch(arguments + [fixture.url()], in: inner)
     }
     return outcome
   }
@@ -144,13 +144,13 @@ import Testing
   }
 
   @Test func `a store may be named by a file`() async throws {
-    var world = World()
-    world.files = ["/store": "redis://:s3cret@[::1\n"]
+    var fixture = CommandFixture()
+    fixture.files = ["/store": "redis://:s3cret@[::1\n"]
     for command in [["resolve", "--store", "@/store", "a.example"], ["cache", "stats", "--store", "@/store"]] {
-      let outcome = await world.run(command)
+      let outcome = await fixture.run(command)
       #expect(outcome.status == 64 && outcome.errors.hasPrefix("dnsctl: --store: "), "\(outcome)")
       #expect(!outcome.errors.contains("s3cret"))
     }
-    #expect(await World().run(["resolve", "--store", "@/none", "a.example"]).status == 74)
+    #expect(await CommandFixture().run(["resolve", "--store", "@/none", "a.example"]).status == 74)
   }
 }

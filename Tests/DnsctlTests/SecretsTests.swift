@@ -9,13 +9,13 @@ import Testing
 
   /// The errors and the output of a run in which every provider fails.
   private func run(_ arguments: [String], environment: [String: String] = [:], file: String? = nil) async
-    -> World.Outcome
+    -> CommandFixture.Outcome
   {
-    var world = World(
+    var fixture = CommandFixture(
       zone: ["a.example": .failure(.connect("refused"))],
       environment: environment.merging(["DIRECTDNS_CONFIG": file == nil ? "" : "/c.json5"]) { $1 })
-    world.files = file.map { ["/c.json5": $0] } ?? [:]
-    return await world.resolve(arguments)
+    fixture.files = file.map { ["/c.json5": $0] } ?? [:]
+    return await fixture.resolve(arguments)
   }
 
   private static let variables = [
@@ -98,15 +98,15 @@ import Testing
   }
 
   @Test func `sign requests, the environment's over the file's`() async throws {
-    var world = World(
+    var fixture = CommandFixture(
       zone: ["a.example": .addresses(["192.0.2.1"])],
       environment: ["DIRECTDNS_ALIDNS_ACCOUNT": "2002", "DIRECTDNS_CONFIG": "/c.json5"])
-    world.files = [
+    fixture.files = [
       "/c.json5":
         #"{ providers: [{ provider: "alidns", credentials: { account: "1001", keyID: "k", secret: "s" } }] }"#
     ]
-    #expect(await world.resolve(["--family", "ipv4", "a.example"]).status == 0)
-    let url = try #require(world.transport.asked.withLock { $0.first })
+    #expect(await fixture.resolve(["--family", "ipv4", "a.example"]).status == 0)
+    let url = try #require(fixture.transport.asked.withLock { $0.first })
     #expect(url.contains("uid=2002") && url.contains("ak=k"))
   }
 }

@@ -66,10 +66,10 @@ import Testing
   @Test func `a line of curl's runs curl and nothing else, whatever a field holds`() async throws {
     let values = ["'\u{301}; echo RUN; '", "$(echo RUN)", "`echo RUN`", "'\u{20dd};echo RUN #", "a'b"]
     let headers = values.enumerated().map { "[\"X-\($0)\", \(JSONLine.string($1))]" }.joined(separator: ",")
-    let world = World(
+    let fixture = CommandFixture(
       zone: ["shop.example": .addresses(["8.8.8.8"])],
       input: ScriptedInput(["{\"url\": \"http://shop.example/'a\u{301}b\", \"headers\": [\(headers)]}\n"]))
-    let outcome = await world.run(["rewrite", "--provider", "google", "--no-system", "--format", "curl", "-"])
+    let outcome = await fixture.run(["rewrite", "--provider", "google", "--no-system", "--format", "curl", "-"])
     #expect(outcome.status == 0 && outcome.errors == "")
     // What `eval "$line"` runs is the line.
     let script = "curl() { for word; do printf '%s\\0' \"$word\"; done; }\n\(outcome.output)"

@@ -4,38 +4,38 @@ import Testing
 @testable import dnsctl
 
 @Suite struct `Names from standard input` {
-  private func world(_ texts: [String], end: StreamError? = nil) -> World {
+  private func fixture(_ texts: [String], end: StreamError? = nil) -> CommandFixture {
     var zone: [String: Zone.Entry] = [:]
     for number in 1...200 { zone["host\(number).example"] = .addresses(["192.0.2.\(number)"]) }
-    return World(zone: zone, input: ScriptedInput(texts, end: end))
+    return CommandFixture(zone: zone, input: ScriptedInput(texts, end: end))
   }
 
   private let arguments = ["--provider", "google", "--format", "short"]
 
   @Test func `come one a line; blank lines and comments are skipped`() async {
-    let world = world([
+    let fixture = fixture([
       "\u{feff}host1.example # the first\r\n\n  # a comment\n", "  host2.exa",
       "mple  \n\t\nhost3.example# and the last",
     ])
-    let outcome = await world.resolve(arguments + ["-"])
-    #expect(outcome == World.Outcome(status: 0, output: "192.0.2.1\n192.0.2.2\n192.0.2.3\n", errors: ""))
+    let outcome = await fixture.resolve(arguments + ["-"])
+    #expect(outcome == CommandFixture.Outcome(status: 0, output: "192.0.2.1\n192.0.2.2\n192.0.2.3\n", errors: ""))
   }
 
   @Test func `stand where the mark stands among the arguments`() async {
-    let outcome = await world(["host2.example\n"]).resolve(
+    let outcome = await fixture(["host2.example\n"]).resolve(
       arguments + ["host1.example", "-", "host3.example"])
     #expect(outcome.output == "192.0.2.1\n192.0.2.2\n192.0.2.3\n")
   }
 
   @Test func `are answered before the input ends`() async {
-    var world = world([])
-    let output = world.output
-    world.input = ScriptedInput(chunks: [
+    var fixture = fixture([])
+    let output = fixture.output
+    fixture.input = ScriptedInput(chunks: [
       .init(text: "host1.example\n"),
       // The second name comes only when the first one's answer is out.
       .init(text: "host2.example\n") { await output.hasWritten(1) },
     ])
-    #expect(await world.resolve(arguments + ["-"]).output == "192.0.2.1\n192.0.2.2\n")
+    #expect(await fixture.resolve(arguments + ["-"]).output == "192.0.2.1\n192.0.2.2\n")
     #expect(output.writes == ["192.0.2.1\n", "192.0.2.2\n"])
   }
 
@@ -97,27 +97,27 @@ import Testing
   }
 
   @Test func `end quietly when the reader of the answers has gone`() async {
-    var world = world([])
-    world.output.close(after: 1)
-    let output = world.output
-    world.input = ScriptedInput(chunks: [
+    var fixture = fixture([])
+    fixture.output.close(after: 1)
+    let output = fixture.output
+    fixture.input = ScriptedInput(chunks: [
       .init(text: "host1.example\n"), .init(text: "host2.example\n") { await output.hasWritten(1) },
       // A person who types nothing more does not keep the command alive.
       .init(text: "") { await Gate().opened() },
     ])
-    let outcome = await world.resolve(arguments + ["-"])
-    #expect(outcome == World.Outcome(status: 141, output: "192.0.2.1\n", errors: ""))
+    let outcome = await fixture.resolve(arguments + ["-"])
+    #expect(outcome == CommandFixture.Outcome(status: 141, output: "192.0.2.1\n", errors: ""))
   }
 
   @Test func `that cannot be read are an error of their own`() async {
-    let outcome = await world(["host1.example\n"], end: .failed("Is a directory")).resolve(arguments + ["-"])
+    let outcome = await fixture(["host1.example\n"], end: .failed("Is a directory")).resolve(arguments + ["-"])
     #expect(outcome.status == 74)
     #expect(outcome.errors == "dnsctl: standard input cannot be read: Is a directory.\n")
   }
 
   @Test func `of any length and any bytes are answered with an error each`() async {
     let endless = String(repeating: "x", count: 1_000_000)
-    let outcome = await world([endless, endless, "\nhost1.example\n"]).resolve(arguments + ["-"])
+    let outcome = await fixture([endless, endless, "\nhost1.example\n"]).resolve(arguments + ["-"])
     #expect(outcome.status == 1)
     #expect(outcome.output == "192.0.2.1\n")
     var lines = LineSplitter()
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func `an empty input is no error`() async {
-    #expect(await world([]).resolve(arguments + ["-"]) == World.Outcome(status: 0, output: "", errors: ""))
+    #expect(await fixture([]).resolve(arguments + ["-"]) == CommandFixture.Outcome(status: 0, output: "", errors: ""))
   }
 
   private static func outcome(_ host: String) -> LookupOutcome {

@@ -54,7 +54,7 @@ import Testing
   @Test(arguments: ["nowhere", "rediss://:pw@cache", "redis://:pw@cache/x", "gopher://:pw@cache"])
   func `that cannot be used ends a command with 64, naming the option and no secret`(text: String) async {
     for command in [["resolve", "a.example"], ["rewrite", "http://a.example/"], ["fetch", "http://a.example/"]] {
-      let outcome = await World().run(command + ["--store", text])
+      let outcome = await CommandFixture().run(command + ["--store", text])
       #expect(outcome.status == 64)
       #expect(outcome.errors.hasPrefix("dnsctl: --store: "), "\(outcome.errors)")
       #expect(outcome.errors.hasSuffix("See dnsctl \(command[0]) --help.\n"))
@@ -65,11 +65,11 @@ import Testing
 
 @Suite struct `The store that settings come to` {
   private func place(_ arguments: [String] = [], variable: String? = nil, file: String? = nil) throws -> StorePlace? {
-    var world = World(environment: variable.map { ["DIRECTDNS_STORE": $0] } ?? [:])
-    world.files = file.map { ["/etc/dns/c.json5": "{ store: \"\($0)\" }"] } ?? [:]
+    var fixture = CommandFixture(environment: variable.map { ["DIRECTDNS_STORE": $0] } ?? [:])
+    fixture.files = file.map { ["/etc/dns/c.json5": "{ store: \"\($0)\" }"] } ?? [:]
     let command = try ResolveCommand.parse(
       arguments + (file == nil ? [] : ["--config", "/etc/dns/c.json5"]) + ["a.example"])
-    return try command.upstream.settings(in: world.context).store?.place
+    return try command.upstream.settings(in: fixture.context).store?.place
   }
 
   @Test func `is the option's, else the variable's, else the file's, else none`() throws {
@@ -89,12 +89,12 @@ import Testing
 
   @Test(arguments: ["nowhere", "rediss://:pw@cache", "gopher://:pw@cache"])
   func `that cannot be used ends with 78, naming the variable or the key and no secret`(text: String) async {
-    let variable = await World(environment: ["DIRECTDNS_STORE": text]).resolve(["a.example"])
+    let variable = await CommandFixture(environment: ["DIRECTDNS_STORE": text]).resolve(["a.example"])
     #expect(variable.status == 78)
     #expect(variable.errors.hasPrefix("dnsctl: DIRECTDNS_STORE: "), "\(variable.errors)")
-    var world = World()
-    world.files = ["/c.json5": "{ store: \"\(text)\" }"]
-    let file = await world.resolve(["--config", "/c.json5", "a.example"])
+    var fixture = CommandFixture()
+    fixture.files = ["/c.json5": "{ store: \"\(text)\" }"]
+    let file = await fixture.resolve(["--config", "/c.json5", "a.example"])
     #expect(file.status == 78)
     #expect(file.errors.hasPrefix("dnsctl: /c.json5: store: "), "\(file.errors)")
     #expect(!(variable.errors + file.errors).contains("pw"))
@@ -108,15 +108,15 @@ import Testing
   private let dead: [String: Zone.Entry] = ["www.example.com": .failure(.connect("refused"))]
 
   private static let options = ["--provider", "google", "--no-system", "--family", "ipv4"]
-  /// Has the world's own store used.
+  /// Has the fixture's own store used.
   private static let some = ["--store", "sqlite"]
 
   private func resolve(_ arguments: String..., zone: [String: Zone.Entry], in store: (any AnswerStore)? = nil) async
-    -> World.Outcome
+    -> CommandFixture.Outcome
   {
-    var world = World(zone: zone)
-    world.store = store
-    return await world.resolve(Self.options + (store == nil ? [] : Self.some) + arguments)
+    var fixture = CommandFixture(zone: zone)
+    fixture.store = store
+    return await fixture.resolve(Self.options + (store == nil ? [] : Self.some) + arguments)
   }
 
   @Test func `leaves what it learned to the next one, which says where that came from`() async throws {
@@ -127,15 +127,15 @@ import Testing
     #expect(first.errors == "")
     let second = await resolve(store[0], store[1], "www.example.com", zone: dead)
     #expect(second.output == "www.example.com  192.0.2.10       ttl 300 s  fresh  store  0.0 ms\n")
-    #expect(second == World.Outcome(status: 0, output: second.output, errors: ""))
+    #expect(second == CommandFixture.Outcome(status: 0, output: second.output, errors: ""))
     let json = await resolve(store[0], store[1], "--format", "json", "www.example.com", zone: dead)
     #expect(json.output.contains(#""freshness":"fresh","source":"store","provider":null"#))
   }
 
   @Test func `makes its file and folder for the user alone, in the cache folder`() async throws {
     let folder = try TestFolder()
-    let world = World(zone: zone, environment: ["XDG_CACHE_HOME": folder.path])
-    _ = await world.resolve(["--provider", "google", "--store", "sqlite", "www.example.com"])
+    let fixture = CommandFixture(zone: zone, environment: ["XDG_CACHE_HOME": folder.path])
+    _ = await fixture.resolve(["--provider", "google", "--store", "sqlite", "www.example.com"])
     func mode(_ path: String) throws -> Int {
       try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
@@ -154,9 +154,9 @@ import Testing
           asked: asked, expires: asked + .seconds(300), gone: asked + .seconds(86_700))
       ])
     }
-    var world = World(zone: Dictionary(uniqueKeysWithValues: names.map { ($0, .failure(.timedOut)) }))
-    world.store = store
-    let outcome = await world.resolve(Self.options + Self.some + ["--format", "json"] + names)
+    var fixture = CommandFixture(zone: Dictionary(uniqueKeysWithValues: names.map { ($0, .failure(.timedOut)) }))
+    fixture.store = store
+    let outcome = await fixture.resolve(Self.options + Self.some + ["--format", "json"] + names)
     #expect(outcome.status == 0)
     #expect(outcome.output.split(separator: "\n").count == 50)
     #expect(outcome.output.contains(#""age":49000,"freshness":"stale","source":"store""#))
@@ -178,10 +178,10 @@ import Testing
 
   @Test func `also leaves what it learned when it ends with an error`() async throws {
     let store = MemoryAnswerStore()
-    var world = World(zone: zone)
-    world.store = store
-    world.output.close(after: 0)
-    #expect(await world.resolve(Self.options + Self.some + ["www.example.com"]).status == 141)
+    var fixture = CommandFixture(zone: zone)
+    fixture.store = store
+    fixture.output.close(after: 0)
+    #expect(await fixture.resolve(Self.options + Self.some + ["www.example.com"]).status == 141)
     #expect(store.read([AddressQuestion(try HostName("www.example.com"), .ipv4)]).count == 1)
     #expect(await resolve("none.example.com", zone: [:], in: store).status == 1)
   }
@@ -231,17 +231,17 @@ import Testing
   @Test func `rewrites and fetches with what another one learned`() async throws {
     let store = MemoryAnswerStore()
     #expect(await resolve("www.example.com", zone: zone, in: store).status == 0)
-    var world = World(zone: dead)
-    world.store = store
-    let outcome = await world.run(
+    var fixture = CommandFixture(zone: dead)
+    fixture.store = store
+    let outcome = await fixture.run(
       ["rewrite"] + Self.options + Self.some + ["--allow", "192.0.2.0/24", "http://www.example.com/"])
     #expect(outcome.output.contains("http://192.0.2.10/"), "\(outcome)")
-    #expect(world.transport.asked.withLock { $0 } == [])
-    try await FetchWorld.with { site in
+    #expect(fixture.transport.asked.withLock { $0 } == [])
+    try await FetchFixture.with { site in
       let store = MemoryAnswerStore()
-      var world = World()
-      world.store = store
-      #expect(await site.fetch(Self.some + ["--family", "ipv4", site.url()], in: world).status == 0)
+      var fixture = CommandFixture()
+      fixture.store = store
+      #expect(await site.fetch(Self.some + ["--family", "ipv4", site.url()], in: fixture).status == 0)
       let answer = try #require(store.read([AddressQuestion(try HostName("shop.example"), .ipv4)]).first)
       #expect(answer.content == .addresses([.ipv4(0x7f00_0001)]))
       #expect(answer.provider == "google")
@@ -250,7 +250,9 @@ import Testing
 }
 
 @Suite struct `A configuration file that others may write to` {
-  private func resolve(_ mode: Int, owner: Int? = nil, group: Int? = nil) async throws -> (World.Outcome, String) {
+  private func resolve(_ mode: Int, owner: Int? = nil, group: Int? = nil) async throws -> (
+    CommandFixture.Outcome, String
+  ) {
     let folder = try TestFolder()
     let path = folder.path + "/config.json5"
     try "{}".write(toFile: path, atomically: false, encoding: .utf8)
@@ -258,9 +260,9 @@ import Testing
     attributes[.ownerAccountID] = owner
     attributes[.groupOwnerAccountID] = group
     try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
-    var world = World(zone: ["www.example.com": .addresses(["192.0.2.1"])])
-    world.files = [path: "{}"]
-    let outcome = await world.resolve(
+    var fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.1"])])
+    fixture.files = [path: "{}"]
+    let outcome = await fixture.resolve(
       [
         "--provider", "google", "--no-system", "--config", path, "--format", "short", "--family", "ipv4",
         "www.example.com",

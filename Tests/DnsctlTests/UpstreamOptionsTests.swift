@@ -23,7 +23,7 @@ import Testing
     (["--provider", "doh+https://", "a.example"], "--provider"), (["--config"], "--config"), ([], "<host>"),
   ])
   func `ends with 64 and names the option`(arguments: [String], part: String) async {
-    let outcome = await World().resolve(arguments)
+    let outcome = await CommandFixture().resolve(arguments)
     #expect(outcome.status == 64)
     #expect(outcome.output == "")
     #expect(outcome.errors.contains(part))
@@ -48,7 +48,7 @@ import Testing
   func `and what cannot be used although it is well written are told apart`(arguments: [String], part: String)
     async
   {
-    let outcome = await World().resolve(arguments + ["a.example"])
+    let outcome = await CommandFixture().resolve(arguments + ["a.example"])
     #expect(outcome.errors.contains(part))
     #expect(outcome.output == "")
     // DNSPod's encrypted forms are never spoken: that is a slip of the command line.
@@ -63,11 +63,11 @@ import Testing
   private func settings(
     _ arguments: [String] = [], environment: [String: String] = [:], file: String? = nil
   ) throws -> DirectSettings {
-    var world = World(environment: environment)
-    world.files = file.map { [Self.fileName: $0] } ?? [:]
+    var fixture = CommandFixture(environment: environment)
+    fixture.files = file.map { [Self.fileName: $0] } ?? [:]
     let command = try ResolveCommand.parse(
       arguments + (file == nil ? [] : ["--config", Self.fileName]) + ["a.example"])
-    return try command.upstream.settings(in: world.context)
+    return try command.upstream.settings(in: fixture.context)
   }
 
   private func providers(_ settings: DirectSettings) -> [String] {
@@ -127,7 +127,7 @@ import Testing
     ("DIRECTDNS_CONFIG", "/missing.json5"),
   ])
   func `a wrong variable is named with its value, and ends with 78`(variable: String, value: String) async {
-    let outcome = await World(environment: [variable: value]).resolve(["a.example"])
+    let outcome = await CommandFixture(environment: [variable: value]).resolve(["a.example"])
     #expect(outcome.status == 78)
     #expect(outcome.errors.contains(variable))
     #expect(outcome.errors.contains(value))
@@ -149,9 +149,9 @@ import Testing
   }
 
   @Test func `a wrong provider of the file is named with the key path, and ends with 78`() async {
-    var world = World()
-    world.files = ["/c.json5": #"{ providers: ["google", { provider: "nobody" }] }"#]
-    let outcome = await world.resolve(["--config", "/c.json5", "a.example"])
+    var fixture = CommandFixture()
+    fixture.files = ["/c.json5": #"{ providers: ["google", { provider: "nobody" }] }"#]
+    let outcome = await fixture.resolve(["--config", "/c.json5", "a.example"])
     #expect(outcome.status == 78)
     #expect(outcome.errors.hasPrefix(#"dnsctl: /c.json5: providers[1].provider: "nobody" is no provider."#))
   }
@@ -179,15 +179,15 @@ import Testing
     (["XDG_CONFIG_HOME": "relative", "HOME": "/h"], "/h/.config/directdns/config.json5"),
   ])
   func `a file in the default place is read if it is there`(environment: [String: String], path: String) async {
-    var world = World(environment: environment)
-    world.files = [path: #"{ pins: { "a.example": ["192.0.2.44"] } }"#]
-    #expect(await world.resolve(["--format", "short", "a.example"]).output == "192.0.2.44\n")
+    var fixture = CommandFixture(environment: environment)
+    fixture.files = [path: #"{ pins: { "a.example": ["192.0.2.44"] } }"#]
+    #expect(await fixture.resolve(["--format", "short", "a.example"]).output == "192.0.2.44\n")
   }
 
   @Test func `names are not kept alive by a process that ends with its answer`() async {
-    var world = World(zone: ["a.example": .addresses(["192.0.2.1"])])
-    world.files = ["/c.json5": #"{ keepAlive: ["kept.example"] }"#]
-    _ = await world.resolve(["--config", "/c.json5", "--provider", "google", "a.example"])
-    #expect(!world.transport.asked.withLock { $0 }.contains { $0.contains("kept.example") })
+    var fixture = CommandFixture(zone: ["a.example": .addresses(["192.0.2.1"])])
+    fixture.files = ["/c.json5": #"{ keepAlive: ["kept.example"] }"#]
+    _ = await fixture.resolve(["--config", "/c.json5", "--provider", "google", "a.example"])
+    #expect(!fixture.transport.asked.withLock { $0 }.contains { $0.contains("kept.example") })
   }
 }

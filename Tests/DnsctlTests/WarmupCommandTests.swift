@@ -13,23 +13,27 @@ struct `dnsctl warmup` {
     "c.example.com": .addresses(["192.0.2.3"]),
   ]
 
-  private func world(_ edit: (inout World) -> Void = { _ in }) -> World {
-    var world = World(zone: zone)
-    world.files["/hosts"] = "# names\na.example.com\r\nB.example.com.\n\nb.example.com # again\n"
-    edit(&world)
-    return world
+  private func fixture(_ edit: (inout CommandFixture) -> Void = { _ in }) -> CommandFixture {
+    var fixture = CommandFixture(zone: zone)
+    fixture.files["/hosts"] = "# names\na.example.com\r\nB.example.com.\n\nb.example.com # again\n"
+    edit(&fixture)
+    return fixture
   }
 
-  private func run(_ arguments: String..., edit: (inout World) -> Void = { _ in }) async -> World.Outcome {
+  private func run(_ arguments: String..., edit: (inout CommandFixture) -> Void = { _ in }) async
+    -> CommandFixture.Outcome
+  {
     await run(arguments, edit: edit)
   }
 
-  private func run(_ arguments: [String], edit: (inout World) -> Void = { _ in }) async -> World.Outcome {
-    await world(edit).run(
+  private func run(_ arguments: [String], edit: (inout CommandFixture) -> Void = { _ in }) async
+    -> CommandFixture.Outcome
+  {
+    await fixture(edit).run(
       ["warmup", "--provider", "google", "--no-system", "--family", "ipv4"] + arguments)
   }
 
-  private func report(_ outcome: World.Outcome) throws -> WarmupReport {
+  private func report(_ outcome: CommandFixture.Outcome) throws -> WarmupReport {
     try JSONDecoder().decode(WarmupReport.self, from: Data(outcome.output.utf8))
   }
 
@@ -51,9 +55,9 @@ struct `dnsctl warmup` {
 
   @Test func `standard input is a list too`() async throws {
     for arguments in [["--hosts", "-"], ["-"]] {
-      var world = world()
-      world.input = ScriptedInput(["a.example.com\nb.exa", "mple.com\n"])
-      let outcome = await world.run(["warmup", "--provider", "google", "--format", "json"] + arguments)
+      var fixture = fixture()
+      fixture.input = ScriptedInput(["a.example.com\nb.exa", "mple.com\n"])
+      let outcome = await fixture.run(["warmup", "--provider", "google", "--format", "json"] + arguments)
       #expect(try report(outcome).resolved == 2)
     }
   }
@@ -82,7 +86,7 @@ struct `dnsctl warmup` {
       (["--concurrency", "0", "a.example"], 64, "1 or more"), (["--store", "nowhere", "a.example"], 64, "--store"),
     ] as [([String], Int32, String)])
   func `what is wrong on the command line is told`(arguments: [String], status: Int32, part: String) async {
-    let outcome = await world().run(["warmup"] + arguments)
+    let outcome = await fixture().run(["warmup"] + arguments)
     #expect(outcome.status == status)
     #expect(outcome.errors.contains(part), "\(outcome.errors)")
     #expect(outcome.output == "")
@@ -108,7 +112,7 @@ struct `dnsctl warmup` {
   @Test func `where it was reached only some failures are listed, below it all`() async {
     let names = (0..<30).map { "no\($0).example.com" }
     for (minimum, count) in [("1", WarmupSummary.fewFailures + 1), ("100%", 30)] {
-      let outcome = await world().run(
+      let outcome = await fixture().run(
         ["warmup", "--provider", "google", "--min-success", minimum, "a.example.com"] + names)
       #expect(outcome.errors.split(separator: "\n").count == count)
       #expect(outcome.errors.contains("and 10 more names without an address") == (count == 21))
@@ -141,9 +145,9 @@ struct `dnsctl warmup` {
   }
 
   @Test func `a reader that has gone is no failure of its own`() async {
-    let world = world()
-    world.output.close(after: 0)
-    let outcome = await world.run(["warmup", "--provider", "google", "a.example.com"])
+    let fixture = fixture()
+    fixture.output.close(after: 0)
+    let outcome = await fixture.run(["warmup", "--provider", "google", "a.example.com"])
     #expect(outcome.status == 141 && outcome.errors == "")
   }
 

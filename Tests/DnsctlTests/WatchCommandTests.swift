@@ -6,17 +6,17 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct WatchCommandTests {
-  private func world() -> World {
-    var world = World()
-    world.zone = [
+  private func fixture() -> CommandFixture {
+    var fixture = CommandFixture()
+    fixture.zone = [
       "www.example.com": .addresses(["192.0.2.1", "192.0.2.2"]), "api.example.com": .addresses(["192.0.2.3"]),
     ]
-    return world
+    return fixture
   }
 
   @Test func `where standard output is no terminal each interval prints a table`() async {
-    let world = world()
-    let outcome = await world.run([
+    let fixture = fixture()
+    let outcome = await fixture.run([
       "watch", "--count", "3", "--interval", "2.5", "--no-system", "www.example.com", "no.example.com",
     ])
     #expect(outcome.status == 0 && outcome.errors == "")
@@ -25,11 +25,11 @@ struct WatchCommandTests {
     #expect(
       outcome.output.contains("hit rate 33 % (2 of 6)"), "the first look finds nothing, and an absent name never does")
     #expect(outcome.output.contains("no.example.com does not exist"))
-    #expect(world.pauses.withLock { $0 } == [.seconds(2.5), .seconds(2.5)])
+    #expect(fixture.pauses.withLock { $0 } == [.seconds(2.5), .seconds(2.5)])
   }
 
   @Test func `with json each interval is a line`() async throws {
-    let outcome = await world().run([
+    let outcome = await fixture().run([
       "watch", "--count", "2", "--format", "json", "--family", "ipv4", "WWW.example.com.",
     ])
     let lines = outcome.output.split(separator: "\n")
@@ -49,24 +49,24 @@ struct WatchCommandTests {
     let folder = try TestFolder()
     let path = folder.path + "/c.json5"
     try #"{ keepAlive: ["api.example.com", "www.example.com"] }"#.write(toFile: path, atomically: true, encoding: .utf8)
-    let outcome = await world().run(["watch", "--count", "1", "--config", path, "www.example.com"])
+    let outcome = await fixture().run(["watch", "--count", "1", "--config", path, "www.example.com"])
     #expect(outcome.output.contains("2 names") && outcome.output.contains("api.example.com"))
   }
 
   @Test func `names come from files and from standard input as well`() async {
-    var world = world()
-    world.files["/hosts"] = "# ours\nwww.example.com # the first\nWWW.EXAMPLE.COM.\n"
-    world.input = ScriptedInput(["api.example", ".com\n"])
-    let outcome = await world.run(["watch", "--count", "1", "--hosts", "/hosts", "--hosts", "-"])
+    var fixture = fixture()
+    fixture.files["/hosts"] = "# ours\nwww.example.com # the first\nWWW.EXAMPLE.COM.\n"
+    fixture.input = ScriptedInput(["api.example", ".com\n"])
+    let outcome = await fixture.run(["watch", "--count", "1", "--hosts", "/hosts", "--hosts", "-"])
     #expect(outcome.output.contains("2 names") && outcome.output.contains("api.example.com"), "\(outcome)")
-    let missing = await world.run(["watch", "--hosts", "/none"])
+    let missing = await fixture.run(["watch", "--hosts", "/none"])
     #expect(missing.status == 74 && missing.errors.contains("/none: there is no such file of names"))
   }
 
   @Test func `a name that does not exist is negative, and one that nobody could be asked about has failed`() async {
-    var world = world()
-    world.zone["down.example.com"] = .failure(.connect("refused"))
-    let outcome = await world.run([
+    var fixture = fixture()
+    fixture.zone["down.example.com"] = .failure(.connect("refused"))
+    let outcome = await fixture.run([
       "watch", "--count", "1", "--no-system", "no.example.com", "six.example.com", "down.example.com",
     ])
     let states = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
@@ -76,23 +76,23 @@ struct WatchCommandTests {
   }
 
   @Test func `at a terminal a key tells the keys, and another quits`() async {
-    var world = world()
-    (world.isTerminal, world.isInputTerminal) = (true, true)
-    let output = world.output
-    world.input = ScriptedInput(chunks: [.init(text: "x?"), .init(text: "q") { await output.hasWritten(4) }])
-    let outcome = await world.run(["watch", "www.example.com"])
+    var fixture = fixture()
+    (fixture.isTerminal, fixture.isInputTerminal) = (true, true)
+    let output = fixture.output
+    fixture.input = ScriptedInput(chunks: [.init(text: "x?"), .init(text: "q") { await output.hasWritten(4) }])
+    let outcome = await fixture.run(["watch", "www.example.com"])
     #expect(outcome.status == 0)
     #expect(outcome.output.contains(WatchKey.legend), "\(outcome.output)")
-    #expect(world.keyModes.withLock { $0 } == [true, false], "the terminal is given back")
+    #expect(fixture.keyModes.withLock { $0 } == [true, false], "the terminal is given back")
   }
 
   @Test func `where standard input is no terminal nobody reads it`() async {
-    var world = world()
-    world.isTerminal = true
-    world.interruption = .interrupted
-    world.input = ScriptedInput(["q"])
-    #expect(await world.run(["watch", "www.example.com"]).status == 130)
-    #expect(world.input.reads.withLock { $0 } == 0 && world.keyModes.withLock { $0 } == [])
+    var fixture = fixture()
+    fixture.isTerminal = true
+    fixture.interruption = .interrupted
+    fixture.input = ScriptedInput(["q"])
+    #expect(await fixture.run(["watch", "www.example.com"]).status == 130)
+    #expect(fixture.input.reads.withLock { $0 } == 0 && fixture.keyModes.withLock { $0 } == [])
   }
 
   @Test func `other names are watched without losing what is known of those that stay`() async throws {
@@ -107,18 +107,18 @@ struct WatchCommandTests {
   }
 
   @Test func `without a name there is nothing to watch`() async {
-    let outcome = await world().run(["watch"])
+    let outcome = await fixture().run(["watch"])
     #expect(outcome.status == 64 && outcome.errors.contains("nothing to watch"))
-    #expect(await world().run(["watch", "--count", "0", "a.example"]).status == 64)
-    #expect(await world().run(["watch", "--interval", "0.01", "a.example"]).status == 64)
+    #expect(await fixture().run(["watch", "--count", "0", "a.example"]).status == 64)
+    #expect(await fixture().run(["watch", "--interval", "0.01", "a.example"]).status == 64)
   }
 
   @Test(arguments: [130, 143] as [Int32])
   func `on a terminal it draws in place, and gives the screen back however it ends`(_ end: Int32) async {
-    var world = world()
-    world.isTerminal = true
-    world.interruption = .init(rawValue: end)
-    let outcome = await world.run(["watch", "www.example.com"])
+    var fixture = fixture()
+    fixture.isTerminal = true
+    fixture.interruption = .init(rawValue: end)
+    let outcome = await fixture.run(["watch", "www.example.com"])
     #expect(outcome.status == end)
     #expect(outcome.output.hasPrefix("\u{1b}[?1049h\u{1b}[?25l"))
     let after = outcome.output.components(separatedBy: "\u{1b}[?25h\u{1b}[?1049l")

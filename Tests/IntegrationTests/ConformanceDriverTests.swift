@@ -7,12 +7,12 @@ struct ConformanceDriverTests {
   private func answers(_ lines: [String], _ arguments: [String] = []) throws -> [String] {
     let process = Process()
     let (input, output) = (Pipe(), Pipe())
-    process.executableURL = Laboratory.product("ConformanceDriver")
+    process.executableURL = ServerFixture.product("ConformanceDriver")
     process.arguments = arguments
     process.standardInput = input
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
-    try Laboratory.launch(process)
+    try ServerFixture.launch(process)
     try input.fileHandleForWriting.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8))
     try input.fileHandleForWriting.close()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -17,11 +17,11 @@ struct CookieFileTests {
   }
 
   private func newFile() throws -> NetscapeCookieFile {
-    NetscapeCookieFile(path: try Laboratory.newFolder("cookies").appending(path: "jar").path)
+    NetscapeCookieFile(path: try ServerFixture.newFolder("cookies").appending(path: "jar").path)
   }
 
   private func curl(_ server: NginxCookies, _ path: String, _ options: [String]) async throws -> String {
-    let (status, output) = try await Laboratory.run(
+    let (status, output) = try await ServerFixture.run(
       "curl",
       [
         "--silent", "--fail", "--noproxy", "*", "--max-time", "20", "--cacert", server.caFile, "--resolve",
@@ -32,7 +32,7 @@ struct CookieFileTests {
   }
 
   private func wget(_ server: NginxCookies, _ path: String, _ options: [String]) async throws -> String {
-    let (status, output) = try await Laboratory.run(
+    let (status, output) = try await ServerFixture.run(
       "wget",
       [
         "--no-config", "--quiet", "--tries=1", "--timeout=20", "-O", "-", "-e", "use_proxy=yes", "-e",

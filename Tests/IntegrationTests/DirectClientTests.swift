@@ -13,7 +13,7 @@ struct DirectClientTests {
     LabSite.www, LabSite.api, LabSite.mistaken, LabSite.expired, LabSite.selfSigned, LabSite.byAddress,
   ]
 
-  /// Lends a client that knows the laboratory's names, and trusts its authority.
+  /// Lends a client that knows the fixture's names, and trusts its authority.
   private func withClient<Server: WebServer>(
     of server: Server, at addresses: String..., configure: (inout DirectClientConfiguration) -> Void = { _ in },
     _ body: (DirectClient) async throws -> Void
@@ -220,7 +220,7 @@ struct DirectClientTests {
         let failures = await flood(1_000, 64) { number in
           let reply = try await get(client, url(server, number))
           guard reply.text == LabSite.api, reply.response.connection.httpVersion == 2 else {
-            throw Laboratory.Failure("\(reply)")
+            throw ServerFixture.Failure("\(reply)")
           }
         }
         #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(2))")
@@ -239,7 +239,7 @@ struct DirectClientTests {
       try await withClient(of: server) { client in
         let failures = await flood(1_000, 64) { number in
           let response = try await client.execute(request(url(server, number), .post), body: .text("pay"))
-          guard response.status.code == 405 else { throw Laboratory.Failure("\(response.status)") }
+          guard response.status.code == 405 else { throw ServerFixture.Failure("\(response.status)") }
           _ = try await response.body.collect(upTo: 1 << 20)
         }
         print("goaway: \(failures.count) of 1000 POSTs failed")

@@ -13,12 +13,12 @@ struct ExamplesTests {
 
   /// Runs an example to its end.
   private func run(_ program: String, _ arguments: [String], input: String = "") async throws -> Outcome {
-    let folder = try Laboratory.newFolder("example")
+    let folder = try ServerFixture.newFolder("example")
     let files = ["input", "output", "errors"].map { folder.appending(path: $0) }
     try input.write(to: files[0], atomically: false, encoding: .utf8)
     for file in files[1...] { try Data().write(to: file) }
     let process = Process()
-    process.executableURL = Laboratory.product(program)
+    process.executableURL = ServerFixture.product(program)
     process.arguments = arguments
     process.currentDirectoryURL = folder
     process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
@@ -27,7 +27,7 @@ struct ExamplesTests {
     process.standardError = try FileHandle(forWritingTo: files[2])
     let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
     process.terminationHandler = { _ in continuation.yield() }
-    try Laboratory.launch(process)
+    try ServerFixture.launch(process)
     _ = await ended.first { true }
     return Outcome(
       status: process.terminationStatus, wasKilled: process.terminationReason == .uncaughtSignal,
@@ -62,7 +62,7 @@ struct ExamplesTests {
   }
 
   @Test func `a pipeline without its list of hosts says so, whatever waits on its standard input`() async throws {
-    let folder = try Laboratory.newFolder("pipeline")
+    let folder = try ServerFixture.newFolder("pipeline")
     let configuration = folder.appending(path: "directdns.json5")
     try #"{ providers: ["doh+https://127.0.0.1:9/dns-query"], system: false }"#.write(
       to: configuration, atomically: true, encoding: .utf8)

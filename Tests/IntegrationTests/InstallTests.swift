@@ -13,7 +13,7 @@ struct InstallTests {
   private let folder: URL
 
   init() throws {
-    folder = try Laboratory.newFolder("install")
+    folder = try ServerFixture.newFolder("install")
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     for path in ["Scripts", ".build/release"] {
@@ -29,14 +29,14 @@ struct InstallTests {
 
   private func install() async throws -> Int32 {
     let script = folder.appending(path: "Scripts/install").path
-    return try await Laboratory.run("bash", [script, prefix]).status
+    return try await ServerFixture.run("bash", [script, prefix]).status
   }
 
   private var prefix: String { folder.appending(path: "usr").path }
 
   /// What stands there, links as such, and who may do what with it.
   private func kind(_ name: String) async throws -> String {
-    let found = try await Laboratory.run("stat", ["-c", "%F %a", "\(prefix)/\(name)"])
+    let found = try await ServerFixture.run("stat", ["-c", "%F %a", "\(prefix)/\(name)"])
     return String(decoding: found.output, as: UTF8.self)
   }
 

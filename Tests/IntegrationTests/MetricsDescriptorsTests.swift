@@ -4,7 +4,7 @@ import Testing
 /// The metrics of a process that has no descriptor to spare.
 @Suite(.timeLimit(.minutes(1)))
 struct MetricsDescriptorsTests {
-  @Test(.enabled(if: Laboratory.path(of: "curl") != nil, "needs curl"))
+  @Test(.enabled(if: ServerFixture.path(of: "curl") != nil, "needs curl"))
   func `a scrape is answered though silent clients have taken every descriptor`() async throws {
     let port = try LoopbackPort.free()
     let process = Process()
@@ -17,9 +17,9 @@ struct MetricsDescriptorsTests {
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
     process.standardError = errors
-    try Laboratory.launch(process)
+    try ServerFixture.launch(process)
     defer {
-      Laboratory.send(SIGKILL, to: process)
+      ServerFixture.send(SIGKILL, to: process)
       process.waitUntilExit()
     }
     try await Lifeline.shared.watch(process.processIdentifier)
@@ -35,11 +35,11 @@ struct MetricsDescriptorsTests {
     for _ in 0..<3 {
       let curl = Process()
       let output = Pipe()
-      curl.executableURL = URL(filePath: try #require(Laboratory.path(of: "curl")))
+      curl.executableURL = URL(filePath: try #require(ServerFixture.path(of: "curl")))
       curl.arguments = ["-sS", "--noproxy", "*", "-m", "10", "http://127.0.0.1:\(port)/metrics"]
       curl.standardInput = FileHandle.nullDevice
       curl.standardOutput = output
-      try Laboratory.launch(curl)
+      try ServerFixture.launch(curl)
       let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       curl.waitUntilExit()
       #expect(curl.terminationStatus == 0 && text.contains("directdns_"), "\(text.prefix(200))")

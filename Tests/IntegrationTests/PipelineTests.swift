@@ -15,7 +15,7 @@ struct PipelineTests {
     return try await FakeProvider.start(records: records)
   }
 
-  /// The configuration file: two providers, the laboratory's authority, and loopback addresses where they are allowed.
+  /// The configuration file: two providers, the fixture's authority, and loopback addresses where they are allowed.
   private func configuration(_ providers: [FakeProvider], _ server: NginxSite, allows: Bool = true) -> String {
     let urls = providers.map { "\"json+\($0.url("/resolve"))\"" }.joined(separator: ", ")
     return """
@@ -30,7 +30,7 @@ struct PipelineTests {
     async throws
   {
     try await NginxSite.running { server async throws in
-      let folder = try Laboratory.newFolder("pipeline")
+      let folder = try ServerFixture.newFolder("pipeline")
       let providers = [try await provider(), try await provider()]
       let file = folder.appending(path: "directdns.json5")
       try configuration(providers, server).write(to: file, atomically: true, encoding: .utf8)
@@ -79,7 +79,7 @@ struct PipelineTests {
 
   @Test func `on SIGTERM it ends what it has begun, and begins nothing`() async throws {
     try await NginxSite.running { server async throws in
-      let folder = try Laboratory.newFolder("pipeline")
+      let folder = try ServerFixture.newFolder("pipeline")
       let providers = [try await provider()]
       try configuration(providers, server).write(
         to: folder.appending(path: "directdns.json5"), atomically: true, encoding: .utf8)
@@ -126,17 +126,17 @@ private final class PipelineProcess: Sendable {
     (output, errors) = (run.appending(path: "results.jsonl"), run.appending(path: "log"))
     try Data().write(to: output)
     try Data().write(to: errors)
-    process.executableURL = Laboratory.product("Pipeline")
+    process.executableURL = ServerFixture.product("Pipeline")
     let files = ["directdns.json5", "hosts", "answers.sqlite"].map { folder.appending(path: $0).path }
     process.arguments = files + ["\(port)"]
     process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
     process.standardInput = input
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
-    try Laboratory.launch(process)
+    try ServerFixture.launch(process)
   }
 
-  deinit { Laboratory.send(SIGKILL, to: process) }
+  deinit { ServerFixture.send(SIGKILL, to: process) }
 
   func send(_ urls: [String]) throws {
     for url in urls {
@@ -160,14 +160,14 @@ private final class PipelineProcess: Sendable {
   }
 
   func metrics() async throws -> String {
-    let reply = try await Laboratory.run("curl", ["--silent", "--noproxy", "*", "http://127.0.0.1:\(port)/metrics"])
+    let reply = try await ServerFixture.run("curl", ["--silent", "--noproxy", "*", "http://127.0.0.1:\(port)/metrics"])
     return String(decoding: reply.output, as: UTF8.self)
   }
 
-  func hangUp() { Laboratory.send(SIGHUP, to: process) }
+  func hangUp() { ServerFixture.send(SIGHUP, to: process) }
 
   func terminate() async throws -> Int32 {
-    Laboratory.send(SIGTERM, to: process)
+    ServerFixture.send(SIGTERM, to: process)
     return try await exitStatus()
   }
 
@@ -188,6 +188,6 @@ private final class PipelineProcess: Sendable {
       if let value = try value() { return value }
       try await Task.sleep(for: .milliseconds(5))
     }
-    throw Laboratory.Failure("the pipeline did not come to \(what):\n\((try? log()) ?? "")")
+    throw ServerFixture.Failure("the pipeline did not come to \(what):\n\((try? log()) ?? "")")
   }
 }

@@ -65,7 +65,7 @@ struct ReadmeTests {
 
   @Test func `a block that says something else is an error, and what differs is told`() throws {
     for fence in ["not-run", "not-run:", "of:", "skipped: why", "of"] {
-      #expect(throws: Laboratory.Failure.self) { try ReadmeBlock.all("```console \(fence)\n$ x\n```\n") }
+      #expect(throws: ServerFixture.Failure.self) { try ReadmeBlock.all("```console \(fence)\n$ x\n```\n") }
     }
     let block = try #require(
       try ReadmeBlock.all("```swift\n$ no\n```\n```console\n$ a \\\n  b\nc 7 ms\n…\nd\n```\n").first)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The servers themselves, asked by curl: what the tests of the library stand on.
-@Suite("The real servers", .enabled(if: Laboratory.missing.isEmpty, "not every server is installed"))
+@Suite("The real servers", .enabled(if: ServerFixture.missing.isEmpty, "not every server is installed"))
 struct RealServerTests {
   // MARK: DNS over HTTPS
 
@@ -124,7 +124,7 @@ struct RealServerTests {
 @Suite("The real servers' presence")
 struct RealServerPresenceTests {
   @Test func `the real servers are installed, or the run says that it skipped them`() {
-    let all = Laboratory.missing + WebKind.missing.filter { !Laboratory.missing.contains($0) }
+    let all = ServerFixture.missing + WebKind.missing.filter { !ServerFixture.missing.contains($0) }
     guard !all.isEmpty else { return }
     let missing = all.joined(separator: ", ")
     print("SKIPPED the tests against real servers: \(missing) cannot be found. `make test` installs them.")

@@ -4,7 +4,7 @@ import Testing
 
 /// The library's resolver against the real servers.
 @Suite(
-  "The resolver over real servers", .enabled(if: Laboratory.missing.isEmpty, "not every server is installed"),
+  "The resolver over real servers", .enabled(if: ServerFixture.missing.isEmpty, "not every server is installed"),
   .timeLimit(.minutes(1)))
 struct ResolverTests {
   // MARK: The pieces
@@ -22,7 +22,7 @@ struct ResolverTests {
       provider: JSONProvider(name: name, url: try WebURL(url)), bootstrap: [.ipv4(0x7F00_0001)])
   }
 
-  /// Lends a resolver of those providers that trusts the laboratory's authority and never asks the system.
+  /// Lends a resolver of those providers that trusts the fixture's authority and never asks the system.
   private func withResolver(
     _ providers: ProviderConfiguration..., hedges: Bool = false, clock: any ResolverClock = SystemClock(),
     _ body: (Resolver) async throws -> Void
@@ -47,7 +47,7 @@ struct ResolverTests {
     }
   }
 
-  /// What any provider of the laboratory's zone has to say.
+  /// What any provider of the fixture's zone has to say.
   private func expectAnswers(_ resolver: Resolver) async throws {
     let www = try await resolver.resolve("WWW.lab.test.")
     #expect(www.addresses.map(\.description) == ["127.0.0.1"])

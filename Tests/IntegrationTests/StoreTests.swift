@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SharedFileTests {
   @Test func `processes that make a file together and write to it lose nothing`() async throws {
-    let path = try Laboratory.newFolder("sqlite").appending(path: "new/answers.sqlite").path
+    let path = try ServerFixture.newFolder("sqlite").appending(path: "new/answers.sqlite").path
     let members = try (0..<4).map { try Member("write", path, "member\($0)", "100") }
     for member in members { #expect(try await member.line() == "written\n") }
     let store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: path))
@@ -21,7 +21,7 @@ struct SharedFileTests {
   }
 
   @Test func `a process that is killed while it writes leaves a file that works`() async throws {
-    let path = try Laboratory.newFolder("sqlite").appending(path: "answers.sqlite").path
+    let path = try ServerFixture.newFolder("sqlite").appending(path: "answers.sqlite").path
     let store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: path))
     for round in 0..<5 {
       let member = try Member("write", path, "round\(round)", "100000")
@@ -39,8 +39,8 @@ struct SharedFileTests {
 struct StoreFileTests {
   private func dnsctl(_ arguments: String...) async throws -> (status: Int32, output: String) {
     // A shell keeps the error text beside the output.
-    let (status, output) = try await Laboratory.run(
-      "sh", ["-c", "exec \"$@\" 2>&1", "sh", Laboratory.product("dnsctl").path] + arguments)
+    let (status, output) = try await ServerFixture.run(
+      "sh", ["-c", "exec \"$@\" 2>&1", "sh", ServerFixture.product("dnsctl").path] + arguments)
     return (status, String(decoding: output, as: UTF8.self))
   }
 
@@ -52,7 +52,7 @@ struct StoreFileTests {
     let names = (0..<20).map { "host-\($0).lab.test" }
     let questions = try names.map { AddressQuestion(try HostName($0), .ipv4) }
     for isShared in [false, true] {
-      let folder = try Laboratory.newFolder("copy")
+      let folder = try ServerFixture.newFolder("copy")
       let (path, copy) = (folder.appending(path: "answers.sqlite").path, folder.appending(path: "copy.sqlite").path)
       let other = SQLiteAnswerStore(SQLiteStoreConfiguration(path: path))
       if isShared { try await other.write([]) }
@@ -248,7 +248,7 @@ struct RedisStoreTests {
     return configuration
   }
 
-  @Test(.enabled(if: Laboratory.missing.isEmpty, "not every server is installed"))
+  @Test(.enabled(if: ServerFixture.missing.isEmpty, "not every server is installed"))
   func `the holder of a lease is killed: another member asks after its patience`() async throws {
     try await Redis.running { server in
       try await Unbound.running { provider in
@@ -268,7 +268,7 @@ struct RedisStoreTests {
     }
   }
 
-  @Test(.enabled(if: Laboratory.missing.isEmpty, "not every server is installed"))
+  @Test(.enabled(if: ServerFixture.missing.isEmpty, "not every server is installed"))
   func `what one process learned serves the next, and a dead Redis fails no lookup`() async throws {
     try await Redis.running { server in
       try await Unbound.running { provider in

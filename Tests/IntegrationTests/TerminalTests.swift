@@ -8,7 +8,7 @@
   struct TerminalTests {
     private let folder: URL
 
-    init() throws { folder = try Laboratory.newFolder("terminal") }
+    init() throws { folder = try ServerFixture.newFolder("terminal") }
 
     private func provider() async throws -> FakeProvider {
       var records = RecordTable()
@@ -44,7 +44,7 @@
       try configure(provider)
       let terminal = try PseudoTerminal(["watch", "--config", "c.json5", "www.example.test"], in: folder)
       try await terminal.waitFor(text: "1 name ")
-      Laboratory.send(SIGTERM, to: terminal.process)
+      ServerFixture.send(SIGTERM, to: terminal.process)
       #expect(try await terminal.exitStatus() == 143)
       #expect(terminal.isInLineMode)
       await provider.stop()
@@ -58,7 +58,7 @@
       try await terminal.waitFor(text: "keeping 1 name fresh")
       try configure(provider, "timeout: 2,")
       try await terminal.waitFor(text: "configuration: timeout: ")
-      Laboratory.send(SIGHUP, to: terminal.process)
+      ServerFixture.send(SIGHUP, to: terminal.process)
       #expect(try await terminal.exitStatus() == -SIGHUP)
       await provider.stop()
     }
@@ -73,7 +73,7 @@
         ["resolve", "--config", "c.json5", "--family", "ipv4", "--store", "./answers.sqlite", "-"], in: folder)
       try terminal.type(names.joined(separator: "\n") + "\n")
       try await terminal.waitFor(text: "host100.example.test  192.0.2.1")
-      Laboratory.send(SIGINT, to: terminal.process)
+      ServerFixture.send(SIGINT, to: terminal.process)
       #expect(try await terminal.exitStatus() == 130)
       let program = try Program()
       let store = folder.appending(path: "answers.sqlite").path

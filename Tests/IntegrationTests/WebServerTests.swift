@@ -14,7 +14,7 @@ struct WebServerTests {
       LabSite.www, LabSite.api, LabSite.mistaken, LabSite.expired, LabSite.selfSigned, LabSite.byAddress,
     ]
     let routes = names.flatMap { ["--connect-to", "\($0)::127.0.0.1:"] }
-    let (status, output) = try await Laboratory.run(
+    let (status, output) = try await ServerFixture.run(
       "curl", ["--silent", "--noproxy", "*", "--max-time", "30", "--cacert", server.caFile] + routes + options)
     return (status, String(decoding: output, as: UTF8.self))
   }
@@ -97,7 +97,7 @@ struct WebServerTests {
   private func carries<Server: WebServer>(_ kind: Server.Type) async throws {
     try await kind.running { server async throws in
       let base = "https://\(LabSite.www):\(server.port)"
-      let body = try Laboratory.newFolder("upload").appending(path: "body")
+      let body = try ServerFixture.newFolder("upload").appending(path: "body")
       let bytes = GeneratedBody.bytes(3_000_000)
       try Data(bytes).write(to: body)
       for flag in ["--http1.1", "--http2"] {

@@ -39,7 +39,7 @@ final class CurlQueries: CurlDriver {
   var runsTasks = false
   private var pools: [ObjectIdentifier: Pool] = [:]
   /// The pool that was looked for last: mostly the next one too.
-  private var lastLane: Pool?
+  private var lastPool: Pool?
   private var runningCount = 0
   /// Requests that are done, and not yet handed back.
   private var done: [CurlJob] = []
@@ -131,13 +131,13 @@ final class CurlQueries: CurlDriver {
   }
 
   private func pool(of job: CurlJob) -> Pool {
-    if let lastLane, lastLane.identity === job.request.pool { return lastLane }
-    let pool = knownLane(of: job.request.pool)
-    lastLane = pool
+    if let lastPool, lastPool.identity === job.request.pool { return lastPool }
+    let pool = knownPool(of: job.request.pool)
+    lastPool = pool
     return pool
   }
 
-  private func knownLane(of identity: QueryPool) -> Pool {
+  private func knownPool(of identity: QueryPool) -> Pool {
     if let pool = pools[ObjectIdentifier(identity)] { return pool }
     // An origin that is asked elsewhere now: what served it before is not needed any more.
     pools = pools.filter { _, pool in

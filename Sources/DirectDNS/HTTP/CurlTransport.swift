@@ -103,7 +103,7 @@ public final class CurlTransport: HTTPTransport {
   private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
     try pools.withLock { pools throws(HTTPTransportError) in
       if let known = pools.known.first(where: { $0.endpoint == endpoint }) { return known }
-      let route = Route(endpoint, try newLane(endpoint, pools))
+      let route = Route(endpoint, try newPool(endpoint, pools))
       // An endpoint whose addresses were looked up anew takes the place of what it was.
       pools.known.removeAll { $0.endpoint.url == endpoint.url }
       pools.known.append(route)
@@ -111,7 +111,7 @@ public final class CurlTransport: HTTPTransport {
     }
   }
 
-  private func newLane(_ endpoint: HTTPEndpoint, _ pools: Pools) throws(HTTPTransportError) -> QueryPool {
+  private func newPool(_ endpoint: HTTPEndpoint, _ pools: Pools) throws(HTTPTransportError) -> QueryPool {
     let url = endpoint.url
     let network = pools.network
     var addresses = endpoint.addresses
@@ -129,11 +129,11 @@ public final class CurlTransport: HTTPTransport {
       origin: "\(url.scheme.rawValue)://\(url.host):\(url.effectivePort)",
       addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.curlForm).joined(separator: ","),
       connectTo: network == 0 ? nil : "::" + target, usesTLS: url.scheme.isSecure,
-      trust: pools.trust, width: Self.laneWidth, connections: pools.connections)
+      trust: pools.trust, width: Self.poolWidth, connections: pools.connections)
   }
 
   /// BIND 9.18 closes a connection at sixty-four queries in flight; dnsdist takes a hundred.
-  private static let laneWidth = 50
+  private static let poolWidth = 50
 }
 
 extension IPAddress {

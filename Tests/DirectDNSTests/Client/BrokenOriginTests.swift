@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct BrokenOriginTests {
   /// A client, and a server that it trusts.
-  private struct World: Sendable {
+  private struct Fixture: Sendable {
     let origin: FakeOrigin
     let client: DirectClient
     let file: CAFile?
@@ -28,7 +28,7 @@ struct BrokenOriginTests {
 
   private func staged(
     _ version: HTTPVersion = .http1, handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
-    admit: FakeOrigin.Gatekeeper? = nil, _ body: (World) async throws -> Void
+    admit: FakeOrigin.Gatekeeper? = nil, _ body: (Fixture) async throws -> Void
   ) async throws {
     var configuration = FakeOriginConfiguration()
     var file: CAFile?
@@ -39,10 +39,10 @@ struct BrokenOriginTests {
     }
     let origin = try await FakeOrigin.start(configuration: configuration, handler: handler, admit: admit)
     let trusted = file.map { [$0.path] } ?? []
-    let client = try ClientFixture.client {
+    let client = try ClientSample.client {
       $0.trust = TrustStore(privateAuthorities: trusted, environment: [:])
     }
-    try await body(World(origin: origin, client: client, file: file))
+    try await body(Fixture(origin: origin, client: client, file: file))
     await client.shutDown(within: .zero)
     await origin.stop()
   }
@@ -77,33 +77,33 @@ struct BrokenOriginTests {
           throw fault
         }
       }
-    ) { world in
-      let response = try await world.client.execute(world.request())
+    ) { fixture in
+      let response = try await fixture.client.execute(fixture.request())
       var pieces = response.body.makeAsyncIterator()
       #expect(try await pieces.next() == Array("half".utf8))
       gate.open()
       let error = await #expect(throws: DirectDNSError.self) { _ = try await pieces.next() }
       #expect(error?.code == .connectionLost && error?.message.contains("mid-body") == true)
-      #expect(world.origin.requests.count == 1)
+      #expect(fixture.origin.requests.count == 1)
     }
   }
 
   @Test func `a body without its end is an error, although the connection was closed in order`() async throws {
     let body = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"
-    try await staged(handler: { _ in throw OriginFault.text(body) }) { world in
-      let response = try await world.client.execute(world.request())
+    try await staged(handler: { _ in throw OriginFault.text(body) }) { fixture in
+      let response = try await fixture.client.execute(fixture.request())
       let error = await #expect(throws: DirectDNSError.self) { try await response.body.text() }
-      #expect(error?.code == .connectionLost && world.origin.requests.count == 1)
+      #expect(error?.code == .connectionLost && fixture.origin.requests.count == 1)
     }
   }
 
   @Test(arguments: ["nonsense\r\n\r\n", "", "HTTP/1.1\r\n\r\n", "HTTP/1.1 99\r\n\r\n"])
   func `what is no response is an error`(_ text: String) async throws {
-    try await staged(handler: { _ in throw OriginFault.text(text) }) { world in
+    try await staged(handler: { _ in throw OriginFault.text(text) }) { fixture in
       let error = await #expect(throws: DirectDNSError.self) {
-        try await world.client.execute(world.request(.post), body: .text("x"))
+        try await fixture.client.execute(fixture.request(.post), body: .text("x"))
       }
-      #expect(error?.code == .connectionLost && world.origin.requests.count == 1)
+      #expect(error?.code == .connectionLost && fixture.origin.requests.count == 1)
     }
   }
 
@@ -120,8 +120,8 @@ struct BrokenOriginTests {
           try await writer.write("two")
         }
       }
-    ) { world in
-      let request = Task { try await world.client.execute(world.request()) }
+    ) { fixture in
+      let request = Task { try await fixture.client.execute(fixture.request()) }
       await head.waitForArrivals()
       head.open()
       let response = try await request.value
@@ -154,21 +154,21 @@ struct BrokenOriginTests {
     [("a: b", 10_000), ("X-Long: " + String(repeating: "v", count: 1_000), 300)])
   func `heads and trailers beyond 256 KiB end the transfer, once`(_ part: String, _ lines: (String, Int)) async throws {
     let text = Self.talk(part, lines.0, count: lines.1)
-    try await staged(handler: { _ in throw OriginFault.text(text) }) { world in
+    try await staged(handler: { _ in throw OriginFault.text(text) }) { fixture in
       let error = await #expect(throws: DirectDNSError.self) {
-        try await world.client.execute(world.request()).body.text()
+        try await fixture.client.execute(fixture.request()).body.text()
       }
       #expect(
         error?.code == .fieldsTooLarge && error?.message.contains("262144") == true, "\(String(describing: error))")
-      #expect(world.origin.requests.count == 1)
+      #expect(fixture.origin.requests.count == 1)
     }
   }
 
   @Test(arguments: ["trailers", "head", "interim heads"])
   func `heads and trailers within 256 KiB are read`(_ part: String) async throws {
     let text = Self.talk(part, "a: b", count: 1_500)
-    try await staged(handler: { _ in throw OriginFault.text(text) }) { world in
-      let response = try await world.client.execute(world.request())
+    try await staged(handler: { _ in throw OriginFault.text(text) }) { fixture in
+      let response = try await fixture.client.execute(fixture.request())
       #expect(try await response.body.text() == "body" && response.status == .ok)
       let count = response.headerFields.count + response.body.trailerFields.count
       #expect(count >= (part == "interim heads" ? 1 : 1_501))
@@ -177,9 +177,9 @@ struct BrokenOriginTests {
 
   @Test func `a line of a head that is longer than libcurl takes is what it is called`() async throws {
     let text = "HTTP/1.1 200 OK\r\nX: " + String(repeating: "v", count: 200_000) + "\r\n\r\n"
-    try await staged(handler: { _ in throw OriginFault.text(text) }) { world in
-      let error = await #expect(throws: DirectDNSError.self) { try await world.client.execute(world.request()) }
-      #expect(error?.code == .fieldsTooLarge && world.origin.requests.count == 1, "\(String(describing: error))")
+    try await staged(handler: { _ in throw OriginFault.text(text) }) { fixture in
+      let error = await #expect(throws: DirectDNSError.self) { try await fixture.client.execute(fixture.request()) }
+      #expect(error?.code == .fieldsTooLarge && fixture.origin.requests.count == 1, "\(String(describing: error))")
     }
   }
 
@@ -194,33 +194,33 @@ struct BrokenOriginTests {
       var response = OriginResponse(body: "here")
       response.hangsUp = request.path == "/warm"
       return response
-    }) { world in
-      try await world.warm()
-      await world.origin.waitForOpenConnections(0)
+    }) { fixture in
+      try await fixture.warm()
+      await fixture.origin.waitForOpenConnections(0)
       do {
-        let response = try await world.client.execute(
-          world.request(method), body: method == .post ? .text("x") : .none)
+        let response = try await fixture.client.execute(
+          fixture.request(method), body: method == .post ? .text("x") : .none)
         #expect(try await response.body.text() == "here")
-        #expect(world.arrived().count == 1 && world.origin.connectionCount == 2)
+        #expect(fixture.arrived().count == 1 && fixture.origin.connectionCount == 2)
       } catch let error as DirectDNSError {
-        #expect(method == .post && error.code == .connectionLost && world.arrived().isEmpty)
+        #expect(method == .post && error.code == .connectionLost && fixture.arrived().isEmpty)
       }
     }
   }
 
   @Test(arguments: HTTPVersion.allCases)
   func `on a used connection that dies a GET is sent again, and a POST is not`(_ version: HTTPVersion) async throws {
-    try await staged(version, handler: Self.failing(1, .reset)) { world in
-      try await world.warm()
-      #expect(try await world.client.execute(world.request()).body.text() == "alive")
-      #expect(world.arrived().map(\.numberOnConnection) == [2, 1])
+    try await staged(version, handler: Self.failing(1, .reset)) { fixture in
+      try await fixture.warm()
+      #expect(try await fixture.client.execute(fixture.request()).body.text() == "alive")
+      #expect(fixture.arrived().map(\.numberOnConnection) == [2, 1])
     }
-    try await staged(version, handler: Self.failing(1, .reset)) { world in
-      try await world.warm()
+    try await staged(version, handler: Self.failing(1, .reset)) { fixture in
+      try await fixture.warm()
       let error = await #expect(throws: DirectDNSError.self) {
-        try await world.client.execute(world.request(.post), body: .text("pay"))
+        try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
       }
-      #expect(error?.code == .connectionLost && world.arrived().count == 1)
+      #expect(error?.code == .connectionLost && fixture.arrived().count == 1)
       #expect(error?.message.contains("may have reached the server") == true)
     }
   }
@@ -244,22 +244,22 @@ struct BrokenOriginTests {
 
   @Test(arguments: refusals)
   func `what HTTP/2 refused unprocessed was not sent, and is sent again`(_ refusal: Refusal) async throws {
-    try await staged(.http2, handler: Self.failing(refusal.times, refusal.fault)) { world in
-      if refusal.isUsed { try await world.warm() }
+    try await staged(.http2, handler: Self.failing(refusal.times, refusal.fault)) { fixture in
+      if refusal.isUsed { try await fixture.warm() }
       let body: RequestBody = refusal.method == .post ? .text("pay") : .none
-      let response = try await world.client.execute(world.request(refusal.method), body: body)
+      let response = try await fixture.client.execute(fixture.request(refusal.method), body: body)
       #expect(try await response.body.text() == "alive")
-      #expect(world.arrived().count == refusal.times + 1)
+      #expect(fixture.arrived().count == refusal.times + 1)
     }
   }
 
   @Test(arguments: [HTTPRequest.Method.get, .post])
   func `a server that refuses everything is not asked for ever`(_ method: HTTPRequest.Method) async throws {
-    try await staged(.http2, handler: Self.failing(.max, .refuseStream)) { world in
+    try await staged(.http2, handler: Self.failing(.max, .refuseStream)) { fixture in
       let error = await #expect(throws: DirectDNSError.self) {
-        try await world.client.execute(world.request(method), body: method == .post ? .text("pay") : .none)
+        try await fixture.client.execute(fixture.request(method), body: method == .post ? .text("pay") : .none)
       }
-      #expect(error?.code == .connectionLost && world.arrived().count <= 40, "\(world.arrived().count)")
+      #expect(error?.code == .connectionLost && fixture.arrived().count <= 40, "\(fixture.arrived().count)")
     }
   }
 
@@ -270,17 +270,17 @@ struct BrokenOriginTests {
     _ isProcessed: Bool, _ isUsed: Bool
   ) async throws {
     let fault = OriginFault.goAway(processed: isProcessed)
-    try await staged(.http2, handler: Self.failing(1, fault)) { world in
-      if isUsed { try await world.warm() }
+    try await staged(.http2, handler: Self.failing(1, fault)) { fixture in
+      if isUsed { try await fixture.warm() }
       let error = await #expect(throws: DirectDNSError.self) {
-        try await world.client.execute(world.request(.post), body: .text("pay"))
+        try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
       }
-      #expect(error?.code == .connectionLost && world.arrived().count == 1)
+      #expect(error?.code == .connectionLost && fixture.arrived().count == 1)
     }
-    try await staged(.http2, handler: Self.failing(1, fault)) { world in
-      if isUsed { try await world.warm() }
-      #expect(try await world.client.execute(world.request()).body.text() == "alive")
-      #expect(world.arrived().count == 2)
+    try await staged(.http2, handler: Self.failing(1, fault)) { fixture in
+      if isUsed { try await fixture.warm() }
+      #expect(try await fixture.client.execute(fixture.request()).body.text() == "alive")
+      #expect(fixture.arrived().count == 2)
     }
   }
 
@@ -293,20 +293,20 @@ struct BrokenOriginTests {
         if let fault = plan.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
         return OriginResponse(body: "alive")
       }
-    ) { world in
-      try await world.warm()
+    ) { fixture in
+      try await fixture.warm()
       // Refused, sent again, and then it may have arrived.
       let error = await #expect(throws: DirectDNSError.self) {
-        try await world.client.execute(world.request(.post), body: .text("pay"))
+        try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
       }
-      #expect(error?.code == .connectionLost && world.arrived().count == 2)
+      #expect(error?.code == .connectionLost && fixture.arrived().count == 2)
       for _ in 0..<3 {
         plan.withLock { $0 = [.reset] }
-        let before = world.arrived().count
+        let before = fixture.arrived().count
         let error = await #expect(throws: DirectDNSError.self) {
-          try await world.client.execute(world.request(.post), body: .text("pay"))
+          try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
         }
-        #expect(error?.code == .connectionLost && world.arrived().count == before + 1)
+        #expect(error?.code == .connectionLost && fixture.arrived().count == before + 1)
       }
     }
   }
@@ -318,40 +318,40 @@ struct BrokenOriginTests {
     try await staged(
       version,
       admit: { $0.field("expect") == nil ? .read : .answer(OriginResponse(.expectationFailed, body: "no")) }
-    ) { world in
+    ) { fixture in
       let body = [UInt8](repeating: 7, count: size)
-      let response = try await world.client.execute(
-        world.request(.post, "/", [.expect: "100-continue"]), body: .bytes(body))
-      #expect(response.status == .ok, "\(world.arrived().count) arrived")
-      #expect(world.arrived().map { $0.field("expect") } == ["100-continue", nil])
-      #expect(world.arrived().last?.body == body)
+      let response = try await fixture.client.execute(
+        fixture.request(.post, "/", [.expect: "100-continue"]), body: .bytes(body))
+      #expect(response.status == .ok, "\(fixture.arrived().count) arrived")
+      #expect(fixture.arrived().map { $0.field("expect") } == ["100-continue", nil])
+      #expect(fixture.arrived().last?.body == body)
     }
   }
 
   @Test(arguments: HTTPVersion.allCases)
   func `a server that always answers 417 is asked twice at most`(_ version: HTTPVersion) async throws {
-    try await staged(version, admit: { _ in .answer(OriginResponse(.expectationFailed, body: "no")) }) { world in
-      let response = try await world.client.execute(
-        world.request(.post, "/", [.expect: "100-continue"]), body: .text("abc"))
+    try await staged(version, admit: { _ in .answer(OriginResponse(.expectationFailed, body: "no")) }) { fixture in
+      let response = try await fixture.client.execute(
+        fixture.request(.post, "/", [.expect: "100-continue"]), body: .text("abc"))
       #expect(response.status == .expectationFailed)
-      #expect(try await response.body.text() == "no" && world.arrived().count == 2)
+      #expect(try await response.body.text() == "no" && fixture.arrived().count == 2)
     }
   }
 
   @Test func `a body goes out in the end when nobody says to continue`() async throws {
-    try await staged(admit: { _ in .readUnannounced }) { world in
-      let response = try await world.client.execute(
-        world.request(.put, "/", [.expect: "100-continue"]), body: .text("abc"))
-      #expect(response.status == .ok && world.arrived().map(\.body) == [Array("abc".utf8)])
+    try await staged(admit: { _ in .readUnannounced }) { fixture in
+      let response = try await fixture.client.execute(
+        fixture.request(.put, "/", [.expect: "100-continue"]), body: .text("abc"))
+      #expect(response.status == .ok && fixture.arrived().map(\.body) == [Array("abc".utf8)])
     }
   }
 
   @Test func `a body that is announced goes out`() async throws {
-    try await staged(admit: { _ in .read }) { world in
-      let response = try await world.client.execute(
-        world.request(.put, "/", [.expect: "100-continue"]),
+    try await staged(admit: { _ in .read }) { fixture in
+      let response = try await fixture.client.execute(
+        fixture.request(.put, "/", [.expect: "100-continue"]),
         body: .stream(length: 3, Pieces(bytes: [1, 2, 3])))
-      #expect(response.status == .ok && world.arrived().map(\.body) == [[1, 2, 3]])
+      #expect(response.status == .ok && fixture.arrived().map(\.body) == [[1, 2, 3]])
     }
   }
 }

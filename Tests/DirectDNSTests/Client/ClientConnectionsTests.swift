@@ -16,7 +16,7 @@ struct ClientConnectionsTests {
   }
 
   private func client(_ change: (inout DirectClientConfiguration) -> Void = { _ in }) throws -> DirectClient {
-    try ClientFixture.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
+    try ClientSample.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
       $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
       change(&$0)
     }
@@ -36,7 +36,7 @@ struct ClientConnectionsTests {
     ]
     for (number, fields) in fields.enumerated() {
       for host in ["shop.test", "other.test"] {
-        let response = try await client.execute(ClientFixture.get(origin.url("/\(number)", host: host), fields))
+        let response = try await client.execute(ClientSample.get(origin.url("/\(number)", host: host), fields))
         _ = try await response.body.text()
       }
     }
@@ -55,7 +55,7 @@ struct ClientConnectionsTests {
     let origin = try await secure()
     let client = try client()
     for host in ["shop.test", "other.test", "shop.test"] {
-      _ = try await client.execute(ClientFixture.get(origin.url("/", host: host))).body.text()
+      _ = try await client.execute(ClientSample.get(origin.url("/", host: host))).body.text()
     }
     #expect(origin.connections.map(\.serverName) == ["shop.test", "other.test"])
     await client.shutDown()
@@ -73,7 +73,7 @@ struct ClientConnectionsTests {
     let client = try client()
     let url = origin.url("/", host: "shop.test")
     try await withThrowingTaskGroup(of: Int.self) { group in
-      for _ in 0..<120 { group.addTask { try await client.execute(ClientFixture.get(url)).connection.httpVersion } }
+      for _ in 0..<120 { group.addTask { try await client.execute(ClientSample.get(url)).connection.httpVersion } }
       await gate.waitForArrivals(120)
       #expect(origin.connectionCount == 3)
       gate.open()
@@ -90,7 +90,7 @@ struct ClientConnectionsTests {
     let client = try client()
     let url = origin.url("/", host: "shop.test")
     try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
-      for _ in 0..<200 { group.addTask { try await client.execute(ClientFixture.get(url)).status } }
+      for _ in 0..<200 { group.addTask { try await client.execute(ClientSample.get(url)).status } }
       for try await status in group { #expect(status == .ok) }
     }
     #expect(origin.connectionCount <= 64)
@@ -107,7 +107,7 @@ struct ClientConnectionsTests {
   {
     let origin = try await secure { $0.httpVersions = offered }
     let client = try client { $0.httpVersion = choice }
-    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     #expect(response.connection.httpVersion == version)
     await client.shutDown()
     await origin.stop()
@@ -124,7 +124,7 @@ struct ClientConnectionsTests {
     let client = try client { $0.connectionsPerName = 2 }
     var tasks: [Task<Void, any Error>] = []
     for number in 0..<20 {
-      let request = try ClientFixture.get(origin.url("/\(number)", host: "shop.test"))
+      let request = try ClientSample.get(origin.url("/\(number)", host: "shop.test"))
       tasks.append(Task.immediate { _ = try await client.execute(request).body.text() })
     }
     await gate.waitForArrivals(2)
@@ -142,9 +142,9 @@ struct ClientConnectionsTests {
     let first = try await FakeOrigin.start()
     let second = try await FakeOrigin.start(
       configuration: FakeOriginConfiguration(address: try #require(IPAddress("127.0.0.2")), port: first.port))
-    let client = try ClientFixture.client(names: ["shop.test": ["127.0.0.1", "127.0.0.2"]])
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.1", "127.0.0.2"]])
     for _ in 0..<40 {
-      _ = try await client.execute(ClientFixture.get(first.url("/", host: "shop.test"))).body.text()
+      _ = try await client.execute(ClientSample.get(first.url("/", host: "shop.test"))).body.text()
     }
     #expect(first.connectionCount + second.connectionCount == 1)
     await client.shutDown()
@@ -156,11 +156,11 @@ struct ClientConnectionsTests {
     let origin = try await secure { $0.offersTLS13 = false }
     let strict = try client { $0.minimumTLS = .v13 }
     let error = await #expect(throws: DirectDNSError.self) {
-      try await strict.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+      try await strict.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     }
     #expect(error?.code == .tlsFailed)
     let usual = try client()
-    #expect(try await usual.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).status == .ok)
+    #expect(try await usual.execute(ClientSample.get(origin.url("/", host: "shop.test"))).status == .ok)
     await strict.shutDown()
     await usual.shutDown()
     await origin.stop()
@@ -171,12 +171,12 @@ struct ClientConnectionsTests {
     let url = try WebURL("http://user:word@127.0.0.1:\(proxy.port)")
     let client = try client { $0.proxy = .url(url, except: "other.test") }
     let response = try await client.execute(
-      ClientFixture.get("http://shop.test/a?b", [.proxyAuthorization: "mine"]))
+      ClientSample.get("http://shop.test/a?b", [.proxyAuthorization: "mine"]))
     #expect(try await response.body.text() == "http://shop.test/a?b")
     #expect(response.connection.remoteAddress == nil && response.resolution == nil)
     #expect(proxy.requests.first?.fields[.proxyAuthorization] == "Basic dXNlcjp3b3Jk")
     let direct = try await client.execute(
-      ClientFixture.get(proxy.url("/c", host: "other.test"), [.proxyAuthorization: "mine"]))
+      ClientSample.get(proxy.url("/c", host: "other.test"), [.proxyAuthorization: "mine"]))
     #expect(try await direct.body.text() == "/c" && proxy.requests.last?.fields[.proxyAuthorization] == nil)
     await client.shutDown()
     await proxy.stop()
@@ -185,9 +185,9 @@ struct ClientConnectionsTests {
   @Test func `through a proxy the name's addresses are judged all the same`() async throws {
     let proxy = try await FakeOrigin.start()
     let url = try WebURL("http://127.0.0.1:\(proxy.port)")
-    let client = try ClientFixture.client(policy: .publicOnly) { $0.proxy = .url(url) }
+    let client = try ClientSample.client(policy: .publicOnly) { $0.proxy = .url(url) }
     let error = await #expect(throws: DirectDNSError.self) {
-      try await client.execute(ClientFixture.get("http://shop.test/"))
+      try await client.execute(ClientSample.get("http://shop.test/"))
     }
     #expect(error?.code == .addressForbidden && proxy.connectionCount == 0)
     await client.shutDown()

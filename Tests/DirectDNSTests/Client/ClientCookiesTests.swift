@@ -17,11 +17,11 @@ struct ClientCookiesTests {
       }
     }
     let jar = CookieJar()
-    let client = try ClientFixture.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
       $0.cookies = jar
     }
     let response = try await client.execute(
-      ClientFixture.get(origin.url("/login", host: "shop.test"), [.cookie: "own=2"]))
+      ClientSample.get(origin.url("/login", host: "shop.test"), [.cookie: "own=2"]))
     #expect(try await response.body.text() == "end" && response.hops.count == 2)
     #expect(origin.requests.map { $0.fields[.cookie] } == ["own=2", "session=1; own=2", nil])
     #expect(jar.cookies.map(\.domain.description) == ["shop.test"], "never the address's")
@@ -36,17 +36,17 @@ struct ClientCookiesTests {
     let jar = CookieJar()
     jar.store(setCookie: "id=1; Secure", for: try WebURL("https://localhost/"))
     let url = try WebURL("http://127.0.0.1:\(proxy.port)")
-    let proxied = try ClientFixture.client {
+    let proxied = try ClientSample.client {
       $0.cookies = jar
       $0.proxy = .url(url)
     }
     for host in ["localhost", "127.0.0.1"] {
-      _ = try await proxied.execute(ClientFixture.get(proxy.url("/", host: host))).body.text()
+      _ = try await proxied.execute(ClientSample.get(proxy.url("/", host: host))).body.text()
     }
     #expect(proxy.requests.count == 2 && proxy.requests.allSatisfy { !$0.fields.contains(.cookie) })
     #expect(jar.cookies.map(\.name) == ["id"])
-    let direct = try ClientFixture.client { $0.cookies = jar }
-    _ = try await direct.execute(ClientFixture.get(proxy.url("/", host: "localhost"))).body.text()
+    let direct = try ClientSample.client { $0.cookies = jar }
+    _ = try await direct.execute(ClientSample.get(proxy.url("/", host: "localhost"))).body.text()
     #expect(proxy.requests.last?.fields[.cookie] == "id=1" && jar.cookies.map(\.name) == ["id", "new"])
     await proxied.shutDown()
     await direct.shutDown()
@@ -68,9 +68,9 @@ struct ClientCookiesTests {
 
   @Test func `without a jar nothing is kept`() async throws {
     let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "session=1"]) }
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     for _ in 0..<2 {
-      _ = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text()
+      _ = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text()
     }
     #expect(origin.requests.allSatisfy { !$0.fields.contains(.cookie) })
     await client.shutDown()

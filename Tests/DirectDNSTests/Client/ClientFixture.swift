@@ -1,31 +1,99 @@
 import DirectDNSTesting
+import Foundation
 import HTTPTypes
 
 @testable import DirectDNS
 
-/// A client whose names are pinned, and which may go to this machine.
-enum ClientFixture {
-  static func client(
-    names: [String: [String]] = ["shop.test": ["127.0.0.1"]], policy: AddressPolicy = .any,
-    _ change: (inout DirectClientConfiguration) -> Void = { _ in }
-  ) throws -> DirectClient {
-    var resolving = ResolverConfiguration()
-    for (name, addresses) in names {
-      resolving.localZones.pins[try HostName(name)] = addresses.compactMap { IPAddress($0) }
-    }
+/// A client that finds its addresses as in life: by a resolver, at a provider, which is a fake one.
+struct ClientFixture: Sendable {
+  let provider: FakeProvider
+  let client: DirectClient
+  var resolver: Resolver { client.resolver }
+
+  init(
+    records: RecordTable = RecordTable(), clock: any ResolverClock = SystemClock(), policy: AddressPolicy = .any,
+    store: (any AnswerStore)? = nil, _ change: (inout DirectClientConfiguration) -> Void = { _ in }
+  ) async throws {
+    provider = try await FakeProvider.start(records: records)
+    var resolving = ResolverConfiguration(providers: [
+      ProviderConfiguration(provider: JSONProvider(name: "fake", url: try WebURL(provider.url("/resolve"))))
+    ])
+    resolving.usesSystemDNS = false
+    resolving.store = store
     var configuration = DirectClientConfiguration()
     configuration.policy = policy
     change(&configuration)
-    return try DirectClient(configuration, resolver: Resolver(resolving))
+    client = try DirectClient(configuration, resolver: Resolver(resolving, clock: clock))
   }
 
-  static func get(_ url: String, _ fields: HTTPFields = [:]) throws -> HTTPRequest {
-    HTTPRequest(method: .get, url: try WebURL(url), headerFields: fields)
+  func stop() async {
+    await client.shutDown(within: .zero)
+    resolver.shutDown()
+    await provider.stop()
   }
 }
 
-extension ResponseBody {
-  func text() async throws(DirectDNSError) -> String {
-    String(decoding: try await collect(upTo: 1 << 24), as: UTF8.self)
+/// Several servers with one port, on an address each.
+enum OriginGroup {
+  static func start(
+    _ addresses: [String], identity: TLSIdentity? = nil,
+    handler: @escaping FakeOrigin.Handler = OriginResponse.echo
+  ) async throws -> [FakeOrigin] {
+    for _ in 0..<20 {
+      var origins: [FakeOrigin] = []
+      do {
+        for address in addresses {
+          let configuration = FakeOriginConfiguration(
+            identity: identity, address: Sample.address(address), port: origins.first?.port ?? 0)
+          origins.append(try await FakeOrigin.start(configuration: configuration, handler: handler))
+        }
+        return origins
+      } catch {
+        // Somebody else has that port on one of the addresses.
+        for origin in origins { await origin.stop() }
+      }
+    }
+    throw DirectDNSError(.connectFailed, "no port is free on all of \(addresses)")
   }
+}
+
+/// What a request's observer was told.
+final class RequestLog: Sendable {
+  private struct State {
+    var dialled: [String] = []
+    var failed: [String] = []
+    var repetitions = 0
+  }
+
+  private let state = Locked(State())
+
+  var options: RequestOptions {
+    RequestOptions(observer: { [self] event in
+      state.withLock { state in
+        switch event {
+        case .connecting(let address): state.dialled.append(address.description)
+        case .connectFailed(let address, _): state.failed.append(address.description)
+        case .repeating: state.repetitions += 1
+        default: break
+        }
+      }
+    })
+  }
+
+  /// The addresses that were connected to, in order.
+  var dialled: [String] { state.withLock { $0.dialled } }
+  var failed: [String] { state.withLock { $0.failed } }
+  var repetitions: Int { state.withLock { $0.repetitions } }
+}
+
+extension ProcessState {
+  /// The process's memory in bytes (proc(5)); 0 where the system does not tell.
+  static var residentBytes: Int {
+    let status = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+    let pages = status.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    return pages * 4096
+  }
+
+  /// Whether the memory is the code's own: a sanitizer keeps books of every byte, and freed memory for a while.
+  static let hasOwnMemory = ProcessInfo.processInfo.environment["DIRECTDNS_SANITIZER"] == nil
 }

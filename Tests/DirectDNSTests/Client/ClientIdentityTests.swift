@@ -17,7 +17,7 @@ struct ClientIdentityTests {
   }
 
   private func client(_ change: (inout DirectClientConfiguration) -> Void = { _ in }) throws -> DirectClient {
-    try ClientFixture.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
+    try ClientSample.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
       $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
       change(&$0)
     }
@@ -46,9 +46,9 @@ struct ClientIdentityTests {
       let origin = try await demanding()
       let (without, with) = (try client(), try client { $0.identity = identity })
       await #expect(throws: DirectDNSError.self) {
-        try await without.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text()
+        try await without.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text()
       }
-      #expect(try await with.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).status == .ok)
+      #expect(try await with.execute(ClientSample.get(origin.url("/", host: "shop.test"))).status == .ok)
       #expect(origin.connections.last?.clientCertificate != nil)
       await without.shutDown()
       await with.shutDown()
@@ -68,11 +68,11 @@ struct ClientIdentityTests {
       target.withLock { $0 = away }
       let client = try client { $0.identity = identity }
       await #expect(throws: DirectDNSError.self) {
-        try await client.execute(ClientFixture.get(first.url("/away", host: "shop.test"))).body.text()
+        try await client.execute(ClientSample.get(first.url("/away", host: "shop.test"))).body.text()
       }
       #expect(first.requests.map(\.path) == ["/away"] && second.requests.isEmpty)
       // Who asks for the place itself shows it there, and no session of the other kind is taken up.
-      #expect(try await client.execute(ClientFixture.get(away)).body.text() == "here")
+      #expect(try await client.execute(ClientSample.get(away)).body.text() == "here")
       await client.shutDown()
       await first.stop()
       await second.stop()
@@ -92,10 +92,10 @@ struct ClientIdentityTests {
       back.withLock { $0 = origin.url("/", host: "shop.test") }
       let client = try client { $0.identity = identity }
       // Keeps a connection on which the certificate was shown.
-      let first = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+      let first = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
       #expect(try await first.body.text() == "here")
       await #expect(throws: DirectDNSError.self) {
-        try await client.execute(ClientFixture.get(origin.url("/away", host: "shop.test"))).body.text()
+        try await client.execute(ClientSample.get(origin.url("/away", host: "shop.test"))).body.text()
       }
       #expect(origin.requests.map(\.path) == ["/", "/away"] && between.requests.count == 1)
       await client.shutDown()
@@ -108,13 +108,13 @@ struct ClientIdentityTests {
     try await withClientCertificate { identity in
       let origin = try await demanding()
       let client = try client { $0.identity = identity }
-      let response = try await client.execute(ClientFixture.get(origin.url("/away", host: "shop.test")))
+      let response = try await client.execute(ClientSample.get(origin.url("/away", host: "shop.test")))
       #expect(try await response.body.text() == "here" && response.hops.count == 1)
       #expect(origin.connectionCount == 1)
       var options = RequestOptions()
       options.showsIdentity = false
       await #expect(throws: DirectDNSError.self) {
-        try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")), options: options).body.text()
+        try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")), options: options).body.text()
       }
       await client.shutDown()
       await origin.stop()
@@ -136,10 +136,10 @@ struct ClientIdentityTests {
         $0.proxy = .url(url)
       }
       if isDemanding {
-        await #expect(throws: DirectDNSError.self) { try await client.execute(ClientFixture.get("http://other.test/")) }
+        await #expect(throws: DirectDNSError.self) { try await client.execute(ClientSample.get("http://other.test/")) }
         #expect(proxy.requests.isEmpty)
       } else {
-        #expect(try await client.execute(ClientFixture.get("http://other.test/")).status == .ok)
+        #expect(try await client.execute(ClientSample.get("http://other.test/")).status == .ok)
         #expect(proxy.requests.map(\.target) == ["http://other.test/"])
       }
       await client.shutDown()

@@ -10,18 +10,18 @@ struct DeadProvidersTests {
   @Test func `known names keep working when every provider is dead, and say how old their answer is`() async throws {
     let origin = try await FakeOrigin.start()
     let clock = ManualClock()
-    let laboratory = try await ClientLaboratory(
+    let fixture = try await ClientFixture(
       records: RecordTable { $0.add("www.shop.test", "127.0.0.1", ttl: 60) }, clock: clock)
-    let get = try ClientFixture.get(origin.url("/", host: "www.shop.test"))
+    let get = try ClientSample.get(origin.url("/", host: "www.shop.test"))
     func ask(_ options: RequestOptions = RequestOptions()) async throws -> DirectResponse {
-      let response = try await laboratory.client.execute(get, options: options)
+      let response = try await fixture.client.execute(get, options: options)
       _ = try await response.body.text()
       // A live connection would hide that a new one can still be opened.
       await origin.closeConnections()
       return response
     }
     #expect(try await ask().freshness == .fresh)
-    await laboratory.provider.stop()
+    await fixture.provider.stop()
     clock.advance(by: .seconds(70))
     let grace = try await ask()
     #expect(grace.freshness == .grace && grace.resolution?.expiredFor == .seconds(10))
@@ -35,35 +35,35 @@ struct DeadProvidersTests {
     clock.advance(by: .seconds(86_400))
     let error = await #expect(throws: DirectDNSError.self) { try await ask() }
     #expect(error?.code == .upstreamFailed, "\(String(describing: error))")
-    await laboratory.stop()
+    await fixture.stop()
     await origin.stop()
   }
 
   @Test func `a name that is asked for the first time fails and says who was asked`() async throws {
-    let laboratory = try await ClientLaboratory()
-    await laboratory.provider.stop()
+    let fixture = try await ClientFixture()
+    await fixture.provider.stop()
     let error = await #expect(throws: DirectDNSError.self) {
-      try await laboratory.client.execute(ClientFixture.get("http://www.shop.test/"))
+      try await fixture.client.execute(ClientSample.get("http://www.shop.test/"))
     }
     #expect(error?.code == .upstreamFailed && error?.attempts.first?.provider == "fake")
-    await laboratory.stop()
+    await fixture.stop()
   }
 
   @Test func `providers that are silent delay a stale answer by the patience alone`() async throws {
     let origin = try await FakeOrigin.start()
     let clock = ManualClock()
-    let laboratory = try await ClientLaboratory(
+    let fixture = try await ClientFixture(
       records: RecordTable { $0.add("www.shop.test", "127.0.0.1", ttl: 60) }, clock: clock)
-    _ = try await laboratory.resolver.resolve("www.shop.test")
-    laboratory.provider.misbehave(.hang)
+    _ = try await fixture.resolver.resolve("www.shop.test")
+    fixture.provider.misbehave(.hang)
     clock.advance(by: .seconds(3_600))
     let request = Task {
-      try await laboratory.client.execute(ClientFixture.get(origin.url("/", host: "www.shop.test")))
+      try await fixture.client.execute(ClientSample.get(origin.url("/", host: "www.shop.test")))
     }
-    await laboratory.provider.waitForRequests(3)
+    await fixture.provider.waitForRequests(3)
     clock.advance(by: CachePolicy().clientResponseTimeout)
     #expect(try await request.value.freshness == .stale)
-    await laboratory.stop()
+    await fixture.stop()
     await origin.stop()
   }
 }

@@ -11,7 +11,7 @@ import Testing
 struct DirectClientServiceTests {
   @Test func `a service group ends the client after those who use it`() async throws {
     let origin = try await FakeOrigin.start()
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let url = origin.url("/", host: "shop.test")
     let group = ServiceGroup(
       services: [client, Sender(client: client, url: url)],
@@ -21,7 +21,7 @@ struct DirectClientServiceTests {
     await group.triggerGracefulShutdown()
     try await running.value
     #expect(origin.requests.count == 2)
-    let error = await #expect(throws: DirectDNSError.self) { try await client.execute(ClientFixture.get(url)) }
+    let error = await #expect(throws: DirectDNSError.self) { try await client.execute(ClientSample.get(url)) }
     #expect(error?.code == .shutDown)
     await origin.stop()
   }
@@ -32,9 +32,9 @@ struct DirectClientServiceTests {
     let url: String
 
     func run() async throws {
-      _ = try await client.execute(ClientFixture.get(url)).body.text()
+      _ = try await client.execute(ClientSample.get(url)).body.text()
       try await gracefulShutdown()
-      _ = try await client.execute(ClientFixture.get(url)).body.text()
+      _ = try await client.execute(ClientSample.get(url)).body.text()
     }
   }
 
@@ -44,8 +44,8 @@ struct DirectClientServiceTests {
       try await gate.pass()
       return OriginResponse(body: "done")
     }
-    let client = try ClientFixture.client()
-    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    let client = try ClientSample.client()
+    let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     let running = Task { try await client.execute(request).body.text() }
     await gate.waitForArrivals(1)
     let ending = Task.immediate { await client.shutDown() }
@@ -62,8 +62,8 @@ struct DirectClientServiceTests {
       try await gate.pass()
       return OriginResponse()
     }
-    let client = try ClientFixture.client { $0.connections = 1 }
-    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    let client = try ClientSample.client { $0.connections = 1 }
+    let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     let tasks = (0..<3).map { _ in Task { try await client.execute(request) } }
     await gate.waitForArrivals(1)
     await client.shutDown(within: .milliseconds(10))

@@ -20,7 +20,7 @@ struct DirectClientUpdatingTests {
   }
 
   /// A client whose resolver knows these names by a provider, and whose system's DNS knows others.
-  private func world(
+  private func fixture(
     records: RecordTable, system: [String: [String]] = [:],
     _ test: (DirectClient, FakeProvider) async throws -> Void
   ) async throws {
@@ -47,7 +47,7 @@ struct DirectClientUpdatingTests {
   private func get(_ client: DirectClient, _ url: String, options: RequestOptions = RequestOptions()) async throws
     -> (text: String, address: String?, isReused: Bool)
   {
-    let response = try await client.execute(ClientFixture.get(url), options: options)
+    let response = try await client.execute(ClientSample.get(url), options: options)
     let text = try await response.body.text()
     return (text, response.connection.remoteAddress?.description, response.connection.isReused)
   }
@@ -61,7 +61,7 @@ struct DirectClientUpdatingTests {
   @Test func `a connection to an address that is now forbidden is not used, and another address is`() async throws {
     let loopback = try IPNetwork(parsing: "127.0.0.0/8")
     let origins = try await OriginGroup.start(["127.0.0.1", "127.0.0.2"])
-    try await world(records: Self.records("shop.test", "127.0.0.1", "127.0.0.2")) { client, _ in
+    try await fixture(records: Self.records("shop.test", "127.0.0.1", "127.0.0.2")) { client, _ in
       let url = origins[0].url("/", host: "shop.test")
       let first = try await get(client, url)
       let used = try #require(first.address)
@@ -88,7 +88,7 @@ struct DirectClientUpdatingTests {
     }
     var records = Self.records("shop.test", "127.0.0.1")
     records.add("inner.test", "127.0.0.1")
-    try await world(records: records) { client, _ in
+    try await fixture(records: records) { client, _ in
       let task = Task { try await get(client, origin.url("/", host: "shop.test")) }
       await gate.waitForArrivals()
       try update(client) { $0.policy = AddressPolicy(.any, deniedSuffixes: [Sample.name("inner.test")]) }
@@ -101,7 +101,7 @@ struct DirectClientUpdatingTests {
   }
 
   @Test func `what connections were made of stays, and a wrong value changes nothing`() async throws {
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     try update(client) {
       $0.connections = 3
       $0.bufferSize = 1
@@ -125,7 +125,7 @@ struct DirectClientUpdatingTests {
 
   @Test func `where direct connect is off, the system's DNS alone says where a request goes`() async throws {
     let origins = try await OriginGroup.start(["127.0.0.1", "127.0.0.2"])
-    try await world(
+    try await fixture(
       records: Self.records("shop.test", "127.0.0.1"), system: ["shop.test": ["127.0.0.2"]]
     ) { client, provider in
       let url = origins[0].url("/a", host: "shop.test")
@@ -144,7 +144,7 @@ struct DirectClientUpdatingTests {
 
   @Test(arguments: [["127.0.0.1"], ["10.0.0.1", "fd00::1"], ["169.254.169.254"]])
   func `turning direct connect off opens no door to private addresses`(addresses: [String]) async throws {
-    try await world(records: RecordTable(), system: ["shop.test": addresses]) { client, _ in
+    try await fixture(records: RecordTable(), system: ["shop.test": addresses]) { client, _ in
       try update(client) {
         $0.policy = .publicOnly
         $0.direct = .off

@@ -31,7 +31,7 @@ struct DirectClientConfigurationTests {
 
   @Test(arguments: unusable.indices) func `a value that cannot be used is refused by its name`(_ index: Int) {
     let (name, change) = Self.unusable[index]
-    let error = #expect(throws: DirectDNSError.self) { try ClientFixture.client(change) }
+    let error = #expect(throws: DirectDNSError.self) { try ClientSample.client(change) }
     #expect(error?.code == .invalidConfiguration && error?.message.contains(name) == true)
   }
 }

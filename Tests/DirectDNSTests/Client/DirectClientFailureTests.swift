@@ -32,14 +32,14 @@ struct DirectClientFailureTests {
     _ method: HTTPRequest.Method
   ) async throws {
     let origin = try await dying(times: 1)
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let response = try await client.execute(request(method, origin))
     #expect(response.status == .ok)
     #expect(origin.requests.count == 2)
     await client.shutDown(within: .zero)
     await origin.stop()
     let worse = try await dying(times: 2)
-    let other = try ClientFixture.client()
+    let other = try ClientSample.client()
     let error = await #expect(throws: DirectDNSError.self) { try await other.execute(request(method, worse)) }
     #expect(error?.code == .connectionLost && worse.requests.count == 2)
     await other.shutDown()
@@ -51,9 +51,9 @@ struct DirectClientFailureTests {
     _ isUsed: Bool
   ) async throws {
     let origin = try await dying(times: 1)
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     if isUsed {
-      _ = try await client.execute(ClientFixture.get(origin.url("/warm", host: "shop.test"))).body.text()
+      _ = try await client.execute(ClientSample.get(origin.url("/warm", host: "shop.test"))).body.text()
     }
     let before = origin.requests.count
     let error = await #expect(throws: DirectDNSError.self) {
@@ -70,9 +70,9 @@ struct DirectClientFailureTests {
 
   @Test(arguments: [false, true]) func `a POST that is safe to repeat is`(_ isUsed: Bool) async throws {
     let origin = try await dying(times: 1)
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     if isUsed {
-      _ = try await client.execute(ClientFixture.get(origin.url("/warm", host: "shop.test"))).body.text()
+      _ = try await client.execute(ClientSample.get(origin.url("/warm", host: "shop.test"))).body.text()
     }
     let response = try await client.execute(
       request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRetry: true))
@@ -84,7 +84,7 @@ struct DirectClientFailureTests {
 
   @Test func `a stream that was sent is not sent again`() async throws {
     let origin = try await dying(times: 1)
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(request(.put, origin), body: .stream(Pieces(bytes: [1, 2, 3])))
     }
@@ -95,7 +95,7 @@ struct DirectClientFailureTests {
 
   @Test func `a body that can be made anew is`() async throws {
     let origin = try await dying(times: 1)
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let body = RequestBody.replayable { Pieces(bytes: Array(repeating: 7, count: 5_000)) }
     #expect(try await client.execute(request(.put, origin), body: body).status == .ok)
     #expect(origin.requests.map(\.body.count) == [5_000, 5_000])
@@ -105,7 +105,7 @@ struct DirectClientFailureTests {
 
   @Test func `a body that fails ends the request with its own error`() async throws {
     let origin = try await FakeOrigin.start()
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(
         request(.put, origin), body: .stream(AsyncThrowingStream { $0.finish(throwing: Dead()) }))
@@ -116,9 +116,9 @@ struct DirectClientFailureTests {
   }
 
   @Test func `without any address that answers, every one that was tried is told`() async throws {
-    let client = try ClientFixture.client(names: ["shop.test": ["127.0.0.2", "127.0.0.3"]])
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.2", "127.0.0.3"]])
     let error = await #expect(throws: DirectDNSError.self) {
-      try await client.execute(ClientFixture.get("http://shop.test:1/"))
+      try await client.execute(ClientSample.get("http://shop.test:1/"))
     }
     #expect(error?.code == .connectFailed)
     #expect(Set(error?.attempts.map(\.provider) ?? []) == ["127.0.0.2", "127.0.0.3"])
@@ -130,7 +130,7 @@ struct DirectClientFailureTests {
       try await Gate().pass()
       return OriginResponse()
     }
-    let client = try ClientFixture.client { $0.timeouts.firstByte = .milliseconds(400) }
+    let client = try ClientSample.client { $0.timeouts.firstByte = .milliseconds(400) }
     let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request(.get, origin)) }
     await origin.waitForRequests(1)
     #expect(error?.code == .timedOut && error?.message.contains("0.4 ") == true && origin.requests.count == 1)
@@ -143,8 +143,8 @@ struct DirectClientFailureTests {
       if request.path == "/slow" { try await Gate().pass() }
       return OriginResponse()
     }
-    let client = try ClientFixture.client { $0.connections = 1 }
-    let slow = Task { try await client.execute(ClientFixture.get(origin.url("/slow", host: "shop.test"))) }
+    let client = try ClientSample.client { $0.connections = 1 }
+    let slow = Task { try await client.execute(ClientSample.get(origin.url("/slow", host: "shop.test"))) }
     await origin.waitForRequests(1)
     let options = RequestOptions(timeouts: RequestTimeouts(whole: .milliseconds(60)))
     let error = await #expect(throws: DirectDNSError.self) {
@@ -160,7 +160,7 @@ struct DirectClientFailureTests {
 
   @Test func `a task that was cancelled before sends nothing`() async throws {
     let origin = try await FakeOrigin.start()
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       return try await client.execute(request(.get, origin))

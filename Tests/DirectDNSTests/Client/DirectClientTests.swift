@@ -8,9 +8,9 @@ import Testing
 struct DirectClientTests {
   @Test func `a request goes to the name's address, with the name in Host, and comes back whole`() async throws {
     let origin = try await FakeOrigin.start()
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let response = try await client.execute(
-      ClientFixture.get(origin.url("/a?b=c", host: "shop.test"), [.accept: "text/plain"]))
+      ClientSample.get(origin.url("/a?b=c", host: "shop.test"), [.accept: "text/plain"]))
     #expect(response.status == .ok && response.url.href == origin.url("/a?b=c", host: "shop.test"))
     #expect(response.connection.remoteAddress == IPAddress("127.0.0.1") && response.connection.httpVersion == 1)
     #expect(!response.connection.isReused && response.freshness == .fresh && response.hops.isEmpty)
@@ -19,7 +19,7 @@ struct DirectClientTests {
       sent
         == "GET /a?b=c HTTP/1.1\r\nHost: shop.test:\(origin.port)\r\nAccept: text/plain\r\nUser-Agent: DirectDNS\r\n\r\n"
     )
-    let again = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let again = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     #expect(again.connection.isReused)
     _ = try await again.body.text()
     #expect(origin.connectionCount == 1)
@@ -32,13 +32,13 @@ struct DirectClientTests {
     let origin = try await FakeOrigin.start(
       configuration: FakeOriginConfiguration(identity: try authority.issue(names: ["shop.test"])))
     let file = try authority.makeFile()
-    let client = try ClientFixture.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]]) {
       $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
     }
     try await withThrowingTaskGroup(of: Int.self) { group in
       for number in 0..<120 {
         group.addTask {
-          let response = try await client.execute(ClientFixture.get(origin.url("/\(number)", host: "shop.test")))
+          let response = try await client.execute(ClientSample.get(origin.url("/\(number)", host: "shop.test")))
           #expect(try await response.body.text().contains("GET /\(number) "))
           return response.connection.httpVersion
         }
@@ -47,7 +47,7 @@ struct DirectClientTests {
     }
     #expect(origin.connectionCount <= 3)
     let error = await #expect(throws: DirectDNSError.self) {
-      try await client.execute(ClientFixture.get(origin.url("/", host: "other.test")))
+      try await client.execute(ClientSample.get(origin.url("/", host: "other.test")))
     }
     #expect(error?.code == .tlsFailed)
     await client.shutDown()
@@ -56,9 +56,9 @@ struct DirectClientTests {
 
   @Test(arguments: [10, 100_000, 3_000_000]) func `a body of bytes arrives as it is`(_ size: Int) async throws {
     let origin = try await FakeOrigin.start()
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    var request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    var request = try ClientSample.get(origin.url("/", host: "shop.test"))
     request.method = .post
     _ = try await client.execute(request, body: .bytes(body)).body.collect(upTo: 1 << 30)
     _ = try await client.execute(request, body: .stream(Pieces(bytes: body))).body.collect(upTo: 1 << 30)
@@ -74,8 +74,8 @@ struct DirectClientTests {
     let origin = try await FakeOrigin.start { request in
       request.path == "/old" ? OriginResponse(.found, fields: [.location: "/new"]) : OriginResponse(body: "here")
     }
-    let client = try ClientFixture.client()
-    let response = try await client.execute(ClientFixture.get(origin.url("/old", host: "shop.test")))
+    let client = try ClientSample.client()
+    let response = try await client.execute(ClientSample.get(origin.url("/old", host: "shop.test")))
     #expect(try await response.body.text() == "here")
     #expect(response.hops.map(\.head.status) == [.found] && response.url.path == "/new")
     await client.shutDown()
@@ -84,9 +84,9 @@ struct DirectClientTests {
 
   @Test func `an address that refuses is replaced by the next one`() async throws {
     let origin = try await FakeOrigin.start()
-    let client = try ClientFixture.client(names: ["shop.test": ["127.0.0.2", "127.0.0.3", "127.0.0.1"]])
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.2", "127.0.0.3", "127.0.0.1"]])
     for _ in 0..<3 {
-      let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+      let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
       #expect(response.connection.remoteAddress == IPAddress("127.0.0.1"))
       _ = try await response.body.text()
     }
@@ -96,9 +96,9 @@ struct DirectClientTests {
 
   @Test func `a forbidden address is never dialled`() async throws {
     let origin = try await FakeOrigin.start()
-    let client = try ClientFixture.client(policy: .publicOnly)
+    let client = try ClientSample.client(policy: .publicOnly)
     let error = await #expect(throws: DirectDNSError.self) {
-      try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+      try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     }
     #expect(error?.code == .addressForbidden && origin.connectionCount == 0)
     await client.shutDown()

@@ -52,22 +52,22 @@ struct LateFamilyTests {
   private func type(_ family: IPAddress.Family) -> DNSRecordType { DNSRecordType(family) }
 
   /// A name whose family `late` answers when the provider is told to; the other one leads to `first`.
-  private func laboratory(
+  private func fixture(
     first: String, late: IPAddress.Family, lateAddress: String?, policy: AddressPolicy = .any,
     _ misbehaviours: Misbehaviour..., change: (inout DirectClientConfiguration) -> Void = { _ in }
-  ) async throws -> ClientLaboratory {
-    let laboratory = try await ClientLaboratory(
+  ) async throws -> ClientFixture {
+    let fixture = try await ClientFixture(
       records: RecordTable { records in
         records.add(Self.name, first)
         if let lateAddress { records.add(Self.name, lateAddress) }
       }, policy: policy, change)
     let type = type(late)
     if let other = misbehaviours.first {
-      laboratory.provider.misbehave(.hold, other, when: { $0.type == type })
+      fixture.provider.misbehave(.hold, other, when: { $0.type == type })
     } else {
-      laboratory.provider.misbehave(.hold, when: { $0.type == type })
+      fixture.provider.misbehave(.hold, when: { $0.type == type })
     }
-    return laboratory
+    return fixture
   }
 
   // MARK: It works
@@ -83,22 +83,22 @@ struct LateFamilyTests {
       let origin = try await FakeOrigin.start(
         configuration: FakeOriginConfiguration(identity: identity, address: Sample.address(works(late))))
       let first = fault.address(late.other)
-      let laboratory = try await laboratory(first: first, late: late, lateAddress: works(late)) {
+      let fixture = try await fixture(first: first, late: late, lateAddress: works(late)) {
         $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
         $0.attemptDelay = Self.never
       }
       let log = Log()
-      let request = try ClientFixture.get(origin.url("/", host: Self.name))
-      async let transfer = laboratory.client.execute(request, options: log.options)
+      let request = try ClientSample.get(origin.url("/", host: Self.name))
+      async let transfer = fixture.client.execute(request, options: log.options)
       await log.wait(for: "failed \(first)")
-      await laboratory.answerLate()
+      await fixture.answerLate()
       let response = try await transfer
       #expect(log.dialled == [first, works(late)])
       #expect(response.connection.remoteAddress == IPAddress(works(late)))
       #expect(response.connection.failedAddresses == [Sample.address(first)])
       #expect(response.resolution?.texts == [works(late)])
       #expect(origin.requests.map(\.serverName) == [identity == nil ? nil : Self.name])
-      await laboratory.stop()
+      await fixture.stop()
       await origin.stop()
     }
   }
@@ -111,18 +111,18 @@ struct LateFamilyTests {
     let hole = try await BlackHole.start(address: Sample.address(first))
     let origin = try await FakeOrigin.start(
       configuration: FakeOriginConfiguration(address: Sample.address(works(late)), port: hole.port))
-    let laboratory = try await laboratory(first: first, late: late, lateAddress: works(late)) {
+    let fixture = try await fixture(first: first, late: late, lateAddress: works(late)) {
       $0.attemptDelay = .milliseconds(10)
     }
     let log = Log()
-    let request = try ClientFixture.get(origin.url("/", host: Self.name))
-    async let transfer = laboratory.client.execute(request, options: log.options)
+    let request = try ClientSample.get(origin.url("/", host: Self.name))
+    async let transfer = fixture.client.execute(request, options: log.options)
     await log.wait(for: "connecting \(first)")
-    await laboratory.answerLate()
+    await fixture.answerLate()
     let response = try await transfer
     #expect(response.connection.remoteAddress == IPAddress(works(late)))
     #expect(log.dialled == [first, works(late)])
-    await laboratory.stop()
+    await fixture.stop()
     await hole.stop()
     await origin.stop()
   }
@@ -132,16 +132,16 @@ struct LateFamilyTests {
       guard request.path == "/", let port = request.host?.split(separator: ":").last else { return OriginResponse() }
       return OriginResponse(.found, fields: [.location: "http://127.0.0.1:\(port)/next"])
     }
-    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: "127.0.0.1")
+    let fixture = try await fixture(first: "::1", late: .ipv4, lateAddress: "127.0.0.1")
     let log = Log()
-    let request = try ClientFixture.get(origin.url("/", host: Self.name))
-    async let transfer = laboratory.client.execute(request, options: log.options)
+    let request = try ClientSample.get(origin.url("/", host: Self.name))
+    async let transfer = fixture.client.execute(request, options: log.options)
     await log.wait(for: "failed ::1")
-    await laboratory.answerLate()
+    await fixture.answerLate()
     let response = try await transfer
     #expect(response.url.href == origin.url("/next", host: Self.name))
     #expect(origin.requests.map(\.host) == Array(repeating: "\(Self.name):\(origin.port)", count: 2))
-    await laboratory.stop()
+    await fixture.stop()
     await origin.stop()
   }
 
@@ -149,59 +149,59 @@ struct LateFamilyTests {
 
   @Test(arguments: [Fault.refused, .noRoute])
   func `a request fails when both have failed, and names the addresses of both`(_ fault: Fault) async throws {
-    let laboratory = try await laboratory(
+    let fixture = try await fixture(
       first: fault.address(.ipv6), late: .ipv4, lateAddress: fault.address(.ipv4))
     let log = Log()
-    async let error = failure(laboratory, log)
+    async let error = failure(fixture, log)
     await log.wait(for: "failed \(fault.address(.ipv6))")
-    await laboratory.answerLate()
+    await fixture.answerLate()
     let thrown = await error
     #expect(thrown?.code == .connectFailed)
     #expect(thrown?.attempts.map(\.provider) == [fault.address(.ipv6), fault.address(.ipv4)])
-    await laboratory.stop()
+    await fixture.stop()
   }
 
   @Test func `a family that turns out to have nothing ends the race`() async throws {
-    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: nil)
+    let fixture = try await fixture(first: "::1", late: .ipv4, lateAddress: nil)
     let log = Log()
-    async let error = failure(laboratory, log)
+    async let error = failure(fixture, log)
     await log.wait(for: "failed ::1")
-    await laboratory.answerLate()
+    await fixture.answerLate()
     let thrown = await error
     #expect(thrown?.message == "no address of \(Self.name) could be connected to at port 1: 1 tried")
-    await laboratory.stop()
+    await fixture.stop()
   }
 
   @Test func `a family that could not be looked up is named`() async throws {
-    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: nil, .status(503))
+    let fixture = try await fixture(first: "::1", late: .ipv4, lateAddress: nil, .status(503))
     let log = Log()
-    async let error = failure(laboratory, log)
+    async let error = failure(fixture, log)
     await log.wait(for: "failed ::1")
-    await laboratory.answerLate()
+    await fixture.answerLate()
     let thrown = await error
     #expect(thrown?.code == .connectFailed)
     #expect(
       thrown?.message.hasSuffix("1 tried, and its ipv4 addresses could not be looked up (upstreamFailed)") == true,
       "\(thrown?.message ?? "")")
-    await laboratory.stop()
+    await fixture.stop()
   }
 
   @Test func `the time to connect ends the wait for it`() async throws {
-    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: "127.0.0.1") {
+    let fixture = try await fixture(first: "::1", late: .ipv4, lateAddress: "127.0.0.1") {
       $0.timeouts.connect = .milliseconds(400)
     }
-    let thrown = await failure(laboratory, Log())
+    let thrown = await failure(fixture, Log())
     #expect(thrown?.code == .connectFailed && thrown?.attempts.map(\.provider) == ["::1"])
     #expect(
       thrown?.message.hasSuffix("and its ipv4 addresses could not be looked up (timedOut)") == true,
       "\(thrown?.message ?? "")")
-    await laboratory.stop()
+    await fixture.stop()
   }
 
   /// The error of a request that nothing listens to.
-  private func failure(_ laboratory: ClientLaboratory, _ log: Log) async -> DirectDNSError? {
+  private func failure(_ fixture: ClientFixture, _ log: Log) async -> DirectDNSError? {
     do throws(DirectDNSError) {
-      _ = try await laboratory.client.execute(
+      _ = try await fixture.client.execute(
         HTTPRequest(method: .get, url: WebURL("http://\(Self.name):1/")), options: log.options)
       return nil
     } catch {
@@ -213,14 +213,14 @@ struct LateFamilyTests {
 
   @Test func `its addresses are judged, and a forbidden one is never dialled`() async throws {
     let policy = AddressPolicy(.publicOnly, allowedNetworks: [try #require(IPNetwork("::1/128"))])
-    let laboratory = try await laboratory(first: "::1", late: .ipv4, lateAddress: "127.0.0.1", policy: policy)
+    let fixture = try await fixture(first: "::1", late: .ipv4, lateAddress: "127.0.0.1", policy: policy)
     let log = Log()
-    async let error = failure(laboratory, log)
+    async let error = failure(fixture, log)
     await log.wait(for: "failed ::1")
-    await laboratory.answerLate()
+    await fixture.answerLate()
     let thrown = await error
     #expect(thrown?.code == .connectFailed && log.dialled == ["::1"])
-    await laboratory.stop()
+    await fixture.stop()
   }
 
   @Test(arguments: [true, false])
@@ -229,29 +229,29 @@ struct LateFamilyTests {
   ) async throws {
     let origin = try await FakeOrigin.start()
     let allowed = isAllowed ? [try #require(IPNetwork("127.0.0.1/32"))] : []
-    let laboratory = try await laboratory(
+    let fixture = try await fixture(
       first: "::1", late: .ipv4, lateAddress: "127.0.0.1",
       policy: AddressPolicy(.publicOnly, allowedNetworks: allowed))
     let log = Log()
-    let request = try ClientFixture.get(origin.url("/", host: Self.name))
-    async let transfer = outcome(laboratory, request, log)
-    await laboratory.provider.waitForRequests(2)
-    await laboratory.answerLate()
+    let request = try ClientSample.get(origin.url("/", host: Self.name))
+    async let transfer = outcome(fixture, request, log)
+    await fixture.provider.waitForRequests(2)
+    await fixture.answerLate()
     let result = await transfer
     #expect(log.dialled == (isAllowed ? ["127.0.0.1"] : []))
     switch result {
     case .success(let response): #expect(isAllowed && response.status == .ok)
     case .failure(let error): #expect(!isAllowed && error.code == .addressForbidden, "\(error)")
     }
-    await laboratory.stop()
+    await fixture.stop()
     await origin.stop()
   }
 
   private func outcome(
-    _ laboratory: ClientLaboratory, _ request: HTTPRequest, _ log: Log
+    _ fixture: ClientFixture, _ request: HTTPRequest, _ log: Log
   ) async -> Result<DirectResponse, DirectDNSError> {
     do throws(DirectDNSError) {
-      return .success(try await laboratory.client.execute(request, options: log.options))
+      return .success(try await fixture.client.execute(request, options: log.options))
     } catch {
       return .failure(error)
     }
@@ -262,61 +262,61 @@ struct LateFamilyTests {
   @Test func `of a cached name the family that expired joins when nothing newer can be had`() async throws {
     let origin = try await FakeOrigin.start()
     let clock = ManualClock()
-    let laboratory = try await ClientLaboratory(
+    let fixture = try await ClientFixture(
       records: RecordTable { records in
         records.add(Self.name, "::1", ttl: 3600)
         records.add(Self.name, "127.0.0.1", ttl: 60)
       }, clock: clock)
-    _ = try await laboratory.resolver.resolve(Sample.name(Self.name))
+    _ = try await fixture.resolver.resolve(Sample.name(Self.name))
     clock.advance(by: .seconds(100))
-    laboratory.provider.misbehave(.status(503))
+    fixture.provider.misbehave(.status(503))
     let log = Log()
-    let response = try await laboratory.client.execute(
-      ClientFixture.get(origin.url("/", host: Self.name)), options: log.options)
+    let response = try await fixture.client.execute(
+      ClientSample.get(origin.url("/", host: Self.name)), options: log.options)
     #expect(log.dialled == ["::1", "127.0.0.1"])
     #expect(response.freshness == .stale && response.resolution?.texts == ["127.0.0.1"])
-    await laboratory.stop()
+    await fixture.stop()
     await origin.stop()
   }
 
   @Test func `a family that is not kept is asked for again when the other one fails`() async throws {
     let origin = try await FakeOrigin.start()
-    let laboratory = try await ClientLaboratory(
+    let fixture = try await ClientFixture(
       records: RecordTable { records in
         records.add(Self.name, "::1", ttl: 3600)
         records.add(Self.name, "127.0.0.1", ttl: 0)
       })
-    _ = try await laboratory.resolver.resolve(Sample.name(Self.name))
-    #expect(laboratory.resolver.cached(Sample.name(Self.name))?.texts == ["::1"])
-    let response = try await laboratory.client.execute(ClientFixture.get(origin.url("/", host: Self.name)))
+    _ = try await fixture.resolver.resolve(Sample.name(Self.name))
+    #expect(fixture.resolver.cached(Sample.name(Self.name))?.texts == ["::1"])
+    let response = try await fixture.client.execute(ClientSample.get(origin.url("/", host: Self.name)))
     #expect(response.connection.remoteAddress == IPAddress("127.0.0.1"))
-    #expect(laboratory.provider.requests.count { $0.type == .a } >= 2)
-    await laboratory.stop()
+    #expect(fixture.provider.requests.count { $0.type == .a } >= 2)
+    await fixture.stop()
     await origin.stop()
   }
 
   @Test func `a request whose first address answers asks for nothing more`() async throws {
     let origin = try await FakeOrigin.start()
-    let laboratory = try await ClientLaboratory(
+    let fixture = try await ClientFixture(
       records: RecordTable { records in
         records.add(Self.name, "::1", ttl: 0)
         records.add(Self.name, "127.0.0.1", ttl: 3600)
       })
     // The second time the cache knows that one family is not kept, whichever came first.
-    for _ in 0..<2 { _ = try await laboratory.resolver.resolve(Sample.name(Self.name)) }
-    await laboratory.resolver.finishQueries(within: .seconds(9))
-    let count = laboratory.provider.requests.count
+    for _ in 0..<2 { _ = try await fixture.resolver.resolve(Sample.name(Self.name)) }
+    await fixture.resolver.finishQueries(within: .seconds(9))
+    let count = fixture.provider.requests.count
     for _ in 0..<3 {
-      let response = try await laboratory.client.execute(ClientFixture.get(origin.url("/", host: Self.name)))
+      let response = try await fixture.client.execute(ClientSample.get(origin.url("/", host: Self.name)))
       _ = try await response.body.text()
     }
-    #expect(laboratory.provider.requests.count == count)
-    await laboratory.stop()
+    #expect(fixture.provider.requests.count == count)
+    await fixture.stop()
     await origin.stop()
   }
 }
 
-extension ClientLaboratory {
+extension ClientFixture {
   /// Answers the query that is held back; the other family's may well have been answered before it has come.
   fileprivate func answerLate() async {
     await provider.waitForHeld()

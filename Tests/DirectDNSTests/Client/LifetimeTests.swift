@@ -13,8 +13,8 @@ struct LifetimeTests {
       try await gate.pass()
       return OriginResponse(body: "done")
     }
-    let client = try ClientFixture.client()
-    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    let client = try ClientSample.client()
+    let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     let underWay = Task { try await client.execute(request).body.text() }
     await gate.waitForArrivals()
     let end = Task.immediate { await client.shutDown(within: .seconds(60)) }
@@ -33,8 +33,8 @@ struct LifetimeTests {
       try await gate.pass()
       return OriginResponse()
     }
-    let client = try ClientFixture.client { $0.connections = 2 }
-    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    let client = try ClientSample.client { $0.connections = 2 }
+    let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     let requests = (0..<5).map { _ in Task.immediate { try await client.execute(request) } }
     await gate.waitForArrivals(2)
     await client.shutDown(within: .milliseconds(20))
@@ -56,8 +56,8 @@ struct LifetimeTests {
         try await body.write("two")
       }
     }
-    let client = try ClientFixture.client()
-    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let client = try ClientSample.client()
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     let end = Task.immediate { await client.shutDown(within: .seconds(60)) }
     gate.open()
     #expect(try await response.body.text() == "onetwo")
@@ -85,10 +85,10 @@ struct LifetimeTests {
       return OriginResponse(generating: request.path == "/large" ? 50_000_000 : 10)
     }
     func round(_ number: Int) async throws {
-      let client = try ClientFixture.client {
+      let client = try ClientSample.client {
         $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
       }
-      func get(_ path: String) throws -> HTTPRequest { try ClientFixture.get(origin.url(path, host: "shop.test")) }
+      func get(_ path: String) throws -> HTTPRequest { try ClientSample.get(origin.url(path, host: "shop.test")) }
       let before = origin.requests.count
       // One is read, one is half read, one is dropped unread, one waits for ever.
       _ = try await client.execute(get("/")).body.text()

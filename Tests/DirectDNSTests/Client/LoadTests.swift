@@ -11,7 +11,7 @@ import Testing
 /// of large bodies in megabytes.
 @Suite(.serialized, .timeLimit(.minutes(4)))
 struct LoadTests {
-  private struct World: Sendable {
+  private struct Fixture: Sendable {
     let origin: FakeOrigin
     let client: DirectClient
     let file: CAFile?
@@ -24,7 +24,7 @@ struct LoadTests {
   private static func staged(
     _ version: HTTPVersion = .http1,
     handler: @escaping FakeOrigin.Handler = { OriginResponse(body: $0.path) },
-    configure: (inout DirectClientConfiguration) -> Void = { _ in }, _ body: (World) async throws -> Void
+    configure: (inout DirectClientConfiguration) -> Void = { _ in }, _ body: (Fixture) async throws -> Void
   ) async throws {
     var configuration = FakeOriginConfiguration(bodyLimit: 0)
     var file: CAFile?
@@ -35,11 +35,11 @@ struct LoadTests {
     }
     let origin = try await FakeOrigin.start(configuration: configuration, handler: handler)
     let trusted = file.map { [$0.path] } ?? []
-    let client = try ClientFixture.client {
+    let client = try ClientSample.client {
       $0.trust = TrustStore(privateAuthorities: trusted, environment: [:])
       configure(&$0)
     }
-    try await body(World(origin: origin, client: client, file: file))
+    try await body(Fixture(origin: origin, client: client, file: file))
     await client.shutDown(within: .zero)
     await origin.stop()
   }
@@ -78,15 +78,15 @@ struct LoadTests {
         ($0.connections, $0.connectionsPerName) = (connections, connections)
         $0.timeouts = RequestTimeouts(firstByte: .seconds(170), whole: .seconds(170))
       }
-    ) { world in
+    ) { fixture in
       let before = ProcessState.residentBytes
       var waiting = 0
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<count {
-          let request = try world.request("/\(number)")
+          let request = try fixture.request("/\(number)")
           // Each has reached the client's queue before the next one begins.
           group.addImmediateTask {
-            let response = try await world.client.execute(request)
+            let response = try await fixture.client.execute(request)
             guard try await response.body.text() == "/\(number)" else { throw DirectDNSError(.bodyFailed, "wrong") }
           }
         }
@@ -101,8 +101,8 @@ struct LoadTests {
         "\(after / 1_000_000) MB with the server's records of all")
       // Some 32 kB each without optimisation, the tasks' own frames included.
       #expect(waiting < 450_000_000 || !ProcessState.hasOwnMemory, "\(waiting)")
-      let arrived = world.origin.requests.compactMap { Int($0.path.dropFirst()) }
-      #expect(arrived.count == count && world.origin.connectionCount <= connections)
+      let arrived = fixture.origin.requests.compactMap { Int($0.path.dropFirst()) }
+      #expect(arrived.count == count && fixture.origin.connectionCount <= connections)
       // A request starts when fewer than so many of those before it are unanswered: all others have arrived.
       let atOnce = connections * (version == .http2 ? 50 : 1)
       let early = arrived.enumerated().filter { $0.offset < $0.element - atOnce }
@@ -117,15 +117,15 @@ struct LoadTests {
         if request.path == "/0" { try await gate.pass() }
         return OriginResponse(body: request.path)
       }, configure: { $0.connections = 1 }
-    ) { world in
+    ) { fixture in
       let tasks = try (0..<300).map { number in
-        let request = try world.request("/\(number)")
-        return Task.immediate { try await world.client.execute(request).body.text() }
+        let request = try fixture.request("/\(number)")
+        return Task.immediate { try await fixture.client.execute(request).body.text() }
       }
       gate.open()
       for task in tasks { _ = try await task.value }
-      #expect(world.origin.requests.map(\.path) == (0..<300).map { "/\($0)" })
-      #expect(world.origin.connectionCount == 1)
+      #expect(fixture.origin.requests.map(\.path) == (0..<300).map { "/\($0)" })
+      #expect(fixture.origin.connectionCount == 1)
     }
   }
 
@@ -142,8 +142,8 @@ struct LoadTests {
   }
 
   private static func down(_ version: HTTPVersion) async throws {
-    try await staged(version, handler: { _ in OriginResponse(generating: large) }) { world in
-      let response = try await world.client.execute(world.request("/"))
+    try await staged(version, handler: { _ in OriginResponse(generating: large) }) { fixture in
+      let response = try await fixture.client.execute(fixture.request("/"))
       var (received, isRight) = (0, true)
       var line = MemoryLine()
       for try await piece in response.body {
@@ -164,11 +164,11 @@ struct LoadTests {
   }
 
   private static func up(_ version: HTTPVersion) async throws {
-    try await staged(version, handler: { OriginResponse(body: "\($0.bodyLength) \($0.bodyHash)") }) { world in
+    try await staged(version, handler: { OriginResponse(body: "\($0.bodyLength) \($0.bodyHash)") }) { fixture in
       let line = Locked(MemoryLine())
       let pieces = GeneratedPieces(count: large) { sent in line.withLock { $0.sample(at: sent) } }
-      let response = try await world.client.execute(
-        world.request("/", .put), body: .stream(length: Int64(large), pieces))
+      let response = try await fixture.client.execute(
+        fixture.request("/", .put), body: .stream(length: Int64(large), pieces))
       #expect(try await response.body.text() == "\(large) \(GeneratedBody.hash(ofFirst: large))")
       line.withLock { $0 }.expectFlat("up over \(version)")
     }
@@ -201,14 +201,14 @@ struct LoadTests {
           }
         }
       }, configure: { $0.bufferSize = 64 * 1024 }
-    ) { world in
+    ) { fixture in
       let before = ProcessState.residentBytes
       let early = Task.immediate {
         let options = RequestOptions(timeouts: RequestTimeouts(whole: patience))
-        return try await world.client.execute(world.request("/early"), options: options).body.text()
+        return try await fixture.client.execute(fixture.request("/early"), options: options).body.text()
       }
       await gate.waitForArrivals()
-      let response = try await world.client.execute(world.request("/large"))
+      let response = try await fixture.client.execute(fixture.request("/large"))
       let transfer = response.body.reader.transfer
       // The server writes until everything between it and the reader is full.
       var (seen, unchanged) = (-1, 0)
@@ -228,16 +228,17 @@ struct LoadTests {
       let isEarlyDone = (try? await early.value) != nil
       let afterEarly = ContinuousClock.now
       let options = RequestOptions(timeouts: RequestTimeouts(whole: patience))
-      let isLaterDone = (try? await world.client.execute(world.request("/later"), options: options).body.text()) != nil
+      let isLaterDone =
+        (try? await fixture.client.execute(fixture.request("/later"), options: options).body.text()) != nil
       print(
         "load: slow reader over \(version): the server got rid of \(kept / 1000) kB, \(grown / 1_000_000) MB more;",
         "one under way \(isEarlyDone ? "goes on" : "waits") (\(afterEarly - began)),",
         "a new one \(isLaterDone ? "goes on" : "waits") (\(ContinuousClock.now - afterEarly)),",
-        "\(world.origin.connectionCount) connections")
+        "\(fixture.origin.connectionCount) connections")
       #expect(version == .http2 || (isEarlyDone && isLaterDone))
       let total = try await response.body.reduce(0) { $0 + $1.count }
       #expect(total == count)
-      #expect(try await world.client.execute(world.request("/small")).body.text() == "small")
+      #expect(try await fixture.client.execute(fixture.request("/small")).body.text() == "small")
     }
   }
 }

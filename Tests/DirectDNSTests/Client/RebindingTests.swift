@@ -10,8 +10,8 @@ import Testing
 /// may reach from there, and must never hear of it.
 @Suite(.timeLimit(.minutes(1)))
 struct RebindingTests {
-  private struct World {
-    let laboratory: ClientLaboratory
+  private struct Stage {
+    let fixture: ClientFixture
     /// What anybody may ask.
     let open: FakeOrigin
     /// What nobody may.
@@ -19,7 +19,7 @@ struct RebindingTests {
     let clock: ManualClock
 
     var port: Int { open.port }
-    var client: DirectClient { laboratory.client }
+    var client: DirectClient { fixture.client }
 
     func request(_ url: String, _ fields: HTTPFields = [:]) throws(DirectDNSError) -> HTTPRequest {
       HTTPRequest(method: .get, url: try WebURL(url.replacing("PORT", with: "\(port)")), headerFields: fields)
@@ -38,27 +38,27 @@ struct RebindingTests {
   private func staged(
     _ fill: (inout RecordTable) -> Void, store: (any AnswerStore)? = nil,
     handler: @escaping FakeOrigin.Handler = { _ in OriginResponse(body: "open") },
-    _ body: (World) async throws -> Void
+    _ body: (Stage) async throws -> Void
   ) async throws {
     let origins = try await OriginGroup.start(["127.0.0.2", "127.0.0.1", "::1"], handler: handler)
     let clock = ManualClock()
     let policy = AddressPolicy(.publicOnly, allowedNetworks: [try #require(IPNetwork("127.0.0.2/32"))])
-    let laboratory = try await ClientLaboratory(records: RecordTable(fill), clock: clock, policy: policy, store: store)
-    let world = World(laboratory: laboratory, open: origins[0], closed: Array(origins.dropFirst()), clock: clock)
-    try await body(world)
-    for closed in world.closed { #expect(closed.connectionCount == 0) }
-    await laboratory.stop()
+    let fixture = try await ClientFixture(records: RecordTable(fill), clock: clock, policy: policy, store: store)
+    let stage = Stage(fixture: fixture, open: origins[0], closed: Array(origins.dropFirst()), clock: clock)
+    try await body(stage)
+    for closed in stage.closed { #expect(closed.connectionCount == 0) }
+    await fixture.stop()
     for origin in origins { await origin.stop() }
   }
 
   @Test func `a name that was public and is private now is refused, its live connection unused`() async throws {
-    try await staged({ $0.add("www.evil.test", "127.0.0.2") }) { world in
-      let first = try await world.client.execute(world.request("http://www.evil.test:PORT/"))
+    try await staged({ $0.add("www.evil.test", "127.0.0.2") }) { stage in
+      let first = try await stage.client.execute(stage.request("http://www.evil.test:PORT/"))
       #expect(try await first.body.text() == "open")
-      world.laboratory.provider.records = RecordTable { $0.add("www.evil.test", "127.0.0.1", "::1") }
-      world.laboratory.resolver.invalidate(Sample.name("www.evil.test"))
-      #expect(await world.code("http://www.evil.test:PORT/") == .addressForbidden)
-      #expect(world.open.requests.count == 1)
+      stage.fixture.provider.records = RecordTable { $0.add("www.evil.test", "127.0.0.1", "::1") }
+      stage.fixture.resolver.invalidate(Sample.name("www.evil.test"))
+      #expect(await stage.code("http://www.evil.test:PORT/") == .addressForbidden)
+      #expect(stage.open.requests.count == 1)
     }
   }
 
@@ -66,14 +66,14 @@ struct RebindingTests {
     try await staged({ records in
       records.add("www.evil.test", "127.0.0.1", "127.0.0.2")
       records.add("down.evil.test", "127.0.0.1", "127.0.0.2")
-    }) { world in
+    }) { stage in
       for _ in 0..<5 {
-        let response = try await world.client.execute(world.request("http://www.evil.test:PORT/"))
+        let response = try await stage.client.execute(stage.request("http://www.evil.test:PORT/"))
         #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
         _ = try await response.body.text()
       }
-      await world.open.stop()
-      #expect(await world.code("http://down.evil.test:PORT/") == .connectFailed)
+      await stage.open.stop()
+      #expect(await stage.code("http://down.evil.test:PORT/") == .connectFailed)
     }
   }
 
@@ -82,8 +82,8 @@ struct RebindingTests {
     ["2002:7f00:1::"], ["10.0.0.1", "169.254.169.254"], ["fe80::1"], ["168.63.129.16"],
   ])
   func `a name that leads to a private address is refused in every form of it`(_ addresses: [String]) async throws {
-    try await staged({ $0.add("www.evil.test", addresses.compactMap { IPAddress($0) }) }) { world in
-      #expect(await world.code("http://www.evil.test:PORT/") == .addressForbidden)
+    try await staged({ $0.add("www.evil.test", addresses.compactMap { IPAddress($0) }) }) { stage in
+      #expect(await stage.code("http://www.evil.test:PORT/") == .addressForbidden)
     }
   }
 
@@ -97,21 +97,21 @@ struct RebindingTests {
         records.add("mapped.evil.test", "::ffff:0.0.0.0")
         records.add("www.shop.test", "127.0.0.2")
       }, handler: { request in OriginResponse(.found, fields: [.location: request.value("to") ?? ""]) }
-    ) { world in
-      var configuration = world.client.configuration
+    ) { stage in
+      var configuration = stage.client.configuration
       configuration.policy = AddressPolicy(
         .any, deniedNetworks: ["127.0.0.1/32", "::1/128"].compactMap { IPNetwork($0) })
-      let client = try DirectClient(configuration, resolver: world.laboratory.resolver)
+      let client = try DirectClient(configuration, resolver: stage.fixture.resolver)
       for host in [
         "0.0.0.0", "0", "0x0.0", "%30", "[::]", "[0::0]", "[::ffff:0.0.0.0]", "[::ffff:0:0]", "[64:ff9b::]",
         "four.evil.test", "six.evil.test", "mapped.evil.test",
       ] {
         for url in [
           "http://\(host):PORT/",
-          "http://www.shop.test:PORT/?to=http://\(host.replacing("%", with: "%25")):\(world.port)/",
+          "http://www.shop.test:PORT/?to=http://\(host.replacing("%", with: "%25")):\(stage.port)/",
         ] {
           let error = await #expect(throws: DirectDNSError.self, "\(url)") {
-            try await client.execute(world.request(url))
+            try await client.execute(stage.request(url))
           }
           #expect(error?.code == .addressForbidden, "\(url)")
         }
@@ -125,8 +125,8 @@ struct RebindingTests {
       records.alias("www.evil.test", to: "next.evil.test")
       records.alias("next.evil.test", to: "database.corp.test")
       records.add("database.corp.test", "127.0.0.1")
-    }) { world in
-      #expect(await world.code("http://www.evil.test:PORT/") == .addressForbidden)
+    }) { stage in
+      #expect(await stage.code("http://www.evil.test:PORT/") == .addressForbidden)
     }
   }
 
@@ -145,16 +145,16 @@ struct RebindingTests {
       handler: { request in
         OriginResponse(.found, fields: [.location: request.value("to") ?? ""])
       }
-    ) { world in
+    ) { stage in
       for spelling in Self.spellings {
         let target = "http://\(spelling):PORT/"
-        #expect(await world.code(target) == .addressForbidden, "\(spelling)")
-        let escaped = target.replacing("PORT", with: "\(world.port)").utf8.map {
+        #expect(await stage.code(target) == .addressForbidden, "\(spelling)")
+        let escaped = target.replacing("PORT", with: "\(stage.port)").utf8.map {
           "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16)
         }.joined()
-        let before = world.open.requests.count
-        #expect(await world.code("http://www.shop.test:PORT/?to=\(escaped)") == .addressForbidden, "\(spelling)")
-        #expect(world.open.requests.count == before + 1)
+        let before = stage.open.requests.count
+        #expect(await stage.code("http://www.shop.test:PORT/?to=\(escaped)") == .addressForbidden, "\(spelling)")
+        #expect(stage.open.requests.count == before + 1)
       }
     }
   }
@@ -172,26 +172,26 @@ struct RebindingTests {
         records.add("inside.evil.test", "127.0.0.1")
       },
       handler: { _ in OriginResponse(.found, fields: [.location: next.withLock { $0 }]) }
-    ) { world in
+    ) { stage in
       for location in locations.dropLast() {
-        next.withLock { $0 = location.replacing("PORT", with: "\(world.port)") }
-        #expect(await world.code("http://www.shop.test:PORT/") == .addressForbidden, "\(location)")
+        next.withLock { $0 = location.replacing("PORT", with: "\(stage.port)") }
+        #expect(await stage.code("http://www.shop.test:PORT/") == .addressForbidden, "\(location)")
       }
       // `http:` without slashes is relative to an http URL: it leads back to the host itself.
       next.withLock { $0 = "http:127.0.0.1" }
-      #expect(await world.code("http://www.shop.test:PORT/") == .tooManyRedirects)
+      #expect(await stage.code("http://www.shop.test:PORT/") == .tooManyRedirects)
     }
   }
 
   @Test func `an answer that is stale is judged like a fresh one`() async throws {
-    try await staged({ $0.add("www.evil.test", "127.0.0.1", ttl: 60) }) { world in
-      _ = try await world.laboratory.resolver.resolve("www.evil.test")
-      await world.laboratory.provider.stop()
-      world.clock.advance(by: .seconds(3600))
+    try await staged({ $0.add("www.evil.test", "127.0.0.1", ttl: 60) }) { stage in
+      _ = try await stage.fixture.resolver.resolve("www.evil.test")
+      await stage.fixture.provider.stop()
+      stage.clock.advance(by: .seconds(3600))
       var request = RequestOptions()
       request.lookup = LookupOptions(expired: .preferred)
       let error = await #expect(throws: DirectDNSError.self) {
-        try await world.client.execute(world.request("http://www.evil.test:PORT/"), options: request)
+        try await stage.client.execute(stage.request("http://www.evil.test:PORT/"), options: request)
       }
       #expect(error?.code == .addressForbidden)
     }
@@ -202,14 +202,14 @@ struct RebindingTests {
     _ addresses: [String]
   ) async throws {
     let store = MemoryAnswerStore()
-    try await staged({ $0.add("www.evil.test", "127.0.0.2", ttl: 60) }, store: store) { world in
-      let first = try await world.client.execute(world.request("http://www.evil.test:PORT/"))
+    try await staged({ $0.add("www.evil.test", "127.0.0.2", ttl: 60) }, store: store) { stage in
+      let first = try await stage.client.execute(stage.request("http://www.evil.test:PORT/"))
       #expect(try await first.body.text() == "open")
-      await world.laboratory.provider.stop()
-      world.clock.advance(by: .seconds(120))
+      await stage.fixture.provider.stop()
+      stage.clock.advance(by: .seconds(120))
       for family in IPAddress.Family.allCases {
         let list = addresses.map(Sample.address).filter { $0.family == family }
-        let now = world.clock.wallNow
+        let now = stage.clock.wallNow
         store.write([
           StoredAnswer(
             AddressQuestion(Sample.name("www.evil.test"), family),
@@ -217,20 +217,20 @@ struct RebindingTests {
             expires: now + .seconds(300), gone: now + .seconds(86_700))
         ])
       }
-      let next = try await ClientLaboratory(clock: world.clock, policy: world.client.configuration.policy, store: store)
+      let next = try await ClientFixture(clock: stage.clock, policy: stage.client.configuration.policy, store: store)
       await next.provider.stop()
-      for client in [world.client, next.client] {
+      for client in [stage.client, next.client] {
         let source = try await client.resolver.resolve("www.evil.test").source
         #expect(source == .store)
         for _ in 0..<3 {
           guard addresses.contains("127.0.0.2") else {
             let error = await #expect(throws: DirectDNSError.self) {
-              try await client.execute(world.request("http://www.evil.test:PORT/"))
+              try await client.execute(stage.request("http://www.evil.test:PORT/"))
             }
             #expect(error?.code == .addressForbidden)
             continue
           }
-          let response = try await client.execute(world.request("http://www.evil.test:PORT/"))
+          let response = try await client.execute(stage.request("http://www.evil.test:PORT/"))
           #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
           _ = try await response.body.text()
         }
@@ -243,27 +243,27 @@ struct RebindingTests {
     try await staged({ records in
       records.add("www.shop.test", "127.0.0.2")
       records.add("inside.evil.test", "127.0.0.1")
-    }) { world in
-      for host in ["localhost", "127.0.0.1", "inside.evil.test", "127.0.0.1:\(world.port)"] {
-        let response = try await world.client.execute(world.request("http://www.shop.test:PORT/", [.hostField: host]))
+    }) { stage in
+      for host in ["localhost", "127.0.0.1", "inside.evil.test", "127.0.0.1:\(stage.port)"] {
+        let response = try await stage.client.execute(stage.request("http://www.shop.test:PORT/", [.hostField: host]))
         #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
         _ = try await response.body.text()
       }
-      #expect(world.open.requests.map(\.host).last == "127.0.0.1:\(world.port)")
+      #expect(stage.open.requests.map(\.host).last == "127.0.0.1:\(stage.port)")
       for url in ["http://inside.evil.test:PORT/", "http://127.0.0.1:PORT/", "http://[::1]:PORT/"] {
-        #expect(await world.code(url, [.hostField: "www.shop.test"]) == .addressForbidden)
+        #expect(await stage.code(url, [.hostField: "www.shop.test"]) == .addressForbidden)
       }
     }
   }
 
   @Test func `a request that was rewritten to an address is judged by that address`() async throws {
-    try await staged({ $0.add("www.shop.test", "127.0.0.2") }) { world in
+    try await staged({ $0.add("www.shop.test", "127.0.0.2") }) { stage in
       let fields: HTTPFields = [.hostField: "www.shop.test", .originalUrl: "http://www.shop.test/"]
-      #expect(await world.code("http://127.0.0.1:PORT/", fields) == .addressForbidden)
-      let response = try await world.client.execute(world.request("http://127.0.0.2:PORT/", fields))
+      #expect(await stage.code("http://127.0.0.1:PORT/", fields) == .addressForbidden)
+      let response = try await stage.client.execute(stage.request("http://127.0.0.2:PORT/", fields))
       #expect(try await response.body.text() == "open")
-      #expect(world.open.requests.map(\.host) == ["www.shop.test"])
-      #expect(world.open.requests.map { $0.field("originalUrl") } == [nil])
+      #expect(stage.open.requests.map(\.host) == ["www.shop.test"])
+      #expect(stage.open.requests.map { $0.field("originalUrl") } == [nil])
     }
   }
 }

@@ -11,7 +11,7 @@ struct RequestBodyTests {
     _ body: RequestBody, _ method: HTTPRequest.Method = .put, fields: HTTPFields = [:], to origin: FakeOrigin,
     _ options: RequestOptions = RequestOptions()
   ) async throws -> DirectResponse {
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let url = try WebURL(origin.url("/", host: "shop.test"))
     let response = try await client.execute(
       HTTPRequest(method: method, url: url, headerFields: fields), body: body, options: options)

@@ -17,8 +17,8 @@ struct ResponseBodyTests {
         try await body.write(" late")
       }
     }
-    let client = try ClientFixture.client()
-    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let client = try ClientSample.client()
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     var pieces = response.body.makeAsyncIterator()
     #expect(try await pieces.next() == Array("early".utf8))
     gate.open()
@@ -31,8 +31,8 @@ struct ResponseBodyTests {
 
   @Test func `a body is collected up to a limit, and beyond it the transfer ends`() async throws {
     let origin = try await FakeOrigin.start { _ in OriginResponse(generating: 100_000) }
-    let client = try ClientFixture.client()
-    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
+    let client = try ClientSample.client()
+    let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     #expect(try await client.execute(request).body.collect(upTo: 100_000).count == 100_000)
     let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(request).body.collect(upTo: 99_999)
@@ -51,8 +51,8 @@ struct ResponseBodyTests {
         }
       }
     }
-    let client = try ClientFixture.client { $0.bufferSize = 100_000 }
-    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let client = try ClientSample.client { $0.bufferSize = 100_000 }
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     var pieces = response.body.makeAsyncIterator()
     let first = try #require(try await pieces.next())
     #expect(first.count <= 100_000)
@@ -70,15 +70,15 @@ struct ResponseBodyTests {
   func `what was held back for a reader who left is never another one's`(_ isAlone: Bool) async throws {
     let gate = Gate()
     try await staged(gate: gate) { origin, client in
-      let other = try ClientFixture.get(origin.url("/other", host: "shop.test"))
+      let other = try ClientSample.get(origin.url("/other", host: "shop.test"))
       // With another request on the connection, libcurl keeps what it holds back beyond the transfer.
       let beside = isAlone ? nil : Task.immediate { try await client.execute(other).body.text() }
       if !isAlone { await gate.waitForArrivals() }
       for path in ["/a", "/b", "/c", "/d"] {
-        let left = try await client.execute(ClientFixture.get(origin.url(path, host: "shop.test")))
+        let left = try await client.execute(ClientSample.get(origin.url(path, host: "shop.test")))
         #expect(await ProcessState.eventually { left.body.reader.transfer.isPaused })
         left.body.cancel()
-        let read = try await client.execute(ClientFixture.get(origin.url(path.uppercased(), host: "shop.test")))
+        let read = try await client.execute(ClientSample.get(origin.url(path.uppercased(), host: "shop.test")))
         #expect(await ProcessState.eventually { read.body.reader.transfer.isPaused })
         let body = try await read.body.collect(upTo: 1 << 20)
         #expect(body.count == 1 << 20 && body.allSatisfy { $0 == path.uppercased().utf8.last }, "\(path)")
@@ -93,7 +93,7 @@ struct ResponseBodyTests {
     try await staged(gate: gate) { origin, client in
       for path in ["/a", "/b"] {
         var left: [DirectResponse] = []
-        for _ in 0..<2 { left.append(try await client.execute(ClientFixture.get(origin.url(path, host: "shop.test")))) }
+        for _ in 0..<2 { left.append(try await client.execute(ClientSample.get(origin.url(path, host: "shop.test")))) }
         for response in left {
           #expect(await ProcessState.eventually { response.body.reader.transfer.isPaused })
         }
@@ -101,7 +101,7 @@ struct ResponseBodyTests {
         for response in left {
           await #expect(throws: DirectDNSError.self) { try await response.body.collect(upTo: .max) }
         }
-        let read = try await client.execute(ClientFixture.get(origin.url(path.uppercased(), host: "shop.test")))
+        let read = try await client.execute(ClientSample.get(origin.url(path.uppercased(), host: "shop.test")))
         #expect(await ProcessState.eventually { read.body.reader.transfer.isPaused })
         let body = try await read.body.collect(upTo: 1 << 20)
         #expect(body.count == 1 << 20 && body.allSatisfy { $0 == path.uppercased().utf8.last }, "\(path)")
@@ -124,7 +124,7 @@ struct ResponseBodyTests {
       let piece = [UInt8](repeating: request.path.utf8.last ?? 0, count: 1 << 20)
       return OriginResponse(length: count << 20) { body in for _ in 0..<count { try await body.write(piece) } }
     }
-    let client = try ClientFixture.client {
+    let client = try ClientSample.client {
       $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
       $0.bufferSize = 20_000
     }
@@ -142,13 +142,13 @@ struct ResponseBodyTests {
         try await gate.pass()
       }
     }
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     do {
-      let dropped = try await client.execute(ClientFixture.get(origin.url("/long", host: "shop.test")))
+      let dropped = try await client.execute(ClientSample.get(origin.url("/long", host: "shop.test")))
       #expect(dropped.status == .ok)
     }
     await origin.waitForOpenConnections(0)
-    #expect(try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text() == "short")
+    #expect(try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text() == "short")
     await client.shutDown()
     await origin.stop()
   }
@@ -162,7 +162,7 @@ struct ResponseBodyTests {
         try await body.write("b")
       }
     }
-    let response = try await ClientFixture.client().execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let response = try await ClientSample.client().execute(ClientSample.get(origin.url("/", host: "shop.test")))
     gate.open()
     #expect(try await response.body.text() == "ab")
     await origin.stop()
@@ -176,8 +176,8 @@ struct ResponseBodyTests {
         try await gate.pass()
       }
     }
-    let client = try ClientFixture.client()
-    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let client = try ClientSample.client()
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     let reader = Task { try await response.body.text() }
     await gate.waitForArrivals(1)
     reader.cancel()
@@ -196,8 +196,8 @@ struct ResponseBodyTests {
       response.trailers = [.contentDisposition: "checked"]
       return response
     }
-    let client = try ClientFixture.client { $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:]) }
-    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let client = try ClientSample.client { $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:]) }
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     #expect(try await response.body.text() == "content")
     #expect(response.body.trailerFields[.contentDisposition] == "checked")
     #expect(response.connection.httpVersion == (isSecure ? 2 : 1))
@@ -207,8 +207,8 @@ struct ResponseBodyTests {
 
   @Test func `what is compressed stays so, unless it is to be decoded`() async throws {
     let origin = try await FakeOrigin.start { _ in OriginResponse(body: "plain text").gzipped() }
-    let request = try ClientFixture.get(origin.url("/", host: "shop.test"))
-    let client = try ClientFixture.client()
+    let request = try ClientSample.get(origin.url("/", host: "shop.test"))
+    let client = try ClientSample.client()
     #expect(try await client.execute(request).body.collect(upTo: 1000) != Array("plain text".utf8))
     let decoding = RequestOptions(decompresses: true)
     #expect(try await client.execute(request, options: decoding).body.text() == "plain text")
@@ -224,8 +224,8 @@ struct ResponseBodyTests {
       response.informational = [HTTPResponse(status: .init(code: 103), headerFields: [.link: "</a.css>"])]
       return response
     }
-    let client = try ClientFixture.client()
-    let response = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+    let client = try ClientSample.client()
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     #expect(response.status == .ok && !response.headerFields.contains(.link))
     await client.shutDown()
     await origin.stop()

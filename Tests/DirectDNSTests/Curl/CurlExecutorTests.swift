@@ -11,12 +11,12 @@ struct CurlExecutorTests {
 
   @Test func `a task runs on the loop's thread, before and after a request`() async throws {
     let origin = try await FakeOrigin.start()
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let url = origin.url("/", host: "shop.test")
     let threads = try await withTaskExecutorPreference(client.executor) { () async throws -> Set<String> in
       var threads: Set<String> = [thread()]
       for _ in 0..<3 {
-        _ = try await client.execute(try ClientFixture.get(url)).body.text()
+        _ = try await client.execute(try ClientSample.get(url)).body.text()
         threads.insert(thread())
       }
       return threads
@@ -26,7 +26,7 @@ struct CurlExecutorTests {
   }
 
   @Test func `tasks run when the client has ended, too`() async throws {
-    let client = try ClientFixture.client()
+    let client = try ClientSample.client()
     let executor = client.executor
     await client.shutDown(within: .zero)
     let sum = await withTaskExecutorPreference(executor) {

@@ -53,7 +53,7 @@ struct EndpointHealthTests {
   @Test func `another lookup of the same name counts anew`() {
     var health = EndpointHealth()
     for end in [5.0, 6, 7] {
-      let lookup = EndpointHealth.Lookup(host: Laboratory.host, end: Sample.at(end))
+      let lookup = EndpointHealth.Lookup(host: ResolverFixture.host, end: Sample.at(end))
       health.failed(.transport, of: lookup, in: .zero, at: Sample.at(0))
     }
     #expect(health.standing(at: Sample.at(0)) == .open(since: Sample.at(0)))

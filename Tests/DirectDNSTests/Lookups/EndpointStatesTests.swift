@@ -5,7 +5,7 @@ import Testing
 /// What stays of endpoints when the configuration changes.
 struct EndpointStatesTests {
   private static func configuration(_ providers: String..., limit: RateLimit? = nil) -> ResolverConfiguration {
-    var configuration = Laboratory.configuration(providers)
+    var configuration = ResolverFixture.configuration(providers)
     for index in configuration.providers.indices { configuration.providers[index].rateLimit = limit }
     return configuration
   }
@@ -69,7 +69,7 @@ struct EndpointStatesTests {
     var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
     states.update(Self.configuration("two"), at: Sample.at(1))
     #expect(Self.take(&states, [0, 1], at: 1) == "two")
-    let lookup = EndpointHealth.Lookup(host: Laboratory.host, end: Sample.at(5))
+    let lookup = EndpointHealth.Lookup(host: ResolverFixture.host, end: Sample.at(5))
     #expect(states.ended(0, .success(.addresses("192.0.2.1")), of: lookup, in: .zero, at: Sample.at(1)) == nil)
     #expect(states.begin(0, at: Sample.at(1)) == nil)
     guard case .none = states.next(among: [0], before: Sample.at(9), at: Sample.at(1)) else {

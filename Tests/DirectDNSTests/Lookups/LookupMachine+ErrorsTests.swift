@@ -7,21 +7,21 @@ import Testing
 /// What errors say, and what they never say.
 @Suite(.timeLimit(.minutes(1)))
 struct ResolverErrorsTests {
-  private static let host = Laboratory.host
+  private static let host = ResolverFixture.host
 
   // MARK: What they say
 
   @Test func `the final error names the host, and every provider with its reason`() async throws {
-    let laboratory = try Laboratory("one", "two", "three") { $0.hedges = false }
-    laboratory.transport.reply { sent in
+    let fixture = try ResolverFixture("one", "two", "three") { $0.hedges = false }
+    fixture.transport.reply { sent in
       switch sent.provider {
       case "one": .code(.serverFailure)
       case "two": .error(.tls("certificate expired"))
       default: .status(500)
       }
     }
-    laboratory.system.answer { _ in .error(.connectionLost("unplugged")) }
-    let error = try #require(await laboratory.failure())
+    fixture.system.answer { _ in .error(.connectionLost("unplugged")) }
+    let error = try #require(await fixture.failure())
     #expect(error.code == .upstreamFailed)
     #expect(error.message.contains("www.example.net"))
     #expect(error.attempts.map(\.provider) == ["one", "two", "three", "system"])
@@ -43,59 +43,59 @@ struct ResolverErrorsTests {
     (.down, .error(.timedOut), "Check this machine's network"),
   ])
   func `the advice fits what is wrong with all of them`(_ one: Script, _ two: Script, _ advice: String) async throws {
-    let laboratory = try Laboratory("one", "two") {
+    let fixture = try ResolverFixture("one", "two") {
       $0.hedges = false
       $0.usesSystemDNS = false
     }
-    laboratory.transport.reply { $0.provider == "one" ? one : two }
-    let error = Task { await laboratory.failure() }
+    fixture.transport.reply { $0.provider == "one" ? one : two }
+    let error = Task { await fixture.failure() }
     // Whoever is silent is so for longer than anyone waits.
     if two.delay > .zero {
-      await laboratory.transport.waitForSent(2)
-      await laboratory.clock.waitForSleepers()
-      laboratory.clock.advance(by: .seconds(10))
+      await fixture.transport.waitForSent(2)
+      await fixture.clock.waitForSleepers()
+      fixture.clock.advance(by: .seconds(10))
     }
     let message = try #require(await error.value).message
     #expect(message.contains(advice), "\(message)")
   }
 
   @Test func `a provider that failed for both families in the same way is named once`() async throws {
-    let laboratory = try Laboratory {
+    let fixture = try ResolverFixture {
       $0.families = .any
       $0.usesSystemDNS = false
     }
-    let error = try #require(await laboratory.failure())
+    let error = try #require(await fixture.failure())
     #expect(error.attempts.map(\.description) == ["one: no connection: refused"])
-    laboratory.clock.advance(by: .seconds(1))
-    laboratory.transport.answer { $0.family == .ipv4 ? .down : .code(.serverFailure) }
-    let second = try #require(await laboratory.failure())
+    fixture.clock.advance(by: .seconds(1))
+    fixture.transport.answer { $0.family == .ipv4 ? .down : .code(.serverFailure) }
+    let second = try #require(await fixture.failure())
     #expect(Set(second.attempts.map(\.reason)) == ["no connection: refused", "answered SERVFAIL"])
   }
 
   @Test func `an error that was remembered says the same as the first one`() async throws {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    laboratory.transport.answer { _ in .code(.refused) }
-    let first = try #require(await laboratory.failure())
-    let second = try #require(await laboratory.failure())
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.answer { _ in .code(.refused) }
+    let first = try #require(await fixture.failure())
+    let second = try #require(await fixture.failure())
     #expect(first.description == second.description)
-    #expect(laboratory.transport.count == 1)
+    #expect(fixture.transport.count == 1)
   }
 
   @Test func `time that ran out has a code of its own`() async throws {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    laboratory.transport.answer { _ in .error(.timedOut) }
-    let error = try #require(await laboratory.failure())
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.answer { _ in .error(.timedOut) }
+    let error = try #require(await fixture.failure())
     #expect(error.code == .timedOut)
     #expect(error.message.contains("in time"))
     #expect(error.attempts.map(\.provider) == ["one"])
   }
 
   @Test func `a negative answer says for how long it is known, and what to do`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 60)) }
-    _ = await laboratory.failure()
-    laboratory.clock.advance(by: .seconds(20))
-    let missing = try #require(await laboratory.failure())
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 60)) }
+    _ = await fixture.failure()
+    fixture.clock.advance(by: .seconds(20))
+    let missing = try #require(await fixture.failure())
     #expect(missing.message.contains("www.example.net does not exist"))
     #expect(missing.message.contains("40 s"))
     #expect(missing.message.contains("spelling"))
@@ -103,9 +103,9 @@ struct ResolverErrorsTests {
 
   @Test(arguments: [(AddressFamilies.ipv4, "ipv4"), (.ipv6, "ipv6")])
   func `no address of a family says which family`(_ families: AddressFamilies, _ text: String) async throws {
-    let laboratory = try Laboratory { $0.families = families }
-    laboratory.transport.answer { _ in .answer(.negative(.noAddress, ttl: 60)) }
-    let error = try #require(await laboratory.failure())
+    let fixture = try ResolverFixture { $0.families = families }
+    fixture.transport.answer { _ in .answer(.negative(.noAddress, ttl: 60)) }
+    let error = try #require(await fixture.failure())
     #expect(error.code == .noAddress)
     #expect(error.message.contains("\(text) address"))
   }

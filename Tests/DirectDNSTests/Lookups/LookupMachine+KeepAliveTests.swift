@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct KeepAliveTests {
-  private static let host = Laboratory.host
+  private static let host = ResolverFixture.host
 
   private func next(
     _ lives: [CacheLife], failures: Int = 0, jitter: Double = 0, now: Double = 0
@@ -50,122 +50,122 @@ struct KeepAliveTests {
 
   // MARK: At work
 
-  /// A laboratory whose one kept-alive name has been asked for once.
+  /// A fixture whose one kept-alive name has been asked for once.
   private func begun(
     ttl: UInt32 = 100, _ names: Set<HostName> = [host],
     _ script: (@Sendable (AddressQuestion) -> Script)? = nil
-  ) async throws -> Laboratory {
-    let laboratory = try Laboratory { $0.cache.minimumTTL = .zero }
-    laboratory.transport.answer(script ?? Script.addresses("192.0.2.1", ttl: ttl))
-    laboratory.resolver.keepAlive(names)
-    await laboratory.transport.waitForSent(names.count)
-    for name in names { await laboratory.settle(name) }
-    await laboratory.clock.waitForSleepers()
-    return laboratory
+  ) async throws -> ResolverFixture {
+    let fixture = try ResolverFixture { $0.cache.minimumTTL = .zero }
+    fixture.transport.answer(script ?? Script.addresses("192.0.2.1", ttl: ttl))
+    fixture.resolver.keepAlive(names)
+    await fixture.transport.waitForSent(names.count)
+    for name in names { await fixture.settle(name) }
+    await fixture.clock.waitForSleepers()
+    return fixture
   }
 
   @Test func `a kept-alive name is asked for before anyone wants it`() async throws {
-    let laboratory = try await begun()
-    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
-    #expect(laboratory.transport.count == 1)
+    let fixture = try await begun()
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
+    #expect(fixture.transport.count == 1)
   }
 
   @Test(arguments: [UInt32(1), 10, 100, 3600])
   func `it is refreshed between 65 and 85 % of its TTL, again and again`(_ ttl: UInt32) async throws {
-    let laboratory = try await begun(ttl: ttl)
+    let fixture = try await begun(ttl: ttl)
     for round in 1...5 {
-      await laboratory.clock.waitForSleepers()
-      laboratory.clock.advance(by: .seconds(Int64(ttl)) * 649 / 1000)
-      #expect(laboratory.transport.count == round)
-      laboratory.clock.advance(by: .seconds(Int64(ttl)) * 202 / 1000)
-      await laboratory.transport.waitForSent(round + 1)
-      await laboratory.settle()
-      let refreshed = try #require(laboratory.transport.sent.last?.at)
-      #expect(refreshed == laboratory.clock.now)
+      await fixture.clock.waitForSleepers()
+      fixture.clock.advance(by: .seconds(Int64(ttl)) * 649 / 1000)
+      #expect(fixture.transport.count == round)
+      fixture.clock.advance(by: .seconds(Int64(ttl)) * 202 / 1000)
+      await fixture.transport.waitForSent(round + 1)
+      await fixture.settle()
+      let refreshed = try #require(fixture.transport.sent.last?.at)
+      #expect(refreshed == fixture.clock.now)
     }
   }
 
   @Test func `names that were asked for together are not refreshed together`() async throws {
     let names = Set((0..<40).map { Sample.name("n\($0).example.net") })
-    let laboratory = try await begun(ttl: 1000, names)
-    laboratory.clock.advance(by: .seconds(640))
+    let fixture = try await begun(ttl: 1000, names)
+    fixture.clock.advance(by: .seconds(640))
     for _ in 0..<36 {
       // Whoever is due is refreshed, and its next time is settled.
-      await laboratory.pass(.seconds(6))
+      await fixture.pass(.seconds(6))
     }
-    #expect(laboratory.transport.count == 80)
-    #expect(Set(laboratory.transport.sent.suffix(40).map(\.at)).count > 10)
+    #expect(fixture.transport.count == 80)
+    #expect(Set(fixture.transport.sent.suffix(40).map(\.at)).count > 10)
   }
 
   @Test func `an answer of TTL 0 is asked for again after a while, not at once and for ever`() async throws {
-    let laboratory = try await begun(ttl: 0)
-    #expect(laboratory.transport.count == 1)
-    laboratory.clock.advance(by: .seconds(1))
-    await laboratory.transport.waitForSent(2)
-    await laboratory.settle()
-    await laboratory.clock.waitForSleepers()
-    #expect(laboratory.transport.count == 2)
+    let fixture = try await begun(ttl: 0)
+    #expect(fixture.transport.count == 1)
+    fixture.clock.advance(by: .seconds(1))
+    await fixture.transport.waitForSent(2)
+    await fixture.settle()
+    await fixture.clock.waitForSleepers()
+    #expect(fixture.transport.count == 2)
   }
 
   @Test func `a negative answer without an SOA is asked for again after a while`() async throws {
-    let laboratory = try await begun { _ in .answer(.negative(.nameNotFound, ttl: nil)) }
-    #expect(laboratory.transport.count == 1)
+    let fixture = try await begun { _ in .answer(.negative(.nameNotFound, ttl: nil)) }
+    #expect(fixture.transport.count == 1)
   }
 
   @Test func `after a failure it tries again in 1 s, then 2 s, and then at its usual time`() async throws {
-    let laboratory = try await begun(ttl: 100)
-    laboratory.transport.reply { _ in .down }
-    laboratory.clock.advance(by: .seconds(85))
-    await laboratory.transport.waitForSent(2)
-    await laboratory.settle()
-    await laboratory.clock.waitForSleepers()
-    laboratory.clock.advance(by: .seconds(1))
-    await laboratory.transport.waitForSent(3)
-    await laboratory.settle()
-    await laboratory.clock.waitForSleepers()
-    laboratory.transport.answer(Script.addresses("192.0.2.2", ttl: 100))
-    laboratory.clock.advance(by: .seconds(1))
-    #expect(laboratory.transport.count == 3)
-    laboratory.clock.advance(by: .seconds(1))
-    await laboratory.transport.waitForSent(4)
-    await laboratory.settle()
-    await laboratory.clock.waitForSleepers()
-    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
-    laboratory.clock.advance(by: .seconds(64))
-    #expect(laboratory.transport.count == 4)
+    let fixture = try await begun(ttl: 100)
+    fixture.transport.reply { _ in .down }
+    fixture.clock.advance(by: .seconds(85))
+    await fixture.transport.waitForSent(2)
+    await fixture.settle()
+    await fixture.clock.waitForSleepers()
+    fixture.clock.advance(by: .seconds(1))
+    await fixture.transport.waitForSent(3)
+    await fixture.settle()
+    await fixture.clock.waitForSleepers()
+    fixture.transport.answer(Script.addresses("192.0.2.2", ttl: 100))
+    fixture.clock.advance(by: .seconds(1))
+    #expect(fixture.transport.count == 3)
+    fixture.clock.advance(by: .seconds(1))
+    await fixture.transport.waitForSent(4)
+    await fixture.settle()
+    await fixture.clock.waitForSleepers()
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
+    fixture.clock.advance(by: .seconds(64))
+    #expect(fixture.transport.count == 4)
   }
 
   @Test func `a name that is no longer kept alive is left alone`() async throws {
-    let laboratory = try await begun()
-    laboratory.resolver.keepAlive([])
-    laboratory.clock.advance(by: .seconds(90))
-    await laboratory.settle()
-    #expect(laboratory.transport.count == 1)
-    #expect(await ProcessState.eventually { laboratory.clock.sleeperCount == 0 })
+    let fixture = try await begun()
+    fixture.resolver.keepAlive([])
+    fixture.clock.advance(by: .seconds(90))
+    await fixture.settle()
+    #expect(fixture.transport.count == 1)
+    #expect(await ProcessState.eventually { fixture.clock.sleeperCount == 0 })
   }
 
   @Test func `names that nobody can be asked for are not asked for`() async throws {
     let names = [Sample.name("localhost"), Sample.name("a.onion"), Sample.name("a.invalid")]
-    let laboratory = try Laboratory { $0.keepAlive = Set(names) }
-    await laboratory.clock.waitForSleepers()
-    #expect(laboratory.resolver.lookups.look { $0.keptAlive.failing.count } == 3)
-    #expect(laboratory.transport.count == 0)
-    #expect(laboratory.system.count == 0)
+    let fixture = try ResolverFixture { $0.keepAlive = Set(names) }
+    await fixture.clock.waitForSleepers()
+    #expect(fixture.resolver.lookups.look { $0.keptAlive.failing.count } == 3)
+    #expect(fixture.transport.count == 0)
+    #expect(fixture.system.count == 0)
   }
 
   @Test func `a slow name keeps no other waiting`() async throws {
     let slow = Sample.name("slow.example.net")
-    let laboratory = try Laboratory { $0.cache.minimumTTL = .zero }
-    laboratory.transport.answer { $0.host == slow ? .silence : .answer(.addresses("192.0.2.1", ttl: 1)) }
-    laboratory.resolver.keepAlive([Self.host, slow])
-    await laboratory.transport.waitForSent(2)
+    let fixture = try ResolverFixture { $0.cache.minimumTTL = .zero }
+    fixture.transport.answer { $0.host == slow ? .silence : .answer(.addresses("192.0.2.1", ttl: 1)) }
+    fixture.resolver.keepAlive([Self.host, slow])
+    await fixture.transport.waitForSent(2)
     for round in 3...5 {
       // One waits for its turn, the other for its reply.
-      await laboratory.settle(Self.host)
-      await laboratory.clock.waitForSleepers(2)
-      laboratory.clock.advance(by: .milliseconds(850))
-      await laboratory.transport.waitForSent(round)
+      await fixture.settle(Self.host)
+      await fixture.clock.waitForSleepers(2)
+      fixture.clock.advance(by: .milliseconds(850))
+      await fixture.transport.waitForSent(round)
     }
-    #expect(laboratory.transport.sent.count { $0.question.host == slow } == 1)
+    #expect(fixture.transport.sent.count { $0.question.host == slow } == 1)
   }
 }

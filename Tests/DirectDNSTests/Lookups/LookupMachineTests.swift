@@ -4,7 +4,7 @@ import Testing
 
 /// The lookups' machine by itself: what it is told, and what it wants done, in moved time.
 struct LookupMachineTests {
-  private static let host = Laboratory.host
+  private static let host = ResolverFixture.host
   private static let question = AddressQuestion(host, .ipv4)
 
   private struct Unused: SystemSource {
@@ -18,7 +18,7 @@ struct LookupMachineTests {
   private func machine(
     _ providers: String..., hasStore: Bool = false, configure: (inout ResolverConfiguration) -> Void = { _ in }
   ) -> LookupMachine {
-    var configuration = Laboratory.configuration(providers.isEmpty ? ["one"] : providers)
+    var configuration = ResolverFixture.configuration(providers.isEmpty ? ["one"] : providers)
     configuration.hedges = false
     configure(&configuration)
     let known = KnownAnswers(

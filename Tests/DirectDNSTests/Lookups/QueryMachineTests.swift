@@ -8,7 +8,7 @@ import Testing
 /// No cache stands before them.
 @Suite(.timeLimit(.minutes(1)))
 struct QueryMachineTests {
-  private typealias Outcome = QueryLaboratory.Outcome
+  private typealias Outcome = QueryFixture.Outcome
 
   private let clock = ManualClock()
   private let transport: ScriptedTransport
@@ -21,19 +21,19 @@ struct QueryMachineTests {
 
   private func upstreams(
     _ providers: String..., hedges: Bool = false, limits: [String: RateLimit] = [:], hasBootstrap: Bool = true
-  ) -> QueryLaboratory {
-    var configuration = Laboratory.configuration(providers)
+  ) -> QueryFixture {
+    var configuration = ResolverFixture.configuration(providers)
     configuration.hedges = hedges
     for index in configuration.providers.indices {
       configuration.providers[index].rateLimit = limits[providers[index]]
       if !hasBootstrap { configuration.providers[index].bootstrap = [] }
     }
-    return QueryLaboratory(
+    return QueryFixture(
       configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock))
   }
 
   private func begin(
-    _ upstreams: QueryLaboratory, _ host: String = "www.example.net", _ family: IPAddress.Family = .ipv4,
+    _ upstreams: QueryFixture, _ host: String = "www.example.net", _ family: IPAddress.Family = .ipv4,
     timeout: Duration = .seconds(5), at start: ResolverInstant? = nil, hasSystem: Bool = true
   ) -> Task<Outcome, Never> {
     let question = AddressQuestion(Sample.name(host), family)
@@ -48,7 +48,7 @@ struct QueryMachineTests {
   }
 
   private func ask(
-    _ upstreams: QueryLaboratory, _ host: String = "www.example.net", _ family: IPAddress.Family = .ipv4
+    _ upstreams: QueryFixture, _ host: String = "www.example.net", _ family: IPAddress.Family = .ipv4
   ) async -> Outcome {
     await begin(upstreams, host, family).value
   }
@@ -565,9 +565,9 @@ struct QueryMachineTests {
   }
 
   @Test func `an endpoint that waits for its own address does not hold up the winner`() async {
-    var configuration = Laboratory.configuration(["one", "two"])
+    var configuration = ResolverFixture.configuration(["one", "two"])
     configuration.providers[0].bootstrap = []
-    let upstreams = QueryLaboratory(
+    let upstreams = QueryFixture(
       configuration, transport: transport, clock: clock, bootstrap: Bootstrap(system: system, clock: clock))
     system.answer { _ in .silence }
     transport.reply { _ in Self.good }

@@ -14,10 +14,10 @@ struct QueryTallyTests {
   }
 
   @Test func `a resolver counts what it asks of each provider and of the system's DNS`() async throws {
-    let laboratory = try Laboratory("one", "two")
-    laboratory.system.answer(Script.addresses("192.0.2.9"))
-    _ = try await laboratory.resolver.resolve(Laboratory.host)
-    let tallies = laboratory.resolver.tallies
+    let fixture = try ResolverFixture("one", "two")
+    fixture.system.answer(Script.addresses("192.0.2.9"))
+    _ = try await fixture.resolver.resolve(ResolverFixture.host)
+    let tallies = fixture.resolver.tallies
     #expect(tallies.map(\.source) == ["one", "two", "system"])
     #expect(tallies.map(\.tally.queries) == [1, 1, 1])
     #expect(tallies.map(\.tally.failed) == [1, 1, 0])

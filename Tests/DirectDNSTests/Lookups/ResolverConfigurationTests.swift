@@ -5,7 +5,7 @@ import Testing
 
 struct ResolverConfigurationTests {
   private func refusal(_ change: (inout ResolverConfiguration) -> Void) -> DirectDNSError? {
-    var configuration = Laboratory.configuration(["one"])
+    var configuration = ResolverFixture.configuration(["one"])
     change(&configuration)
     do throws(DirectDNSError) {
       try configuration.validate()
@@ -98,7 +98,7 @@ struct ResolverConfigurationTests {
   @Test func `a resolver is not made of a configuration that is refused`() {
     let clock = ManualClock()
     let error = #expect(throws: DirectDNSError.self) {
-      var configuration = Laboratory.configuration(["one"])
+      var configuration = ResolverFixture.configuration(["one"])
       configuration.capacity = 0
       _ = try Resolver(
         configuration, transport: ScriptedTransport(clock: clock), clock: clock,

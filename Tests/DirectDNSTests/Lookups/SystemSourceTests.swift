@@ -65,7 +65,7 @@ struct SystemSourceTests {
   @Test func `a list of servers that is none is a failure that names it`() async {
     let failure = await #expect(throws: ProviderFailure.self) {
       try await SystemDNS(servers: "not a server").answer(
-        to: Laboratory.host, family: .ipv4, timeout: .seconds(1))
+        to: ResolverFixture.host, family: .ipv4, timeout: .seconds(1))
     }
     #expect(failure?.reason.contains("not a server") == true)
   }

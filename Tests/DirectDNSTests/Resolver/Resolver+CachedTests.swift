@@ -6,7 +6,7 @@ import Testing
 /// What `cached` and an answered lookup give at each time of an answer's life.
 @Suite(.timeLimit(.minutes(1)))
 struct ResolverCachedTests {
-  private static let host = Laboratory.host
+  private static let host = ResolverFixture.host
 
   // MARK: The life of an answer
 
@@ -17,64 +17,64 @@ struct ResolverCachedTests {
   func `an answer of 100 s is handed out at once with its freshness, and refreshed behind unless it is fresh`(
     _ age: Double, _ freshness: Resolution.Freshness, _ queries: Int
   ) async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 100)
-    laboratory.clock.advance(by: .seconds(age))
-    let found = try #require(laboratory.resolver.cached(Self.host))
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 100)
+    fixture.clock.advance(by: .seconds(age))
+    let found = try #require(fixture.resolver.cached(Self.host))
     #expect(found.freshness == freshness)
     #expect(found.texts == ["192.0.2.1"])
     #expect(found.source == .provider("one"))
     #expect(abs((found.age - .seconds(age)) / .milliseconds(1)) < 1)
-    await laboratory.settle()
-    #expect(laboratory.transport.count == queries)
-    #expect(laboratory.refreshes == queries - 1)
-    #expect(laboratory.resolver.cached(Self.host)?.freshness == .fresh)
-    #expect(laboratory.transport.count == queries)
+    await fixture.settle()
+    #expect(fixture.transport.count == queries)
+    #expect(fixture.refreshes == queries - 1)
+    #expect(fixture.resolver.cached(Self.host)?.freshness == .fresh)
+    #expect(fixture.transport.count == queries)
   }
 
   @Test func `an answer beyond 24 h after its end is gone, and asked for behind`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 100)
-    laboratory.clock.advance(by: .seconds(86_500) + .nanoseconds(1))
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    await laboratory.settle()
-    #expect(laboratory.resolver.cached(Self.host)?.freshness == .fresh)
-    #expect(laboratory.transport.count == 2)
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 100)
+    fixture.clock.advance(by: .seconds(86_500) + .nanoseconds(1))
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    await fixture.settle()
+    #expect(fixture.resolver.cached(Self.host)?.freshness == .fresh)
+    #expect(fixture.transport.count == 2)
   }
 
   @Test func `a name that nobody asked for is a miss at once, and asked for behind`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Script.addresses("192.0.2.1", after: .seconds(1)))
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    await laboratory.clock.waitForSleepers()
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    laboratory.clock.advance(by: .seconds(1))
-    await laboratory.settle()
-    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
-    #expect(laboratory.transport.count == 1)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Script.addresses("192.0.2.1", after: .seconds(1)))
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    await fixture.clock.waitForSleepers()
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    fixture.clock.advance(by: .seconds(1))
+    await fixture.settle()
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
+    #expect(fixture.transport.count == 1)
   }
 
   @Test(arguments: [80.0, 110, 200])
   func `the refresh behind happens once, however many ask meanwhile`(_ age: Double) async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 100)
-    laboratory.transport.answer(Script.addresses("192.0.2.2", after: .seconds(1)))
-    laboratory.clock.advance(by: .seconds(age))
-    for _ in 0..<50 { #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.1"]) }
-    await laboratory.clock.waitForSleepers()
-    #expect(laboratory.transport.count == 2)
-    laboratory.clock.advance(by: .seconds(1))
-    await laboratory.settle()
-    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
-    #expect(laboratory.transport.count == 2)
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 100)
+    fixture.transport.answer(Script.addresses("192.0.2.2", after: .seconds(1)))
+    fixture.clock.advance(by: .seconds(age))
+    for _ in 0..<50 { #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"]) }
+    await fixture.clock.waitForSleepers()
+    #expect(fixture.transport.count == 2)
+    fixture.clock.advance(by: .seconds(1))
+    await fixture.settle()
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
+    #expect(fixture.transport.count == 2)
   }
 
   @Test func `a stale answer says so`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 100)
-    laboratory.transport.answer { _ in .down }
-    laboratory.clock.advance(by: .seconds(160))
-    let stale = try #require(laboratory.resolver.cached(Self.host))
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 100)
+    fixture.transport.answer { _ in .down }
+    fixture.clock.advance(by: .seconds(160))
+    let stale = try #require(fixture.resolver.cached(Self.host))
     #expect(stale.freshness == .stale)
     #expect(stale.age == .seconds(160))
     #expect(stale.expiredFor == .seconds(60))
@@ -82,70 +82,70 @@ struct ResolverCachedTests {
   }
 
   @Test func `a caller who refuses expired answers gets none, and one who prefers them any`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 100)
-    laboratory.transport.answer { _ in .down }
-    laboratory.clock.advance(by: .seconds(110))
-    let resolver = laboratory.resolver
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 100)
+    fixture.transport.answer { _ in .down }
+    fixture.clock.advance(by: .seconds(110))
+    let resolver = fixture.resolver
     #expect(resolver.cached(Self.host, options: LookupOptions(expired: .refused)) == nil)
     #expect(resolver.cached(Self.host)?.freshness == .grace)
-    laboratory.clock.advance(by: .seconds(86_000))
+    fixture.clock.advance(by: .seconds(86_000))
     #expect(resolver.cached(Self.host, options: LookupOptions(expired: .preferred))?.freshness == .grace)
     #expect(resolver.cached(Self.host)?.freshness == .stale)
-    await laboratory.settle()
+    await fixture.settle()
   }
 
   @Test func `a negative answer gives nothing and asks nobody while it is fresh`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 60)) }
-    _ = await laboratory.failure()
-    laboratory.clock.advance(by: .seconds(59))
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    await laboratory.settle()
-    #expect(laboratory.transport.count == 1)
-    laboratory.clock.advance(by: .seconds(1))
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    await laboratory.settle()
-    #expect(laboratory.transport.count == 2)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 60)) }
+    _ = await fixture.failure()
+    fixture.clock.advance(by: .seconds(59))
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    await fixture.settle()
+    #expect(fixture.transport.count == 1)
+    fixture.clock.advance(by: .seconds(1))
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    await fixture.settle()
+    #expect(fixture.transport.count == 2)
   }
 
   @Test func `an answer of TTL 0 is not there for the next one`() async throws {
-    let laboratory = try Laboratory()
-    let answer = try await laboratory.learn(ttl: 0)
+    let fixture = try ResolverFixture()
+    let answer = try await fixture.learn(ttl: 0)
     #expect(answer.texts == ["192.0.2.1"])
     #expect(answer.timeToLive == .zero)
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    await laboratory.settle()
-    #expect(laboratory.transport.count == 2)
-    laboratory.transport.answer { _ in .down }
-    laboratory.clock.advance(by: .seconds(10))
-    #expect(await laboratory.failure()?.code == .upstreamFailed)
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    await fixture.settle()
+    #expect(fixture.transport.count == 2)
+    fixture.transport.answer { _ in .down }
+    fixture.clock.advance(by: .seconds(10))
+    #expect(await fixture.failure()?.code == .upstreamFailed)
   }
 
   @Test func `the addresses come in an order that changes, never others`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn("192.0.2.1", "192.0.2.2", "192.0.2.3", ttl: 3600)
+    let fixture = try ResolverFixture()
+    try await fixture.learn("192.0.2.1", "192.0.2.2", "192.0.2.3", ttl: 3600)
     var firsts: Set<String> = []
     for _ in 0..<200 {
-      let texts = try #require(laboratory.resolver.cached(Self.host)).texts
+      let texts = try #require(fixture.resolver.cached(Self.host)).texts
       #expect(texts.sorted() == ["192.0.2.1", "192.0.2.2", "192.0.2.3"])
       firsts.insert(texts[0])
-      laboratory.clock.advance(by: .milliseconds(10))
+      fixture.clock.advance(by: .milliseconds(10))
     }
     #expect(firsts.count == 3)
   }
 
   @Test func `only the families that a caller wants are handed out`() async throws {
-    let laboratory = try Laboratory { $0.families = .any }
-    try await laboratory.learn("192.0.2.1", "2001:db8::1")
+    let fixture = try ResolverFixture { $0.families = .any }
+    try await fixture.learn("192.0.2.1", "2001:db8::1")
     func cached(_ families: AddressFamilies) -> Set<String>? {
-      laboratory.resolver.cached(Self.host, options: LookupOptions(families: families)).map { Set($0.texts) }
+      fixture.resolver.cached(Self.host, options: LookupOptions(families: families)).map { Set($0.texts) }
     }
-    await laboratory.settle()
+    await fixture.settle()
     #expect(cached(.ipv4) == ["192.0.2.1"])
     #expect(cached(.ipv6) == ["2001:db8::1"])
     #expect(cached(.any) == ["192.0.2.1", "2001:db8::1"])
-    #expect(laboratory.transport.count == 2)
+    #expect(fixture.transport.count == 2)
   }
 
   // MARK: Names in all spellings
@@ -155,32 +155,32 @@ struct ResolverCachedTests {
     "www。example。net", "ｗｗｗ.example.net",
   ])
   func `every spelling of a name finds the one answer`(_ text: String) async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn()
-    #expect(laboratory.resolver.cached(text)?.texts == ["192.0.2.1"])
-    #expect(try await laboratory.resolver.resolve(text).texts == ["192.0.2.1"])
-    #expect(laboratory.transport.count == 1)
+    let fixture = try ResolverFixture()
+    try await fixture.learn()
+    #expect(fixture.resolver.cached(text)?.texts == ["192.0.2.1"])
+    #expect(try await fixture.resolver.resolve(text).texts == ["192.0.2.1"])
+    #expect(fixture.transport.count == 1)
   }
 
   @Test func `an internationalised name is asked for by its A-labels`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Script.addresses("192.0.2.1"))
-    #expect(try await laboratory.resolver.resolve("Bücher.example").texts == ["192.0.2.1"])
-    #expect(laboratory.transport.sent.map(\.question.host.text) == ["xn--bcher-kva.example"])
-    #expect(laboratory.resolver.cached("bücher.EXAMPLE.")?.texts == ["192.0.2.1"])
-    #expect(laboratory.resolver.cached("xn--BCHER-kva.example")?.texts == ["192.0.2.1"])
-    #expect(laboratory.transport.count == 1)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Script.addresses("192.0.2.1"))
+    #expect(try await fixture.resolver.resolve("Bücher.example").texts == ["192.0.2.1"])
+    #expect(fixture.transport.sent.map(\.question.host.text) == ["xn--bcher-kva.example"])
+    #expect(fixture.resolver.cached("bücher.EXAMPLE.")?.texts == ["192.0.2.1"])
+    #expect(fixture.resolver.cached("xn--BCHER-kva.example")?.texts == ["192.0.2.1"])
+    #expect(fixture.transport.count == 1)
   }
 
   @Test(arguments: ["", ".", "a..example", "a b.example", "a/b", "user@www.example.net", "[::1", "1.2.3.4.5"])
   func `what is no name is refused before any traffic`(_ text: String) async throws {
-    let laboratory = try Laboratory()
-    #expect(laboratory.resolver.cached(text) == nil)
-    let error = await #expect(throws: DirectDNSError.self) { try await laboratory.resolver.resolve(text) }
+    let fixture = try ResolverFixture()
+    #expect(fixture.resolver.cached(text) == nil)
+    let error = await #expect(throws: DirectDNSError.self) { try await fixture.resolver.resolve(text) }
     #expect(error.map { [.invalidName, .invalidURL].contains($0.code) } == true)
     #expect(error?.message.isEmpty == false)
-    #expect(laboratory.transport.count == 0)
-    #expect(laboratory.system.count == 0)
+    #expect(fixture.transport.count == 0)
+    #expect(fixture.system.count == 0)
   }
 
   // MARK: Addresses
@@ -191,25 +191,25 @@ struct ResolverCachedTests {
     ("[2001:DB8::1]", "2001:db8::1"), ("[::ffff:192.0.2.1]", "::ffff:192.0.2.1"),
   ])
   func `an address in any spelling is its own answer`(_ text: String, _ address: String) async throws {
-    let laboratory = try Laboratory { $0.families = .any }
-    let resolution = try await laboratory.resolver.resolve(text)
+    let fixture = try ResolverFixture { $0.families = .any }
+    let resolution = try await fixture.resolver.resolve(text)
     #expect(resolution.addresses == [Sample.address(address)])
     #expect(resolution.source == .literal)
     #expect(resolution.freshness == .fresh)
     #expect(resolution.timeToLive == nil)
     #expect(resolution.expiredFor == nil)
-    #expect(laboratory.resolver.cached(text) == resolution)
-    #expect(laboratory.transport.count + laboratory.system.count == 0)
+    #expect(fixture.resolver.cached(text) == resolution)
+    #expect(fixture.transport.count + fixture.system.count == 0)
   }
 
   @Test func `an address of a family that is not wanted is none`() async throws {
-    let laboratory = try Laboratory()
+    let fixture = try ResolverFixture()
     let error = await #expect(throws: DirectDNSError.self) {
-      try await laboratory.resolver.resolve("[2001:db8::1]")
+      try await fixture.resolver.resolve("[2001:db8::1]")
     }
     #expect(error?.code == .noAddress)
     #expect(error?.message.contains("2001:db8::1") == true)
-    #expect(laboratory.resolver.cached("[2001:db8::1]") == nil)
+    #expect(fixture.resolver.cached("[2001:db8::1]") == nil)
   }
 
   // MARK: Names that stay at home
@@ -218,78 +218,78 @@ struct ResolverCachedTests {
     "localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback",
   ])
   func `localhost is this machine, without DNS`(_ text: String) async throws {
-    let laboratory = try Laboratory { $0.families = .any }
-    let resolution = try await laboratory.resolver.resolve(text)
+    let fixture = try ResolverFixture { $0.families = .any }
+    let resolution = try await fixture.resolver.resolve(text)
     #expect(Set(resolution.texts) == ["127.0.0.1", "::1"])
     #expect(resolution.source == .local)
-    #expect(laboratory.resolver.cached(text) == resolution)
-    let ipv4 = try await laboratory.resolver.resolve(text, options: LookupOptions(families: .ipv4))
+    #expect(fixture.resolver.cached(text) == resolution)
+    let ipv4 = try await fixture.resolver.resolve(text, options: LookupOptions(families: .ipv4))
     #expect(ipv4.texts == ["127.0.0.1"])
-    #expect(laboratory.transport.count + laboratory.system.count == 0)
+    #expect(fixture.transport.count + fixture.system.count == 0)
   }
 
   @Test(arguments: [("a.invalid", DirectDNSError.Code.nameNotFound), ("abc.onion", .refused)])
   func `names that must not be looked up are not`(_ text: String, _ code: DirectDNSError.Code) async throws {
-    let laboratory = try Laboratory()
-    let error = await #expect(throws: DirectDNSError.self) { try await laboratory.resolver.resolve(text) }
+    let fixture = try ResolverFixture()
+    let error = await #expect(throws: DirectDNSError.self) { try await fixture.resolver.resolve(text) }
     #expect(error?.code == code)
     #expect(error?.message.contains(text) == true)
-    #expect(laboratory.resolver.cached(text) == nil)
-    await laboratory.settle(Sample.name(text))
-    #expect(laboratory.transport.count + laboratory.system.count == 0)
+    #expect(fixture.resolver.cached(text) == nil)
+    await fixture.settle(Sample.name(text))
+    #expect(fixture.transport.count + fixture.system.count == 0)
   }
 
   @Test(arguments: ["printer", "printer.local", "db.internal", "nas.home.arpa", "git.corp.example"])
   func `names of this network go to the system's DNS and never to a provider`(_ text: String) async throws {
-    let laboratory = try Laboratory { $0.localZones.suffixes = [Sample.name("corp.example")] }
-    laboratory.system.answer(Script.addresses("10.0.0.7", ttl: 40))
-    let resolution = try await laboratory.resolver.resolve(text)
+    let fixture = try ResolverFixture { $0.localZones.suffixes = [Sample.name("corp.example")] }
+    fixture.system.answer(Script.addresses("10.0.0.7", ttl: 40))
+    let resolution = try await fixture.resolver.resolve(text)
     #expect(resolution.texts == ["10.0.0.7"])
     #expect(resolution.source == .system)
-    #expect(laboratory.resolver.cached(text)?.texts == ["10.0.0.7"])
-    laboratory.clock.advance(by: .seconds(35))
-    #expect(laboratory.resolver.cached(text)?.freshness == .due)
-    await laboratory.settle(Sample.name(text))
-    #expect(laboratory.system.count == 2)
-    #expect(laboratory.transport.count == 0)
+    #expect(fixture.resolver.cached(text)?.texts == ["10.0.0.7"])
+    fixture.clock.advance(by: .seconds(35))
+    #expect(fixture.resolver.cached(text)?.freshness == .due)
+    await fixture.settle(Sample.name(text))
+    #expect(fixture.system.count == 2)
+    #expect(fixture.transport.count == 0)
   }
 
   @Test func `without the system's DNS a name of this network is refused, and the error says what to do`()
     async throws
   {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    let error = await laboratory.failure(Sample.name("printer.local"))
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    let error = await fixture.failure(Sample.name("printer.local"))
     #expect(error?.code == .refused)
     #expect(error?.message.contains("printer.local") == true)
     #expect(error?.message.contains("pin") == true)
-    #expect(laboratory.resolver.cached("printer.local") == nil)
-    #expect(laboratory.transport.count + laboratory.system.count == 0)
+    #expect(fixture.resolver.cached("printer.local") == nil)
+    #expect(fixture.transport.count + fixture.system.count == 0)
   }
 
   @Test(arguments: ["www.example.net", "localhost", "a.invalid", "abc.onion", "printer.local"])
   func `a pin wins over everything`(_ text: String) async throws {
-    let laboratory = try Laboratory { configuration in
+    let fixture = try ResolverFixture { configuration in
       configuration.families = .any
       configuration.localZones.pins = [Sample.name(text): Sample.addresses("192.0.2.99")]
     }
-    let resolution = try await laboratory.resolver.resolve(text)
+    let resolution = try await fixture.resolver.resolve(text)
     #expect(resolution.texts == ["192.0.2.99"])
     #expect(resolution.source == .pin)
     #expect(resolution.timeToLive == nil)
-    #expect(laboratory.resolver.cached(text + ".") == resolution)
-    #expect(laboratory.transport.count + laboratory.system.count == 0)
+    #expect(fixture.resolver.cached(text + ".") == resolution)
+    #expect(fixture.transport.count + fixture.system.count == 0)
   }
 
   @Test func `a pin without an address of the wanted family is no address, and nobody is asked instead`()
     async throws
   {
-    let laboratory = try Laboratory {
-      $0.localZones.pins = [Laboratory.host: Sample.addresses("2001:db8::1")]
+    let fixture = try ResolverFixture {
+      $0.localZones.pins = [ResolverFixture.host: Sample.addresses("2001:db8::1")]
     }
-    let error = await laboratory.failure()
+    let error = await fixture.failure()
     #expect(error?.code == .noAddress)
     #expect(error?.message.contains("www.example.net") == true)
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    #expect(laboratory.transport.count + laboratory.system.count == 0)
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    #expect(fixture.transport.count + fixture.system.count == 0)
   }
 }

@@ -7,14 +7,14 @@ import Testing
 struct ResolverStoreTests {
   let clock = ManualClock()
   let store: ScriptedStore
-  static let host = Laboratory.host
+  static let host = ResolverFixture.host
   static let question = AddressQuestion(host, .ipv4)
 
   init() { store = ScriptedStore(clock: clock) }
 
   /// A resolver with the store; others of the fleet are made alike.
-  private func member(_ configure: (inout ResolverConfiguration) -> Void = { _ in }) throws -> Laboratory {
-    try Laboratory(clock: clock) { [store] configuration in
+  private func member(_ configure: (inout ResolverConfiguration) -> Void = { _ in }) throws -> ResolverFixture {
+    try ResolverFixture(clock: clock) { [store] configuration in
       configuration.store = store
       configure(&configuration)
     }
@@ -43,34 +43,34 @@ struct ResolverStoreTests {
 
   @Test func `a name that the store knows is not asked for`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(20))
-    let laboratory = try member()
-    let resolution = try await laboratory.resolver.resolve(Self.host)
+    let fixture = try member()
+    let resolution = try await fixture.resolver.resolve(Self.host)
     #expect(resolution.texts == ["192.0.2.7"])
     #expect(resolution.source == .store)
     #expect(resolution.freshness == .fresh)
     #expect(resolution.age == .seconds(20))
     #expect(resolution.timeToLive == .seconds(80))
-    #expect(laboratory.transport.asked.isEmpty)
+    #expect(fixture.transport.asked.isEmpty)
   }
 
   @Test func `the store is not looked at for what the cache has`() async throws {
-    let laboratory = try member()
-    try await laboratory.learn()
+    let fixture = try member()
+    try await fixture.learn()
     let reads = store.reads
     for _ in 0..<10 {
-      _ = try await laboratory.resolver.resolve(Self.host)
-      #expect(laboratory.resolver.cached(Self.host) != nil)
+      _ = try await fixture.resolver.resolve(Self.host)
+      #expect(fixture.resolver.cached(Self.host) != nil)
     }
     #expect(store.reads == reads)
   }
 
   @Test func `a lookup that does not wait has the store looked at behind it`() async throws {
     remember("192.0.2.7")
-    let laboratory = try member()
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    await laboratory.settle()
-    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.7"])
-    #expect(laboratory.transport.asked.isEmpty)
+    let fixture = try member()
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    await fixture.settle()
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.7"])
+    #expect(fixture.transport.asked.isEmpty)
   }
 
   @Test(arguments: [(Duration.seconds(80), Resolution.Freshness.due), (.seconds(110), .grace)])
@@ -78,28 +78,28 @@ struct ResolverStoreTests {
     _ age: Duration, _ freshness: Resolution.Freshness
   ) async throws {
     remember("192.0.2.7", askedAgo: age)
-    let laboratory = try member()
-    laboratory.transport.answer(Script.addresses("192.0.2.8"))
-    let resolution = try await laboratory.resolver.resolve(Self.host)
+    let fixture = try member()
+    fixture.transport.answer(Script.addresses("192.0.2.8"))
+    let resolution = try await fixture.resolver.resolve(Self.host)
     #expect(resolution.texts == ["192.0.2.7"])
     #expect(resolution.freshness == freshness)
-    await laboratory.settle()
-    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.8"])
-    #expect(laboratory.transport.asked.count == 1)
+    await fixture.settle()
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.8"])
+    #expect(fixture.transport.asked.count == 1)
   }
 
   @Test func `a stale stored answer waits for the providers`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(5000))
-    let laboratory = try member()
-    laboratory.transport.answer(Script.addresses("192.0.2.8"))
-    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.8"])
+    let fixture = try member()
+    fixture.transport.answer(Script.addresses("192.0.2.8"))
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.8"])
   }
 
   @Test func `a process that starts while every provider is dead lives on what is stored`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(5000))
-    let laboratory = try member()
-    laboratory.transport.answer { _ in .down }
-    let resolution = try await laboratory.resolver.resolve(Self.host)
+    let fixture = try member()
+    fixture.transport.answer { _ in .down }
+    let resolution = try await fixture.resolver.resolve(Self.host)
     #expect(resolution.texts == ["192.0.2.7"])
     #expect(resolution.freshness == .stale)
     #expect(resolution.age == .seconds(5000))
@@ -108,34 +108,34 @@ struct ResolverStoreTests {
 
   @Test func `who refuses expired answers does not get them from the store either`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(5000))
-    let laboratory = try member()
-    laboratory.transport.answer { _ in .down }
-    let error = await laboratory.failure(options: LookupOptions(expired: .refused))
+    let fixture = try member()
+    fixture.transport.answer { _ in .down }
+    let error = await fixture.failure(options: LookupOptions(expired: .refused))
     #expect(error?.code == .upstreamFailed)
-    #expect(laboratory.transport.asked.count == 1)
+    #expect(fixture.transport.asked.count == 1)
   }
 
   @Test func `who prefers expired answers gets a stored one at once`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(5000))
-    let laboratory = try member()
-    laboratory.transport.answer { _ in .silence }
-    let resolution = try await laboratory.resolver.resolve(Self.host, options: LookupOptions(expired: .preferred))
+    let fixture = try member()
+    fixture.transport.answer { _ in .silence }
+    let resolution = try await fixture.resolver.resolve(Self.host, options: LookupOptions(expired: .preferred))
     #expect(resolution.texts == ["192.0.2.7"])
   }
 
   @Test func `an answer that nobody may use any more is a miss`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(100_000))
-    let laboratory = try member()
-    laboratory.transport.answer { _ in .down }
-    #expect(await laboratory.failure()?.code == .upstreamFailed)
+    let fixture = try member()
+    fixture.transport.answer { _ in .down }
+    #expect(await fixture.failure()?.code == .upstreamFailed)
   }
 
   @Test func `a stored negative answer is told while it is fresh, and never afterwards`() async throws {
     remember(negative: .nameNotFound)
-    let laboratory = try member()
-    laboratory.transport.answer(Script.addresses("192.0.2.8"))
-    #expect(await laboratory.failure()?.code == .nameNotFound)
-    #expect(laboratory.transport.asked.isEmpty)
+    let fixture = try member()
+    fixture.transport.answer(Script.addresses("192.0.2.8"))
+    #expect(await fixture.failure()?.code == .nameNotFound)
+    #expect(fixture.transport.asked.isEmpty)
     clock.advance(by: .seconds(101))
     #expect(try await member().learn("192.0.2.8").texts == ["192.0.2.8"])
   }
@@ -144,9 +144,9 @@ struct ResolverStoreTests {
   func `both families come from the store at once, fresh or not`(_ age4: Int, _ age6: Int) async throws {
     remember("192.0.2.7", askedAgo: .seconds(age4))
     remember("2001:db8::7", askedAgo: .seconds(age6))
-    let laboratory = try member { $0.families = .any }
-    laboratory.transport.answer { _ in .silence }
-    let resolution = try await laboratory.resolver.resolve(Self.host)
+    let fixture = try member { $0.families = .any }
+    fixture.transport.answer { _ in .silence }
+    let resolution = try await fixture.resolver.resolve(Self.host)
     #expect(Set(resolution.texts) == ["192.0.2.7", "2001:db8::7"])
   }
 
@@ -156,11 +156,11 @@ struct ResolverStoreTests {
   ) async throws {
     remember("192.0.2.7", askedAgo: .seconds(stale == .ipv4 ? 900 : 0))
     remember("2001:db8::7", askedAgo: .seconds(stale == .ipv6 ? 900 : 0))
-    let laboratory = try member { $0.families = .any }
-    laboratory.transport.answer { question in
+    let fixture = try member { $0.families = .any }
+    fixture.transport.answer { question in
       .answer(.addresses(question.family == .ipv4 ? "192.0.2.8" : "2001:db8::8"))
     }
-    let resolution = try await laboratory.resolver.resolve(Self.host)
+    let resolution = try await fixture.resolver.resolve(Self.host)
     #expect(
       Set(resolution.texts)
         == (stale == .ipv4 ? ["192.0.2.8", "2001:db8::7"] : ["192.0.2.7", "2001:db8::8"]))
@@ -168,9 +168,9 @@ struct ResolverStoreTests {
 
   @Test func `a family that the store lacks is asked for, and an expired one does not wait for it`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(110))
-    let laboratory = try member { $0.families = .any }
-    laboratory.transport.answer { _ in .silence }
-    let lookup = laboratory.begin()
+    let fixture = try member { $0.families = .any }
+    fixture.transport.answer { _ in .silence }
+    let lookup = fixture.begin()
     // Less than the time of an attempt in all: nobody answers, so it is patience that ends.
     let patience = Task { [clock] in
       for _ in 0..<18 {
@@ -187,38 +187,38 @@ struct ResolverStoreTests {
 
   @Test func `an answer from the future is not fresh, and serves where nothing else can be had`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(-3600))
-    let laboratory = try member()
-    laboratory.transport.answer { _ in .down }
-    let resolution = try await laboratory.resolver.resolve(Self.host)
+    let fixture = try member()
+    fixture.transport.answer { _ in .down }
+    let resolution = try await fixture.resolver.resolve(Self.host)
     #expect(resolution.freshness == .stale)
-    #expect(laboratory.transport.asked.count == 1)
+    #expect(fixture.transport.asked.count == 1)
   }
 
   @Test(arguments: [-30, 30]) func `after the clock was set nothing stored before is fresh`(_ seconds: Int64)
     async throws
   {
-    let laboratory = try member()
+    let fixture = try member()
     remember("192.0.2.7", askedAgo: .seconds(31))
     clock.setSecondsSince1970(clock.secondsSince1970 + seconds)
-    laboratory.transport.answer { _ in .down }
-    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .stale)
+    fixture.transport.answer { _ in .down }
+    #expect(try await fixture.resolver.resolve(Self.host).freshness == .stale)
   }
 
   @Test func `no stored answer lives longer than the resolver's own policy allows`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(4000), ttl: .seconds(1_000_000))
-    let laboratory = try member()
-    laboratory.transport.answer { _ in .down }
-    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .stale)
+    let fixture = try member()
+    fixture.transport.answer { _ in .down }
+    #expect(try await fixture.resolver.resolve(Self.host).freshness == .stale)
   }
 
   // MARK: Writing behind
 
   @Test func `what a provider said is written behind`() async throws {
-    let laboratory = try member()
+    let fixture = try member()
     store.hang(.writing)
-    try await laboratory.learn("192.0.2.1", ttl: 100)
+    try await fixture.learn("192.0.2.1", ttl: 100)
     store.hang()
-    #expect(await laboratory.resolver.flushStore().unwritten == 0)
+    #expect(await fixture.resolver.flushStore().unwritten == 0)
     let answer = try #require(remembered)
     #expect(answer.content == .addresses([Sample.address("192.0.2.1")]))
     #expect(answer.provider == "one")
@@ -227,37 +227,37 @@ struct ResolverStoreTests {
 
   @Test func `an answer that is not to be kept takes the stored one away`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(5000))
-    let laboratory = try member()
-    try await laboratory.learn("192.0.2.8", ttl: 0)
-    await laboratory.resolver.flushStore()
+    let fixture = try member()
+    try await fixture.learn("192.0.2.8", ttl: 0)
+    await fixture.resolver.flushStore()
     #expect(remembered == nil)
   }
 
   @Test func `a name that is forgotten is forgotten in the store`() async throws {
     remember("192.0.2.7")
-    let laboratory = try member()
-    _ = try await laboratory.resolver.resolve(Self.host)
-    laboratory.resolver.invalidate(Self.host)
-    #expect(try await laboratory.learn("192.0.2.8").texts == ["192.0.2.8"])
-    await laboratory.resolver.flushStore()
+    let fixture = try member()
+    _ = try await fixture.resolver.resolve(Self.host)
+    fixture.resolver.invalidate(Self.host)
+    #expect(try await fixture.learn("192.0.2.8").texts == ["192.0.2.8"])
+    await fixture.resolver.flushStore()
     #expect(remembered?.content == .addresses([Sample.address("192.0.2.8")]))
   }
 
   @Test func `what the system's DNS said is not stored`() async throws {
-    let laboratory = try member()
-    laboratory.transport.answer { _ in .down }
-    laboratory.system.answer(Script.addresses("192.0.2.9"))
-    #expect(try await laboratory.resolver.resolve(Self.host).source == .system)
-    await laboratory.resolver.flushStore()
+    let fixture = try member()
+    fixture.transport.answer { _ in .down }
+    fixture.system.answer(Script.addresses("192.0.2.9"))
+    #expect(try await fixture.resolver.resolve(Self.host).source == .system)
+    await fixture.resolver.flushStore()
     #expect(remembered == nil)
   }
 
   @Test func `names that are the system's alone neither come from the store nor go there`() async throws {
     let host = Sample.name("printer.local")
     remember("192.0.2.7", host: host)
-    let laboratory = try member()
-    laboratory.system.answer(Script.addresses("192.0.2.9"))
-    #expect(try await laboratory.resolver.resolve(host).texts == ["192.0.2.9"])
+    let fixture = try member()
+    fixture.system.answer(Script.addresses("192.0.2.9"))
+    #expect(try await fixture.resolver.resolve(host).texts == ["192.0.2.9"])
     #expect(store.calls.isEmpty)
   }
 
@@ -265,23 +265,23 @@ struct ResolverStoreTests {
 
   @Test func `a store that fails costs nothing, and is told of once`() async throws {
     store.fail()
-    let laboratory = try member()
-    #expect(try await laboratory.learn("192.0.2.1").texts == ["192.0.2.1"])
-    #expect(try await laboratory.learn("192.0.2.1", host: Sample.name("two.example.net")).texts == ["192.0.2.1"])
-    _ = await laboratory.resolver.flushStore()
+    let fixture = try member()
+    #expect(try await fixture.learn("192.0.2.1").texts == ["192.0.2.1"])
+    #expect(try await fixture.learn("192.0.2.1", host: Sample.name("two.example.net")).texts == ["192.0.2.1"])
+    _ = await fixture.resolver.flushStore()
     #expect(store.reads == 1)
-    let told = laboratory.events.count { if case .store("scripted", .failed) = $0 { true } else { false } }
+    let told = fixture.events.count { if case .store("scripted", .failed) = $0 { true } else { false } }
     // Once for reading, once for writing.
     #expect(told == 2)
   }
 
   @Test func `a store that hangs costs three lookups 50 ms each, and then nothing`() async throws {
     store.hang(.reading, .writing, .leasing)
-    let laboratory = try member()
-    laboratory.transport.answer(Script.addresses("192.0.2.1"))
+    let fixture = try member()
+    fixture.transport.answer(Script.addresses("192.0.2.1"))
     for number in 0..<3 {
       let begun = clock.now
-      let lookup = laboratory.begin(Sample.name("host-\(number).example.net"))
+      let lookup = fixture.begin(Sample.name("host-\(number).example.net"))
       await store.wait(forReads: number + 1)
       await clock.waitForSleepers()
       clock.advance(by: .milliseconds(50))
@@ -289,38 +289,38 @@ struct ResolverStoreTests {
       #expect(clock.now - begun == .milliseconds(50))
     }
     let begun = clock.now
-    #expect(try await laboratory.learn().source == .provider("one"))
+    #expect(try await fixture.learn().source == .provider("one"))
     #expect(clock.now == begun)
     store.hang()
   }
 
   @Test func `ending waits for the store two seconds at most, and says what was not written`() async throws {
     store.hang(.writing)
-    let laboratory = try member()
-    try await laboratory.learn()
-    let ending = Task.immediate { await laboratory.resolver.shutDown(flushingWithin: Resolver.flushLimit) }
+    let fixture = try member()
+    try await fixture.learn()
+    let ending = Task.immediate { await fixture.resolver.shutDown(flushingWithin: Resolver.flushLimit) }
     await clock.waitForSleepers()
     clock.advance(by: .seconds(2))
     let flush = await ending.value
     #expect(flush.unwritten == 1)
-    #expect(await laboratory.failure(Sample.name("two.example.net"))?.code == .shutDown)
+    #expect(await fixture.failure(Sample.name("two.example.net"))?.code == .shutDown)
     store.hang()
   }
 
   @Test func `without a store there is nothing to wait for`() async throws {
-    let laboratory = try Laboratory()
-    #expect(await laboratory.resolver.shutDown(flushingWithin: .seconds(2)).unwritten == 0)
+    let fixture = try ResolverFixture()
+    #expect(await fixture.resolver.shutDown(flushingWithin: .seconds(2)).unwritten == 0)
   }
 
   @Test func `a process that ends can give the refresh behind an answer a moment`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(80))
-    let laboratory = try member()
-    laboratory.transport.answer(Script.addresses("192.0.2.8", after: .milliseconds(200)))
-    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.7"])
-    await laboratory.transport.waitForSent(1)
+    let fixture = try member()
+    fixture.transport.answer(Script.addresses("192.0.2.8", after: .milliseconds(200)))
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.7"])
+    await fixture.transport.waitForSent(1)
     let ending = Task.immediate {
-      await laboratory.resolver.finishQueries(within: .milliseconds(300))
-      return await laboratory.resolver.shutDown(flushingWithin: Resolver.flushLimit)
+      await fixture.resolver.finishQueries(within: .milliseconds(300))
+      return await fixture.resolver.shutDown(flushingWithin: Resolver.flushLimit)
     }
     clock.advance(by: .milliseconds(200))
     #expect(await ending.value.unwritten == 0)
@@ -329,14 +329,14 @@ struct ResolverStoreTests {
 
   @Test func `and no longer than that`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(80))
-    let laboratory = try member()
-    laboratory.transport.answer(Script.addresses("192.0.2.8", after: .milliseconds(400)))
-    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.7"])
-    await laboratory.transport.waitForSent(1)
-    let ending = Task.immediate { await laboratory.resolver.finishQueries(within: .milliseconds(300)) }
+    let fixture = try member()
+    fixture.transport.answer(Script.addresses("192.0.2.8", after: .milliseconds(400)))
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.7"])
+    await fixture.transport.waitForSent(1)
+    let ending = Task.immediate { await fixture.resolver.finishQueries(within: .milliseconds(300)) }
     clock.advance(by: .milliseconds(300))
     await ending.value
-    #expect(await laboratory.resolver.shutDown(flushingWithin: Resolver.flushLimit).unwritten == 0)
+    #expect(await fixture.resolver.shutDown(flushingWithin: Resolver.flushLimit).unwritten == 0)
     #expect(remembered?.content == .addresses([Sample.address("192.0.2.7")]))
   }
 
@@ -344,8 +344,8 @@ struct ResolverStoreTests {
 
   @Test func `one member asks, and the others get its answer`() async throws {
     let (first, second) = (try member(), try member())
-    for laboratory in [first, second] {
-      laboratory.transport.answer(Script.addresses("192.0.2.1", after: .milliseconds(20)))
+    for fixture in [first, second] {
+      fixture.transport.answer(Script.addresses("192.0.2.1", after: .milliseconds(20)))
     }
     let lookups = [first.begin(), second.begin()]
     #expect(await ProcessState.eventually { second.resolver.lookups.look(\.waitsForLease) })
@@ -363,8 +363,8 @@ struct ResolverStoreTests {
     await first.resolver.flushStore()
     _ = try await second.resolver.resolve(Self.host)
     clock.advance(by: .seconds(80))
-    for laboratory in [first, second] {
-      laboratory.transport.answer(Script.addresses("192.0.2.2", after: .milliseconds(20)))
+    for fixture in [first, second] {
+      fixture.transport.answer(Script.addresses("192.0.2.2", after: .milliseconds(20)))
     }
     #expect(first.resolver.cached(Self.host)?.freshness == .due)
     #expect(second.resolver.cached(Self.host)?.freshness == .due)
@@ -381,10 +381,10 @@ struct ResolverStoreTests {
 
   @Test func `a member whose holder died asks itself after its patience`() async throws {
     #expect(store.memory.takeLease(on: Self.question, holder: "dead", for: .seconds(6)))
-    let laboratory = try member()
-    laboratory.transport.answer(Script.addresses("192.0.2.1"))
+    let fixture = try member()
+    fixture.transport.answer(Script.addresses("192.0.2.1"))
     let begun = clock.now
-    let lookup = laboratory.begin()
+    let lookup = fixture.begin()
     for _ in 0..<6 {
       await clock.waitForSleepers()
       clock.advance(by: .milliseconds(50))
@@ -405,14 +405,14 @@ struct ResolverStoreTests {
   }
 
   @Test func `an answer that came just before the lease was had is used`() async throws {
-    let laboratory = try member()
+    let fixture = try member()
     store.hang(.leasing)
-    let lookup = laboratory.begin()
+    let lookup = fixture.begin()
     await store.wait(for: .takeLease(Self.question))
     remember("192.0.2.7")
     store.hang()
     #expect(await lookup.value.resolution?.source == .store)
-    #expect(laboratory.transport.asked.isEmpty)
+    #expect(fixture.transport.asked.isEmpty)
     await store.wait(for: .endLease(Self.question))
   }
 }

@@ -6,61 +6,63 @@ import Testing
 /// A resolver that goes on by another configuration.
 @Suite(.timeLimit(.minutes(1)))
 struct ResolverUpdatingTests {
-  private static let host = Laboratory.host
+  private static let host = ResolverFixture.host
 
-  private func update(_ laboratory: Laboratory, _ change: (inout ResolverConfiguration) -> Void) throws {
-    var configuration = laboratory.resolver.configuration
+  private func update(_ fixture: ResolverFixture, _ change: (inout ResolverConfiguration) -> Void) throws {
+    var configuration = fixture.resolver.configuration
     change(&configuration)
-    try laboratory.resolver.update(configuration)
+    try fixture.resolver.update(configuration)
   }
 
-  private func providers(_ names: String...) -> [ProviderConfiguration] { Laboratory.configuration(names).providers }
+  private func providers(_ names: String...) -> [ProviderConfiguration] {
+    ResolverFixture.configuration(names).providers
+  }
 
   // MARK: What stays
 
   @Test func `the cache stays, and answers say where they came from although that provider has gone`() async throws {
-    let laboratory = try Laboratory("one", "two")
-    try await laboratory.learn()
-    try update(laboratory) { $0.providers = providers("three", "two") }
-    let kept = try #require(laboratory.resolver.cached(Self.host))
+    let fixture = try ResolverFixture("one", "two")
+    try await fixture.learn()
+    try update(fixture) { $0.providers = providers("three", "two") }
+    let kept = try #require(fixture.resolver.cached(Self.host))
     #expect(kept.source == .provider("one") && kept.freshness == .fresh)
-    try await laboratory.learn(host: Sample.name("new.example"))
-    #expect(laboratory.resolver.cached(Sample.name("new.example"))?.source == .provider("three"))
-    #expect(laboratory.resolver.snapshot().map(\.source) == [.provider("three"), .provider("one")])
-    #expect(laboratory.transport.asked == ["one", "three"])
+    try await fixture.learn(host: Sample.name("new.example"))
+    #expect(fixture.resolver.cached(Sample.name("new.example"))?.source == .provider("three"))
+    #expect(fixture.resolver.snapshot().map(\.source) == [.provider("three"), .provider("one")])
+    #expect(fixture.transport.asked == ["one", "three"])
   }
 
   @Test func `a lookup under way goes on, and its answer is kept`() async throws {
-    let laboratory = try Laboratory("one")
-    laboratory.transport.reply { _ in .answer(.addresses("192.0.2.7"), after: .seconds(1)) }
-    let lookup = laboratory.begin()
-    await laboratory.clock.waitForSleepers()
-    try update(laboratory) { $0.providers = providers("two") }
-    laboratory.clock.advance(by: .seconds(1))
+    let fixture = try ResolverFixture("one")
+    fixture.transport.reply { _ in .answer(.addresses("192.0.2.7"), after: .seconds(1)) }
+    let lookup = fixture.begin()
+    await fixture.clock.waitForSleepers()
+    try update(fixture) { $0.providers = providers("two") }
+    fixture.clock.advance(by: .seconds(1))
     #expect(try await lookup.value.get().texts == ["192.0.2.7"])
-    #expect(laboratory.resolver.cached(Self.host)?.source == .provider("one"))
+    #expect(fixture.resolver.cached(Self.host)?.source == .provider("one"))
   }
 
   @Test func `the breaker of a provider that stays is open still`() async throws {
-    let laboratory = try Laboratory("one", "two") { $0.hedges = false }
-    laboratory.transport.reply { $0.provider == "one" ? .down : .answer(.addresses("192.0.2.1")) }
-    for number in 0..<4 { _ = await laboratory.outcome(Sample.name("n\(number).example")) }
-    #expect(laboratory.transport.asked.last == "two")
-    try update(laboratory) { $0.providers = providers("one", "three") }
-    _ = await laboratory.outcome(Sample.name("later.example"))
-    #expect(laboratory.transport.asked.last == "three")
+    let fixture = try ResolverFixture("one", "two") { $0.hedges = false }
+    fixture.transport.reply { $0.provider == "one" ? .down : .answer(.addresses("192.0.2.1")) }
+    for number in 0..<4 { _ = await fixture.outcome(Sample.name("n\(number).example")) }
+    #expect(fixture.transport.asked.last == "two")
+    try update(fixture) { $0.providers = providers("one", "three") }
+    _ = await fixture.outcome(Sample.name("later.example"))
+    #expect(fixture.transport.asked.last == "three")
   }
 
   @Test func `what the resolver is built around stays as it was made`() throws {
-    let laboratory = try Laboratory { $0.capacity = 7 }
-    try update(laboratory) {
+    let fixture = try ResolverFixture { $0.capacity = 7 }
+    try update(fixture) {
       $0.capacity = 1
       $0.storeTimeout = .seconds(9)
       $0.observer = nil
       $0.store = MemoryAnswerStore()
       $0.timeout = .seconds(2)
     }
-    let configuration = laboratory.resolver.configuration
+    let configuration = fixture.resolver.configuration
     #expect(configuration.capacity == 7 && configuration.storeTimeout == .milliseconds(50))
     #expect(configuration.observer != nil && configuration.store == nil)
     #expect(configuration.timeout == .seconds(2))
@@ -69,127 +71,127 @@ struct ResolverUpdatingTests {
   // MARK: What changes
 
   @Test func `providers and families are those of the next lookup`() async throws {
-    let laboratory = try Laboratory("one")
-    try update(laboratory) {
+    let fixture = try ResolverFixture("one")
+    try update(fixture) {
       $0.providers = providers("two")
       $0.families = .ipv6
     }
-    laboratory.transport.answer { _ in .answer(.addresses("2001:db8::1")) }
-    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["2001:db8::1"])
-    #expect(laboratory.transport.sent.map(\.question) == [AddressQuestion(Self.host, .ipv6)])
-    #expect(laboratory.resolver.cached(Self.host)?.texts == ["2001:db8::1"])
-    #expect(laboratory.resolver.cached(Self.host, options: LookupOptions(families: .ipv4)) == nil)
+    fixture.transport.answer { _ in .answer(.addresses("2001:db8::1")) }
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["2001:db8::1"])
+    #expect(fixture.transport.sent.map(\.question) == [AddressQuestion(Self.host, .ipv6)])
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["2001:db8::1"])
+    #expect(fixture.resolver.cached(Self.host, options: LookupOptions(families: .ipv4)) == nil)
   }
 
   @Test func `the policy of the cache holds for the use of answers that are there, and the lifetime of new ones`()
     async throws
   {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 100)
-    laboratory.clock.advance(by: .seconds(80))
-    try update(laboratory) {
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 100)
+    fixture.clock.advance(by: .seconds(80))
+    try update(fixture) {
       $0.cache.refreshesAhead = false
       $0.cache.maximumTTL = .seconds(20)
       $0.cache.grace = .zero
       $0.cache.maximumStale = .seconds(5)
     }
-    #expect(laboratory.resolver.cached(Self.host)?.freshness == .fresh)
-    laboratory.clock.advance(by: .seconds(21))
-    laboratory.transport.reply { _ in .silence }
-    #expect(laboratory.resolver.cached(Self.host)?.freshness == .stale)
-    laboratory.clock.advance(by: .seconds(6))
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    laboratory.clock.advance(by: .seconds(60))
-    await laboratory.settle()
+    #expect(fixture.resolver.cached(Self.host)?.freshness == .fresh)
+    fixture.clock.advance(by: .seconds(21))
+    fixture.transport.reply { _ in .silence }
+    #expect(fixture.resolver.cached(Self.host)?.freshness == .stale)
+    fixture.clock.advance(by: .seconds(6))
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    fixture.clock.advance(by: .seconds(60))
+    await fixture.settle()
     let other = Sample.name("other.example")
-    try await laboratory.learn(ttl: 100, host: other)
-    #expect(laboratory.resolver.cached(other)?.timeToLive == .seconds(20))
+    try await fixture.learn(ttl: 100, host: other)
+    #expect(fixture.resolver.cached(other)?.timeToLive == .seconds(20))
   }
 
   @Test func `failures are forgotten, so that a new provider is asked at once`() async throws {
-    let laboratory = try Laboratory("one") { $0.usesSystemDNS = false }
-    #expect(await laboratory.failure()?.code == .upstreamFailed)
-    #expect(await laboratory.failure()?.code == .upstreamFailed)
-    #expect(laboratory.transport.count == 1)
-    laboratory.transport.reply { $0.provider == "two" ? .answer(.addresses("192.0.2.2")) : .down }
-    try update(laboratory) { $0.providers = providers("two") }
-    #expect(await laboratory.outcome().resolution?.texts == ["192.0.2.2"])
+    let fixture = try ResolverFixture("one") { $0.usesSystemDNS = false }
+    #expect(await fixture.failure()?.code == .upstreamFailed)
+    #expect(await fixture.failure()?.code == .upstreamFailed)
+    #expect(fixture.transport.count == 1)
+    fixture.transport.reply { $0.provider == "two" ? .answer(.addresses("192.0.2.2")) : .down }
+    try update(fixture) { $0.providers = providers("two") }
+    #expect(await fixture.outcome().resolution?.texts == ["192.0.2.2"])
   }
 
   @Test func `the system's DNS is asked or not, and can be another`() async throws {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    #expect(await laboratory.failure() != nil)
-    #expect(laboratory.system.count == 0)
-    let other = ScriptedSystem(clock: laboratory.clock)
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    #expect(await fixture.failure() != nil)
+    #expect(fixture.system.count == 0)
+    let other = ScriptedSystem(clock: fixture.clock)
     other.answer { _ in .answer(.addresses("192.0.2.8")) }
-    var configuration = laboratory.resolver.configuration
+    var configuration = fixture.resolver.configuration
     configuration.usesSystemDNS = true
-    try laboratory.resolver.update(configuration, system: other)
-    #expect(await laboratory.outcome().resolution?.texts == ["192.0.2.8"])
-    #expect(laboratory.system.count == 0)
+    try fixture.resolver.update(configuration, system: other)
+    #expect(await fixture.outcome().resolution?.texts == ["192.0.2.8"])
+    #expect(fixture.system.count == 0)
   }
 
   // MARK: Names that are looked up elsewhere
 
   @Test func `a pin holds at once, over an answer that is there, and no longer than it stands there`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn("192.0.2.1", ttl: 3600)
-    try await laboratory.learn("192.0.2.1", ttl: 3600, host: Sample.name("other.example"))
-    try update(laboratory) { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.99")] }
-    #expect(laboratory.resolver.cached(Self.host)?.source == .pin)
-    #expect(laboratory.resolver.cached("WWW.example.net.")?.texts == ["192.0.2.99"])
-    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.99"])
-    #expect(laboratory.resolver.cached("other.example")?.source == .provider("one"))
-    try update(laboratory) { $0.localZones.pins = [:] }
-    #expect(laboratory.resolver.cached(Self.host) == nil)
-    await laboratory.settle()
-    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.1"])
+    let fixture = try ResolverFixture()
+    try await fixture.learn("192.0.2.1", ttl: 3600)
+    try await fixture.learn("192.0.2.1", ttl: 3600, host: Sample.name("other.example"))
+    try update(fixture) { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.99")] }
+    #expect(fixture.resolver.cached(Self.host)?.source == .pin)
+    #expect(fixture.resolver.cached("WWW.example.net.")?.texts == ["192.0.2.99"])
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.99"])
+    #expect(fixture.resolver.cached("other.example")?.source == .provider("one"))
+    try update(fixture) { $0.localZones.pins = [:] }
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    await fixture.settle()
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.1"])
   }
 
   @Test func `an answer that was asked for before the pin came does not cover it`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.reply { _ in .answer(.addresses("192.0.2.7", ttl: 3600), after: .seconds(1)) }
-    let lookup = laboratory.begin()
-    await laboratory.clock.waitForSleepers()
-    try update(laboratory) { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.99")] }
-    laboratory.clock.advance(by: .seconds(1))
+    let fixture = try ResolverFixture()
+    fixture.transport.reply { _ in .answer(.addresses("192.0.2.7", ttl: 3600), after: .seconds(1)) }
+    let lookup = fixture.begin()
+    await fixture.clock.waitForSleepers()
+    try update(fixture) { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.99")] }
+    fixture.clock.advance(by: .seconds(1))
     _ = await lookup.value
-    await laboratory.settle()
-    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.99"])
+    await fixture.settle()
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.99"])
   }
 
   @Test func `a name that became local is asked of the system's DNS alone`() async throws {
-    let laboratory = try Laboratory()
+    let fixture = try ResolverFixture()
     let name = Sample.name("intra.corp.example")
-    try await laboratory.learn("192.0.2.1", ttl: 3600, host: name)
-    try update(laboratory) { $0.localZones.suffixes = [Sample.name("corp.example")] }
-    laboratory.system.answer { _ in .answer(.addresses("10.0.0.1")) }
-    #expect(try await laboratory.resolver.resolve(name).texts == ["10.0.0.1"])
-    #expect(laboratory.transport.count == 1)
+    try await fixture.learn("192.0.2.1", ttl: 3600, host: name)
+    try update(fixture) { $0.localZones.suffixes = [Sample.name("corp.example")] }
+    fixture.system.answer { _ in .answer(.addresses("10.0.0.1")) }
+    #expect(try await fixture.resolver.resolve(name).texts == ["10.0.0.1"])
+    #expect(fixture.transport.count == 1)
   }
 
   // MARK: Names that are kept alive
 
   @Test func `names come to be kept alive and cease to be, and those set by hand stay`() async throws {
-    let laboratory = try Laboratory { $0.keepAlive = [Sample.name("old.example")] }
-    laboratory.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 3600)) }
-    await laboratory.transport.waitForSent(1)
-    laboratory.resolver.keepAlive { $0.insert(Sample.name("mine.example")) }
-    try update(laboratory) { $0.keepAlive = [Sample.name("new.example")] }
+    let fixture = try ResolverFixture { $0.keepAlive = [Sample.name("old.example")] }
+    fixture.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 3600)) }
+    await fixture.transport.waitForSent(1)
+    fixture.resolver.keepAlive { $0.insert(Sample.name("mine.example")) }
+    try update(fixture) { $0.keepAlive = [Sample.name("new.example")] }
     // Those that were kept alive before may be asked for once more, so a number tells nothing.
     let names = ["mine.example", "new.example"].map(Sample.name)
-    await laboratory.transport.waitForSent(names[0], names[1])
-    for name in names { await laboratory.settle(name) }
-    let kept = Set(laboratory.resolver.snapshot().filter(\.isKeptAlive).map(\.host.text))
+    await fixture.transport.waitForSent(names[0], names[1])
+    for name in names { await fixture.settle(name) }
+    let kept = Set(fixture.resolver.snapshot().filter(\.isKeptAlive).map(\.host.text))
     #expect(kept == ["mine.example", "new.example"])
-    laboratory.resolver.shutDown()
+    fixture.resolver.shutDown()
   }
 
   // MARK: What is wrong
 
   @Test func `a configuration that cannot be used changes nothing`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 3600)
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 3600)
     for change: (inout ResolverConfiguration) -> Void in [
       { $0.timeout = .zero }, { $0.families = [] }, { $0.cache.minimumTTL = .seconds(99_999) },
       {
@@ -198,15 +200,15 @@ struct ResolverUpdatingTests {
       },
     ] {
       let error = #expect(throws: DirectDNSError.self) {
-        try update(laboratory) {
+        try update(fixture) {
           $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.99")]
           change(&$0)
         }
       }
       #expect(error?.code == .invalidConfiguration)
     }
-    #expect(laboratory.resolver.cached(Self.host)?.source == .provider("one"))
-    #expect(laboratory.resolver.configuration.timeout == .seconds(5))
+    #expect(fixture.resolver.cached(Self.host)?.source == .provider("one"))
+    #expect(fixture.resolver.configuration.timeout == .seconds(5))
   }
 
   @Test func `a resolver of its own transport trusts others from the next request on, if their files are there`() throws
@@ -227,31 +229,31 @@ struct ResolverUpdatingTests {
   }
 
   @Test func `names of providers are counted over a resolver's life`() throws {
-    let laboratory = try Laboratory()
+    let fixture = try ResolverFixture()
     for number in 1..<SourceNames.providerLimit {
-      try update(laboratory) { $0.providers = providers("n\(number)") }
+      try update(fixture) { $0.providers = providers("n\(number)") }
     }
     let error = #expect(throws: DirectDNSError.self) {
-      try update(laboratory) { $0.providers = providers("last") }
+      try update(fixture) { $0.providers = providers("last") }
     }
     #expect(error?.code == .invalidConfiguration && error?.message.contains("254") == true)
-    try update(laboratory) { $0.providers = providers("one", "n5") }
+    try update(fixture) { $0.providers = providers("one", "n5") }
   }
 
   @Test func `lookups and updates at the same time see one configuration or the other`() async throws {
-    let laboratory = try Laboratory("one", "two")
-    try await laboratory.learn(ttl: 3600)
+    let fixture = try ResolverFixture("one", "two")
+    try await fixture.learn(ttl: 3600)
     let pinned = Sample.addresses("192.0.2.99")
     await withDiscardingTaskGroup { group in
       for number in 0..<4 {
         group.addTask {
           for round in 0..<200 {
             if number == 0 {
-              try? update(laboratory) {
+              try? update(fixture) {
                 $0.providers = round % 2 == 0 ? providers("two", "three") : providers("one")
                 $0.localZones.pins = round % 3 == 0 ? [Self.host: pinned] : [:]
               }
-            } else if let texts = try? await laboratory.resolver.resolve(Self.host).texts {
+            } else if let texts = try? await fixture.resolver.resolve(Self.host).texts {
               #expect(texts == ["192.0.2.1"] || texts == ["192.0.2.99"])
             }
           }

@@ -6,206 +6,206 @@ import Testing
 /// What a resolver is told: outcomes of connections, changes of network, names to forget, its end.
 @Suite(.timeLimit(.minutes(1)))
 struct ResolverTests {
-  private static let host = Laboratory.host
+  private static let host = ResolverFixture.host
 
   // MARK: Reports
 
   @Test func `an address that was reported dead goes last, and comes back after 30 s`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn("192.0.2.1", "192.0.2.2", "192.0.2.3", ttl: 3600)
-    laboratory.resolver.report(Sample.address("192.0.2.2"), .failed)
+    let fixture = try ResolverFixture()
+    try await fixture.learn("192.0.2.1", "192.0.2.2", "192.0.2.3", ttl: 3600)
+    fixture.resolver.report(Sample.address("192.0.2.2"), .failed)
     for _ in 0..<30 {
-      let texts = try #require(laboratory.resolver.cached(Self.host)).texts
+      let texts = try #require(fixture.resolver.cached(Self.host)).texts
       #expect(texts.last == "192.0.2.2")
       #expect(texts.count == 3)
-      laboratory.clock.advance(by: .milliseconds(900))
+      fixture.clock.advance(by: .milliseconds(900))
     }
-    laboratory.clock.advance(by: .seconds(3))
+    fixture.clock.advance(by: .seconds(3))
     var firsts: Set<String> = []
     for _ in 0..<100 {
-      firsts.insert(try #require(laboratory.resolver.cached(Self.host)).texts[0])
-      laboratory.clock.advance(by: .milliseconds(20))
+      firsts.insert(try #require(fixture.resolver.cached(Self.host)).texts[0])
+      fixture.clock.advance(by: .milliseconds(20))
     }
     #expect(firsts.contains("192.0.2.2"))
   }
 
   @Test func `the order follows reported connect times, for answers old and new`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.resolver.report(Sample.address("192.0.2.1"), .connected(in: .milliseconds(400)))
-    laboratory.resolver.report(Sample.address("192.0.2.2"), .connected(in: .milliseconds(10)))
-    laboratory.resolver.report(Sample.address("192.0.2.3"), .connected(in: .milliseconds(100)))
+    let fixture = try ResolverFixture()
+    fixture.resolver.report(Sample.address("192.0.2.1"), .connected(in: .milliseconds(400)))
+    fixture.resolver.report(Sample.address("192.0.2.2"), .connected(in: .milliseconds(10)))
+    fixture.resolver.report(Sample.address("192.0.2.3"), .connected(in: .milliseconds(100)))
     let expected = ["192.0.2.2", "192.0.2.3", "192.0.2.1"]
-    #expect(try await laboratory.learn("192.0.2.1", "192.0.2.2", "192.0.2.3").texts == expected)
-    #expect(laboratory.resolver.cached(Self.host)?.texts == expected)
-    #expect(laboratory.resolver.cached("WWW.example.net.")?.texts == expected)
-    laboratory.clock.advance(by: .seconds(110))
-    #expect(laboratory.resolver.cached(Self.host)?.texts == expected)
-    laboratory.clock.advance(by: .seconds(110))
-    #expect(laboratory.resolver.cached(Self.host)?.texts == expected)
-    await laboratory.settle()
+    #expect(try await fixture.learn("192.0.2.1", "192.0.2.2", "192.0.2.3").texts == expected)
+    #expect(fixture.resolver.cached(Self.host)?.texts == expected)
+    #expect(fixture.resolver.cached("WWW.example.net.")?.texts == expected)
+    fixture.clock.advance(by: .seconds(110))
+    #expect(fixture.resolver.cached(Self.host)?.texts == expected)
+    fixture.clock.advance(by: .seconds(110))
+    #expect(fixture.resolver.cached(Self.host)?.texts == expected)
+    await fixture.settle()
   }
 
   @Test func `an address that stands alone is handed out even when it failed`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn("192.0.2.1")
-    laboratory.resolver.report(Sample.address("192.0.2.1"), .failed)
-    #expect(laboratory.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
+    let fixture = try ResolverFixture()
+    try await fixture.learn("192.0.2.1")
+    fixture.resolver.report(Sample.address("192.0.2.1"), .failed)
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
   }
 
   // MARK: The network
 
   @Test func `a change of network makes every entry due at once, and drops nothing`() async throws {
-    let laboratory = try Laboratory()
+    let fixture = try ResolverFixture()
     let names = (0..<5).map { Sample.name("n\($0).example.net") }
-    for name in names { try await laboratory.learn(ttl: 3600, host: name) }
-    laboratory.clock.advance(by: .seconds(10))
-    laboratory.resolver.networkDidChange()
-    #expect(laboratory.transport.networkChanges == 1)
-    #expect(laboratory.transport.count == 5)
-    for name in names { #expect(laboratory.resolver.cached(name)?.freshness == .due) }
-    for name in names { await laboratory.settle(name) }
-    #expect(laboratory.transport.count == 10)
-    for name in names { #expect(laboratory.resolver.cached(name)?.freshness == .fresh) }
+    for name in names { try await fixture.learn(ttl: 3600, host: name) }
+    fixture.clock.advance(by: .seconds(10))
+    fixture.resolver.networkDidChange()
+    #expect(fixture.transport.networkChanges == 1)
+    #expect(fixture.transport.count == 5)
+    for name in names { #expect(fixture.resolver.cached(name)?.freshness == .due) }
+    for name in names { await fixture.settle(name) }
+    #expect(fixture.transport.count == 10)
+    for name in names { #expect(fixture.resolver.cached(name)?.freshness == .fresh) }
   }
 
   @Test func `a change of network forgets failures of providers and of the system's DNS`() async throws {
-    let laboratory = try Laboratory()
-    _ = await laboratory.failure()
-    _ = await laboratory.failure()
-    #expect(laboratory.transport.count == 1)
-    #expect(laboratory.system.count == 1)
-    laboratory.resolver.networkDidChange()
-    _ = await laboratory.failure()
-    #expect(laboratory.transport.count == 2)
-    #expect(laboratory.system.count == 2)
+    let fixture = try ResolverFixture()
+    _ = await fixture.failure()
+    _ = await fixture.failure()
+    #expect(fixture.transport.count == 1)
+    #expect(fixture.system.count == 1)
+    fixture.resolver.networkDidChange()
+    _ = await fixture.failure()
+    #expect(fixture.transport.count == 2)
+    #expect(fixture.system.count == 2)
   }
 
   @Test func `a change of network lets a stale answer be refreshed at once`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 100)
-    laboratory.clock.advance(by: .seconds(200))
-    laboratory.transport.answer { _ in .down }
-    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .stale)
-    laboratory.resolver.networkDidChange()
-    laboratory.transport.answer(Script.addresses("192.0.2.2"))
-    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.2"])
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 100)
+    fixture.clock.advance(by: .seconds(200))
+    fixture.transport.answer { _ in .down }
+    #expect(try await fixture.resolver.resolve(Self.host).freshness == .stale)
+    fixture.resolver.networkDidChange()
+    fixture.transport.answer(Script.addresses("192.0.2.2"))
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.2"])
   }
 
   @Test func `a change of network forgets which addresses failed`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn("192.0.2.1", "192.0.2.2", ttl: 3600)
-    laboratory.resolver.report(Sample.address("192.0.2.1"), .failed)
-    laboratory.resolver.networkDidChange()
-    _ = laboratory.resolver.cached(Self.host)
-    await laboratory.settle()
+    let fixture = try ResolverFixture()
+    try await fixture.learn("192.0.2.1", "192.0.2.2", ttl: 3600)
+    fixture.resolver.report(Sample.address("192.0.2.1"), .failed)
+    fixture.resolver.networkDidChange()
+    _ = fixture.resolver.cached(Self.host)
+    await fixture.settle()
     var firsts: Set<String> = []
     for _ in 0..<100 {
-      firsts.insert(try #require(laboratory.resolver.cached(Self.host)).texts[0])
-      laboratory.clock.advance(by: .milliseconds(20))
+      firsts.insert(try #require(fixture.resolver.cached(Self.host)).texts[0])
+      fixture.clock.advance(by: .milliseconds(20))
     }
     #expect(firsts.contains("192.0.2.1"))
   }
 
   @Test func `a negative answer of the last network is asked for again`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 300)) }
-    _ = await laboratory.failure()
-    laboratory.clock.advance(by: .seconds(1))
-    laboratory.resolver.networkDidChange()
-    #expect(try await laboratory.learn().texts == ["192.0.2.1"])
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 300)) }
+    _ = await fixture.failure()
+    fixture.clock.advance(by: .seconds(1))
+    fixture.resolver.networkDidChange()
+    #expect(try await fixture.learn().texts == ["192.0.2.1"])
   }
 
   // MARK: Forgetting
 
   @Test func `a name that was invalidated is asked for again, others are not`() async throws {
-    let laboratory = try Laboratory()
+    let fixture = try ResolverFixture()
     let other = Sample.name("other.example.net")
-    try await laboratory.learn()
-    try await laboratory.learn(host: other)
-    laboratory.resolver.invalidate(Self.host)
-    laboratory.transport.answer(Script.addresses("192.0.2.2"))
-    #expect(try await laboratory.resolver.resolve(Self.host).texts == ["192.0.2.2"])
-    #expect(laboratory.resolver.cached(other)?.texts == ["192.0.2.1"])
-    #expect(laboratory.transport.count == 3)
+    try await fixture.learn()
+    try await fixture.learn(host: other)
+    fixture.resolver.invalidate(Self.host)
+    fixture.transport.answer(Script.addresses("192.0.2.2"))
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.2"])
+    #expect(fixture.resolver.cached(other)?.texts == ["192.0.2.1"])
+    #expect(fixture.transport.count == 3)
   }
 
   @Test func `an invalidated name is not served from before, even when nobody answers`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn()
-    laboratory.resolver.invalidate(Self.host)
-    laboratory.transport.answer { _ in .down }
-    #expect(await laboratory.failure(options: LookupOptions(expired: .preferred))?.code == .upstreamFailed)
+    let fixture = try ResolverFixture()
+    try await fixture.learn()
+    fixture.resolver.invalidate(Self.host)
+    fixture.transport.answer { _ in .down }
+    #expect(await fixture.failure(options: LookupOptions(expired: .preferred))?.code == .upstreamFailed)
   }
 
   @Test func `invalidating a name forgets its failures and negative answers`() async throws {
-    let laboratory = try Laboratory()
-    _ = await laboratory.failure()
-    laboratory.resolver.invalidate(Self.host)
-    _ = await laboratory.failure()
-    #expect(laboratory.transport.count == 2)
-    #expect(laboratory.system.count == 2)
-    laboratory.resolver.invalidate(Self.host)
-    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 300)) }
-    #expect(await laboratory.failure()?.code == .nameNotFound)
-    laboratory.resolver.invalidate(Self.host)
-    #expect(try await laboratory.learn().texts == ["192.0.2.1"])
+    let fixture = try ResolverFixture()
+    _ = await fixture.failure()
+    fixture.resolver.invalidate(Self.host)
+    _ = await fixture.failure()
+    #expect(fixture.transport.count == 2)
+    #expect(fixture.system.count == 2)
+    fixture.resolver.invalidate(Self.host)
+    fixture.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 300)) }
+    #expect(await fixture.failure()?.code == .nameNotFound)
+    fixture.resolver.invalidate(Self.host)
+    #expect(try await fixture.learn().texts == ["192.0.2.1"])
   }
 
   // MARK: The end
 
   @Test func `a resolver that was shut down serves what it has, and asks nobody`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 100)
-    laboratory.resolver.shutDown()
-    #expect(laboratory.transport.isShutDown)
-    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .fresh)
-    laboratory.clock.advance(by: .seconds(110))
-    #expect(laboratory.resolver.cached(Self.host)?.freshness == .grace)
-    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .grace)
-    laboratory.clock.advance(by: .seconds(110))
-    #expect(try await laboratory.resolver.resolve(Self.host).freshness == .stale)
-    let error = await laboratory.failure(Sample.name("other.example.net"))
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 100)
+    fixture.resolver.shutDown()
+    #expect(fixture.transport.isShutDown)
+    #expect(try await fixture.resolver.resolve(Self.host).freshness == .fresh)
+    fixture.clock.advance(by: .seconds(110))
+    #expect(fixture.resolver.cached(Self.host)?.freshness == .grace)
+    #expect(try await fixture.resolver.resolve(Self.host).freshness == .grace)
+    fixture.clock.advance(by: .seconds(110))
+    #expect(try await fixture.resolver.resolve(Self.host).freshness == .stale)
+    let error = await fixture.failure(Sample.name("other.example.net"))
     #expect(error?.code == .shutDown)
     #expect(error?.message.contains("other.example.net") == true)
-    #expect(laboratory.transport.count == 1)
-    #expect(laboratory.system.count == 0)
+    #expect(fixture.transport.count == 1)
+    #expect(fixture.system.count == 0)
   }
 
   @Test func `lookups that wait when the resolver is shut down end with that`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer { _ in .silence }
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { _ in .silence }
     let lookups = [
-      laboratory.begin(), laboratory.begin(), laboratory.begin(Sample.name("other.example.net")),
+      fixture.begin(), fixture.begin(), fixture.begin(Sample.name("other.example.net")),
     ]
-    await laboratory.clock.waitForSleepers(2)
-    laboratory.resolver.shutDown()
+    await fixture.clock.waitForSleepers(2)
+    fixture.resolver.shutDown()
     for lookup in lookups { #expect(await lookup.value.error?.code == .shutDown) }
-    #expect(laboratory.system.count == 0)
-    #expect(laboratory.clock.now == Sample.at(0))
+    #expect(fixture.system.count == 0)
+    #expect(fixture.clock.now == Sample.at(0))
   }
 
   @Test func `a stale answer is there for those who wait when the resolver is shut down`() async throws {
-    let laboratory = try Laboratory()
-    try await laboratory.learn(ttl: 100)
-    laboratory.clock.advance(by: .seconds(200))
-    laboratory.transport.answer { _ in .silence }
-    let lookup = laboratory.begin()
-    await laboratory.clock.waitForSleepers(2)
-    laboratory.resolver.shutDown()
+    let fixture = try ResolverFixture()
+    try await fixture.learn(ttl: 100)
+    fixture.clock.advance(by: .seconds(200))
+    fixture.transport.answer { _ in .silence }
+    let lookup = fixture.begin()
+    await fixture.clock.waitForSleepers(2)
+    fixture.resolver.shutDown()
     #expect(await lookup.value.resolution?.freshness == .stale)
   }
 
   @Test func `shutting down ends keep-alive`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Script.addresses("192.0.2.1"))
-    laboratory.resolver.keepAlive([Self.host])
-    await laboratory.transport.waitForSent(1)
-    await laboratory.settle()
-    await laboratory.clock.waitForSleepers()
-    laboratory.resolver.shutDown()
-    laboratory.clock.advance(by: .seconds(300))
-    await laboratory.settle()
-    #expect(laboratory.transport.count == 1)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Script.addresses("192.0.2.1"))
+    fixture.resolver.keepAlive([Self.host])
+    await fixture.transport.waitForSent(1)
+    await fixture.settle()
+    await fixture.clock.waitForSleepers()
+    fixture.resolver.shutDown()
+    fixture.clock.advance(by: .seconds(300))
+    await fixture.settle()
+    #expect(fixture.transport.count == 1)
   }
 
   @Test func `a resolver that nobody holds any more is freed, with the names that it kept alive`()
@@ -214,7 +214,7 @@ struct ResolverTests {
     let clock = ManualClock()
     let transport = ScriptedTransport(clock: clock)
     transport.answer(Script.addresses("192.0.2.1"))
-    var configuration = Laboratory.configuration(["one"])
+    var configuration = ResolverFixture.configuration(["one"])
     configuration.families = .ipv4
     configuration.keepAlive = [Self.host]
     var resolver: Resolver? = try Resolver(
@@ -230,17 +230,17 @@ struct ResolverTests {
   // MARK: Many at once
 
   @Test func `a crowd of callers over many names gets each name's own addresses`() async throws {
-    let laboratory = try Laboratory { configuration in
+    let fixture = try ResolverFixture { configuration in
       configuration.families = .any
       configuration.capacity = 64
     }
     // Every address tells its name's number; far more names than the cache holds.
-    laboratory.transport.answer { question in
+    fixture.transport.answer { question in
       let number = UInt32(question.host.labels[0].dropFirst()) ?? 0
       let address = question.family == .ipv4 ? IPAddress.ipv4(number) : .ipv6(high: 7, low: UInt64(number))
       return .answer(Answer(.addresses([address]), ttl: 60))
     }
-    let resolver = laboratory.resolver
+    let resolver = fixture.resolver
     let wrong = await withTaskGroup(of: Int.self) { group in
       for task in 0..<8 {
         group.addTask {

@@ -31,7 +31,7 @@ struct UpstreamReportTests {
     }
     report.ended(
       QueryMachine.EndedQuery(
-        provider: provider.provider, results: [(AddressQuestion(Laboratory.host, .ipv6), result)],
+        provider: provider.provider, results: [(AddressQuestion(ResolverFixture.host, .ipv6), result)],
         label: QueryLabel(result), status: reply?.status.code, address: reply?.address, isHedge: true,
         duration: .milliseconds(12)))
     guard case .attempt(let attempt) = try #require(events.withLock { $0.last }) else {
@@ -45,7 +45,7 @@ struct UpstreamReportTests {
     let attempt = try report(
       .success(.addresses("2001:db8::1", ttl: 60)), reply: HTTPReply(status: .ok, address: "192.0.2.53"))
     #expect(attempt.provider == "one")
-    #expect(attempt.question == AddressQuestion(Laboratory.host, .ipv6))
+    #expect(attempt.question == AddressQuestion(ResolverFixture.host, .ipv6))
     #expect(attempt.address == "192.0.2.53")
     #expect(attempt.status == 200)
     #expect(attempt.outcome == "1 address, TTL 60 s")

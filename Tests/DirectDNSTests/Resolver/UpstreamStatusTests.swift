@@ -5,8 +5,8 @@ import Testing
 
 struct UpstreamStatusTests {
   @Test func `a provider that was not asked has no times`() throws {
-    let laboratory = try Laboratory("one", "two")
-    let status = laboratory.resolver.upstreamStatus
+    let fixture = try ResolverFixture("one", "two")
+    let status = fixture.resolver.upstreamStatus
     #expect(status.map(\.provider) == ["one", "two"])
     #expect(status.allSatisfy { $0.queries == 0 && $0.failures == 0 && $0.median == nil && !$0.isBreakerOpen })
   }
@@ -15,7 +15,7 @@ struct UpstreamStatusTests {
     var health = EndpointHealth()
     for number in 1...10 { health.answered(in: .milliseconds(number)) }
     for number in 1...3 {
-      let lookup = EndpointHealth.Lookup(host: Laboratory.host, end: ResolverInstant(nanoseconds: Int64(number)))
+      let lookup = EndpointHealth.Lookup(host: ResolverFixture.host, end: ResolverInstant(nanoseconds: Int64(number)))
       health.failed(.transport, of: lookup, in: .seconds(3), at: .init(nanoseconds: 0))
     }
     var status = UpstreamStatus(ScriptedProvider("one"), health)

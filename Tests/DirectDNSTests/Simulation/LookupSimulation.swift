@@ -74,7 +74,7 @@ struct LookupSimulation {
     var random = SeededGenerator(seed: seed)
     let serverCount = Int.random(in: 1...4, using: &random)
     hosts = (0..<Int.random(in: 1...12, using: &random)).map { Sample.name("n\($0).example") }
-    var configuration = Laboratory.configuration((0..<serverCount).map { "server\($0)" })
+    var configuration = ResolverFixture.configuration((0..<serverCount).map { "server\($0)" })
     configuration.hedges = .random(using: &random)
     configuration.usesSystemDNS = .random(using: &random)
     // Room for all: which name has to go depends on a hash that every process seeds anew.
@@ -195,7 +195,7 @@ struct LookupSimulation {
   }
 
   private mutating func call() {
-    let host = hosts.randomElement(using: &random) ?? Laboratory.host
+    let host = hosts.randomElement(using: &random) ?? ResolverFixture.host
     let timeout: Duration? = chance(30) ? milliseconds(1...8000) : nil
     let request = LookupRequest(
       host: host, wanted: [.any, .ipv4, .ipv6].randomElement(using: &random) ?? .any, route: .providers,

@@ -27,7 +27,7 @@ struct ClientTelemetryTests {
     }
     let tracer = RecordingTracer()
     let client = try client(tracer, nil)
-    _ = try await client.execute(ClientFixture.get(origin.url("/old?key=secret", host: "user:word@shop.test")))
+    _ = try await client.execute(ClientSample.get(origin.url("/old?key=secret", host: "user:word@shop.test")))
     let spans = tracer.spans.withLock { $0 }.filter { $0.operationName == "GET" }
     #expect(spans.count == 2 && spans.allSatisfy(\.hasEnded) && spans.allSatisfy { $0.kind == .client })
     let (first, last) = (spans[0].attributes, spans[1].attributes)
@@ -45,7 +45,7 @@ struct ClientTelemetryTests {
   @Test func `a request without a response ends its span with the error's label`() async throws {
     let tracer = RecordingTracer()
     let client = try client(tracer, nil)
-    await #expect(throws: DirectDNSError.self) { try await client.execute(ClientFixture.get("http://shop.test:1/")) }
+    await #expect(throws: DirectDNSError.self) { try await client.execute(ClientSample.get("http://shop.test:1/")) }
     let span = try #require(tracer.spans.withLock { $0.first })
     #expect(span.hasEnded && span.attributes.text("error.type") == "connectFailed")
     await client.shutDown()
@@ -56,9 +56,9 @@ struct ClientTelemetryTests {
     let metrics = RecordingMetrics()
     let client = try client(nil, metrics)
     for _ in 0..<3 {
-      _ = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text()
+      _ = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text()
     }
-    await #expect(throws: DirectDNSError.self) { try await client.execute(ClientFixture.get("http://shop.test:1/")) }
+    await #expect(throws: DirectDNSError.self) { try await client.execute(ClientSample.get("http://shop.test:1/")) }
     let counted = metrics.counts
     #expect(counted["directdns_requests_total method=GET outcome=2xx"] == 3)
     #expect(counted["directdns_requests_total method=GET outcome=connectFailed"] == 1)
@@ -75,10 +75,10 @@ struct ClientTelemetryTests {
     var records = RecordTable()
     records.add("shop.test", "127.0.0.1")
     let tracer = RecordingTracer()
-    let laboratory = try await withTracer(tracer) { try await ClientLaboratory(records: records) }
+    let fixture = try await withTracer(tracer) { try await ClientFixture(records: records) }
     let above = tracer.startSpan("job")
     try await ServiceContext.$current.withValue(above.context) {
-      _ = try await laboratory.client.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text()
+      _ = try await fixture.client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text()
     }
     let spans = tracer.spans.withLock { $0 }
     #expect(spans.map(\.operationName) == ["job", "GET", "lookup", "connect"])
@@ -87,7 +87,7 @@ struct ClientTelemetryTests {
     #expect(spans[3].kind == .client && spans[3].attributes.text("network.peer.address") == "127.0.0.1")
     #expect(spans[2].attributes.text("dns.question.name") == "shop.test")
     #expect(spans[3].attributes.number("network.peer.port") == Int64(origin.port))
-    await laboratory.stop()
+    await fixture.stop()
     await origin.stop()
   }
 
@@ -102,7 +102,7 @@ struct ClientTelemetryTests {
     let client = try withMetricsFactory(metrics) {
       try DirectClient(DirectClientConfiguration(), resolver: Resolver(ResolverConfiguration(providers: [])))
     }
-    await #expect(throws: DirectDNSError.self) { try await client.execute(ClientFixture.get("http://127.0.0.1/")) }
+    await #expect(throws: DirectDNSError.self) { try await client.execute(ClientSample.get("http://127.0.0.1/")) }
     #expect(metrics.counts["directdns_policy_refusals_total reason=addressForbidden"] == 1)
     await client.shutDown()
   }
@@ -111,7 +111,7 @@ struct ClientTelemetryTests {
     let origin = try await FakeOrigin.start()
     let client = try client(nil, nil)
     #expect(!client.telemetry.isActive)
-    _ = try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text()
+    _ = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text()
     #expect(origin.requests.first?.field("traceparent") == nil)
     await client.shutDown()
     await origin.stop()

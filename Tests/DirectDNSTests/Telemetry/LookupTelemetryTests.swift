@@ -9,10 +9,10 @@ struct LookupTelemetryTests {
   private let tracer = RecordingTracer()
 
   @Test func `a lookup that waits has a span, and one that does not has none`() async throws {
-    let laboratory = try withTracer(tracer) { try Laboratory() }
-    try await laboratory.learn("192.0.2.1", "192.0.2.2")
-    _ = try await laboratory.resolver.resolve(Laboratory.host)
-    _ = laboratory.resolver.cached(Laboratory.host)
+    let fixture = try withTracer(tracer) { try ResolverFixture() }
+    try await fixture.learn("192.0.2.1", "192.0.2.2")
+    _ = try await fixture.resolver.resolve(ResolverFixture.host)
+    _ = fixture.resolver.cached(ResolverFixture.host)
     let spans = tracer.spans.withLock { $0 }
     let span = try #require(spans.first)
     #expect(spans.count == 1 && span.operationName == "lookup" && span.kind == .internal && span.hasEnded)
@@ -25,9 +25,9 @@ struct LookupTelemetryTests {
   }
 
   @Test func `a lookup that fails ends its span with the error's label`() async throws {
-    let laboratory = try withTracer(tracer) { try Laboratory() }
-    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 30)) }
-    _ = await laboratory.failure()
+    let fixture = try withTracer(tracer) { try ResolverFixture() }
+    fixture.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 30)) }
+    _ = await fixture.failure()
     let span = try #require(tracer.spans.withLock { $0.first })
     #expect(span.hasEnded && span.attributes.text("error.type") == "nameNotFound")
   }

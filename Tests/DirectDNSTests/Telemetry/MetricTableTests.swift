@@ -82,19 +82,19 @@ struct MetricTableTests {
   // MARK: Using it
 
   private func useResolver() async throws {
-    let laboratory = try Laboratory("one", "two") {
+    let fixture = try ResolverFixture("one", "two") {
       $0.capacity = 1
       $0.providers[0].rateLimit = RateLimit(perSecond: 1, burst: 1)
       $0.providers[1].rateLimit = RateLimit(perSecond: 1, burst: 1)
     }
-    for name in ["a.example", "b.example"] { try await laboratory.learn(host: Sample.name(name)) }
+    for name in ["a.example", "b.example"] { try await fixture.learn(host: Sample.name(name)) }
     // Both rates are used up.
-    let waiting = laboratory.begin(Sample.name("c.example"))
-    await laboratory.clock.waitForSleepers(1)
-    laboratory.clock.advance(by: .seconds(1))
+    let waiting = fixture.begin(Sample.name("c.example"))
+    await fixture.clock.waitForSleepers(1)
+    fixture.clock.advance(by: .seconds(1))
     _ = await waiting.value
 
-    let hedging = try Laboratory("one", "two")
+    let hedging = try ResolverFixture("one", "two")
     try await hedging.learn()
     hedging.transport.reply { sent in
       .answer(.addresses("192.0.2.1", ttl: 60), after: sent.provider == "one" ? .seconds(2) : .zero)
@@ -108,7 +108,7 @@ struct MetricTableTests {
     hedging.clock.advance(by: .seconds(90))
     _ = await hedging.outcome()
     let count = hedging.transport.count
-    hedging.resolver.keepAlive([Laboratory.host])
+    hedging.resolver.keepAlive([ResolverFixture.host])
     hedging.clock.advance(by: .seconds(52))
     await hedging.transport.waitForSent(count + 1)
     await hedging.settle()
@@ -119,10 +119,10 @@ struct MetricTableTests {
   private func useStore() async throws {
     let clock = ManualClock()
     let store = ScriptedStore(clock: clock)
-    let laboratory = try Laboratory(clock: clock) { $0.store = store }
-    try await laboratory.learn()
+    let fixture = try ResolverFixture(clock: clock) { $0.store = store }
+    try await fixture.learn()
     store.fail()
-    _ = await laboratory.outcome(Sample.name("other.example"))
+    _ = await fixture.outcome(Sample.name("other.example"))
     let report = StoreReport(name: "memory", observer: nil)
     report.note(.dropped(1))
     report.read(isHit: true)
@@ -132,7 +132,7 @@ struct MetricTableTests {
   private func useWarmup() {
     let metrics = WarmupTelemetry()
     let error = DirectDNSError(.nameNotFound, "")
-    metrics.note(WarmupOutcome(host: Laboratory.host, result: .failure(error), tries: 1, duration: .zero))
+    metrics.note(WarmupOutcome(host: ResolverFixture.host, result: .failure(error), tries: 1, duration: .zero))
     metrics.ended(WarmupReport(minimum: .all), isReady: true)
     // By DirectDNSConfiguration, whose tests look at what it counts.
     MetricSource().count(.configurationReads, "applied")
@@ -144,14 +144,14 @@ struct MetricTableTests {
     resolving.localZones.pins[try HostName("shop.test")] = [.ipv4(0x7F00_0001)]
     let client = try DirectClient(DirectClientConfiguration(), resolver: Resolver(resolving))
     await #expect(throws: DirectDNSError.self) {
-      try await client.execute(ClientFixture.get(origin.url("/", host: "shop.test")))
+      try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     }
     await client.shutDown()
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
     let bold = try DirectClient(configuration, resolver: Resolver(resolving))
-    for _ in 0..<2 { _ = try await bold.execute(ClientFixture.get(origin.url("/", host: "shop.test"))).body.text() }
-    await #expect(throws: DirectDNSError.self) { try await bold.execute(ClientFixture.get("http://shop.test:1/")) }
+    for _ in 0..<2 { _ = try await bold.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text() }
+    await #expect(throws: DirectDNSError.self) { try await bold.execute(ClientSample.get("http://shop.test:1/")) }
     for reason in [ClientTelemetry.Retry.refused, .connectionLost, .expectation] { bold.telemetry.retries(reason) }
     await bold.shutDown()
     await origin.stop()

@@ -17,14 +17,14 @@ struct ResolverTelemetryTests {
   }
 
   @Test func `a lookup is counted once, by what the cache had and by what came of it`() async throws {
-    let laboratory = try withMetricsFactory(metrics) { try Laboratory() }
-    #expect(laboratory.resolver.cached(Sample.name("other.example")) == nil)
-    await laboratory.settle(Sample.name("other.example"))
-    try await laboratory.learn(ttl: 100)
-    for _ in 0..<3 { _ = try await laboratory.resolver.resolve(Laboratory.host) }
-    laboratory.clock.advance(by: .seconds(80))
-    _ = try await laboratory.resolver.resolve(Laboratory.host)
-    await laboratory.settle()
+    let fixture = try withMetricsFactory(metrics) { try ResolverFixture() }
+    #expect(fixture.resolver.cached(Sample.name("other.example")) == nil)
+    await fixture.settle(Sample.name("other.example"))
+    try await fixture.learn(ttl: 100)
+    for _ in 0..<3 { _ = try await fixture.resolver.resolve(ResolverFixture.host) }
+    fixture.clock.advance(by: .seconds(80))
+    _ = try await fixture.resolver.resolve(ResolverFixture.host)
+    await fixture.settle()
     let counts = metrics.counts
     #expect(counts["directdns_lookups_total freshness=none outcome=missed"] == 1)
     #expect(counts["directdns_lookups_total freshness=none outcome=answered"] == 1)
@@ -35,27 +35,27 @@ struct ResolverTelemetryTests {
   }
 
   @Test func `a stale answer that serves after a wait is counted as stale`() async throws {
-    let laboratory = try withMetricsFactory(metrics) { try Laboratory() }
-    try await laboratory.learn(ttl: 100)
-    laboratory.clock.advance(by: .seconds(200))
-    laboratory.transport.answer { _ in .error(.connect("refused")) }
-    let found = try await laboratory.outcome().get()
+    let fixture = try withMetricsFactory(metrics) { try ResolverFixture() }
+    try await fixture.learn(ttl: 100)
+    fixture.clock.advance(by: .seconds(200))
+    fixture.transport.answer { _ in .error(.connect("refused")) }
+    let found = try await fixture.outcome().get()
     #expect(found.freshness == .stale)
     #expect(metrics.counts["directdns_lookups_total freshness=stale outcome=answered"] == 1)
     #expect(metrics.counts["directdns_lookup_duration_seconds outcome=answered"] == 2)
   }
 
   @Test func `errors are counted by their code, known negative answers as fresh`() async throws {
-    let laboratory = try withMetricsFactory(metrics) { try Laboratory() }
-    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 30)) }
-    for _ in 0..<2 { _ = await laboratory.failure() }
-    _ = laboratory.resolver.cached(Laboratory.host)
+    let fixture = try withMetricsFactory(metrics) { try ResolverFixture() }
+    fixture.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 30)) }
+    for _ in 0..<2 { _ = await fixture.failure() }
+    _ = fixture.resolver.cached(ResolverFixture.host)
     #expect(metrics.counts["directdns_lookups_total freshness=none outcome=nameNotFound"] == 1)
     #expect(metrics.counts["directdns_lookups_total freshness=fresh outcome=nameNotFound"] == 2)
   }
 
   @Test func `the number of cached names is that of all resolvers`() async throws {
-    let (first, second) = try withMetricsFactory(metrics) { (try Laboratory(), try Laboratory()) }
+    let (first, second) = try withMetricsFactory(metrics) { (try ResolverFixture(), try ResolverFixture()) }
     try await first.learn(host: Sample.name("a.example"))
     try await first.learn(host: Sample.name("b.example"))
     try await second.learn(host: Sample.name("a.example"))

@@ -21,13 +21,13 @@ struct WarmupJobServiceTests {
   }
 
   private func job(
-    _ laboratory: Laboratory, _ change: (inout WarmupPlan) -> Void = { _ in }
+    _ fixture: ResolverFixture, _ change: (inout WarmupPlan) -> Void = { _ in }
   ) throws -> WarmupJob {
     var plan = WarmupPlan(names: ["a.example", "b.example"])
     plan.deadline = nil
     plan.retry = .never
     change(&plan)
-    return try WarmupJob(plan, resolver: laboratory.resolver)
+    return try WarmupJob(plan, resolver: fixture.resolver)
   }
 
   private func group(_ services: any Service...) -> ServiceGroup {
@@ -35,16 +35,16 @@ struct WarmupJobServiceTests {
   }
 
   @Test func `a pipeline begins when the warm-up has ended, and not before`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Script.addresses("192.0.2.1", after: .seconds(1)))
-    let warmup = try job(laboratory)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Script.addresses("192.0.2.1", after: .seconds(1)))
+    let warmup = try job(fixture)
     let pipeline = Pipeline(warmup: warmup)
     let group = group(warmup, pipeline)
     let running = Task { try await group.run() }
-    await laboratory.transport.waitForSent(2)
-    await laboratory.clock.waitForSleepers(2)
+    await fixture.transport.waitForSent(2)
+    await fixture.clock.waitForSleepers(2)
     #expect(pipeline.began.value == nil)
-    laboratory.clock.advance(by: .seconds(1))
+    fixture.clock.advance(by: .seconds(1))
     await pipeline.began.wait { $0 != nil }
     #expect(pipeline.began.value?.standing == .complete)
     await group.triggerGracefulShutdown()
@@ -52,8 +52,8 @@ struct WarmupJobServiceTests {
   }
 
   @Test func `a pipeline begins degraded, and is told`() async throws {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    let warmup = try job(laboratory)
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    let warmup = try job(fixture)
     let pipeline = Pipeline(warmup: warmup)
     let group = group(warmup, pipeline)
     let running = Task { try await group.run() }
@@ -65,8 +65,8 @@ struct WarmupJobServiceTests {
 
   @Test func `where the plan wants that, a missed minimum ends the group, and the pipeline never begins`() async throws
   {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    let warmup = try job(laboratory) { $0.shortfall = .fails }
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    let warmup = try job(fixture) { $0.shortfall = .fails }
     let pipeline = Pipeline(warmup: warmup)
     let error = await #expect(throws: DirectDNSError.self) { try await group(warmup, pipeline).run() }
     #expect(error?.code == .warmupMissed)
@@ -74,14 +74,14 @@ struct WarmupJobServiceTests {
   }
 
   @Test func `a shutdown that comes first stops the warm-up, and the pipeline never begins`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.reply { _ in .silence }
-    let warmup = try job(laboratory)
+    let fixture = try ResolverFixture()
+    fixture.transport.reply { _ in .silence }
+    let warmup = try job(fixture)
     let pipeline = Pipeline(warmup: warmup)
     let group = group(warmup, pipeline)
     let running = Task { try await group.run() }
-    await laboratory.transport.waitForSent(2)
-    await laboratory.clock.waitForSleepers(2)
+    await fixture.transport.waitForSent(2)
+    await fixture.clock.waitForSleepers(2)
     warmup.stop(.stopped, DirectDNSError(.shutDown, "ended"))
     let error = await #expect(throws: DirectDNSError.self) { try await running.value }
     #expect(error?.code == .shutDown)
@@ -91,9 +91,9 @@ struct WarmupJobServiceTests {
   @Test func `at the end the store has been told`() async throws {
     let clock = ManualClock()
     let store = MemoryAnswerStore(clock: clock)
-    let laboratory = try Laboratory(clock: clock) { $0.store = store }
-    laboratory.transport.answer(Script.addresses("192.0.2.1"))
-    let warmup = try job(laboratory)
+    let fixture = try ResolverFixture(clock: clock) { $0.store = store }
+    fixture.transport.answer(Script.addresses("192.0.2.1"))
+    let warmup = try job(fixture)
     let pipeline = Pipeline(warmup: warmup)
     let group = group(warmup, pipeline)
     let running = Task { try await group.run() }

@@ -20,8 +20,8 @@ struct WarmupJobTests {
   // MARK: Names
 
   @Test func `names are looked up once, however they are spelled and wherever they come from`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Self.good)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Self.good)
     let more = AsyncStream { feed in
       for name in ["b.example.", "BÜCHER.example", "c.example"] { feed.yield(name) }
       feed.finish()
@@ -29,43 +29,43 @@ struct WarmupJobTests {
     let plan = plan([]) {
       $0.sources = [.names(["a.example", "A.Example", "b.example", "xn--bcher-kva.example"]), .sequence(more)]
     }
-    let report = try await WarmupJob(plan, resolver: laboratory.resolver).warmUp()
+    let report = try await WarmupJob(plan, resolver: fixture.resolver).warmUp()
     #expect(report.names == 4 && report.duplicates == 3 && report.resolved == 4)
-    #expect(laboratory.transport.count == 4)
+    #expect(fixture.transport.count == 4)
     #expect(report.end == .finished && report.standing == .complete && report.isListComplete)
     #expect(report.queries == [.init(provider: "one", queries: 4, failed: 0)])
-    #expect(laboratory.resolver.cached("c.example")?.texts == ["192.0.2.1"])
+    #expect(fixture.resolver.cached("c.example")?.texts == ["192.0.2.1"])
   }
 
   @Test func `what is no name is reported with its place, and stops nothing`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Self.good)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Self.good)
     let text = AsyncStream { feed in
       feed.yield(Array("# list\na.example\nb..example\n192.0.2.7\n\nc.example\n".utf8))
       feed.finish()
     }
     let plan = plan([]) { $0.sources = [.lines(text, name: "hosts.txt")] }
-    let report = try await WarmupJob(plan, resolver: laboratory.resolver).warmUp()
+    let report = try await WarmupJob(plan, resolver: fixture.resolver).warmUp()
     #expect(report.resolved == 2 && report.names == 2)
     #expect(report.rejected.map { "\($0.place?.description ?? "")" } == ["hosts.txt:3", "hosts.txt:4"])
     #expect(report.standing == .complete)
   }
 
   @Test func `an empty list is done at once, and is enough for whoever wants nothing`() async throws {
-    let laboratory = try Laboratory()
-    let report = try await WarmupJob(plan([]), resolver: laboratory.resolver).warmUp()
+    let fixture = try ResolverFixture()
+    let report = try await WarmupJob(plan([]), resolver: fixture.resolver).warmUp()
     #expect(report.end == .finished && report.names == 0 && report.standing == .missed)
     for minimum in [WarmupMinimum.names(0), .share(0)] {
-      let report = try await WarmupJob(plan([]) { $0.minimum = minimum }, resolver: laboratory.resolver).warmUp()
+      let report = try await WarmupJob(plan([]) { $0.minimum = minimum }, resolver: fixture.resolver).warmUp()
       #expect(report.standing == .complete)
     }
   }
 
   @Test func `names that cannot be read are an error, and what was read before is done`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Self.good)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Self.good)
     let plan = plan([]) { $0.sources = [.names(["a.example"]), .file("/nowhere/hosts.txt")] }
-    let job = try WarmupJob(plan, resolver: laboratory.resolver)
+    let job = try WarmupJob(plan, resolver: fixture.resolver)
     let error = await #expect(throws: DirectDNSError.self) { try await job.warmUp() }
     #expect(error?.code == .fileUnusable)
     let ready = await #expect(throws: DirectDNSError.self) { try await job.ready }
@@ -73,8 +73,8 @@ struct WarmupJobTests {
   }
 
   @Test func `a long sequence makes neither the cache nor the report larger than they may be`() async throws {
-    let laboratory = try Laboratory { $0.capacity = 100 }
-    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound)) }
+    let fixture = try ResolverFixture { $0.capacity = 100 }
+    fixture.transport.answer { _ in .answer(.negative(.nameNotFound)) }
     let handedOut = Locked(0)
     let names = AsyncStream<String> {
       let number = handedOut.withLock {
@@ -83,16 +83,16 @@ struct WarmupJobTests {
       }
       return number <= 3000 ? "h\(number).example" : nil
     }
-    let job = try WarmupJob(plan([]) { $0.sources = [.sequence(names)] }, resolver: laboratory.resolver)
+    let job = try WarmupJob(plan([]) { $0.sources = [.sequence(names)] }, resolver: fixture.resolver)
     let report = try await job.warmUp()
     #expect(report.negative == 3000)
     #expect(report.failures.count == WarmupReport.listLimit)
-    #expect(laboratory.resolver.cacheStatistics.names <= 100)
+    #expect(fixture.resolver.cacheStatistics.names <= 100)
   }
 
   @Test func `a sequence is asked for no more names than can soon be looked up`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.reply { _ in .silence }
+    let fixture = try ResolverFixture()
+    fixture.transport.reply { _ in .silence }
     let handedOut = Watched(0)
     let names = AsyncStream<String> {
       let number = handedOut.change { count in
@@ -101,10 +101,10 @@ struct WarmupJobTests {
       }
       return "h\(number).example"
     }
-    let job = try WarmupJob(plan([]) { $0.sources = [.sequence(names)] }, resolver: laboratory.resolver)
+    let job = try WarmupJob(plan([]) { $0.sources = [.sequence(names)] }, resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
     await handedOut.wait { $0 >= 64 + WarmupQueue.room }
-    await laboratory.clock.waitForSleepers(64)
+    await fixture.clock.waitForSleepers(64)
     job.stop()
     let report = try await running.value
     #expect(handedOut.value <= 64 + WarmupQueue.room + 2)
@@ -114,26 +114,26 @@ struct WarmupJobTests {
   // MARK: What is known
 
   @Test func `a second warm-up asks only for what is due`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer { .answer(.addresses("192.0.2.1", ttl: $0.host.text.hasPrefix("h0") ? 100 : 1000)) }
-    _ = try await WarmupJob(plan(names(5)), resolver: laboratory.resolver).warmUp()
-    let again = try await WarmupJob(plan(names(5)), resolver: laboratory.resolver).warmUp()
-    #expect(again.fromCache == 5 && again.queries.isEmpty && laboratory.transport.count == 5)
-    laboratory.clock.advance(by: .seconds(80))
-    let third = try await WarmupJob(plan(names(5)), resolver: laboratory.resolver).warmUp()
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { .answer(.addresses("192.0.2.1", ttl: $0.host.text.hasPrefix("h0") ? 100 : 1000)) }
+    _ = try await WarmupJob(plan(names(5)), resolver: fixture.resolver).warmUp()
+    let again = try await WarmupJob(plan(names(5)), resolver: fixture.resolver).warmUp()
+    #expect(again.fromCache == 5 && again.queries.isEmpty && fixture.transport.count == 5)
+    fixture.clock.advance(by: .seconds(80))
+    let third = try await WarmupJob(plan(names(5)), resolver: fixture.resolver).warmUp()
     #expect(third.fromCache == 4 && third.resolved == 1)
     #expect(third.queries == [.init(provider: "one", queries: 1, failed: 0)])
-    #expect(laboratory.transport.sent.last?.question.host.text == "h0.example")
+    #expect(fixture.transport.sent.last?.question.host.text == "h0.example")
   }
 
   @Test func `what the store has counts as such`() async throws {
     let clock = ManualClock()
     let store = MemoryAnswerStore(clock: clock)
-    let first = try Laboratory(clock: clock) { $0.store = store }
+    let first = try ResolverFixture(clock: clock) { $0.store = store }
     first.transport.answer(Self.good)
     _ = try await WarmupJob(plan(names(5)), resolver: first.resolver).warmUp()
     await first.resolver.flushStore()
-    let second = try Laboratory(clock: clock) { $0.store = store }
+    let second = try ResolverFixture(clock: clock) { $0.store = store }
     let report = try await WarmupJob(plan(names(5)), resolver: second.resolver).warmUp()
     #expect(report.fromStore == 5 && report.expired == 0 && report.standing == .complete)
     #expect(second.transport.count == 0)
@@ -142,12 +142,12 @@ struct WarmupJobTests {
   @Test func `a process starts from stored answers when every provider is dead, and says so`() async throws {
     let clock = ManualClock()
     let store = MemoryAnswerStore(clock: clock)
-    let first = try Laboratory(clock: clock) { $0.store = store }
+    let first = try ResolverFixture(clock: clock) { $0.store = store }
     first.transport.answer(Self.good)
     _ = try await WarmupJob(plan(names(5)), resolver: first.resolver).warmUp()
     await first.resolver.flushStore()
     clock.advance(by: .seconds(7200))
-    let second = try Laboratory(clock: clock) { $0.store = store }
+    let second = try ResolverFixture(clock: clock) { $0.store = store }
     let job = try WarmupJob(plan(names(5) + ["new.example"]) { $0.retry = .never }, resolver: second.resolver)
     _ = try await job.warmUp()
     let report = try await job.ready
@@ -160,29 +160,29 @@ struct WarmupJobTests {
   // MARK: Pace
 
   @Test func `no more names are under way than the plan wants`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Script.addresses("192.0.2.1", after: .seconds(1)))
-    let job = try WarmupJob(plan(names(9)) { $0.concurrency = 4 }, resolver: laboratory.resolver)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Script.addresses("192.0.2.1", after: .seconds(1)))
+    let job = try WarmupJob(plan(names(9)) { $0.concurrency = 4 }, resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
     for sent in [4, 8, 9] {
-      await laboratory.transport.waitForSent(sent)
-      await laboratory.clock.waitForSleepers(sent == 9 ? 1 : 4)
-      #expect(laboratory.transport.count == sent)
-      laboratory.clock.advance(by: .seconds(1))
+      await fixture.transport.waitForSent(sent)
+      await fixture.clock.waitForSleepers(sent == 9 ? 1 : 4)
+      #expect(fixture.transport.count == sent)
+      fixture.clock.advance(by: .seconds(1))
     }
     #expect(try await running.value.resolved == 9)
   }
 
   @Test func `no more names begin in a second than the plan wants`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Self.good)
-    let job = try WarmupJob(plan(names(5)) { $0.rate = 4 }, resolver: laboratory.resolver)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Self.good)
+    let job = try WarmupJob(plan(names(5)) { $0.rate = 4 }, resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
     for sent in 1...4 {
-      await laboratory.transport.waitForSent(sent)
-      await laboratory.clock.waitForSleepers()
-      #expect(laboratory.transport.count == sent)
-      laboratory.clock.advance(by: .milliseconds(250))
+      await fixture.transport.waitForSent(sent)
+      await fixture.clock.waitForSleepers()
+      #expect(fixture.transport.count == sent)
+      fixture.clock.advance(by: .milliseconds(250))
     }
     let report = try await running.value
     #expect(report.resolved == 5 && report.durationMs == 1000)
@@ -190,24 +190,24 @@ struct WarmupJobTests {
 
   @Test func `with one provider of a low rate names wait for their turn, and none fails by its deadline`() async throws
   {
-    let laboratory = try Laboratory {
+    let fixture = try ResolverFixture {
       $0.families = .any
       $0.providers[0].rateLimit = RateLimit(perSecond: 20)
       $0.usesSystemDNS = false
     }
-    laboratory.transport.answer(Self.good)
-    let job = try WarmupJob(plan(names(200)), resolver: laboratory.resolver)
+    fixture.transport.answer(Self.good)
+    let job = try WarmupJob(plan(names(200)), resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
     // 400 queries, of which 20 may go out at once, and then one every 50 ms; steps that never end just there.
     let step = Duration.microseconds(47_300)
     var elapsed = Duration.zero
-    while laboratory.transport.count < 400 {
+    while fixture.transport.count < 400 {
       // Those who are about to wait for their turn get a moment for it; who comes late loses a turn and no more.
-      for _ in 0..<1000 where laboratory.clock.sleeperCount < min(18, 400 - laboratory.transport.count) {
+      for _ in 0..<1000 where fixture.clock.sleeperCount < min(18, 400 - fixture.transport.count) {
         await Task.yield()
       }
-      #expect(laboratory.transport.count <= 20 + Int(elapsed / .milliseconds(50)))
-      laboratory.clock.advance(by: step)
+      #expect(fixture.transport.count <= 20 + Int(elapsed / .milliseconds(50)))
+      fixture.clock.advance(by: step)
       elapsed += step
     }
     let report = try await running.value
@@ -217,10 +217,10 @@ struct WarmupJobTests {
 
   @Test func `a provider that says 429 is left alone until its Retry-After is over, and no name is lost`() async throws
   {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
     // A server that takes five queries in any second.
     let taken = Locked<[Int64: Int]>([:])
-    laboratory.transport.reply { sent in
+    fixture.transport.reply { sent in
       let second = sent.at.nanoseconds / 1_000_000_000
       let count = taken.withLock {
         $0[second, default: 0] += 1
@@ -228,9 +228,9 @@ struct WarmupJobTests {
       }
       return count <= 5 ? .answer(.addresses("192.0.2.1")) : .status(429, retryAfter: 2)
     }
-    let job = try WarmupJob(plan(names(40)), resolver: laboratory.resolver)
+    let job = try WarmupJob(plan(names(40)), resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
-    let time = Task { [clock = laboratory.clock] in
+    let time = Task { [clock = fixture.clock] in
       while !Task.isCancelled, clock.now < Sample.at(300) {
         await clock.waitForSleepers()
         // Whoever can go on does so before time moves.
@@ -241,56 +241,56 @@ struct WarmupJobTests {
     let report = try await running.value
     time.cancel()
     #expect(report.resolved == 40 && report.failed == 0)
-    let refused = laboratory.transport.sent.count - 40
+    let refused = fixture.transport.sent.count - 40
     #expect(refused < 100, "it asks fewer at a time when it is turned away")
   }
 
   // MARK: Failures
 
   @Test func `a name that fails is tried again after a pause, others meanwhile`() async throws {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    laboratory.transport.answer { $0.host.text == "h0.example" ? .down : .answer(.addresses("192.0.2.1")) }
-    let job = try WarmupJob(plan(names(3)), resolver: laboratory.resolver)
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.answer { $0.host.text == "h0.example" ? .down : .answer(.addresses("192.0.2.1")) }
+    let job = try WarmupJob(plan(names(3)), resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
-    await laboratory.transport.waitForSent(3)
-    await laboratory.clock.waitForSleepers()
-    laboratory.transport.answer(Self.good)
-    laboratory.clock.advance(by: .milliseconds(999))
-    #expect(laboratory.transport.count == 3)
-    laboratory.clock.advance(by: .milliseconds(101))
+    await fixture.transport.waitForSent(3)
+    await fixture.clock.waitForSleepers()
+    fixture.transport.answer(Self.good)
+    fixture.clock.advance(by: .milliseconds(999))
+    #expect(fixture.transport.count == 3)
+    fixture.clock.advance(by: .milliseconds(101))
     let report = try await running.value
     #expect(report.resolved == 3 && report.standing == .complete)
-    #expect(laboratory.transport.count == 4)
+    #expect(fixture.transport.count == 4)
   }
 
   @Test func `a name that fails for good is told with everyone who was asked`() async throws {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    let job = try WarmupJob(plan(["a.example"]), resolver: laboratory.resolver)
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    let job = try WarmupJob(plan(["a.example"]), resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
     for pause in [1100, 2200] {
-      await laboratory.clock.waitForSleepers()
-      laboratory.clock.advance(by: .milliseconds(Int64(pause)))
+      await fixture.clock.waitForSleepers()
+      fixture.clock.advance(by: .milliseconds(Int64(pause)))
     }
     let report = try await running.value
-    #expect(laboratory.transport.count == 3)
+    #expect(fixture.transport.count == 3)
     #expect(report.failed == 1 && report.reasons == [.init(code: "upstreamFailed", names: 1)])
     #expect(report.failures[0].message.contains("one: "))
     #expect(!report.isMinimumReached && report.standing == .missed)
   }
 
   @Test func `a negative answer is not tried again`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer { _ in .answer(.negative(.nameNotFound)) }
-    let report = try await WarmupJob(plan(["a.example"]), resolver: laboratory.resolver).warmUp()
-    #expect(report.negative == 1 && laboratory.transport.count == 1)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { _ in .answer(.negative(.nameNotFound)) }
+    let report = try await WarmupJob(plan(["a.example"]), resolver: fixture.resolver).warmUp()
+    #expect(report.negative == 1 && fixture.transport.count == 1)
     #expect(report.failures.map(\.code) == ["nameNotFound"])
   }
 
   // MARK: The end
 
   @Test func `at the deadline it ends, what is done stays, and what had failed has failed`() async throws {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    laboratory.transport.answer {
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.answer {
       switch $0.host.text {
       case "good.example": .answer(.addresses("192.0.2.1"))
       case "bad.example": .down
@@ -302,11 +302,11 @@ struct WarmupJobTests {
       $0.concurrency = 2
       $0.minimum = .names(1)
     }
-    let job = try WarmupJob(plan, resolver: laboratory.resolver)
+    let job = try WarmupJob(plan, resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
-    await laboratory.transport.waitForSent(4)
-    await laboratory.clock.waitForSleepers(3)
-    laboratory.clock.advance(by: .milliseconds(500))
+    await fixture.transport.waitForSent(4)
+    await fixture.clock.waitForSleepers(3)
+    fixture.clock.advance(by: .milliseconds(500))
     let report = try await running.value
     #expect(report.end == .deadline && report.wasCutShort && report.durationMs == 500)
     #expect((report.resolved, report.failed, report.unfinished) == (1, 1, 2))
@@ -315,11 +315,11 @@ struct WarmupJobTests {
   }
 
   @Test func `a task that is cancelled ends it, and the report comes all the same`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.reply { _ in .silence }
-    let job = try WarmupJob(plan(names(3)), resolver: laboratory.resolver)
+    let fixture = try ResolverFixture()
+    fixture.transport.reply { _ in .silence }
+    let job = try WarmupJob(plan(names(3)), resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
-    await laboratory.clock.waitForSleepers(3)
+    await fixture.clock.waitForSleepers(3)
     #expect(job.report.end == .running && job.report.names == 3)
     running.cancel()
     let report = try await running.value
@@ -328,7 +328,7 @@ struct WarmupJobTests {
   }
 
   @Test func `a source that hands out nothing does not hold up the end`() async throws {
-    let laboratory = try Laboratory()
+    let fixture = try ResolverFixture()
     let gate = Gate()
     let names = AsyncStream<String> {
       try? await gate.pass()
@@ -338,19 +338,19 @@ struct WarmupJobTests {
       plan([]) {
         $0.sources = [.sequence(names)]
         $0.deadline = .seconds(1)
-      }, resolver: laboratory.resolver)
+      }, resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
     await gate.waitForArrivals()
-    await laboratory.clock.waitForSleepers()
-    laboratory.clock.advance(by: .seconds(1))
+    await fixture.clock.waitForSleepers()
+    fixture.clock.advance(by: .seconds(1))
     #expect(try await running.value.end == .deadline)
     gate.open()
   }
 
   @Test func `everyone who waits gets the report, whenever they come`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Self.good)
-    let job = try WarmupJob(plan(names(3)), resolver: laboratory.resolver)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Self.good)
+    let job = try WarmupJob(plan(names(3)), resolver: fixture.resolver)
     let waiters = (0..<5).map { _ in Task.immediate { try await job.ready } }
     let report = try await job.warmUp()
     for waiter in waiters { #expect(try await waiter.value == report) }
@@ -358,9 +358,9 @@ struct WarmupJobTests {
   }
 
   @Test func `who is cancelled waits no longer, and the others do`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Self.good)
-    let job = try WarmupJob(plan(names(3)), resolver: laboratory.resolver)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Self.good)
+    let job = try WarmupJob(plan(names(3)), resolver: fixture.resolver)
     let other = Task.immediate { try await job.ready }
     let task = Task.immediate { () -> DirectDNSError.Code? in
       do throws(DirectDNSError) { _ = try await job.ready } catch { return error.code }
@@ -372,25 +372,25 @@ struct WarmupJobTests {
   }
 
   @Test func `it runs once, and whoever runs it again gets the same report`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer(Self.good)
-    let job = try WarmupJob(plan(names(3)), resolver: laboratory.resolver)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Self.good)
+    let job = try WarmupJob(plan(names(3)), resolver: fixture.resolver)
     let first = try await job.warmUp()
     #expect(try await job.warmUp() == first)
-    #expect(laboratory.transport.count == 3)
+    #expect(fixture.transport.count == 3)
     #expect(job.report == first)
   }
 
   @Test func `whoever waits hears of a missed minimum as the plan says`() async throws {
-    let laboratory = try Laboratory { $0.usesSystemDNS = false }
-    laboratory.transport.answer { $0.host.text == "h0.example" ? .down : .answer(.addresses("192.0.2.1")) }
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.answer { $0.host.text == "h0.example" ? .down : .answer(.addresses("192.0.2.1")) }
     for (shortfall, minimum, code) in [
       (WarmupPlan.Shortfall.isAccepted, WarmupMinimum.all, nil), (.fails, .all, DirectDNSError.Code.warmupMissed),
       (.fails, .share(0.6), nil),
     ] {
       let job = try WarmupJob(
         plan(names(3)) { ($0.shortfall, $0.minimum, $0.retry) = (shortfall, minimum, .never) },
-        resolver: laboratory.resolver)
+        resolver: fixture.resolver)
       let report = try await job.warmUp()
       do throws(DirectDNSError) {
         #expect(try await job.ready == report)
@@ -406,9 +406,9 @@ struct WarmupJobTests {
   // MARK: Events
 
   @Test func `each name is told as it is done`() async throws {
-    let laboratory = try Laboratory()
-    laboratory.transport.answer { $0.host.text == "h1.example" ? .answer(.negative(.noAddress)) : Self.good($0) }
-    let job = try WarmupJob(plan(names(3) + ["x..y"]), resolver: laboratory.resolver)
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { $0.host.text == "h1.example" ? .answer(.negative(.noAddress)) : Self.good($0) }
+    let job = try WarmupJob(plan(names(3) + ["x..y"]), resolver: fixture.resolver)
     let events = job.events()
     let running = Task { try await job.warmUp() }
     var kinds: [String: WarmupOutcome.Kind] = [:]
@@ -430,8 +430,8 @@ struct WarmupJobTests {
   }
 
   @Test func `who listens to a job that never ran hears the end of it when the job goes`() async throws {
-    let laboratory = try Laboratory()
-    var job: WarmupJob? = try WarmupJob(plan(names(1)), resolver: laboratory.resolver)
+    let fixture = try ResolverFixture()
+    var job: WarmupJob? = try WarmupJob(plan(names(1)), resolver: fixture.resolver)
     let events = try #require(job?.events())
     let listening = Task.immediate { await events.reduce(0) { count, _ in count + 1 } }
     job = nil
@@ -445,16 +445,16 @@ struct WarmupJobTests {
       (WarmupPlan.KeepAlive.none, ["own.example"]), (.all, ["h0.example", "h1.example", "own.example"]),
       (.names([Sample.name("h1.example")]), ["h1.example", "own.example"]),
     ] {
-      let laboratory = try Laboratory()
-      laboratory.transport.answer {
+      let fixture = try ResolverFixture()
+      fixture.transport.answer {
         $0.host.text == "none.example" ? .answer(.negative(.nameNotFound)) : Self.good($0)
       }
-      laboratory.resolver.keepAlive([Sample.name("own.example")])
+      fixture.resolver.keepAlive([Sample.name("own.example")])
       let job = try WarmupJob(
-        plan(["h0.example", "h1.example", "none.example"]) { $0.keepAlive = keepAlive }, resolver: laboratory.resolver)
+        plan(["h0.example", "h1.example", "none.example"]) { $0.keepAlive = keepAlive }, resolver: fixture.resolver)
       _ = try await job.warmUp()
-      await laboratory.clock.waitForSleepers()
-      let kept = laboratory.resolver.snapshot().filter(\.isKeptAlive).map(\.host.text)
+      await fixture.clock.waitForSleepers()
+      let kept = fixture.resolver.snapshot().filter(\.isKeptAlive).map(\.host.text)
       #expect(kept == expected)
     }
   }

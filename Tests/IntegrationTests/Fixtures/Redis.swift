@@ -4,16 +4,16 @@ import Foundation
 
 /// A Redis server on a socket of its own, which keeps nothing.
 struct Redis {
-  static let isInstalled = Laboratory.path(of: "redis-server") != nil
+  static let isInstalled = ServerFixture.path(of: "redis-server") != nil
 
   let process: ServerProcess
   let port: UInt16
 
   init(arguments more: [String] = []) throws {
-    let folder = try Laboratory.newFolder("redis")
+    let folder = try ServerFixture.newFolder("redis")
     port = try LoopbackPort.free()
     process = ServerProcess(
-      program: try Laboratory.server("redis-server", copiedTo: folder),
+      program: try ServerFixture.server("redis-server", copiedTo: folder),
       arguments: [
         "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.path, "--save", "", "--appendonly", "no",
         "--daemonize", "no",
@@ -32,7 +32,7 @@ struct Redis {
 
   /// Runs a command by the server's own client.
   func client(_ arguments: String...) async throws -> String {
-    let (_, output) = try await Laboratory.run("redis-cli", ["-p", "\(port)"] + arguments)
+    let (_, output) = try await ServerFixture.run("redis-cli", ["-p", "\(port)"] + arguments)
     return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 

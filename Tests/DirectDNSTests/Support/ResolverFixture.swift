@@ -2,7 +2,7 @@
 @testable import DirectDNSTesting
 
 /// A resolver with everything around it in the test's hands: clock, providers, the system's DNS.
-final class Laboratory: Sendable {
+final class ResolverFixture: Sendable {
   let clock: ManualClock
   let transport: ScriptedTransport
   let system: ScriptedSystem
@@ -48,7 +48,7 @@ final class Laboratory: Sendable {
   var refreshes: Int { events.count { if case .refresh = $0 { true } else { false } } }
 
   /// Waits until nothing is asked about a name any more, and what came is in the cache.
-  func settle(_ host: HostName = Laboratory.host) async {
+  func settle(_ host: HostName = ResolverFixture.host) async {
     await resolver.lookups.finished(host, servers: [.providers, .system])
   }
 
@@ -62,7 +62,7 @@ final class Laboratory: Sendable {
   /// Puts an answer into the cache by looking it up.
   @discardableResult
   func learn(
-    _ addresses: String..., ttl: UInt32 = 100, host: HostName = Laboratory.host
+    _ addresses: String..., ttl: UInt32 = 100, host: HostName = ResolverFixture.host
   ) async throws -> Resolution {
     let known = addresses.isEmpty ? ["192.0.2.1"] : addresses
     transport.answer({ question in
@@ -74,7 +74,7 @@ final class Laboratory: Sendable {
 
   /// Begins a lookup; it has gone as far as it can without waiting when this returns.
   func begin(
-    _ host: HostName = Laboratory.host, options: LookupOptions = LookupOptions()
+    _ host: HostName = ResolverFixture.host, options: LookupOptions = LookupOptions()
   ) -> Lookup {
     let task = Task.immediate { [resolver] () -> Result<Resolution, DirectDNSError> in
       do throws(DirectDNSError) { return .success(try await resolver.resolve(host, options: options)) } catch {
@@ -86,14 +86,14 @@ final class Laboratory: Sendable {
 
   /// Looks a name up and says what came of it.
   func outcome(
-    _ host: HostName = Laboratory.host, options: LookupOptions = LookupOptions()
+    _ host: HostName = ResolverFixture.host, options: LookupOptions = LookupOptions()
   ) async -> Result<Resolution, DirectDNSError> {
     await begin(host, options: options).value
   }
 
   /// The error of a lookup that must fail.
   func failure(
-    _ host: HostName = Laboratory.host, options: LookupOptions = LookupOptions()
+    _ host: HostName = ResolverFixture.host, options: LookupOptions = LookupOptions()
   ) async -> DirectDNSError? {
     if case .failure(let error) = await outcome(host, options: options) { error } else { nil }
   }

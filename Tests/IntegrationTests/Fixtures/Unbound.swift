@@ -12,7 +12,7 @@ struct Unbound: DoHServer {
 
   init() async throws {
     let certificate = try await LabCertificate.shared
-    let folder = try Laboratory.newFolder(Self.name)
+    let folder = try ServerFixture.newFolder(Self.name)
     port = try LoopbackPort.free()
     dnsPort = try LoopbackPort.free()
     caFile = certificate.caFile
@@ -51,7 +51,7 @@ struct Unbound: DoHServer {
     let file = folder.appending(path: "unbound.conf")
     try configuration.write(to: file, atomically: false, encoding: .utf8)
     process = ServerProcess(
-      program: try Laboratory.server("unbound", copiedTo: folder), arguments: ["-d", "-c", file.path],
+      program: try ServerFixture.server("unbound", copiedTo: folder), arguments: ["-d", "-c", file.path],
       folder: folder, ports: [port, dnsPort])
   }
 }

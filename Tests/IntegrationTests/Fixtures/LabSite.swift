@@ -2,7 +2,7 @@ import DirectDNS
 import DirectDNSTesting
 import Foundation
 
-/// What every web server of the laboratory serves, and the certificates that it shows.
+/// What every web server of the fixture serves, and the certificates that it shows.
 ///
 /// - `/name`: the virtual host's name.
 /// - `/moved`: a 302 to `/name`.

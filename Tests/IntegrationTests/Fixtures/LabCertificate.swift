@@ -1,6 +1,6 @@
 import Foundation
 
-/// A certificate for the laboratory's names and the authority that signed it, made anew for each run.
+/// A certificate for the fixture's names and the authority that signed it, made anew for each run.
 struct LabCertificate: Sendable {
   /// The authority's certificate: what a client has to trust.
   let caFile: String
@@ -16,10 +16,10 @@ struct LabCertificate: Sendable {
   private static let making = Task { try await make() }
 
   private static func make() async throws -> LabCertificate {
-    let folder = try Laboratory.newFolder("pki").path
+    let folder = try ServerFixture.newFolder("pki").path
     func openssl(_ arguments: String...) async throws {
-      guard try await Laboratory.run("openssl", arguments).status == 0 else {
-        throw Laboratory.Failure("openssl \(arguments.joined(separator: " ")) failed")
+      guard try await ServerFixture.run("openssl", arguments).status == 0 else {
+        throw ServerFixture.Failure("openssl \(arguments.joined(separator: " ")) failed")
       }
     }
     func newKey(_ file: String) async throws {

@@ -6,7 +6,7 @@ struct NginxRecorder: RealServer {
 
   /// The programs and modules that tests with it need and this machine lacks.
   static let missing =
-    ["nginx", "openssl"].filter { Laboratory.path(of: $0) == nil }
+    ["nginx", "openssl"].filter { ServerFixture.path(of: $0) == nil }
     + (NginxJSON.scriptModule == nil ? ["ngx_http_js_module.so"] : [])
 
   /// A request as it came.
@@ -23,9 +23,9 @@ struct NginxRecorder: RealServer {
   let caFile: String
 
   init() async throws {
-    guard let module = NginxJSON.scriptModule else { throw Laboratory.Failure("nginx has no script module") }
+    guard let module = NginxJSON.scriptModule else { throw ServerFixture.Failure("nginx has no script module") }
     let certificate = try await LabCertificate.shared
-    let folder = try Laboratory.newFolder(Self.name)
+    let folder = try ServerFixture.newFolder(Self.name)
     port = try LoopbackPort.free()
     httpPort = try LoopbackPort.free()
     caFile = certificate.caFile
@@ -67,7 +67,7 @@ struct NginxRecorder: RealServer {
     let file = folder.appending(path: "nginx.conf")
     try configuration.write(to: file, atomically: false, encoding: .utf8)
     process = ServerProcess(
-      program: try Laboratory.server("nginx", copiedTo: folder),
+      program: try ServerFixture.server("nginx", copiedTo: folder),
       arguments: ["-p", folder.path, "-e", "stderr", "-c", file.path], folder: folder, ports: [port, httpPort])
   }
 }

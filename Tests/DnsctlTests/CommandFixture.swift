@@ -5,8 +5,8 @@ import HTTPTypes
 @testable import DirectDNS
 @testable import dnsctl
 
-/// A world without a network, a terminal or a clock that moves.
-struct World: Sendable {
+/// A fixture without a network, a terminal or a clock that moves.
+struct CommandFixture: Sendable {
   var zone: [String: Zone.Entry] = [:]
   var systemZone: [String: Zone.Entry] = [:]
   var environment: [String: String] = [:]

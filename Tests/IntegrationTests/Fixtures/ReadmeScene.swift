@@ -18,11 +18,11 @@ final class ReadmePlay {
   private(set) var stage: Stage?
 
   init() async throws {
-    folder = try Laboratory.newFolder("readme")
+    folder = try ServerFixture.newFolder("readme")
     let programs = folder.appending(path: "bin")
     try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
     for (name, program) in [
-      ("dnsctl", Program.url), ("Demo", Laboratory.product("Demo")), ("Pipeline", Laboratory.product("Pipeline")),
+      ("dnsctl", Program.url), ("Demo", ServerFixture.product("Demo")), ("Pipeline", ServerFixture.product("Pipeline")),
     ] {
       try FileManager.default.createSymbolicLink(at: programs.appending(path: name), withDestinationURL: program)
     }
@@ -66,7 +66,7 @@ final class ReadmePlay {
     process.standardError = FileHandle.nullDevice
     let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
     process.terminationHandler = { _ in continuation.yield() }
-    try Laboratory.launch(process)
+    try ServerFixture.launch(process)
     _ = await ended.first { true }
     // The README's reader is called Ada.
     return try String(contentsOf: output, encoding: .utf8).replacing(folder.path, with: "/home/ada")

@@ -12,7 +12,7 @@ struct Bind: DoHServer {
 
   init() async throws {
     let certificate = try await LabCertificate.shared
-    let folder = try Laboratory.newFolder(Self.name)
+    let folder = try ServerFixture.newFolder(Self.name)
     port = try LoopbackPort.free()
     dnsPort = try LoopbackPort.free()
     caFile = certificate.caFile
@@ -42,7 +42,7 @@ struct Bind: DoHServer {
     let file = folder.appending(path: "named.conf")
     try configuration.write(to: file, atomically: false, encoding: .utf8)
     process = ServerProcess(
-      program: try Laboratory.server("named", copiedTo: folder),
+      program: try ServerFixture.server("named", copiedTo: folder),
       arguments: ["-g", "-n", "1", "-U", "1", "-c", file.path], folder: folder, ports: [port, dnsPort])
   }
 }

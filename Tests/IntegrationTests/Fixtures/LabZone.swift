@@ -1,4 +1,4 @@
-/// The zone `lab.test`, as every server of the laboratory serves it.
+/// The zone `lab.test`, as every server of the fixture serves it.
 struct LabZone: Sendable {
   struct Record: Sendable {
     /// Below `lab.test`.

@@ -13,7 +13,7 @@ struct ApacheSite: WebServer {
   static let name = "apache"
 
   /// The program's name, which is Debian's or everybody else's.
-  static let program = ["apache2", "httpd"].first { Laboratory.path(of: $0) != nil }
+  static let program = ["apache2", "httpd"].first { ServerFixture.path(of: $0) != nil }
 
   /// Where the modules lie, if they are installed.
   static let modules = [
@@ -30,9 +30,9 @@ struct ApacheSite: WebServer {
 
   init() async throws {
     guard let program = Self.program, let modules = Self.modules else {
-      throw Laboratory.Failure("apache2 is not installed")
+      throw ServerFixture.Failure("apache2 is not installed")
     }
-    let folder = try Laboratory.newFolder("apache-site")
+    let folder = try ServerFixture.newFolder("apache-site")
     let site = try LabSite(in: folder)
     (port, httpPort) = (try LoopbackPort.free(), try LoopbackPort.free())
     caFile = site.caFile
@@ -93,7 +93,7 @@ struct ApacheSite: WebServer {
     try configuration.write(to: file, atomically: false, encoding: .utf8)
     // One process, in the foreground: a signal then meets the one that serves.
     process = ServerProcess(
-      program: try Laboratory.server(program, copiedTo: folder), arguments: ["-X", "-f", file.path], folder: folder,
+      program: try ServerFixture.server(program, copiedTo: folder), arguments: ["-X", "-f", file.path], folder: folder,
       ports: [port, httpPort])
   }
 

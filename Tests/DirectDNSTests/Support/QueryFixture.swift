@@ -2,7 +2,7 @@
 @testable import DirectDNSTesting
 
 /// The servers' machine with a scripted transport around it, and no cache before it.
-final class QueryLaboratory: QueryRecipient {
+final class QueryFixture: QueryRecipient {
   private let runner: MachineRunner<QueryMachine>
   private let sender: QuerySender
   private let transport: ScriptedTransport

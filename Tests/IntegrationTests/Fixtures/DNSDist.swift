@@ -12,7 +12,7 @@ struct DNSDist: DoHServer {
 
   init() async throws {
     let certificate = try await LabCertificate.shared
-    let folder = try Laboratory.newFolder(Self.name)
+    let folder = try ServerFixture.newFolder(Self.name)
     backend = try await Unbound()
     port = try LoopbackPort.free()
     let dnsPort = try LoopbackPort.free()
@@ -32,7 +32,7 @@ struct DNSDist: DoHServer {
     let file = folder.appending(path: "dnsdist.conf")
     try configuration.write(to: file, atomically: false, encoding: .utf8)
     process = ServerProcess(
-      program: try Laboratory.server("dnsdist", copiedTo: folder),
+      program: try ServerFixture.server("dnsdist", copiedTo: folder),
       arguments: ["--supervised", "--disable-syslog", "-C", file.path], folder: folder, ports: [port])
   }
 

@@ -26,7 +26,7 @@ enum LoopbackPort {
       guard let port = bound(stream, port: 0), bound(datagram, port: port) == port else { continue }
       if given.withLock({ $0.insert(port).inserted }) { return port }
     }
-    throw Laboratory.Failure("no free port on 127.0.0.1")
+    throw ServerFixture.Failure("no free port on 127.0.0.1")
   }
 
   /// Whether a TCP connection to the port is accepted right now.
@@ -44,7 +44,7 @@ enum LoopbackPort {
       let descriptor = socket(AF_INET, stream, 0)
       self.descriptor = descriptor
       guard unsafe (withAddress(port: port) { unsafe connect(descriptor, $0, $1) }) == 0 else {
-        throw Laboratory.Failure("nobody accepts at \(port)")
+        throw ServerFixture.Failure("nobody accepts at \(port)")
       }
     }
 

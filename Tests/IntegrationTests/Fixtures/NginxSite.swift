@@ -17,7 +17,7 @@ struct NginxSite: WebServer {
   let uploads: URL
 
   init() async throws {
-    let folder = try Laboratory.newFolder("nginx-site")
+    let folder = try ServerFixture.newFolder("nginx-site")
     let site = try LabSite(in: folder)
     (port, httpPort) = (try LoopbackPort.free(), try LoopbackPort.free())
     caFile = site.caFile
@@ -75,7 +75,7 @@ struct NginxSite: WebServer {
     let file = folder.appending(path: "nginx.conf")
     try configuration.write(to: file, atomically: false, encoding: .utf8)
     process = ServerProcess(
-      program: try Laboratory.server("nginx", copiedTo: folder),
+      program: try ServerFixture.server("nginx", copiedTo: folder),
       arguments: ["-p", folder.path, "-e", "stderr", "-c", file.path], folder: folder, ports: [port, httpPort])
   }
 }

@@ -4,31 +4,33 @@ import Foundation
 @testable import DirectDNS
 @testable import dnsctl
 
-/// A world with one web server at loopback behind every name of `example`, and a folder of its own.
-struct FetchWorld: Sendable {
+/// A fixture with one web server at loopback behind every name of `example`, and a folder of its own.
+struct FetchFixture: Sendable {
   let origin: FakeOrigin
   let folder: String
 
   /// Starts the server, and stops it behind the test.
   static func with(
     _ configuration: FakeOriginConfiguration = .init(), handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
-    _ test: (FetchWorld) async throws -> Void
+    _ test: (FetchFixture) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dnsctl-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let origin = try await FakeOrigin.start(configuration: configuration, handler: handler)
-    try await test(FetchWorld(origin: origin, folder: folder))
+    try await test(FetchFixture(origin: origin, folder: folder))
     await origin.stop()
   }
 
   /// Runs `dnsctl fetch` as a shell would.
-  func fetch(_ arguments: [String], input: [String] = [], in changed: World? = nil) async -> World.Outcome {
-    var world = changed ?? World()
-    for name in ["shop.example", "other.example"] { world.zone[name] = .addresses(["127.0.0.1"]) }
-    world.zone["gone.example"] = .missing
-    if !input.isEmpty { world.input = ScriptedInput(input) }
-    return await world.run(
+  func fetch(_ arguments: [String], input: [String] = [], in changed: CommandFixture? = nil) async
+    -> CommandFixture.Outcome
+  {
+    var fixture = changed ?? CommandFixture()
+    for name in ["shop.example", "other.example"] { fixture.zone[name] = .addresses(["127.0.0.1"]) }
+    fixture.zone["gone.example"] = .missing
+    if !input.isEmpty { fixture.input = ScriptedInput(input) }
+    return await fixture.run(
       ["fetch", "--provider", "google", "--no-system", "--allow", "127.0.0.0/8"] + arguments)
   }
 

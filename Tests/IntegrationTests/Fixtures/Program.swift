@@ -15,16 +15,16 @@ struct Program {
   }
 
   static let url: URL =
-    ProcessInfo.processInfo.environment["DIRECTDNS_DNSCTL"].map { URL(filePath: $0) } ?? Laboratory.product("dnsctl")
+    ProcessInfo.processInfo.environment["DIRECTDNS_DNSCTL"].map { URL(filePath: $0) } ?? ServerFixture.product("dnsctl")
 
   /// Where it runs, and its home.
   let folder: URL
 
-  init() throws { folder = try Laboratory.newFolder("program") }
+  init() throws { folder = try ServerFixture.newFolder("program") }
 
   /// Runs it to its end, with nothing of the user's environment that would change what it does.
   func run(_ arguments: [String], input: String = "") async throws -> Outcome {
-    let run = try Laboratory.newFolder("run")
+    let run = try ServerFixture.newFolder("run")
     let (standardInput, output, errors) = (
       run.appending(path: "in"), run.appending(path: "out"), run.appending(path: "errors")
     )
@@ -45,7 +45,7 @@ struct Program {
       continuation.yield(process.terminationReason == .uncaughtSignal ? -status : status)
       continuation.finish()
     }
-    try Laboratory.launch(process)
+    try ServerFixture.launch(process)
     let status = await ended.first { _ in true } ?? -1
     return Outcome(
       status: status, output: try String(contentsOf: output, encoding: .utf8),

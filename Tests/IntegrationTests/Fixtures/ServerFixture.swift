@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// The ground the real servers stand on: a folder of their own, a certificate, and free ports.
-enum Laboratory {
+enum ServerFixture {
   /// What went wrong with a server or a tool, in words.
   struct Failure: Error, CustomStringConvertible {
     var description: String

@@ -53,7 +53,7 @@ enum Curl {
         .replacing("=", with: "")
       return try parse(await fetch(server, ["\(server.dohURL)?dns=\(parameter)"], within: seconds))
     case .post:
-      let file = try Laboratory.newFolder("query").appending(path: "query")
+      let file = try ServerFixture.newFolder("query").appending(path: "query")
       try query.write(to: file)
       let options = [
         "-H", "content-type: application/dns-message", "--data-binary", "@\(file.path)", server.dohURL,
@@ -79,7 +79,7 @@ enum Curl {
       server.caFile,
       "--resolve", "\(server.host):\(server.port):127.0.0.1",
     ]
-    let (status, output) = try await Laboratory.run("curl", common + options)
+    let (status, output) = try await ServerFixture.run("curl", common + options)
     guard status == 0 else { throw Failure(status: status) }
     return output
   }
@@ -106,7 +106,7 @@ enum Curl {
       }
       return at + 1
     }
-    guard bytes.count > 12 else { throw Laboratory.Failure("a reply of \(bytes.count) bytes") }
+    guard bytes.count > 12 else { throw ServerFixture.Failure("a reply of \(bytes.count) bytes") }
     var at = end(ofNameAt: 12) + 4
     var addresses: [String] = []
     for _ in 0..<word(6) {

@@ -36,7 +36,7 @@ actor ServerProcess {
     process.standardError = output
     let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
     process.terminationHandler = { _ in continuation.finish() }
-    try Laboratory.launch(process)
+    try ServerFixture.launch(process)
     running = (process, ended)
     try await Lifeline.shared.watch(process.processIdentifier)
     try await becomeReady(process)
@@ -48,7 +48,7 @@ actor ServerProcess {
     // One that does not listen is ended all the same: a test must not hang on it.
     let impatience = Task { [running] in
       try await Task.sleep(for: .seconds(5))
-      if let running { Laboratory.send(SIGKILL, to: running.process) }
+      if let running { ServerFixture.send(SIGKILL, to: running.process) }
     }
     try await end(by: SIGTERM)
     impatience.cancel()
@@ -86,7 +86,7 @@ actor ServerProcess {
   }
 
   private func signal(_ number: Int32) {
-    if let running { Laboratory.send(number, to: running.process) }
+    if let running { ServerFixture.send(number, to: running.process) }
   }
 
   private func end(by number: Int32) async throws {
@@ -104,7 +104,7 @@ actor ServerProcess {
       guard process.isRunning, ContinuousClock.now < deadline else {
         let log = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
         try await kill()
-        throw Laboratory.Failure("\(program) did not become ready: \(log.suffix(2000))")
+        throw ServerFixture.Failure("\(program) did not become ready: \(log.suffix(2000))")
       }
       try await Task.sleep(for: .milliseconds(5))
     }

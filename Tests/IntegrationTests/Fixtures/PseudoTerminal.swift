@@ -25,7 +25,7 @@
       let (descriptor, name) = try Self.open()
       main = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       let other = unsafe Glibc.open(name, O_RDWR | O_NOCTTY)
-      guard other >= 0 else { throw Laboratory.Failure("there is no \(name)") }
+      guard other >= 0 else { throw ServerFixture.Failure("there is no \(name)") }
       side = FileHandle(fileDescriptor: other, closeOnDealloc: true)
       process.executableURL = Program.url
       process.arguments = arguments
@@ -35,7 +35,7 @@
       Thread.detachNewThread { [main, written] in
         while case let data = main.availableData, !data.isEmpty { written.append(data) }
       }
-      try Laboratory.launch(process)
+      try ServerFixture.launch(process)
     }
 
     /// Both ends: `posix_openpt` and its like are not in the module, and are these calls (ioctl_tty(2)).
@@ -45,11 +45,11 @@
       var (isLocked, place): (Int32, Int32) = (0, 0)
       guard descriptor >= 0, unsafe ioctl(descriptor, lock, &isLocked) == 0,
         unsafe ioctl(descriptor, number, &place) == 0
-      else { throw Laboratory.Failure("there is no pseudo terminal") }
+      else { throw ServerFixture.Failure("there is no pseudo terminal") }
       return (descriptor, "/dev/pts/\(place)")
     }
 
-    deinit { Laboratory.send(SIGKILL, to: process) }
+    deinit { ServerFixture.send(SIGKILL, to: process) }
 
     func type(_ text: String) throws { try main.write(contentsOf: Data(text.utf8)) }
 
@@ -66,7 +66,7 @@
         if isTrue(written.text) { return }
         try await Task.sleep(for: .milliseconds(5))
       }
-      throw Laboratory.Failure("it did not come to \(what):\n\(written.text)")
+      throw ServerFixture.Failure("it did not come to \(what):\n\(written.text)")
     }
 
     func waitFor(text: String) async throws { try await waitFor("\"\(text)\"") { $0.contains(text) } }

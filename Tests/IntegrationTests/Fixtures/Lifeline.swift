@@ -47,12 +47,12 @@ actor Lifeline {
     _ = fcntl(new.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     let shell = Process()
     shell.executableURL = URL(filePath: "/bin/sh")
-    shell.arguments = ["-c", Self.script, "lifeline", Laboratory.folder.path]
+    shell.arguments = ["-c", Self.script, "lifeline", ServerFixture.folder.path]
     shell.standardInput = new
     // Whoever waits for the end of the run's output must not wait for the shell.
     shell.standardOutput = FileHandle.nullDevice
     shell.standardError = FileHandle.nullDevice
-    try Laboratory.launch(shell)
+    try ServerFixture.launch(shell)
     pipe = new.fileHandleForWriting
     return new.fileHandleForWriting
   }

@@ -28,9 +28,9 @@ struct NginxJSON: RealServer {
   .first { FileManager.default.fileExists(atPath: $0) }
 
   init() async throws {
-    guard let module = Self.scriptModule else { throw Laboratory.Failure("nginx has no script module") }
+    guard let module = Self.scriptModule else { throw ServerFixture.Failure("nginx has no script module") }
     let certificate = try await LabCertificate.shared
-    let folder = try Laboratory.newFolder(Self.name)
+    let folder = try ServerFixture.newFolder(Self.name)
     port = try LoopbackPort.free()
     httpPort = try LoopbackPort.free()
     caFile = certificate.caFile
@@ -65,7 +65,7 @@ struct NginxJSON: RealServer {
     let file = folder.appending(path: "nginx.conf")
     try configuration.write(to: file, atomically: false, encoding: .utf8)
     process = ServerProcess(
-      program: try Laboratory.server("nginx", copiedTo: folder),
+      program: try ServerFixture.server("nginx", copiedTo: folder),
       arguments: ["-p", folder.path, "-e", "stderr", "-c", file.path], folder: folder,
       ports: [port, httpPort])
   }

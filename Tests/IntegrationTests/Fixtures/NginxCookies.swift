@@ -8,7 +8,7 @@ struct NginxCookies: RealServer {
   static let name = "nginx-cookies"
 
   /// The programs that tests with it need and this machine lacks.
-  static let missing = ["nginx", "openssl", "curl", "wget"].filter { Laboratory.path(of: $0) == nil }
+  static let missing = ["nginx", "openssl", "curl", "wget"].filter { ServerFixture.path(of: $0) == nil }
 
   let process: ServerProcess
   let port: UInt16
@@ -18,7 +18,7 @@ struct NginxCookies: RealServer {
 
   init() async throws {
     let certificate = try await LabCertificate.shared
-    let folder = try Laboratory.newFolder(Self.name)
+    let folder = try ServerFixture.newFolder(Self.name)
     port = try LoopbackPort.free()
     httpPort = try LoopbackPort.free()
     caFile = certificate.caFile
@@ -56,7 +56,7 @@ struct NginxCookies: RealServer {
     let file = folder.appending(path: "nginx.conf")
     try configuration.write(to: file, atomically: false, encoding: .utf8)
     process = ServerProcess(
-      program: try Laboratory.server("nginx", copiedTo: folder),
+      program: try ServerFixture.server("nginx", copiedTo: folder),
       arguments: ["-p", folder.path, "-e", "stderr", "-c", file.path], folder: folder, ports: [port, httpPort])
   }
 }

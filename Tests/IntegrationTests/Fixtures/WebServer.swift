@@ -22,7 +22,7 @@ extension WebServer {
       let lines = text.split(separator: "\n").compactMap { AccessLogLine($0) }
       if lines.count >= count { return lines }
       guard ContinuousClock.now < deadline else {
-        throw Laboratory.Failure("\(Self.name) has written down \(lines.count) of \(count) requests:\n\(text)")
+        throw ServerFixture.Failure("\(Self.name) has written down \(lines.count) of \(count) requests:\n\(text)")
       }
       try await Task.sleep(for: .milliseconds(2))
     }
@@ -79,7 +79,7 @@ enum WebKind: String, CaseIterable, Sendable {
 
   /// The programs that tests with them need and this machine lacks.
   static let missing: [String] = {
-    var missing = ["nginx", "curl"].filter { Laboratory.path(of: $0) == nil }
+    var missing = ["nginx", "curl"].filter { ServerFixture.path(of: $0) == nil }
     if ApacheSite.program == nil || ApacheSite.modules == nil { missing.append("apache2") }
     return missing
   }()

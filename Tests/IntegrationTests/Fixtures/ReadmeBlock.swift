@@ -70,7 +70,7 @@ struct ReadmeBlock {
     case (nil, _): return .run
     case ("of", 2) where !parts[1].isEmpty: return .excerpt(of: parts[1])
     case ("not-run", 2) where !parts[1].isEmpty: return .notRun(parts[1])
-    default: throw Laboratory.Failure("README.md:\(line): a console block is run, of: PROGRAM or not-run: REASON")
+    default: throw ServerFixture.Failure("README.md:\(line): a console block is run, of: PROGRAM or not-run: REASON")
     }
   }
 

@@ -6,11 +6,11 @@ final class Member {
   private let output = Pipe()
 
   init(_ arguments: String...) throws {
-    process.executableURL = Laboratory.product("StoreMember")
+    process.executableURL = ServerFixture.product("StoreMember")
     process.arguments = arguments
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
-    try Laboratory.launch(process)
+    try ServerFixture.launch(process)
   }
 
   /// Waits for its first line.
@@ -20,9 +20,9 @@ final class Member {
   }
 
   func kill() {
-    Laboratory.send(SIGKILL, to: process)
+    ServerFixture.send(SIGKILL, to: process)
     process.waitUntilExit()
   }
 
-  deinit { Laboratory.send(SIGKILL, to: process) }
+  deinit { ServerFixture.send(SIGKILL, to: process) }
 }

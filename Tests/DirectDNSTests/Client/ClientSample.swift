@@ -1,0 +1,31 @@
+import DirectDNSTesting
+import HTTPTypes
+
+@testable import DirectDNS
+
+/// A client whose names are pinned, and which may go to this machine.
+enum ClientSample {
+  static func client(
+    names: [String: [String]] = ["shop.test": ["127.0.0.1"]], policy: AddressPolicy = .any,
+    _ change: (inout DirectClientConfiguration) -> Void = { _ in }
+  ) throws -> DirectClient {
+    var resolving = ResolverConfiguration()
+    for (name, addresses) in names {
+      resolving.localZones.pins[try HostName(name)] = addresses.compactMap { IPAddress($0) }
+    }
+    var configuration = DirectClientConfiguration()
+    configuration.policy = policy
+    change(&configuration)
+    return try DirectClient(configuration, resolver: Resolver(resolving))
+  }
+
+  static func get(_ url: String, _ fields: HTTPFields = [:]) throws -> HTTPRequest {
+    HTTPRequest(method: .get, url: try WebURL(url), headerFields: fields)
+  }
+}
+
+extension ResponseBody {
+  func text() async throws(DirectDNSError) -> String {
+    String(decoding: try await collect(upTo: 1 << 24), as: UTF8.self)
+  }
+}
