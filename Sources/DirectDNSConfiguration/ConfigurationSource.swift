@@ -11,7 +11,7 @@ protocol ConfigurationSource: Sendable {
   /// What the source is called, for errors and logs.
   var name: String { get }
 
-  /// What tells one state of it from the next; nothing if there is nothing.
+  /// What tells one state of it from the next; nil if there is nothing.
   func stamp() -> FileStamp?
 
   /// The bytes as they are now.

@@ -6,7 +6,7 @@ public struct DirectSettings: Sendable {
   public var resolver: ResolverConfiguration
   /// What each lookup wants.
   public var lookup: LookupOptions
-  /// The system's DNS servers as c-ares reads them, for ``SystemDNS``; nothing means resolv.conf's.
+  /// The system's DNS servers as c-ares reads them, for ``SystemDNS``; nil means resolv.conf's.
   public var systemServers: String?
   /// Which addresses may be connected to.
   public var addressPolicy: AddressPolicy
@@ -14,7 +14,7 @@ public struct DirectSettings: Sendable {
   public var direct: DirectSwitch
   /// The providers as they were asked for, with their credentials.
   let entries: [ProviderEntry]
-  /// Where answers are remembered; nothing if nobody said so, which means memory.
+  /// Where answers are remembered; nil if nobody said so, which means memory.
   ///
   /// The resolver's own ``/DirectDNS/ResolverConfiguration/store`` is for the caller to set: opening one takes SQLite or
   /// Redis, which not everybody links.

@@ -52,7 +52,7 @@ package enum PolicyRule: Sendable, Hashable {
     }
   }
 
-  /// A network or an address; nothing for any other text.
+  /// A network or an address; nil for any other text.
   private static func network(_ text: String) throws(ConfigurationFault) -> IPNetwork? {
     guard let network = IPNetwork(text) else { return IPAddress.written(text).map { IPNetwork($0) } }
     // 10.1.2.3/8 could mean the host or the network, and the one is 16 million times the other.

@@ -16,7 +16,7 @@ struct ProviderEntry: Sendable, Hashable {
   var origin: String
   /// A preset's name or a URL.
   var text: String
-  /// What it is called in answers; nothing means the preset's name or the URL's host.
+  /// What it is called in answers; nil means the preset's name or the URL's host.
   var name: String?
   /// Nothing means the preset's own addresses.
   var bootstrap: [IPAddress]?

@@ -6,7 +6,7 @@ public import DirectDNS
 public enum StorePlace: Sendable, Hashable {
   /// Nowhere.
   case memory
-  /// A SQLite file; nothing means the one in the user's cache folder.
+  /// A SQLite file; nil means the one in the user's cache folder.
   case file(String?)
   /// A Redis or Valkey server, by a URL that may hold a password.
   case server(Secret)

@@ -28,14 +28,14 @@ struct SyntaxCheck {
     }
   }
 
-  /// The first key that repeats another one of its object, however either is written; nothing if none does.
+  /// The first key that repeats another one of its object, however either is written; nil if none does.
   static func repeatedKey(in bytes: [UInt8]) -> Repetition? {
     var check = SyntaxCheck(bytes)
     try? check.value(depth: 0)
     return check.repetition
   }
 
-  /// The line and column, from 1, of the first byte that cannot stand where it stands; nothing if all of them can.
+  /// The line and column, from 1, of the first byte that cannot stand where it stands; nil if all of them can.
   static func firstFault(in bytes: [UInt8]) -> (line: Int, column: Int)? {
     var check = SyntaxCheck(bytes)
     do {

@@ -19,7 +19,7 @@ extension Redirect {
   ///   - request: the request that it answers, as it was before it was rewritten and before a jar added cookies.
   ///   - hops: how many redirects were followed before this one.
   ///   - configuration: the rules.
-  /// - Returns: the next request; nothing when the response is what the caller gets.
+  /// - Returns: the next request; nil when the response is what the caller gets.
   /// - Throws: `tooManyRedirects`, `redirectRefused`, `bodyNotReplayable` for a stream that is needed again.
   public static func next(
     after response: HTTPURLResponse, to request: URLRequest, hops: Int,

@@ -74,7 +74,7 @@ public final class MetricsEndpoint: Service {
 
   deinit { stop() }
 
-  /// Where the metrics are, such as `http://127.0.0.1:9464/metrics`; nothing while it does not listen.
+  /// Where the metrics are, such as `http://127.0.0.1:9464/metrics`; nil while it does not listen.
   public var url: String? {
     let address = configuration.address
     return running.withLock { $0?.port }.map { port in

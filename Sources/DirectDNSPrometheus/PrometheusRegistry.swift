@@ -62,7 +62,7 @@ public final class PrometheusRegistry: MetricsFactory {
 
   // MARK: Making
 
-  /// The series of that name and those labels, made at its first use; nothing if it may not be.
+  /// The series of that name and those labels, made at its first use; nil if it may not be.
   private func series<Series: MetricSeries>(
     _ label: String, _ dimensions: [(String, String)], _ kind: Kind, _ make: (SeriesID) -> Series
   ) -> Series? {

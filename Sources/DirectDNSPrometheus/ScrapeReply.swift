@@ -17,7 +17,7 @@ struct ScrapeReply: Sendable, Hashable {
   ///   - bytes: from the connection's beginning.
   ///   - allowsAnyHost: whether a `Host` that is no address and not `localhost` is served. A page in a browser can make
   ///     a name of its own lead to a loopback address (DNS rebinding), and would read the metrics.
-  /// - Returns: the reply; nothing while the head is incomplete.
+  /// - Returns: the reply; nil while the head is incomplete.
   static func to(_ bytes: [UInt8], allowsAnyHost: Bool) -> ScrapeReply? {
     guard let end = headEnd(bytes) else {
       guard bytes.count <= headLimit else { return refusal(431, "The request's head is larger than 8 KiB.") }
@@ -96,7 +96,7 @@ private struct ScrapeRequest {
   let minor: Int
   var hosts: [String] = []
 
-  /// Reads a whole head; nothing if it is not one.
+  /// Reads a whole head; nil if it is not one.
   init?(_ head: String) {
     var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
     guard let start = lines.popFirst() else { return nil }

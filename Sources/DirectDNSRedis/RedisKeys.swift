@@ -10,7 +10,7 @@ struct RedisKeys: Sendable, Hashable {
 
   func lease(_ question: AddressQuestion) -> String { "\(prefix)lease:\(question.type):\(question.host)" }
 
-  /// The question whose answer has that key; nothing for a key that no question has.
+  /// The question whose answer has that key; nil for a key that no question has.
   func question(_ key: String) -> AddressQuestion? {
     guard key.hasPrefix(answers) else { return nil }
     let parts = key.dropFirst(answers.count).split(separator: ":", maxSplits: 1)

@@ -12,9 +12,9 @@ public struct RedisStoreConfiguration: Sendable, Hashable {
 
   /// Where the server listens.
   public var server: Server
-  /// The user to log in as; nothing means the default one.
+  /// The user to log in as; nil means the default one.
   public var user: String?
-  /// The password; nothing means that none is asked for.
+  /// The password; nil means that none is asked for.
   public var password: Secret?
   /// The number of the database.
   ///

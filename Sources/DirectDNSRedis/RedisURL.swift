@@ -67,7 +67,7 @@ extension RedisStoreConfiguration {
 }
 
 extension Substring {
-  /// With percent escapes undone; nothing if there is a broken one.
+  /// With percent escapes undone; nil if there is a broken one.
   fileprivate var unescaped: String? {
     var bytes: [UInt8] = []
     var rest = utf8

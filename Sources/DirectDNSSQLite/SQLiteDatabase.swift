@@ -110,7 +110,7 @@ internal import DirectDNS
 
     static let beginning = Place(columns: [.text(""), .integer(0)])
 
-    /// The question that finds the row; nothing if none does.
+    /// The question that finds the row; nil if none does.
     fileprivate var question: AddressQuestion? {
       guard case .bytes(let bytes, isText: true) = columns[0], let text = String(validating: bytes, as: UTF8.self),
         let host = try? HostName(text), host.text == text

@@ -6,7 +6,7 @@ struct SQLiteFile: Sendable, Hashable {
   private let device: UInt64
   private let number: UInt64
 
-  /// The file that a path leads to just now; nothing if there is none.
+  /// The file that a path leads to just now; nil if there is none.
   init?(at path: String) {
     let found = unsafe directdns_file(path)
     guard found.exists != 0 else { return nil }
@@ -38,7 +38,7 @@ struct SQLiteFile: Sendable, Hashable {
 
   /// Keeps a damaged file beside the new one, for whoever wants to know, and never in place of an older one.
   ///
-  /// - Returns: where it is now; nothing if the path leads to another file by now: another process was faster.
+  /// - Returns: where it is now; nil if the path leads to another file by now: another process was faster.
   /// - Throws: `damaged` if it cannot be done, or there are too many such files already.
   func setAside() throws(SQLiteError) -> String? {
     guard let real = unsafe directdns_real_path(path) else { return nil }

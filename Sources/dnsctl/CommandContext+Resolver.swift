@@ -43,7 +43,7 @@ extension CommandContext {
   ///
   /// - Parameters:
   ///   - settings: what the resolver is made of.
-  ///   - store: where answers are remembered; nothing for nowhere.
+  ///   - store: where answers are remembered; nil for nowhere.
   ///   - judge: what is made of answers that could not be stored.
   ///   - body: what the resolver is needed for.
   /// - Returns: what `body` returns.

@@ -24,7 +24,7 @@ extension CommandContext {
   ///   - path: the configuration file that was asked for.
   ///   - overrides: what the options say.
   ///   - observer: is told of each further reading.
-  /// - Returns: the file, which is read when it runs; nothing if there is none.
+  /// - Returns: the file, which is read when it runs; nil if there is none.
   /// - Throws: what is wrong, and where.
   func liveConfiguration(
     file path: String?, _ overrides: SettingsOverrides,
@@ -66,7 +66,7 @@ extension CommandContext {
     return (path, bytes)
   }
 
-  /// The configuration file that counts; nothing if there is none.
+  /// The configuration file that counts; nil if there is none.
   func configurationPath(_ option: String?) -> String? {
     if let asked = option ?? environment[EnvironmentSettings.prefix + "CONFIG"] { return asked }
     guard let path = defaultConfigurationPath, (try? readFile(path)) != nil else { return nil }

@@ -33,12 +33,12 @@ struct CommandContext: Sendable {
   var takeKeys: @Sendable (Bool) -> Void
   /// Lets some time pass, between tries.
   var pause: @Sendable (Duration) async -> Void
-  /// A file's bytes; nothing if there is no such file.
+  /// A file's bytes; nil if there is no such file.
   var readFile: @Sendable (String) throws(StreamError) -> [UInt8]?
   var makeResolver: ResolverFactory
   /// Has everything that is made from now on tell its metrics to a factory.
   var collectMetrics: @Sendable (any MetricsFactory) -> Void
-  /// Waits until the process is interrupted or terminated, and says what to end with; nothing if it is not waited for
+  /// Waits until the process is interrupted or terminated, and says what to end with; nil if it is not waited for
   /// any more.
   var interruption: @Sendable () async -> ExitStatus?
   /// Has a hang-up end the process no more.
@@ -47,7 +47,7 @@ struct CommandContext: Sendable {
   var packages: @Sendable () -> SystemPackages
   var hasRoute: @Sendable (IPAddress.Family) -> Bool
   var systemSource: @Sendable (_ servers: String?) -> any SystemSource
-  /// The store that a setting stands for; nothing where answers are not remembered.
+  /// The store that a setting stands for; nil where answers are not remembered.
   var openStore: @Sendable (StoreSetting) throws(SettingsError) -> (any AnswerStore)?
 
   /// The process's own world.

@@ -27,7 +27,7 @@ struct MetricsOptions: ParsableArguments {
   /// To be called before a resolver is made: each looks once whether anybody collects.
   ///
   /// - Parameter context: where it is said.
-  /// - Returns: the endpoint, which the caller stops; nothing if it was not asked for.
+  /// - Returns: the endpoint, which the caller stops; nil if it was not asked for.
   /// - Throws: that it cannot listen there.
   func start(in context: CommandContext) throws(SettingsError) -> MetricsEndpoint? {
     guard let place else {

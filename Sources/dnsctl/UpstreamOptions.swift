@@ -84,7 +84,7 @@ extension UpstreamOptions {
   ///   - context: where the file, the clock and the environment are.
   ///   - tell: is told what changed, and why a file changed nothing.
   ///   - changed: is called with what holds after each change.
-  /// - Returns: what is cancelled at the end; nothing where there is no file, or one that can be read once, such as a pipe.
+  /// - Returns: what is cancelled at the end; nil where there is no file, or one that can be read once, such as a pipe.
   /// - Throws: what is wrong with the file, or with the options over it.
   func follow(
     _ resolver: Resolver, in context: CommandContext, tell: @escaping @Sendable (String) -> Void,

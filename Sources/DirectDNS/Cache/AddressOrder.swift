@@ -7,7 +7,7 @@ struct AddressOrder: Sendable, Hashable {
   let addresses: [IPAddress]
   /// How many of the first are equally good.
   let equals: Int
-  /// When the order changes by itself, since an address is forgiven; nothing if it stays.
+  /// When the order changes by itself, since an address is forgiven; nil if it stays.
   let changesAt: ResolverInstant?
 
   /// The order of addresses of which nothing is known.

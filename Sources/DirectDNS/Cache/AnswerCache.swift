@@ -89,7 +89,7 @@ final class AnswerCache: Sendable {
     return addresses
   }
 
-  /// A record anew, after its addresses were put in order; nothing if it was written just now.
+  /// A record anew, after its addresses were put in order; nil if it was written just now.
   @inline(never)
   func reordered(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> AnswerTable.Reading? {
     state.withLock { _ in
@@ -104,7 +104,7 @@ final class AnswerCache: Sendable {
     return table.read(name)
   }
 
-  /// Reads the last of a record, its canonical name where it has one; nothing if the record changed while it was read.
+  /// Reads the last of a record, its canonical name where it has one; nil if the record changed while it was read.
   @inline(__always)
   func finish(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> HostName?? {
     let hasAlias = reading.shape.canonical4 | reading.shape.canonical6 != 0
@@ -290,7 +290,7 @@ final class AnswerCache: Sendable {
     state.withLock { $0.failures.answered(by: server, at: now) }
   }
 
-  /// When a name may be asked for again because a server that failed it has answered since; nothing for all others.
+  /// When a name may be asked for again because a server that failed it has answered since; nil for all others.
   func releasedAt(_ name: HostName) -> ResolverInstant? {
     state.withLock { state in
       IPAddress.Family.allCases.compactMap { state.failures.releasedAt(AddressQuestion(name, $0)) }.min()

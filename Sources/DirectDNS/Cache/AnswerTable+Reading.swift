@@ -15,7 +15,7 @@ extension AnswerTable {
     let life6: CacheLife
   }
 
-  /// Reads a name's record; nothing if there is none, or if it is being written or moved just now.
+  /// Reads a name's record; nil if there is none, or if it is being written or moved just now.
   @inline(__always)
   func read(_ name: HostName) -> Reading? {
     unsafe name.text.utf8.withContiguousStorageIfAvailable { bytes in

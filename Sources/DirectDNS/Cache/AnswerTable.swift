@@ -228,7 +228,7 @@ internal import Synchronization
 
   // MARK: Reading under the caller's lock
 
-  /// The index place of a name, or nothing.
+  /// The index place of a name, or nil.
   func find(_ name: HostName) -> (position: UInt64, place: UInt32)? {
     unsafe name.text.utf8.withContiguousStorageIfAvailable { bytes in
       let key = unsafe NameBytes(bytes, isFolded: false)

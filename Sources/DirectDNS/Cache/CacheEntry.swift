@@ -7,7 +7,7 @@ struct CacheEntry: Sendable, Hashable {
 
   var isNegative: Bool { if case .negative = content { true } else { false } }
 
-  /// Makes the entry for an answer; nothing if the answer is not to be kept.
+  /// Makes the entry for an answer; nil if the answer is not to be kept.
   ///
   /// - Parameters:
   ///   - answer: what the provider said.

@@ -29,7 +29,7 @@ public struct CachePolicy: Sendable, Hashable {
   ///
   /// Default 300 s (RFC 2308 §5 allows three hours).
   public var maximumNegativeTTL: Duration
-  /// The lifetime of a negative answer whose reply has no SOA; nothing means that it is not kept (RFC 2308 §5).
+  /// The lifetime of a negative answer whose reply has no SOA; nil means that it is not kept (RFC 2308 §5).
   public var negativeTTLWithoutSOA: Duration?
   /// A failure is remembered so long at first, doubling with each further one (RFC 9520).
   ///
@@ -70,7 +70,7 @@ public struct CachePolicy: Sendable, Hashable {
     self.refreshesAhead = refreshesAhead
   }
 
-  /// The lifetime of an answer, counted from when it was asked for; nothing if it is not to be kept.
+  /// The lifetime of an answer, counted from when it was asked for; nil if it is not to be kept.
   func lifetime(of answer: Answer) -> Duration? {
     switch answer.content {
     case .addresses:

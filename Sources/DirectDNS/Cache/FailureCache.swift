@@ -152,7 +152,7 @@ struct FailureCache: Sendable {
     return released
   }
 
-  /// When a question whose wait a server's success has ended may be asked again; nothing for all others.
+  /// When a question whose wait a server's success has ended may be asked again; nil for all others.
   func releasedAt(_ question: AddressQuestion) -> ResolverInstant? {
     failures[question].flatMap { $0.isReleased ? $0.refreshAt : nil }
   }

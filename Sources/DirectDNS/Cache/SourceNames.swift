@@ -32,7 +32,7 @@
   @inline(__always)
   subscript(code: Int) -> Resolution.Source { unsafe names[code & (Self.limit - 1)] }
 
-  /// The code of a provider's name, a new one if it has none yet; nothing if there is none left.
+  /// The code of a provider's name, a new one if it has none yet; nil if there is none left.
   func code(ofProvider name: String) -> UInt16? {
     codes.withLock { codes in
       if let code = codes[name] { return code }

@@ -5,7 +5,7 @@ internal import HTTPTypes
 enum BodyLength {
   /// Checks `Content-Length` and `Transfer-Encoding` against the body.
   ///
-  /// - Returns: the body's length; the field's where the body does not know its own; nothing for one that is not known.
+  /// - Returns: the body's length; the field's where the body does not know its own; nil for one that is not known.
   static func check(_ request: HTTPRequest, _ body: RequestBody) throws(DirectDNSError) -> Int64? {
     let known = length(of: body)
     if request.method == .head, body.kind != .none {

@@ -12,7 +12,7 @@ public struct DirectResponse: Sendable {
   public let hops: [Hop]
   /// The connection that it came over.
   public let connection: ConnectionDetails
-  /// How fresh the answer was that named the address; nothing for an address literal and through a proxy.
+  /// How fresh the answer was that named the address; nil for an address literal and through a proxy.
   public let resolution: Resolution?
   /// How long it took, up to the head.
   public let timings: RequestTimings
@@ -45,7 +45,7 @@ public struct DirectResponse: Sendable {
 
 /// The connection that a response came over.
 public struct ConnectionDetails: Sendable, Hashable {
-  /// The address; nothing through a proxy.
+  /// The address; nil through a proxy.
   public let remoteAddress: IPAddress?
   /// The port.
   public let remotePort: UInt16
@@ -61,9 +61,9 @@ public struct ConnectionDetails: Sendable, Hashable {
 public struct RequestTimings: Sendable, Hashable {
   /// Finding an address.
   public let lookup: Duration
-  /// Making the TCP connection; nothing for one that stood.
+  /// Making the TCP connection; nil for one that stood.
   public let connect: Duration?
-  /// Making the TLS session; nothing without one, and for a connection that stood.
+  /// Making the TLS session; nil without one, and for a connection that stood.
   public let tls: Duration?
   /// From the connection to the head.
   public let firstByte: Duration

@@ -28,7 +28,7 @@ struct ProxyRule: Sendable {
     }
   }
 
-  /// The proxy for a URL; nothing for one that is asked directly.
+  /// The proxy for a URL; nil for one that is asked directly.
   func proxy(for url: WebURL) -> WebURL? {
     guard let proxy = url.scheme.isSecure ? https : http, !isExcepted(url) else { return nil }
     return proxy

@@ -48,7 +48,7 @@ struct RequestTarget: Sendable {
   /// Leaves out an expectation that the server refused (RFC 9110 §10.1.1).
   mutating func dropExpectation() { fields[.expect] = nil }
 
-  /// The answer that named an address; nothing through a proxy.
+  /// The answer that named an address; nil through a proxy.
   func resolution(of address: IPAddress?) -> Resolution? {
     guard proxy == nil else { return nil }
     if let address, let other = others?.resolution, other.addresses.contains(address) { return other }

@@ -17,7 +17,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reader: BodyReader
 
-    /// The next piece; nothing at the end.
+    /// The next piece; nil at the end.
     ///
     /// - Throws: why the rest does not come: `connectionLost`, `timedOut`, `cancelled` or `shutDown`.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(DirectDNSError)
@@ -26,7 +26,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
       try await reader.next()
     }
 
-    /// The next piece; nothing at the end.
+    /// The next piece; nil at the end.
     public mutating func next() async throws(DirectDNSError) -> [UInt8]? { try await reader.next() }
   }
 

@@ -2,7 +2,7 @@ internal import HTTPTypes
 
 /// Reads the head of a response as libcurl hands it over: a status line and field lines.
 enum ResponseHead {
-  /// The head's status, fields, and the version of HTTP; nothing for bytes that are none.
+  /// The head's status, fields, and the version of HTTP; nil for bytes that are none.
   static func parse(_ bytes: [UInt8]) -> (response: HTTPResponse, version: Int)? {
     let bytes = bytes.span
     guard let end = lineEnd(bytes, from: 0), let space = index(of: ASCII.space, bytes, 0..<end), space + 3 < end,

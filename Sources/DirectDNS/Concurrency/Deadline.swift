@@ -1,6 +1,6 @@
 /// Waiting that ends in time, whatever becomes of what is waited for.
 enum Deadline {
-  /// What `body` returns, or nothing if it has not returned by then.
+  /// What `body` returns, or nil if it has not returned by then.
   ///
   /// A body that is late is cancelled and left alone: it may block for as long as it likes.
   ///
@@ -9,7 +9,7 @@ enum Deadline {
   ///   - clock: whose instant that is.
   ///   - late: gets what came too late, for what must be put back.
   ///   - body: what is waited for.
-  /// - Returns: the body's result in time, or nothing.
+  /// - Returns: the body's result in time, or nil.
   static func wait<Value: Sendable>(
     until instant: ResolverInstant, _ clock: any ResolverClock, late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable () async -> Value

@@ -45,7 +45,7 @@ internal import CDirectDNSCurl
   /// Where libcurl writes what went wrong, in words.
   let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  /// Creates a handle; nothing if libcurl has no memory for it.
+  /// Creates a handle; nil if libcurl has no memory for it.
   init?(events: any ConnectAttemptEvents) {
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle

@@ -28,7 +28,7 @@ internal import CDirectDNSCurl
   /// What libcurl said of the TLS session, where ``followTLS()`` asked for it: `SSL connection using TLSv1.3 / …`.
   private(set) var sessionLine: String?
 
-  /// Creates a handle with all that stays the same within a pool; nothing if libcurl has no memory for it.
+  /// Creates a handle with all that stays the same within a pool; nil if libcurl has no memory for it.
   init?(_ pool: QueryPool, sockets: CurlSockets) {
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle

@@ -6,7 +6,7 @@
     private let descriptor: CInt
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
 
-    /// - Returns: nothing when the process may open no further files.
+    /// - Returns: nil when the process may open no further files.
     init?() {
       descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
       unsafe events.initialize(repeating: epoll_event())

@@ -35,7 +35,7 @@ internal import CDirectDNSCurl
     poller.register(wakeUp.descriptor, .reading, insteadOf: [])
   }
 
-  /// - Returns: nothing when the process may open no further files.
+  /// - Returns: nil when the process may open no further files.
   convenience init?(_ wakeUp: WakeUp) {
     #if os(Linux)
       guard let poller = CurlEpoll() else { return nil }
@@ -110,7 +110,7 @@ internal import CDirectDNSCurl
 
 /// The system call that waits.
 protocol CurlPoller: AnyObject {
-  /// Changes what a descriptor is watched for; nothing for not at all.
+  /// Changes what a descriptor is watched for; nil for not at all.
   func register(_ descriptor: CInt, _ interest: CurlEvents.Interest, insteadOf before: CurlEvents.Interest)
 
   /// Waits for so many milliseconds at most.

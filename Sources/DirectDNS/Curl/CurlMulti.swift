@@ -15,7 +15,7 @@ internal import CDirectDNSCurl
   /// Told of the end of each connection, the last of which come with that of the handle: it must live as long.
   var sockets: CurlSockets?
 
-  /// - Returns: nothing if libcurl has no memory for it.
+  /// - Returns: nil if libcurl has no memory for it.
   init?(index: UInt8, events: CurlEvents) {
     guard CurlLibrary.isReady, let handle = unsafe curl_multi_init() else { return nil }
     unsafe self.handle = handle

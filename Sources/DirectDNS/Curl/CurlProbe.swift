@@ -6,9 +6,9 @@ internal import CDirectDNSCurl
 enum CurlProbe {
   struct Outcome: Sendable {
     var result: Result<CurlResponse, CurlError>
-    /// Microseconds from the beginning until the connection stood; nothing if it never did.
+    /// Microseconds from the beginning until the connection stood; nil if it never did.
     var connect: Int64?
-    /// Microseconds from the beginning until TLS was done; nothing without TLS, or if it never was.
+    /// Microseconds from the beginning until TLS was done; nil without TLS, or if it never was.
     var tls: Int64?
     /// Microseconds of all of it.
     var total: Int64

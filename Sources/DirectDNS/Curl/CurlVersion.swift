@@ -5,7 +5,7 @@ struct CurlVersion: Sendable, Hashable {
   let number: String
   /// The TLS library, such as `OpenSSL/3.0.17`.
   let tls: String?
-  /// The HTTP/2 library's version; nothing without HTTP/2.
+  /// The HTTP/2 library's version; nil without HTTP/2.
   let http2: String?
 
   init() {

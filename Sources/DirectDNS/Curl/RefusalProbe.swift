@@ -17,7 +17,7 @@ internal import CDirectDNSCurl
   ///
   /// The handle calls this object until it is reset.
   ///
-  /// - Returns: nothing where it cannot be asked.
+  /// - Returns: nil where it cannot be asked.
   init?(asking handle: UnsafeMutableRawPointer) {
     var name = [CChar](repeating: 0, count: 108)
     listener = unsafe directdns_listen_within(&name)

@@ -2,7 +2,7 @@
 struct TransferHead: Sendable {
   /// The status line and the fields, as they came.
   var bytes: [UInt8]
-  /// The address of the connection; nothing through a proxy.
+  /// The address of the connection; nil through a proxy.
   var address: IPAddress?
   var isReused: Bool
   /// Microseconds of the connection's making: nothing for one that stood.

@@ -44,7 +44,7 @@ final class TransferRequest: Sendable {
   let route: CurlRoute
   /// The addresses to connect to, in the order of use; empty through a proxy.
   let addresses: [IPAddress]
-  /// The addresses of a family that was not waited for; nothing where both are in, and through a proxy.
+  /// The addresses of a family that was not waited for; nil where both are in, and through a proxy.
   let others: (any CurlAddressSource)?
   /// The port of the connection.
   let port: UInt16

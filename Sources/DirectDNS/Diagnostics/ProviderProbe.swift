@@ -59,7 +59,7 @@ public struct ProbeReport: Sendable {
     public var subject: String
     /// Who signed it, in the TLS library's words.
     public var issuer: String
-    /// When it ends; nothing if that could not be read.
+    /// When it ends; nil if that could not be read.
     public var expires: WallInstant?
   }
 
@@ -75,15 +75,15 @@ public struct ProbeReport: Sendable {
   public var status: Int?
   /// `1.1` or `2`, where there was a response.
   public var httpVersion: String?
-  /// The time until the connection stood; nothing if it never did.
+  /// The time until the connection stood; nil if it never did.
   public var connect: Duration?
-  /// The time of the TLS handshake; nothing without one.
+  /// The time of the TLS handshake; nil without one.
   public var handshake: Duration?
   /// The time of all of it.
   public var total: Duration
   /// TLS version and cipher, such as `TLSv1.3 / TLS_AES_256_GCM_SHA384`.
   public var cipher: String?
-  /// The server's certificate; nothing without TLS, or when it was refused.
+  /// The server's certificate; nil without TLS, or when it was refused.
   public var certificate: Certificate?
   /// By how much the server's clock is ahead of this machine's, by its `Date` field, to about a second; negative if it is
   /// behind, nothing if it does not say.
@@ -136,7 +136,7 @@ public struct ProbeReport: Sendable {
 }
 
 extension ProbeReport.Certificate {
-  /// What libcurl says of it; nothing if it says nothing.
+  /// What libcurl says of it; nil if it says nothing.
   init?(lines: [String]) {
     func value(_ name: String) -> String? {
       lines.first { $0.hasPrefix(name + ":") }.map { String($0.dropFirst(name.count + 1)) }

@@ -3,9 +3,9 @@
 public struct SystemPackages: Sendable, Hashable {
   /// libcurl's version, such as `7.88.1`.
   public var curl: String
-  /// The TLS library that libcurl uses, such as `OpenSSL/3.0.17`; nothing if it has none.
+  /// The TLS library that libcurl uses, such as `OpenSSL/3.0.17`; nil if it has none.
   public var tls: String?
-  /// The version of nghttp2 that libcurl uses; nothing if it speaks no HTTP/2.
+  /// The version of nghttp2 that libcurl uses; nil if it speaks no HTTP/2.
   public var http2: String?
   /// c-ares's version.
   public var cares: String

@@ -20,7 +20,7 @@ package struct FileFailure: Error, Hashable, Sendable {
 
   /// What the last failed call left in `errno`.
   ///
-  /// - Parameter step: what the call was for; nothing where that is plain.
+  /// - Parameter step: what the call was for; nil where that is plain.
   /// - Returns: the failure.
   static func last(_ step: String? = nil) -> FileFailure { FileFailure(code: errno, step: step) }
 

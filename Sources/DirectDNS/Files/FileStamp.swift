@@ -20,7 +20,7 @@ package struct FileStamp: Hashable, Sendable {
 
   /// The stamp of what is at a path.
   ///
-  /// - Returns: nothing if there is nothing.
+  /// - Returns: nil if there is nothing.
   package init?(of path: String) {
     var stamp = directdns_file_stamp()
     guard unsafe directdns_stamp(path, &stamp) != 0 else { return nil }

@@ -8,7 +8,7 @@ final class WakeUp: Sendable {
   let descriptor: CInt
   private let writing: CInt
 
-  /// - Returns: nothing when the process may open no further files.
+  /// - Returns: nil when the process may open no further files.
   init?() {
     var writing: CInt = -1
     descriptor = unsafe directdns_wakeup_open(&writing)

@@ -71,7 +71,7 @@ package final class WritableFile {
   package static let ordinaryMode: UInt32 = 0o666
   package static let privateMode: UInt32 = 0o600
 
-  /// Opens a file to write behind what is there; nothing if there is no file.
+  /// Opens a file to write behind what is there; nil if there is no file.
   package static func toContinue(_ path: String) throws(FileFailure) -> WritableFile? {
     let isLink: Bool
     switch try FilePlace(path) {
@@ -86,7 +86,7 @@ package final class WritableFile {
     return file.length == nil ? nil : file
   }
 
-  /// Opens a draft to write behind what is there; nothing if there is none, or if it is none of ours.
+  /// Opens a draft to write behind what is there; nil if there is none, or if it is none of ours.
   package static func draftToContinue(_ path: String) throws(FileFailure) -> WritableFile? {
     guard case .file(let rights, hasOtherNames: false)? = try? FilePlace(path), rights.isOurs else { return nil }
     let file = try WritableFile(path, O_APPEND | O_NONBLOCK | O_NOFOLLOW, mode: 0)
@@ -101,7 +101,7 @@ package final class WritableFile {
     return unsafe fstat(descriptor, &found) == 0 ? found : nil
   }
 
-  /// The bytes that are there; nothing for what is no file.
+  /// The bytes that are there; nil for what is no file.
   package var length: Int64? {
     guard let status, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int64(status.st_size)

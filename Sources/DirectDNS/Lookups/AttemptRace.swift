@@ -25,7 +25,7 @@ struct AttemptRace: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - time: how long an attempt may take while there is another endpoint to ask in its place.
-  ///   - hedgeAt: when a second endpoint may be asked beside the first; nothing for not at all.
+  ///   - hedgeAt: when a second endpoint may be asked beside the first; nil for not at all.
   init(time: Duration, hedgeAt: ResolverInstant?) {
     self.time = time
     self.hedgeAt = hedgeAt
@@ -44,7 +44,7 @@ struct AttemptRace: Sendable, Hashable {
     for index in running.indices where running[index].number == number { running[index].reliefAt = instant }
   }
 
-  /// The instant of the next decision; nothing if none is to come.
+  /// The instant of the next decision; nil if none is to come.
   var nextInstant: ResolverInstant? {
     ([hedgeAt] + running.map(\.reliefAt)).compactMap(\.self).min()
   }

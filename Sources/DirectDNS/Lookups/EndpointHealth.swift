@@ -23,7 +23,7 @@ struct EndpointHealth: Sendable, Hashable {
   private(set) var failuresInARow = 0
   /// The last lookups that failed here: each counts once, whatever it asked.
   private var failedLookups: [Lookup] = []
-  /// When the breaker opened; nothing while it is closed.
+  /// When the breaker opened; nil while it is closed.
   private(set) var openedAt: ResolverInstant?
   /// A probe is under way since then.
   private(set) var probedAt: ResolverInstant?
@@ -109,7 +109,7 @@ struct EndpointHealth: Sendable, Hashable {
     return max(.milliseconds(1), percentile(95) ?? .zero)
   }
 
-  /// A percentile of the last replies' times; nothing before the first.
+  /// A percentile of the last replies' times; nil before the first.
   func percentile(_ percent: Int) -> Duration? {
     guard !samples.isEmpty else { return nil }
     return samples.sorted()[min(samples.count - 1, samples.count * percent / 100)]

@@ -152,7 +152,7 @@ struct EndpointStates: Sendable {
     return .turn(endpoints[soonest].number, at: instant)
   }
 
-  /// The turn that was reserved has come; nothing if the endpoint has said 429 or gone meanwhile.
+  /// The turn that was reserved has come; nil if the endpoint has said 429 or gone meanwhile.
   mutating func begin(_ number: Int, at now: ResolverInstant) -> Endpoint? {
     guard let place = place(of: number), !endpoints[place].isBlocked(at: now) else { return nil }
     budget.queried(at: now)

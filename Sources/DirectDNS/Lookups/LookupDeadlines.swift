@@ -21,7 +21,7 @@ struct LookupDeadlines: Sendable, Hashable {
     attempt = .nanoseconds(nanoseconds / 10 * 6)
   }
 
-  /// How long an attempt that begins now may take at most; nothing if it is too late for one.
+  /// How long an attempt that begins now may take at most; nil if it is too late for one.
   func timeLeft(at now: ResolverInstant) -> Duration? {
     let left = providers - now
     return left > .zero ? left : nil

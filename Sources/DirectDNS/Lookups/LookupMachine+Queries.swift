@@ -168,7 +168,7 @@ extension LookupMachine {
 
   /// Takes over what the store has if it is newer than what the cache has.
   ///
-  /// - Returns: what the question gets: a fresh answer, or word that there is now an older one to go by; nothing if
+  /// - Returns: what the question gets: a fresh answer, or word that there is now an older one to go by; nil if
   ///   providers are to be asked.
   private mutating func restored(
     _ question: AddressQuestion, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant

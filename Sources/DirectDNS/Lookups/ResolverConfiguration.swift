@@ -127,7 +127,7 @@ public struct ResolverConfiguration: Sendable {
   }
 }
 
-/// What a single lookup wants; nothing means the resolver's configuration.
+/// What a single lookup wants; nil means the resolver's configuration.
 public struct LookupOptions: Sendable, Hashable {
   /// The families to ask for.
   public var families: AddressFamilies?

@@ -17,7 +17,7 @@ public protocol SystemSource: Sendable {
 ///
 /// No nsswitch, so no mDNS.
 public struct SystemDNS: SystemSource {
-  /// `ADDRESS:PORT,…` instead of resolv.conf's servers; nothing means those.
+  /// `ADDRESS:PORT,…` instead of resolv.conf's servers; nil means those.
   public let servers: String?
 
   /// Creates a source.

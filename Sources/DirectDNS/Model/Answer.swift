@@ -21,7 +21,7 @@ public struct Answer: Hashable, Sendable {
 
   /// What was said.
   public var content: Content
-  /// For how many seconds it may be used; nothing for a negative answer whose reply told no lifetime.
+  /// For how many seconds it may be used; nil for a negative answer whose reply told no lifetime.
   ///
   /// For addresses: the minimum over the CNAME chain and the address set, less the reply's `Age`, and not beyond its
   /// `max-age`. 0 means that it serves those who wait for it and no one else.

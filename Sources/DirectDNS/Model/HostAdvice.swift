@@ -1,9 +1,9 @@
 /// What to write in place of a text that is no host: a pure function, for the readers of errors.
 enum HostAdvice {
-  /// `: give www.example.com alone` for a text that is more than a host; nothing where no host can be made out.
+  /// `: give www.example.com alone` for a text that is more than a host; nil where no host can be made out.
   ///
   /// - Parameter text: what was given for a host, such as a URL, `HOST:PORT`, or an IPv6 address with its zone.
-  /// - Returns: the end of a message, or nothing.
+  /// - Returns: the end of a message, or nil.
   static func ending(for text: String) -> String {
     if let percent = text.firstIndex(of: "%"), let address = IPAddress(text[..<percent].withoutBrackets) {
       return address.family == .ipv6 ? ": an IPv6 zone is refused everywhere, give \(address) without it" : ""

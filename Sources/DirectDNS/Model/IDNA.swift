@@ -51,7 +51,7 @@ enum IDNA {
     return ascii
   }
 
-  /// A label of a name as people write it; nothing if it claims to stand for another and does not.
+  /// A label of a name as people write it; nil if it claims to stand for another and does not.
   static func unicode(label: String) -> String? { try? unicode(label) }
 
   /// Why a label is refused; the name that it stands in may be shown only once it is known.

@@ -3,7 +3,7 @@
 /// Inside, a name is what DNS has, and only its labels' `xn--` form is known: the characters that it stands for come out
 /// of it again. That form stays beside them, since two names may look alike (UTS #39).
 enum NameSpelling {
-  /// A name's characters; nothing where it has no `xn--` label, or one that stands for nothing that can be shown.
+  /// A name's characters; nil where it has no `xn--` label, or one that stands for nothing that can be shown.
   static func spelled(_ name: String) -> String? {
     guard contains(name) else { return nil }
     var labels: [String] = []

@@ -84,7 +84,7 @@ public struct Resolution: Sendable, Hashable {
     return freshness <= .due ? .nanoseconds(max(0, timeToLiveNanoseconds)) : Self.staleTimeToLive
   }
 
-  /// How long ago the answer expired; nothing while it is within its lifetime.
+  /// How long ago the answer expired; nil while it is within its lifetime.
   public var expiredFor: Duration? {
     freshness <= .due ? nil : .nanoseconds(max(0, -timeToLiveNanoseconds))
   }

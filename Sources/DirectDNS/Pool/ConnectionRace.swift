@@ -64,7 +64,7 @@ struct ConnectionRace {
   /// Whether there is something to start: an attempt, or asking.
   private var mayStart: Bool { started < addresses.count || others == .unasked }
 
-  /// When the next attempt starts if nothing happens; nothing when none will.
+  /// When the next attempt starts if nothing happens; nil when none will.
   var nextStart: Int64? { winner == nil && mayStart ? notBefore : nil }
 
   /// The other family is in: its addresses, if it has any, take turns with those that have not been tried (RFC 8305 §3).

@@ -36,7 +36,7 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
     wire.append(0)
   }
 
-  /// The name that a presentation text spells, with or without its final dot; nothing if it spells none.
+  /// The name that a presentation text spells, with or without its final dot; nil if it spells none.
   ///
   /// `\.` and `\DDD` are read as RFC 1035 §5.1 has them.
   public init?(_ presentation: String) { self.init(presentation: presentation.utf8.span) }
@@ -117,7 +117,7 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
     return labels
   }
 
-  /// The host name that this is, or nothing if a label holds what no host name has.
+  /// The host name that this is, or nil if a label holds what no host name has.
   public var hostName: HostName? {
     guard wire.count > 1, wire.count <= 255 else { return nil }
     var text: [UInt8] = []

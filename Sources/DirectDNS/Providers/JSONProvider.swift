@@ -23,7 +23,7 @@ public struct JSONProvider: Provider {
   public let name: String
   /// The endpoint.
   public let url: WebURL
-  /// Signs each request as AliDNS wants it; nothing means that requests are plain.
+  /// Signs each request as AliDNS wants it; nil means that requests are plain.
   public let signature: Signature?
   /// The client network that the provider is told (ECS); none by default.
   public let clientSubnet: IPNetwork?

@@ -80,7 +80,7 @@ private struct ProviderEndpoint {
     self.format = format
   }
 
-  /// The format and the URL; nothing if no format is named and none follows from the URL.
+  /// The format and the URL; nil if no format is named and none follows from the URL.
   private static func parts(_ text: String) -> (Format, String)? {
     if let plus = text.firstIndex(of: "+"), let format = Format(rawValue: String(text[..<plus])) {
       return (format, String(text[text.index(after: plus)...]))

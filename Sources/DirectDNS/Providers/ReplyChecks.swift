@@ -46,7 +46,7 @@ extension HTTPReply {
 package struct HTTPFreshness: Hashable, Sendable {
   /// Seconds that the reply spent in caches.
   var age: UInt32 = 0
-  /// Seconds that it may live in all; nothing where it does not say, which means the records' lifetime alone.
+  /// Seconds that it may live in all; nil where it does not say, which means the records' lifetime alone.
   var maxAge: UInt32?
 
   package init(age: String? = nil, cacheControl: String? = nil) {

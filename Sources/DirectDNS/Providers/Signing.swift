@@ -16,7 +16,7 @@ enum Signing {
 
   /// EMAS v2: hex(HMAC-SHA-256(hex-decoded secret, the sorted items)).
   ///
-  /// - Returns: nothing if the secret is no hexadecimal text.
+  /// - Returns: nil if the secret is no hexadecimal text.
   static func emas2(items: [(String, String)], secret: Secret) -> String? {
     guard let key = bytes(hex: secret.text) else { return nil }
     let text = items.filter { !$0.1.isEmpty }.sorted { $0.0 < $1.0 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")

@@ -52,7 +52,7 @@ extension Resolver {
   ///   - host: the name.
   ///   - options: what is wanted.
   ///   - start: when whoever wants to know began to look the name up.
-  /// - Returns: addresses that may be used at once, or that there are none; nothing if somebody would have to be asked.
+  /// - Returns: addresses that may be used at once, or that there are none; nil if somebody would have to be asked.
   func knowledge(
     of host: HostName, _ options: LookupOptions, since start: ResolverInstant
   ) -> Result<Resolution, DirectDNSError>? {

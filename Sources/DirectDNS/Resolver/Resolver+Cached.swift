@@ -109,7 +109,7 @@ extension Resolver {
       timeToLiveNanoseconds: .max)
   }
 
-  /// The answer to a name that nobody has to be asked for; nothing for all others.
+  /// The answer to a name that nobody has to be asked for; nil for all others.
   func local(_ host: HostName, _ route: NameRoute, _ wanted: AddressFamilies) throws(DirectDNSError) -> Resolution? {
     let addresses: [IPAddress]
     let source: Resolution.Source

@@ -9,7 +9,7 @@ extension Resolver {
   /// What holds at the moment.
   var settings: ResolverSettings { current.withLock(\.self) }
 
-  /// The system's DNS; nothing where it is off.
+  /// The system's DNS; nil where it is off.
   var system: (any SystemSource)? { settings.system }
 
   /// The families that a lookup asks for unless its caller says otherwise.

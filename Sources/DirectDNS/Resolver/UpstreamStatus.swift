@@ -6,9 +6,9 @@ public struct UpstreamStatus: Sendable, Hashable {
   public var queries: Int
   /// Queries that brought no DNS reply.
   public var failures: Int
-  /// The median of the last replies' times (64 at most); nothing before the first.
+  /// The median of the last replies' times (64 at most); nil before the first.
   public var median: Duration?
-  /// The 95th percentile of the last replies' times; nothing before the first.
+  /// The 95th percentile of the last replies' times; nil before the first.
   public var percentile95: Duration?
   /// Whether others are asked first, because it failed again and again.
   public var isBreakerOpen: Bool

@@ -27,7 +27,7 @@ public struct DirectRequest: Hashable, Sendable {
   public let originalURL: WebURL
   /// The value of the `Host` field: the name and a port that is not the default, or what the caller set.
   public let host: String
-  /// The name for SNI (RFC 6066 §3) and the certificate check; nothing without TLS.
+  /// The name for SNI (RFC 6066 §3) and the certificate check; nil without TLS.
   public let serverName: HostName?
   /// The addresses that may be connected to, in the order of trying; never empty.
   public let addresses: [IPAddress]

@@ -38,7 +38,7 @@ public struct Redirect: Hashable, Sendable {
   ///   - body: what the request has for a body; nothing by default.
   ///   - hops: how many redirects were followed before this one.
   ///   - configuration: the rules.
-  /// - Returns: the next request; nothing when the response is what the caller gets.
+  /// - Returns: the next request; nil when the response is what the caller gets.
   /// - Throws: `tooManyRedirects`; `redirectRefused` for a target that is no URL of http or https, or that the rules
   ///   forbid; `bodyNotReplayable` when the body is needed again and gone. The message names origins, never paths,
   ///   queries or user info.
@@ -79,7 +79,7 @@ public struct Redirect: Hashable, Sendable {
       crossesOrigin: Origin(source) != Origin(target))
   }
 
-  /// The method of the next request; nothing when the status does not redirect.
+  /// The method of the next request; nil when the status does not redirect.
   ///
   /// 300 offers a choice that is the caller's, 304 is no redirect, 305 and 306 are out of use.
   private static func method(

@@ -1,6 +1,6 @@
 /// Where the URL stands in the value of `Refresh`: `5; url=/next` (HTML, "shared declarative refresh steps").
 enum RefreshURL {
-  /// The URL's place; nothing for a value that only names a time.
+  /// The URL's place; nil for a value that only names a time.
   static func range(in value: String) -> Range<String.Index>? {
     var rest = value[...].drop(while: isBlank)
     let time = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }

@@ -1,5 +1,5 @@
 extension WebURL {
-  /// The URL's user info as the value of `Authorization` (RFC 7617); nothing without user info.
+  /// The URL's user info as the value of `Authorization` (RFC 7617); nil without user info.
   ///
   /// It is a secret.
   var basicCredentials: String? {

@@ -14,7 +14,7 @@ struct StoreHealth: Sendable, Hashable {
   private var failures = 0
   private var lateInARow = 0
   private var isTried = false
-  /// When it may be tried again; nothing while it works.
+  /// When it may be tried again; nil while it works.
   private(set) var restsUntil: ResolverInstant?
 
   func standing(at now: ResolverInstant) -> Standing {

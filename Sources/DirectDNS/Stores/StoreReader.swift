@@ -94,7 +94,7 @@ final class StoreReader: Sendable {
 
   // MARK: Calls that a lookup waits for
 
-  /// What a call to the store brought; nothing if it failed or is late.
+  /// What a call to the store brought; nil if it failed or is late.
   func call<Value: Sendable>(
     late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable (any AnswerStore) async throws(DirectDNSError) -> Value

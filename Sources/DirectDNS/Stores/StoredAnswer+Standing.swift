@@ -1,7 +1,7 @@
 extension StoredAnswer {
   /// Where a stored answer stands in its life, for whoever looks into a store.
   public struct Standing: Sendable, Hashable {
-    /// What a lookup would make of it; nothing for one that is gone.
+    /// What a lookup would make of it; nil for one that is gone.
     public var freshness: Resolution.Freshness?
     /// The time since it was asked for.
     public var age: Duration

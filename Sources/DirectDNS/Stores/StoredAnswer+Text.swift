@@ -23,7 +23,7 @@ extension StoredAnswer {
     return "\(Self.textVersion) \(instants) \(Self.word(provider)) \(canonicalName?.text ?? "-") \(said)"
   }
 
-  /// Reads a line that was filed under a question; nothing if it is damaged, or of another version.
+  /// Reads a line that was filed under a question; nil if it is damaged, or of another version.
   ///
   /// - Parameters:
   ///   - text: the line.

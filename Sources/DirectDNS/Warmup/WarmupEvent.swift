@@ -73,7 +73,7 @@ public struct WarmupOutcome: Sendable {
 
 /// An entry that is no name that could be looked up.
 public struct WarmupRejection: Sendable, Hashable, Codable, CustomStringConvertible {
-  /// Where it stands; nothing for the entry of a plain list.
+  /// Where it stands; nil for the entry of a plain list.
   public var place: WarmupPlace?
   /// The entry, invisible characters escaped, cut when long.
   public var text: String

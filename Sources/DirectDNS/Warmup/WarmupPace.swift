@@ -34,7 +34,7 @@ struct WarmupWidth: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - concurrency: the most names that are wanted at a time.
-  ///   - limits: the providers' rates; nothing for a provider without one.
+  ///   - limits: the providers' rates; nil for a provider without one.
   ///   - queries: the queries that a name takes.
   init(concurrency: Int, limits: [RateLimit?], queries: Int) {
     let rates = limits.compactMap { $0?.perSecond }

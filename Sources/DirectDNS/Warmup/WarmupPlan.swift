@@ -36,7 +36,7 @@ public struct WarmupPlan: Sendable {
   public var rate: Double?
   /// How long it may take; what is not done by then is left alone.
   ///
-  /// Default 60 s, so that a dead network holds up no start for longer; nothing means no limit.
+  /// Default 60 s, so that a dead network holds up no start for longer; nil means no limit.
   public var deadline: Duration?
   /// How many names must have an address, be it an expired one.
   ///

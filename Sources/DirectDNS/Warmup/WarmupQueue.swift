@@ -10,7 +10,7 @@ struct WarmupQueue: Sendable {
     var failures = 0
     /// The tries that were turned away by 429.
     var rejections = 0
-    /// What became of the last try; nothing before the first one.
+    /// What became of the last try; nil before the first one.
     var last: WarmupOutcome?
   }
 

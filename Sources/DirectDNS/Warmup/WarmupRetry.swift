@@ -35,7 +35,7 @@ public struct WarmupRetry: Sendable, Hashable {
   /// How often one name may be turned away and be looked up again all the same.
   static let rejectionLimit = 10
 
-  /// When a name is looked up again; nothing if it is not.
+  /// When a name is looked up again; nil if it is not.
   ///
   /// - Parameters:
   ///   - code: why there is no answer.

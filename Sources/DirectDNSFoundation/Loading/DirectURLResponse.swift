@@ -23,7 +23,7 @@ public final class DirectURLResponse: HTTPURLResponse, @unchecked Sendable {
   public let headerFields: HTTPFields
   /// The connection that it came over.
   public let connection: ConnectionDetails
-  /// How fresh the answer was that named the address; nothing for an address literal and through a proxy.
+  /// How fresh the answer was that named the address; nil for an address literal and through a proxy.
   public let resolution: Resolution?
   /// How long it took, up to the head: the last hop's.
   public let timings: RequestTimings

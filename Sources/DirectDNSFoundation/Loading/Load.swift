@@ -51,7 +51,7 @@ final class Load: Sendable {
 
   // MARK: The head
 
-  /// The response that the caller gets; nothing where the loading system goes on by itself.
+  /// The response that the caller gets; nil where the loading system goes on by itself.
   private func respond() async throws(DirectDNSError) -> DirectResponse? {
     let client = try route.client.get()
     let deadline = ContinuousClock.now + Self.duration(route.resourceTimeout)

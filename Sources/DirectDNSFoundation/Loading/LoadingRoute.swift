@@ -14,7 +14,7 @@ internal import HTTPTypes
 struct LoadingRoute: Sendable {
   /// The client, or why there is none.
   let client: Result<DirectClient, DirectDNSError>
-  /// Where cookies are kept; nothing for a session that keeps none.
+  /// Where cookies are kept; nil for a session that keeps none.
   let cookies: HTTPCookieStorage?
   let cookiePolicy: HTTPCookie.AcceptPolicy
   let sendsCookies: Bool

@@ -28,7 +28,7 @@ struct EMASFamily {
     }
   }
 
-  /// The names of a comma list, or nothing if one of them is none.
+  /// The names of a comma list, or nil if one of them is none.
   static func names(_ list: String) -> [DNSName]? {
     let names = list.split(separator: ",", omittingEmptySubsequences: false)
       .map { DNSName(query: String($0)) }

@@ -84,7 +84,7 @@ struct EMASv2Format: ProviderFormat {
     request.value("m").flatMap(Int.init).flatMap(ProviderCipher.Mode.init(rawValue:))
   }
 
-  /// The parameters, decrypted where the mode says so; nothing when that fails.
+  /// The parameters, decrypted where the mode says so; nil when that fails.
   private func parameters(of request: RecordedRequest, account: EMASAccount?) -> Parameters? {
     guard let mode = mode(of: request) else { return Parameters(query: request.query) }
     guard let key = account?.aesKey.flatMap(HexText.decode),

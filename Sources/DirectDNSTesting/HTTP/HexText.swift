@@ -7,7 +7,7 @@ enum HexText {
       decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
-  /// The bytes of digits of either case, or nothing if the text is not hexadecimal.
+  /// The bytes of digits of either case, or nil if the text is not hexadecimal.
   static func decode(_ text: String) -> [UInt8]? {
     let values = text.map(\.hexDigitValue)
     guard values.count.isMultiple(of: 2) else { return nil }

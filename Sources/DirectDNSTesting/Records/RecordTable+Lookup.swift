@@ -7,7 +7,7 @@ extension RecordTable {
     public var responseCode: DNSMessage.ResponseCode
     /// The CNAME chain in its order, then the records of the type that was asked for.
     public var answers: [DNSRecord]
-    /// The SOA of a negative answer, or nothing.
+    /// The SOA of a negative answer, or nil.
     public var authorities: [DNSRecord]
 
     /// Creates an outcome.

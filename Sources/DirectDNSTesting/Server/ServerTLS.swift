@@ -5,7 +5,7 @@ struct ServerTLS: Sendable {
   private let standard: NIOSSLContext
   private let named: [String: NIOSSLContext]
 
-  /// - Returns: nothing for a server without TLS.
+  /// - Returns: nil for a server without TLS.
   init?(_ configuration: ServerConfiguration) throws {
     guard let identity = configuration.identity else { return nil }
     standard = try Self.context(identity, configuration)

@@ -13,7 +13,7 @@ struct Finding: Sendable, Hashable {
   var grade: Grade
   /// What was seen.
   var detail: String
-  /// What to do; nothing where all is well.
+  /// What to do; nil where all is well.
   var advice: String?
 
   static func ok(_ subject: String, _ detail: String) -> Self { Finding(subject: subject, grade: .ok, detail: detail) }

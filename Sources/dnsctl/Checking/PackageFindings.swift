@@ -39,7 +39,7 @@ struct PackageVersion: Sendable, Hashable, Comparable {
 
   init(_ major: Int, _ minor: Int, _ patch: Int) { parts = [major, minor, patch] }
 
-  /// Reads the numbers that a text begins with; nothing if there are none.
+  /// Reads the numbers that a text begins with; nil if there are none.
   init?(_ text: String) {
     let numbers = text.prefix { $0 == "." || ("0"..."9").contains($0) }.split(separator: ".").compactMap { Int($0) }
     guard numbers.count >= 2 else { return nil }

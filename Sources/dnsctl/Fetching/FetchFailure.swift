@@ -4,7 +4,7 @@ internal import HTTPTypes
 /// Why one try of a job came to nothing.
 struct FetchFailure: Error, Sendable {
   let status: ExitStatus
-  /// What to say; nothing where nobody is left to hear it.
+  /// What to say; nil where nobody is left to hear it.
   let message: String?
   /// Whether another try may help.
   var mayPass = false

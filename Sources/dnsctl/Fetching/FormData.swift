@@ -45,7 +45,7 @@ struct FormData: Sendable, Hashable {
 }
 
 extension RequestFlags {
-  /// The data to send; nothing without any.
+  /// The data to send; nil without any.
   func formData(in context: CommandContext) async throws(SettingsError) -> FormData? {
     let given: [(parts: [String], kind: FormData.Kind)] = [
       (data, .form), (rawData, .raw), (binaryData, .binary), (jsonData, .json),

@@ -18,7 +18,7 @@ final class OutputFile {
   /// What is there of an earlier transfer.
   struct Beginning: Sendable, Hashable {
     var length: Int64
-    /// What was known when it began; nothing where it was not kept.
+    /// What was known when it began; nil where it was not kept.
     var record: ResumeRecord?
   }
 
@@ -39,7 +39,7 @@ final class OutputFile {
     draftPath = path + ".dnsctl-part"
   }
 
-  /// Gets ready to write behind what is there, the draft's bytes or the file's own; nothing if there are none.
+  /// Gets ready to write behind what is there, the draft's bytes or the file's own; nil if there are none.
   func openToContinue() throws(StreamError) -> Beginning? {
     state = .closed
     do throws(FileFailure) {

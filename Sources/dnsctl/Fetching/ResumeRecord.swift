@@ -4,12 +4,12 @@ internal import HTTPTypes
 /// What is known of the whole when a file's first bytes come: kept with the file, so that others are never put behind
 /// them.
 struct ResumeRecord: Sendable, Hashable {
-  /// How long the whole is; nothing where the server did not say.
+  /// How long the whole is; nil where the server did not say.
   var length: Int64?
-  /// What stands for the version, as `If-Range` has it (RFC 9110 §13.1.5); nothing where the server named none.
+  /// What stands for the version, as `If-Range` has it (RFC 9110 §13.1.5); nil where the server named none.
   var validator: String?
 
-  /// What a response says of the file that it brings; nothing if it does not bring the whole.
+  /// What a response says of the file that it brings; nil if it does not bring the whole.
   init?(of response: HTTPResponse) {
     guard response.status == .ok else { return nil }
     length = response.headerFields[.contentLength].flatMap(ContentRange.number)
@@ -24,7 +24,7 @@ struct ResumeRecord: Sendable, Hashable {
     }
   }
 
-  /// Reads what ``text`` wrote; nothing for anything else, since others may have written it.
+  /// Reads what ``text`` wrote; nil for anything else, since others may have written it.
   init?(_ text: String) {
     let words = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     guard words.count == 3, words[0] == "1", words[1] == "-" || ContentRange.number(words[1]) != nil else { return nil }

@@ -14,7 +14,7 @@ enum RetryRule {
   /// - Parameters:
   ///   - method: the request's.
   ///   - isReplayable: whether its body can be sent again.
-  ///   - error: what went wrong; nothing for a status.
+  ///   - error: what went wrong; nil for a status.
   /// - Returns: whether it may.
   static func allows(_ method: HTTPRequest.Method, isReplayable: Bool, after error: DirectDNSError?) -> Bool {
     guard isReplayable else { return false }

@@ -65,7 +65,7 @@ struct ProgressBar: Sendable {
   /// What most figures fit in: `999.9 MB of 999.9 MB  99.9 MB/s  0:00 left`.
   private static let figuresWidth = 43
 
-  /// Of a hundred; nothing where the whole is not known, or was not told truly.
+  /// Of a hundred; nil where the whole is not known, or was not told truly.
   private var share: Int? {
     guard let expected, expected > 0, received <= expected else { return nil }
     return Int((Double(received) / Double(expected) * 100).rounded(.down))

@@ -146,7 +146,7 @@ struct DescriptorInput: InputSource {
   }
 }
 
-/// A file's bytes; nothing if there is no such file.
+/// A file's bytes; nil if there is no such file.
 func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
   let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else {
@@ -168,7 +168,7 @@ func isRegularFile(_ path: String) -> Bool {
   return unsafe stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
 }
 
-/// How long a file is; nothing if there is none.
+/// How long a file is; nil if there is none.
 func fileLength(_ path: String) -> Int64? {
   var information = stat()
   return unsafe stat(path, &information) == 0 ? Int64(information.st_size) : nil

@@ -3,7 +3,7 @@ internal import DirectDNSConfiguration
 
 /// What those who know dig type, and what to write here: functions of the command line.
 enum DigHabit {
-  /// Why an argument is no name; nothing for one that may be.
+  /// Why an argument is no name; nil for one that may be.
   ///
   /// - Parameters:
   ///   - argument: one of the hosts of the command line.
@@ -20,7 +20,7 @@ enum DigHabit {
     return "this looks like a record type: \(advice)"
   }
 
-  /// What may be said besides of a name that was looked up in vain; nothing where it looks like a name.
+  /// What may be said besides of a name that was looked up in vain; nil where it looks like a name.
   static func doubt(about argument: String, others: Bool) -> String? {
     guard others, let advice = advice(type: argument) else { return nil }
     return " If a record type was meant: \(advice)"

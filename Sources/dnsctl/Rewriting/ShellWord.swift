@@ -6,7 +6,7 @@ struct ShellWord: Sendable, Hashable {
   /// The word, quoted where it must be.
   let quoted: [UInt8]
 
-  /// Quotes bytes; nothing if there is a NUL among them, which ends every argument (execve(2)).
+  /// Quotes bytes; nil if there is a NUL among them, which ends every argument (execve(2)).
   init?(_ bytes: some Collection<UInt8>) {
     guard !bytes.contains(0) else { return nil }
     guard bytes.isEmpty || !bytes.allSatisfy(Self.isPlain) else {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A store that a command looks into, and what it takes to judge what is in it.
 struct OpenStore: Sendable {
   let store: any AnswerStore
-  /// The file that it is in; nothing if it is in none.
+  /// The file that it is in; nil if it is in none.
   let path: String?
   /// What the configuration says of how long answers are used.
   let policy: CachePolicy

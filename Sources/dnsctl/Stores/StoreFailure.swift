@@ -3,7 +3,7 @@ internal import DirectDNS
 /// Why a command that looks into a store ends early.
 struct StoreFailure: Error, Sendable {
   let status: ExitStatus
-  /// What to say; nothing where nobody is left to hear it.
+  /// What to say; nil where nobody is left to hear it.
   let message: String?
 
   init(_ status: ExitStatus, _ message: String?) {

@@ -4,7 +4,7 @@ internal import DirectDNSRedis
 internal import DirectDNSSQLite
 
 extension StoreSetting {
-  /// The store; nothing where answers are not remembered.
+  /// The store; nil where answers are not remembered.
   ///
   /// Nothing is opened or connected to before it is used.
   ///
@@ -30,7 +30,7 @@ extension StoreSetting {
     }
   }
 
-  /// The file that the store is in; nothing if it is in none.
+  /// The file that the store is in; nil if it is in none.
   func path(_ environment: [String: String]) throws(SettingsError) -> String? {
     guard case .file(let named) = place else { return nil }
     if let named { return named }

@@ -72,7 +72,7 @@ extension OpenStore {
   /// What it is, and where.
   var description: String { path.map { "\(store.name) \($0.printable)" } ?? store.name }
 
-  /// Bytes of the file and of the log beside it; nothing where there is none.
+  /// Bytes of the file and of the log beside it; nil where there is none.
   var fileBytes: Int64? {
     guard let path, let length = fileLength(path) else { return nil }
     return length + (fileLength(path + "-wal") ?? 0)

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The names of `dnsctl warmup`: arguments, files, standard input.
 struct HostLists {
   let sources: [WarmupSource]
-  /// How many names there are at most; nothing where standard input is one of the lists.
+  /// How many names there are at most; nil where standard input is one of the lists.
   let expected: Int?
 
   /// Reads the files; standard input is read while names are looked up.

@@ -2,7 +2,7 @@ internal import DirectDNS
 
 /// How far a warm-up is, as a line: a pure function of its report and `now`.
 struct WarmupBar: Sendable {
-  /// The names that are expected, duplicates included; nothing while nobody knows, as with standard input.
+  /// The names that are expected, duplicates included; nil while nobody knows, as with standard input.
   let expected: Int?
   private var rate: TransferRate
 

@@ -6,7 +6,7 @@ struct WatchSnapshot: Sendable {
   struct Row: Sendable {
     /// The name as it was written.
     var host: String
-    /// The newest answer; nothing before the first.
+    /// The newest answer; nil before the first.
     var resolution: Resolution?
     /// How often the name was looked up, and how often the cache had an answer.
     var lookups = 0
