@@ -44,7 +44,7 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/CurlTransfers.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Events.swift": "ResponseBodyTests, DirectClientFailureTests",
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
-    "Sources/DirectDNS/Model/TransferError.swift": "CurlErrorTests",
+    "Sources/DirectDNS/Model/TransferError.swift": "TransferErrorCurlTests",
     "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",
     "Sources/DirectDNS/Pool/TransferFailure.swift": "RetryRuleTests",
     "Sources/DirectDNS/Curl/TransferRequest.swift": "ClientConnectionsTests",

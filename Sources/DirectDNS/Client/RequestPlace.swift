@@ -89,7 +89,7 @@ struct RequestPlace: Sendable {
   }
 }
 
-extension CurlError {
+extension TransferError {
   /// What happened, in words.
   var text: String {
     switch self {

@@ -59,7 +59,7 @@ internal import CDirectDNSCurl
   }
 
   /// Why the transfer failed.
-  func failure(_ code: CURLcode) -> CurlError {
+  func failure(_ code: CURLcode) -> TransferError {
     if let transfer, transfer.carrier === self {
       // libcurl has room for so much of one line, and calls it memory.
       let isLongLine = code == CURLE_OUT_OF_MEMORY && transfer.lines.isUsed && !transfer.lines.isHeadComplete
@@ -69,7 +69,7 @@ internal import CDirectDNSCurl
         return .bodyTooLarge
       }
     }
-    return unsafe CurlError(code, detail: String(cString: errorText))
+    return unsafe TransferError(code, detail: String(cString: errorText))
   }
 
   /// The object behind a handle that libcurl gave back.

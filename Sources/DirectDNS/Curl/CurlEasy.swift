@@ -111,11 +111,11 @@ internal import CDirectDNSCurl
   func perform() -> CURLcode { withExtendedLifetime(self) { unsafe curl_easy_perform(handle) } }
 
   /// Why the last transfer failed.
-  func failure(_ code: CURLcode) -> CurlError {
+  func failure(_ code: CURLcode) -> TransferError {
     if isOverLimit { return .bodyTooLarge }
     // libcurl has room for so much of one line, and calls it memory.
     let isLongLine = code == CURLE_OUT_OF_MEMORY && fieldAllowance.isUsed && body.isEmpty
-    return fieldAllowance.isExceeded || isLongLine ? .fieldsTooLarge : CurlError(code, detail: failureText)
+    return fieldAllowance.isExceeded || isLongLine ? .fieldsTooLarge : TransferError(code, detail: failureText)
   }
 
   /// Why the last transfer failed, in libcurl's words.

@@ -15,7 +15,7 @@ class CurlJob: @unchecked Sendable {
   /// Whether this is its second attempt.
   var isRepeated = false
   /// What came of it, once it is done.
-  private(set) var result = Result<CurlResponse, CurlError>.failure(.shutDown)
+  private(set) var result = Result<CurlResponse, TransferError>.failure(.shutDown)
 
   init(_ request: CurlRequest, for recipient: any CurlRecipient) {
     self.request = request
@@ -23,7 +23,7 @@ class CurlJob: @unchecked Sendable {
     deadline = CurlTime.now + request.timeout
   }
 
-  func finish(_ result: Result<CurlResponse, CurlError>) {
+  func finish(_ result: Result<CurlResponse, TransferError>) {
     stage = .done
     self.result = result
   }
@@ -62,7 +62,7 @@ extension CurlLoop<CurlQueries> {
   /// Sends a request and waits for its response.
   ///
   /// Cancelling the task ends the transfer alone.
-  func perform(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
+  func perform(_ request: CurlRequest) async throws(TransferError) -> CurlResponse {
     let caller = CurlCaller()
     let job = CurlJob(request, for: caller)
     let result = await withTaskCancellationHandler {
@@ -80,9 +80,9 @@ extension CurlLoop<CurlQueries> {
 
 /// A task that waits for one request.
 private final class CurlCaller: CurlRecipient {
-  private let waiting = Locked<CheckedContinuation<Result<CurlResponse, CurlError>, Never>?>(nil)
+  private let waiting = Locked<CheckedContinuation<Result<CurlResponse, TransferError>, Never>?>(nil)
 
-  func waits(_ continuation: CheckedContinuation<Result<CurlResponse, CurlError>, Never>) {
+  func waits(_ continuation: CheckedContinuation<Result<CurlResponse, TransferError>, Never>) {
     waiting.withLock { $0 = continuation }
   }
 

@@ -112,7 +112,7 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  private func finish(_ job: CurlJob, _ result: Result<CurlResponse, CurlError>) {
+  private func finish(_ job: CurlJob, _ result: Result<CurlResponse, TransferError>) {
     job.finish(result)
     done.append(job)
   }
@@ -172,7 +172,7 @@ final class CurlQueries: CurlDriver {
     unsafe multi.add(easy.handle)
   }
 
-  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<CurlResponse, CurlError>) {
+  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<CurlResponse, TransferError>) {
     unsafe multi.remove(easy.handle)
     easy.job = nil
     runningCount -= 1

@@ -116,7 +116,7 @@ public struct ProbeReport: Sendable {
     }
   }
 
-  private static func error(_ error: CurlError, _ provider: any Provider, _ address: IPAddress) -> DirectDNSError {
+  private static func error(_ error: TransferError, _ provider: any Provider, _ address: IPAddress) -> DirectDNSError {
     let code: DirectDNSError.Code =
       switch error {
       case .connect: .connectFailed

@@ -152,7 +152,7 @@ extension HTTPReply {
 }
 
 extension HTTPTransportError {
-  init(_ error: CurlError) {
+  init(_ error: TransferError) {
     self =
       switch error {
       case .connect(let reason): .connect(reason)

@@ -28,7 +28,7 @@ final class ConnectTelemetry: Sendable {
 
   /// Nothing comes of those that are under way: another one won, or nobody waits for them any more.
   func endAll() {
-    for address in open.withLock({ Array($0.keys) }) { end(address, CurlError.cancelled.label) }
+    for address in open.withLock({ Array($0.keys) }) { end(address, TransferError.cancelled.label) }
   }
 
   private func begin(_ address: IPAddress) {
@@ -50,7 +50,7 @@ final class ConnectTelemetry: Sendable {
   }
 }
 
-extension CurlError {
+extension TransferError {
   /// The error without dynamic parts, spelled like the library's codes.
   var label: String {
     switch self {

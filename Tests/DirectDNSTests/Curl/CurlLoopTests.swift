@@ -82,9 +82,9 @@ extension QueryPool {
 
 extension CurlLoop<CurlQueries> {
   /// Begins a request now, so that requests begun one after the other are queued in that order.
-  func begin(_ request: CurlRequest) -> Task<Result<CurlResponse, CurlError>, Never> {
+  func begin(_ request: CurlRequest) -> Task<Result<CurlResponse, TransferError>, Never> {
     Task.immediate {
-      do throws(CurlError) { return .success(try await perform(request)) } catch { return .failure(error) }
+      do throws(TransferError) { return .success(try await perform(request)) } catch { return .failure(error) }
     }
   }
 }

@@ -46,7 +46,7 @@ struct ConnectTelemetryTests {
   }
 
   @Test func `an error's label has no dynamic part`() {
-    let errors: [CurlError] = [
+    let errors: [TransferError] = [
       .connect("a"), .tls("b"), .timedOut, .bodyTooLarge, .fieldsTooLarge, .connectionLost("c"), .invalidRequest("d"),
       .cancelled, .shutDown,
     ]

@@ -3,9 +3,9 @@ import Testing
 
 @testable import DirectDNS
 
-struct CurlErrorTests {
+struct TransferErrorCurlTests {
   private func kind(_ code: CURLcode) -> String {
-    switch CurlError(code) {
+    switch TransferError(code) {
     case .connect: "connect"
     case .tls: "tls"
     case .timedOut: "timedOut"
@@ -35,6 +35,6 @@ struct CurlErrorTests {
   }
 
   @Test func `the reason is libcurl's own`() {
-    #expect(CurlError(CURLE_COULDNT_CONNECT) == .connect("Couldn't connect to server"))
+    #expect(TransferError(CURLE_COULDNT_CONNECT) == .connect("Couldn't connect to server"))
   }
 }

@@ -1,9 +1,8 @@
 internal import CDirectDNSCurl
 
-/// What libcurl's codes mean; they are mapped here and nowhere else.
-typealias CurlError = TransferError
-
 extension TransferError {
+  /// What a code of libcurl's means: they are mapped here and nowhere else.
+  ///
   /// - Parameters:
   ///   - code: what libcurl returned.
   ///   - detail: what it said besides. Used for TLS alone, where it tells name, date and issuer apart; elsewhere it
