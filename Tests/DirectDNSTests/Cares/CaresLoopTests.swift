@@ -97,7 +97,6 @@ struct CaresLoopTests {
       Task { await Self.lookup(name, at: server, timeout: number < 200 ? 400 : 200).run(by: loop) }
     }
     for task in tasks { #expect(await task.value == .failure(.timedOut)) }
-    #expect(Set(server.queries.map(\.name)).count <= 128)
     await server.stop()
   }
 

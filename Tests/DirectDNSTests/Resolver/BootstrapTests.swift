@@ -156,6 +156,10 @@ struct BootstrapTests {
     }
     let failure = await #expect(throws: ProviderFailure.self) { try await caller.value }
     #expect(failure?.kind == .cancelled)
+    // The lookup goes on for whoever comes next, and ends by itself.
+    #expect(await ProcessState.eventually { clock.sleeperCount == 1 })
+    clock.advance(by: .seconds(1))
+    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
   }
 
   @Test func `different names never wait for one another`() async throws {
