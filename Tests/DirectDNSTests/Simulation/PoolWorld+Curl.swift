@@ -1,7 +1,7 @@
 @testable import DirectDNS
 
-/// What libcurl does in a ``PoolWorld``: it finds connections or opens them, sends, repeats what may be repeated, and
-/// keeps what stands.
+/// What libcurl does in a ``PoolWorld``: it finds connections or opens them, repeats what may be repeated, and keeps what
+/// stands.
 extension PoolWorld {
   struct Attempt {
     let caller: Int
@@ -67,7 +67,7 @@ extension PoolWorld {
   // MARK: Connections
 
   /// Finds a connection for an attempt, or opens one.
-  private mutating func find(_ id: AttemptID) {
+  mutating func find(_ id: AttemptID) {
     guard let attempt = attempts[id] else { return }
     let server = callers[attempt.caller].server
     let known = sockets.filter { $0.value.server == server && $0.value.address == attempt.address }
@@ -135,7 +135,7 @@ extension PoolWorld {
   }
 
   /// A connection ends, with all that is on it.
-  private mutating func die(_ socket: Int32) {
+  mutating func die(_ socket: Int32) {
     guard let connection = sockets[socket] else { return }
     drop(socket)
     for id in inOrder(connection.users) {
@@ -163,113 +163,22 @@ extension PoolWorld {
   }
 
   /// libcurl closes a socket.
-  private mutating func drop(_ socket: Int32) {
+  mutating func drop(_ socket: Int32) {
     sockets[socket] = nil
     if !slips(.losesClosing, 0.05) { machine.closed(socket) }
   }
 
-  // MARK: Requests
-
-  private func isCurrent(_ sending: Sending) -> Bool {
-    attempts[sending.attempt]?.isSent == true && attempts[sending.attempt]?.sending == sending.number
-  }
-
-  private mutating func send(_ id: AttemptID) {
-    // One that nobody reads any more is not sent: its body was taken away.
-    guard let number = attempts[id]?.caller, callerOf[id.transfer] != nil else { return }
-    if callers[number].hasBodyFailed { fault("caller \(number)'s request was sent although its body has failed") }
-    attempts[id]?.isSent = true
-    sendings += 1
-    attempts[id]?.sending = sendings
-    let sending = Sending(attempt: id, number: sendings)
-    machine.moved(id.transfer, at: now)
-    let reply = chooseReply(to: number)
-    let isPulled = callers[number].body.isPulled && reply != .expectationFailed
-    guard !isPulled || readBody(of: number) else {
-      leave(id)
-      return end(id, .failed(.connectionLost("necessary data rewind was not possible")))
-    }
-    attempts[id]?.isProcessed = reply != .refusedStream && reply != .expectationFailed
-    if attempts[id]?.isProcessed == true { callers[number].processed += 1 }
-    say("  caller \(number)'s request goes out for \(reply)")
-    guard isPulled else { return plan(.reply(sending, reply), in: 1...900) }
-    plan(.piece(sending, left: Int.random(in: 0...4, using: &random)), in: 0...1_500)
-    // Some servers answer before they have seen the whole body, or break off.
-    if reply != .whole || chance(0.2) { plan(.reply(sending, reply), in: 1...900) }
-  }
-
-  private mutating func chooseReply(to number: Int) -> Reply {
-    if callers[number].expectsContinue, chance(0.4) { return .expectationFailed }
-    guard chance(0.25), let reply = Reply.allCases.randomElement(using: &random) else { return .whole }
-    switch reply {
-    case .expectationFailed: return .whole
-    case .refusedStream where servers[callers[number].server].speaks == .http1: return .reset
-    default: return reply
-    }
-  }
-
-  private mutating func sendPiece(_ id: AttemptID, _ left: Int) {
-    guard let attempt = attempts[id], !attempt.hasHead, callerOf[id.transfer] != nil else { return }
-    machine.moved(id.transfer, at: now)
-    if let failsAfter = callers[attempt.caller].failsAfter, left <= failsAfter {
-      callers[attempt.caller].hasBodyFailed = true
-      leave(id)
-      if let socket = attempt.socket, servers[callers[attempt.caller].server].speaks == .http1 { drop(socket) }
-      return end(id, .aborted(.cancelled))
-    }
-    let sending = Sending(attempt: id, number: attempt.sending)
-    if left > 0 { return plan(.piece(sending, left: left - 1), in: 0...1_500) }
-    plan(.reply(sending, chance(0.9) ? .whole : .reset), in: 1...900)
-  }
-
-  private mutating func reply(_ id: AttemptID, _ reply: Reply) {
-    guard let attempt = attempts[id], !attempt.hasHead, let socket = attempt.socket else { return }
-    switch reply {
-    case .nothing: break
-    case .whole, .cutOff:
-      takeHead(id, attempt)
-      let sending = Sending(attempt: id, number: attempt.sending)
-      if reply == .whole { plan(.finished(sending), in: 0...600) } else { plan(.dies(socket), in: 0...300) }
-    case .refusedStream: refuse(id)
-    case .expectationFailed:
-      takeHead(id, attempt)
-      withdrawBody(of: id.transfer)
-      // libcurl wants to send it again, without the expectation.
-      leave(id)
-      find(id)
-    case .reset: die(socket)
-    }
-  }
-
-  private mutating func takeHead(_ id: AttemptID, _ attempt: Attempt) {
-    let server = servers[callers[attempt.caller].server]
-    attempts[id]?.hasHead = true
-    if callers[attempt.caller].id == id.transfer { callers[attempt.caller].hasHead = true }
-    // A response of plain HTTP through a proxy tells nothing of the server's connections.
-    let tells = server.proxy == nil || server.known != .never
-    machine.headIsComplete(id.transfer, isMultiplexed: tells ? server.speaks == .http2 : nil)
-  }
-
-  /// HTTP/2 refuses a request unprocessed, and libcurl sends it once more.
-  private mutating func refuse(_ id: AttemptID) {
-    guard let attempt = attempts[id], let socket = attempt.socket else { return }
-    if attempt.isProcessed { callers[attempt.caller].processed -= 1 }
-    attempts[id]?.isProcessed = false
-    // Curl_retry_request: what it may repeat anyway leaves the mark alone, and anything else uses it up.
-    attempts[id]?.wasRefused = sockets[socket]?.isReused ?? false
-    leave(id)
-    again(id)
-  }
+  // MARK: Ends
 
   /// libcurl sends a request once more.
-  private mutating func again(_ id: AttemptID) {
+  mutating func again(_ id: AttemptID) {
     attempts[id]?.isSent = false
     attempts[id]?.socket = nil
     find(id)
   }
 
   /// An attempt uses its connection no more.
-  private mutating func leave(_ id: AttemptID) {
+  mutating func leave(_ id: AttemptID) {
     guard let socket = attempts[id]?.socket else { return }
     attempts[id]?.isSent = false
     attempts[id]?.socket = nil
@@ -277,7 +186,7 @@ extension PoolWorld {
     if sockets[socket]?.isLeaving == true, sockets[socket]?.users.isEmpty == true { drop(socket) }
   }
 
-  private mutating func end(_ id: AttemptID, _ ending: Machine.Ending) {
+  mutating func end(_ id: AttemptID, _ ending: Machine.Ending) {
     attempts[id]?.isSent = false
     machine.ended(id.transfer, attempt: id.number, ending, at: now)
   }

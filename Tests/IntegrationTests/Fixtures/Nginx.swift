@@ -33,7 +33,9 @@ struct Nginx {
   ///
   /// - Parameters:
   ///   - http: the body of its `http` block.
-  ///   - script: a script, which the body imports as `lab`.
+  ///   - script: a script, which the body knows as `lab`.
+  /// - Returns: the server, not started.
+  /// - Throws: what keeps it from being written, or that there is no module for scripts.
   func process(_ http: String, script: String? = nil) throws -> ServerProcess {
     var modules = ""
     if let script {
