@@ -37,7 +37,7 @@ bench: ## Measure against C floors and peers; ONLY=cached runs the rows that beg
 lint: ## Check formatting and the documentation rules
 	@Scripts/lint
 
-simulate: ## Lead the deciding machines through SEEDS=N made-up worlds; SEED=S runs the one that a failure named
+simulate: ## Lead the deciding machines through SEEDS=N made-up worlds; SEED=S tells the one that a failure named
 	@DIRECTDNS_SEEDS='$(SEEDS)' DIRECTDNS_SEED='$(SEED)' Scripts/test --filter 'SimulationTests'
 
 conformance: ## Run the conformance suites of SUITES=DIR and print the counts

@@ -1,11 +1,5 @@
 public import DirectDNS
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// The configuration file: JSON with comments, every key optional.
 ///
 /// `Config/dnsctl.example.json5` shows all keys. It is read and never written, since it may hold secrets.
@@ -65,17 +59,9 @@ public struct ConfigurationFile: Sendable {
   }
 
   package init(checking bytes: [UInt8], name: String) throws(ConfigurationFault) {
-    let decoder = JSONDecoder()
-    decoder.allowsJSON5 = true
-    guard let value = try? decoder.decode(ConfigurationValue.self, from: Data(bytes)) else {
-      throw ConfigurationFault("\(name): \(Self.syntaxError(bytes))")
-    }
-    if let repetition = SyntaxCheck.repeatedKey(in: bytes) {
-      throw ConfigurationFault("\(name): \(repetition)")
-    }
     self.name = name
     do throws(ConfigurationFault) {
-      try read(ConfigurationNode(value: value, path: ""))
+      try read(ConfigurationNode(value: JSON5Reader.read(bytes), path: ""))
     } catch {
       throw ConfigurationFault("\(name): \(error.message)")
     }
@@ -219,11 +205,6 @@ public struct ConfigurationFile: Sendable {
     }
     guard let address = IPAddress(String(host)), address.family == .ipv4 else { return nil }
     return "\(address):\(port)"
-  }
-
-  private static func syntaxError(_ bytes: [UInt8]) -> String {
-    let place = SyntaxCheck.firstFault(in: bytes).map { "line \($0.line), column \($0.column): " } ?? ""
-    return "\(place)this is not JSON with comments. Check quotes, commas and braces there."
   }
 }
 

@@ -1,9 +1,10 @@
 internal import DirectDNS
 
-/// A value of the configuration file as it stands there.
+/// A value of the configuration file, or of a line of JSON, as it stands there.
 ///
-/// The file is read into this first: a `DecodingError` tells where something is wrong and not what stands there, and
-/// keyed containers say nothing at all of keys that nobody asked for.
+/// A text is read into this first: a `DecodingError` tells where something is wrong and not what stands there, and keyed
+/// containers say nothing at all of keys that nobody asked for. A file is read by ``JSON5Reader``, a line of strict JSON
+/// by `JSONDecoder`.
 package indirect enum ConfigurationValue: Decodable, Sendable, Hashable {
   case null
   case bool(Bool)

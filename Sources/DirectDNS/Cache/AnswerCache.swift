@@ -342,19 +342,19 @@ final class AnswerCache: Sendable {
   }
 
   /// Of sixteen names from a random place on, the least useful one: one that can serve nobody, else the one
-  /// whose last use is longest ago.
+  /// whose last use is longest ago; of equals the first by name, so that the same goes each time.
   ///
   /// A name that is kept alive stays unless there are no others.
   private func leastUseful(at now: ResolverInstant) -> HostName? {
     var seen = 0
-    var worst: (name: HostName, rank: (Int, UInt32))?
+    var worst: (Int, UInt32, name: HostName)?
     var last: HostName?
     table.visit(from: .random(in: .min ... .max)) { name, value, lastUsed in
       last = name
       guard !value.isKeptAlive else { return true }
       seen += 1
-      let rank = (usefulness(of: value, at: now), lastUsed)
-      if worst.map({ rank < $0.rank }) ?? true { worst = (name, rank) }
+      let rank = (usefulness(of: value, at: now), lastUsed, name: name)
+      if worst.map({ rank < $0 }) ?? true { worst = rank }
       return seen < 16
     }
     return worst?.name ?? last

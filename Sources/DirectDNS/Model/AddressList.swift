@@ -75,6 +75,7 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
   public subscript(position: Int) -> IPAddress {
     get {
       if let overflow { return overflow[position] }
+      // As an array's: the words beyond the count are zero, and no address.
       precondition(position < Int(inlineCount), "an index beyond the addresses")
       return self[inline: position]
     }

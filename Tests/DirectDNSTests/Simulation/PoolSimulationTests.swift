@@ -5,8 +5,9 @@ import Testing
 
 /// The pool against made-up worlds.
 ///
-/// Connections are refused, silent, reset and told to go away, streams are refused, callers cancel, families come late.
-/// `DIRECTDNS_SEED=N` runs one world alone, `DIRECTDNS_SEEDS=N` so many.
+/// Connections are refused, silent, reset and told to go away, streams and expectations are refused, bodies come once or
+/// fail, proxies stand between, callers cancel, families come late. `DIRECTDNS_SEED=N` runs one world alone, and prints
+/// what happens; `DIRECTDNS_SEEDS=N` runs so many.
 @Suite(.timeLimit(.minutes(5)))
 struct PoolSimulationTests {
   private static var seeds: ClosedRange<UInt64> {
@@ -21,11 +22,21 @@ struct PoolSimulationTests {
     var events = 0
     for seed in Self.seeds {
       var world = PoolWorld(seed: seed)
+      world.isTold = Self.seeds.count == 1
       let faults = world.run()
       #expect(faults.isEmpty, "DIRECTDNS_SEED=\(seed): \(faults.joined(separator: "; "))")
       events += world.events
     }
     #expect(events > 0)
+  }
+
+  @Test(arguments: PoolWorld.Slip.allCases)
+  func `a mistake in carrying out what was decided is found`(_ slip: PoolWorld.Slip) {
+    let isFound = (1...40 as ClosedRange<UInt64>).contains { seed in
+      var world = PoolWorld(seed: seed, slip: slip)
+      return !world.run().isEmpty
+    }
+    #expect(isFound)
   }
 
   @Test func `the same seed makes the same world`() {

@@ -1,7 +1,7 @@
 @testable import DirectDNS
 
-/// What libcurl does in a ``PoolWorld``: it finds connections or opens them, sends, repeats what may be repeated, and
-/// keeps what stands.
+/// What libcurl does in a ``PoolWorld``: it finds connections or opens them, repeats what may be repeated, and keeps what
+/// stands.
 extension PoolWorld {
   struct Attempt {
     let caller: Int
@@ -10,9 +10,13 @@ extension PoolWorld {
     /// Its connection, standing or not.
     var socket: Int32?
     var isSent = false
+    /// Whether a server may have acted on what was sent last.
+    var isProcessed = false
     var hasHead = false
     /// Whether libcurl remembers that HTTP/2 refused the request: also where it has sent it again since.
     var wasRefused = false
+    /// Which time that something was sent is its last: what was planned for another one is nothing to it.
+    var sending = 0
   }
 
   struct Socket {
@@ -22,6 +26,8 @@ extension PoolWorld {
     var isUsed = false
     /// Whether a second one has used it: libcurl then repeats what gets no response on it.
     var isReused = false
+    /// Whether the server has said that it takes no more.
+    var isLeaving = false
     var users: Set<AttemptID> = []
   }
 
@@ -30,8 +36,12 @@ extension PoolWorld {
   mutating func connect(_ id: ID, _ number: Int, _ address: IPAddress?, waits: Bool) {
     guard let caller = callerOf[id] else { return fault("an attempt for a transfer that has ended") }
     let attempt = AttemptID(transfer: id, number: number)
-    attempts[attempt] = Attempt(caller: caller, address: address, waits: waits)
+    attempts[attempt] = Attempt(caller: caller, address: mixed(address), waits: waits)
     plan(.begin(attempt), in: 0...2)
+  }
+
+  private mutating func mixed(_ address: IPAddress?) -> IPAddress? {
+    slips(.mixesAddresses, 0.05) ? servers.last?.addresses.keys.min { $0.description < $1.description } : address
   }
 
   mutating func carryOutByCurl(_ event: Event) {
@@ -42,11 +52,13 @@ extension PoolWorld {
       guard let socket = attempts[attempt]?.socket else { break }
       drop(socket)
       end(attempt, .failed(.connect("refused")))
-    case .reply(let attempt, let reply): self.reply(attempt, reply)
-    case .finished(let attempt):
-      guard attempts[attempt]?.isSent == true else { break }
-      leave(attempt)
-      end(attempt, .complete)
+    case .reply(let sending, let reply): if isCurrent(sending) { self.reply(sending.attempt, reply) }
+    case .finished(let sending):
+      guard isCurrent(sending) else { break }
+      leave(sending.attempt)
+      end(sending.attempt, .complete)
+    case .piece(let sending, let left): if isCurrent(sending) { sendPiece(sending.attempt, left) }
+    case .goAway(let socket): goAway(socket)
     case .dies(let socket): die(socket)
     case .arrive, .cancel, .late, .closeIdle, .asked, .timer: break
     }
@@ -55,27 +67,36 @@ extension PoolWorld {
   // MARK: Connections
 
   /// Finds a connection for an attempt, or opens one.
-  private mutating func find(_ id: AttemptID) {
+  mutating func find(_ id: AttemptID) {
     guard let attempt = attempts[id] else { return }
     let server = callers[attempt.caller].server
     let known = sockets.filter { $0.value.server == server && $0.value.address == attempt.address }
       .sorted { $0.key < $1.key }
-    if let (socket, _) = known.first(where: { $0.value.isEstablished && $0.value.users.count < streams(server) }) {
+    if let (socket, _) = known.first(where: {
+      $0.value.isEstablished && !$0.value.isLeaving && $0.value.users.count < streams(server)
+    }) {
       return use(socket, id)
     }
     // CURLOPT_PIPEWAIT: another one is opening a connection that could be shared.
     if attempt.waits, known.contains(where: { !$0.value.isEstablished }) { return plan(.begin(id), in: 5...20) }
     guard machine.mayDial(id.transfer, attempt: id.number) else { return end(id, .failed(.connect("not dialled"))) }
-    let reach = attempt.address.flatMap { servers[server].addresses[$0] } ?? .fine
-    if reach == .forbidden, let address = attempt.address {
+    dial(id, attempt, server)
+  }
+
+  private mutating func dial(_ id: AttemptID, _ attempt: Attempt, _ server: Int) {
+    let reach = attempt.address.map { servers[server].addresses[$0] } ?? servers[server].proxy
+    guard let reach else {
+      return fault("\(id) dials \(attempt.address?.description ?? "nothing"), which is another's")
+    }
+    if reach == .forbidden, let address = attempt.address, !slips(.dialsForbidden, 0.5) {
       machine.forbid(address, id.transfer)
       return end(id, .failed(.connect("forbidden")))
     }
-    let socket = nextSocket
-    nextSocket += 1
-    sockets[socket] = Socket(server: server, address: attempt.address, users: [id])
+    // To a proxy that has several addresses libcurl races by itself.
+    if attempt.address == nil, chance(0.2) { plan(.dies(open(server, id, nil, users: [])), in: 0...200) }
+    let socket = open(server, id, attempt.address, users: [id])
     attempts[id]?.socket = socket
-    machine.dialled(socket, id.transfer, attempt: id.number)
+    if attempt.address == nil, chance(0.2) { plan(.dies(open(server, id, nil, users: [])), in: 0...200) }
     switch reach {
     case .fine: plan(.established(id), in: 1...400)
     case .refused: plan(.refused(id), in: 0...50)
@@ -83,9 +104,20 @@ extension PoolWorld {
     }
   }
 
+  private mutating func open(
+    _ server: Int, _ id: AttemptID, _ address: IPAddress?, users: Set<AttemptID>
+  ) -> Int32 {
+    let socket = nextSocket
+    nextSocket += 1
+    sockets[socket] = Socket(server: server, address: address, users: users)
+    machine.dialled(socket, id.transfer, attempt: id.number)
+    return socket
+  }
+
   private mutating func established(_ id: AttemptID) {
-    guard let socket = attempts[id]?.socket, sockets[socket]?.isEstablished == false else { return }
+    guard let socket = attempts[id]?.socket, let connection = sockets[socket], !connection.isEstablished else { return }
     sockets[socket]?.isEstablished = true
+    if servers[connection.server].speaks == .http2, chance(0.3) { plan(.goAway(socket), in: 5...2_000) }
     use(socket, id)
   }
 
@@ -95,52 +127,18 @@ extension PoolWorld {
     attempts[id]?.socket = socket
     if sockets[socket]?.isUsed == true { sockets[socket]?.isReused = true }
     sockets[socket]?.isUsed = true
-    guard case .no = machine.mayPass(id.transfer, attempt: id.number, at: now) else { return send(id) }
-    leave(id)
-    end(id, .aborted(.cancelled))
-  }
-
-  private mutating func send(_ id: AttemptID) {
-    attempts[id]?.isSent = true
-    machine.moved(id.transfer, at: now)
-    var reply = Reply.whole
-    if chance(0.25) { reply = Reply.allCases.randomElement(using: &random) ?? .whole }
-    if reply == .refusedStream, let caller = attempts[id]?.caller, servers[callers[caller].server].speaks == .http1 {
-      reply = .reset
-    }
-    if reply != .refusedStream, let caller = attempts[id]?.caller { callers[caller].processed += 1 }
-    plan(.reply(id, reply), in: 1...900)
-  }
-
-  private mutating func reply(_ id: AttemptID, _ reply: Reply) {
-    guard let attempt = attempts[id], attempt.isSent, !attempt.hasHead, let socket = attempt.socket else { return }
-    switch reply {
-    case .nothing: break
-    case .whole, .cutOff:
-      attempts[id]?.hasHead = true
-      machine.headIsComplete(id.transfer, isMultiplexed: servers[callers[attempt.caller].server].speaks == .http2)
-      if reply == .whole { plan(.finished(id), in: 0...600) } else { plan(.dies(socket), in: 0...300) }
-    case .refusedStream:
-      // Curl_retry_request: what it may repeat anyway leaves the mark alone, and anything else uses it up.
-      attempts[id]?.wasRefused = sockets[socket]?.isReused ?? false
+    if case .no = machine.mayPass(id.transfer, attempt: id.number, at: now), !slips(.sendsAnyway, 0.5) {
       leave(id)
-      again(id)
-    case .reset: die(socket)
+      return end(id, .aborted(.cancelled))
     }
-  }
-
-  /// libcurl sends a request once more.
-  private mutating func again(_ id: AttemptID) {
-    attempts[id]?.isSent = false
-    attempts[id]?.socket = nil
-    find(id)
+    send(id)
   }
 
   /// A connection ends, with all that is on it.
-  private mutating func die(_ socket: Int32) {
+  mutating func die(_ socket: Int32) {
     guard let connection = sockets[socket] else { return }
     drop(socket)
-    for id in connection.users.sorted(by: { ($0.transfer.index, $0.number) < ($1.transfer.index, $1.number) }) {
+    for id in inOrder(connection.users) {
       guard let attempt = attempts[id] else { continue }
       if attempt.isSent, !attempt.hasHead, connection.isReused {
         again(id)
@@ -150,21 +148,45 @@ extension PoolWorld {
     }
   }
 
+  private mutating func goAway(_ socket: Int32) {
+    guard let connection = sockets[socket] else { return }
+    sockets[socket]?.isLeaving = true
+    guard !connection.users.isEmpty else { return drop(socket) }
+    // Those whose numbers are beyond the last one that it will act on.
+    for id in inOrder(connection.users) where attempts[id]?.isSent == true && attempts[id]?.hasHead == false {
+      if chance(0.5) { refuse(id) }
+    }
+  }
+
+  private func inOrder(_ users: Set<AttemptID>) -> [AttemptID] {
+    users.sorted { ($0.transfer.index, $0.number) < ($1.transfer.index, $1.number) }
+  }
+
   /// libcurl closes a socket.
-  private mutating func drop(_ socket: Int32) {
+  mutating func drop(_ socket: Int32) {
     sockets[socket] = nil
-    machine.closed(socket)
+    if !slips(.losesClosing, 0.05) { machine.closed(socket) }
+  }
+
+  // MARK: Ends
+
+  /// libcurl sends a request once more.
+  mutating func again(_ id: AttemptID) {
+    attempts[id]?.isSent = false
+    attempts[id]?.socket = nil
+    find(id)
   }
 
   /// An attempt uses its connection no more.
-  private mutating func leave(_ id: AttemptID) {
+  mutating func leave(_ id: AttemptID) {
     guard let socket = attempts[id]?.socket else { return }
-    sockets[socket]?.users.remove(id)
     attempts[id]?.isSent = false
     attempts[id]?.socket = nil
+    sockets[socket]?.users.remove(id)
+    if sockets[socket]?.isLeaving == true, sockets[socket]?.users.isEmpty == true { drop(socket) }
   }
 
-  private mutating func end(_ id: AttemptID, _ ending: Machine.Ending) {
+  mutating func end(_ id: AttemptID, _ ending: Machine.Ending) {
     attempts[id]?.isSent = false
     machine.ended(id.transfer, attempt: id.number, ending, at: now)
   }
@@ -174,6 +196,7 @@ extension PoolWorld {
     guard let attempt = attempts.removeValue(forKey: id) else { return fault("\(id) is closed, and did not run") }
     guard let socket = attempt.socket, let connection = sockets[socket] else { return }
     sockets[socket]?.users.remove(id)
-    if !connection.isEstablished || (attempt.isSent && servers[connection.server].speaks == .http1) { drop(socket) }
+    let isUnfit = !connection.isEstablished || (attempt.isSent && servers[connection.server].speaks == .http1)
+    if isUnfit || connection.isLeaving && connection.users == [id] { drop(socket) }
   }
 }

@@ -17,30 +17,15 @@ struct NginxCookies: RealServer {
   let caFile: String
 
   init() async throws {
-    let certificate = try await LabCertificate.shared
-    let folder = try ServerFixture.newFolder(Self.name)
-    port = try LoopbackPort.free()
-    httpPort = try LoopbackPort.free()
-    caFile = certificate.caFile
-    let configuration = """
-      daemon off;
-      master_process off;
-      pid \(folder.path)/pid;
-      error_log stderr;
-      events { worker_connections 64; }
-      http {
+    let (certificate, nginx) = (try await LabCertificate.shared, try Nginx(Self.name))
+    (port, httpPort, caFile) = (nginx.port, nginx.httpPort, certificate.caFile)
+    process = try nginx.process(
+      """
         access_log off;
-        client_body_temp_path \(folder.path)/body;
-        proxy_temp_path \(folder.path)/proxy;
-        fastcgi_temp_path \(folder.path)/fastcgi;
-        uwsgi_temp_path \(folder.path)/uwsgi;
-        scgi_temp_path \(folder.path)/scgi;
-        ssl_certificate \(certificate.chainFile);
-        ssl_certificate_key \(certificate.keyFile);
+        \(nginx.shows(certificate))
         default_type text/plain;
         server {
-          listen 127.0.0.1:\(httpPort);
-          listen 127.0.0.1:\(port) ssl http2;
+          \(nginx.listens)
           location = /set {
             add_header Set-Cookie "host=1";
             add_header Set-Cookie "domain=2; Domain=lab.test; Path=/";
@@ -51,12 +36,6 @@ struct NginxCookies: RealServer {
           }
           location / { return 200 "$http_cookie"; }
         }
-      }
-      """
-    let file = folder.appending(path: "nginx.conf")
-    try configuration.write(to: file, atomically: false, encoding: .utf8)
-    process = ServerProcess(
-      program: try ServerFixture.server("nginx", copiedTo: folder),
-      arguments: ["-p", folder.path, "-e", "stderr", "-c", file.path], folder: folder, ports: [port, httpPort])
+      """)
   }
 }

@@ -20,54 +20,20 @@ struct NginxJSON: RealServer {
   /// The same by plain HTTP.
   var plainURL: String { "http://127.0.0.1:\(httpPort)/resolve" }
 
-  /// Where the script module lies, if it is installed.
-  static let scriptModule = [
-    "/usr/lib/nginx/modules", "/usr/lib64/nginx/modules", "/usr/local/lib/nginx/modules",
-  ]
-  .map { "\($0)/ngx_http_js_module.so" }
-  .first { FileManager.default.fileExists(atPath: $0) }
-
   init() async throws {
-    guard let module = Self.scriptModule else { throw ServerFixture.Failure("nginx has no script module") }
-    let certificate = try await LabCertificate.shared
-    let folder = try ServerFixture.newFolder(Self.name)
-    port = try LoopbackPort.free()
-    httpPort = try LoopbackPort.free()
-    caFile = certificate.caFile
-    try Self.script.write(to: folder.appending(path: "resolve.js"), atomically: false, encoding: .utf8)
-    // One process without a master: a signal then meets the one that serves.
-    let configuration = """
-      load_module \(module);
-      daemon off;
-      master_process off;
-      pid \(folder.path)/pid;
-      error_log stderr;
-      events { worker_connections 1024; }
-      http {
-        access_log off;
-        js_import resolve from \(folder.path)/resolve.js;
-        client_body_temp_path \(folder.path)/body;
-        proxy_temp_path \(folder.path)/proxy;
-        fastcgi_temp_path \(folder.path)/fastcgi;
-        uwsgi_temp_path \(folder.path)/uwsgi;
-        scgi_temp_path \(folder.path)/scgi;
-        ssl_certificate \(certificate.chainFile);
-        ssl_certificate_key \(certificate.keyFile);
-        server {
-          listen 127.0.0.1:\(httpPort);
-          listen 127.0.0.1:\(port) ssl http2;
-          location = /resolve { js_content resolve.resolve; }
-          location = /servfail { js_content resolve.servfail; }
-          location = /error { js_content resolve.error; }
-        }
-      }
+    let (certificate, nginx) = (try await LabCertificate.shared, try Nginx(Self.name))
+    (port, httpPort, caFile) = (nginx.port, nginx.httpPort, certificate.caFile)
+    process = try nginx.process(
       """
-    let file = folder.appending(path: "nginx.conf")
-    try configuration.write(to: file, atomically: false, encoding: .utf8)
-    process = ServerProcess(
-      program: try ServerFixture.server("nginx", copiedTo: folder),
-      arguments: ["-p", folder.path, "-e", "stderr", "-c", file.path], folder: folder,
-      ports: [port, httpPort])
+        access_log off;
+        \(nginx.shows(certificate))
+        server {
+          \(nginx.listens)
+          location = /resolve { js_content lab.resolve; }
+          location = /servfail { js_content lab.servfail; }
+          location = /error { js_content lab.error; }
+        }
+      """, script: Self.script)
   }
 
   private static let script = """

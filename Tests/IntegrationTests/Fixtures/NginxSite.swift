@@ -17,21 +17,18 @@ struct NginxSite: WebServer {
   let uploads: URL
 
   init() async throws {
-    let folder = try ServerFixture.newFolder("nginx-site")
-    let site = try LabSite(in: folder)
-    (port, httpPort) = (try LoopbackPort.free(), try LoopbackPort.free())
-    caFile = site.caFile
+    let nginx = try Nginx("nginx-site")
+    let (folder, site) = (nginx.folder, try LabSite(in: nginx.folder))
+    (port, httpPort, caFile) = (nginx.port, nginx.httpPort, site.caFile)
     accessLog = folder.appending(path: "access.log")
     uploads = folder.appending(path: "sink")
     try FileManager.default.createDirectory(at: uploads, withIntermediateDirectories: true)
-    let (port, httpPort) = (port, httpPort)
     let servers = site.hosts.map { host in
       """
         server {
-          listen 127.0.0.1:\(httpPort);
-          listen [::1]:\(httpPort);
-          listen 127.0.0.1:\(port) ssl http2;
-          listen [::1]:\(port) ssl http2;
+          \(nginx.listens)
+          listen [::1]:\(nginx.httpPort);
+          listen [::1]:\(nginx.port) ssl http2;
           server_name \(host.name);
           ssl_certificate \(site.certificate(of: host).path);
           ssl_certificate_key \(site.key(of: host).path);
@@ -53,29 +50,13 @@ struct NginxSite: WebServer {
         }
       """
     }
-    let configuration = """
-      daemon off;
-      master_process off;
-      pid \(folder.path)/pid;
-      error_log stderr;
-      events { worker_connections 1024; }
-      http {
+    process = try nginx.process(
+      """
         log_format lab '\(AccessLogLine.nginxFormat)';
         access_log \(accessLog.path) lab;
-        client_body_temp_path \(folder.path)/body;
-        proxy_temp_path \(folder.path)/proxy;
-        fastcgi_temp_path \(folder.path)/fastcgi;
-        uwsgi_temp_path \(folder.path)/uwsgi;
-        scgi_temp_path \(folder.path)/scgi;
         default_type text/plain;
         sendfile on;
       \(servers.joined(separator: "\n"))
-      }
-      """
-    let file = folder.appending(path: "nginx.conf")
-    try configuration.write(to: file, atomically: false, encoding: .utf8)
-    process = ServerProcess(
-      program: try ServerFixture.server("nginx", copiedTo: folder),
-      arguments: ["-p", folder.path, "-e", "stderr", "-c", file.path], folder: folder, ports: [port, httpPort])
+      """)
   }
 }

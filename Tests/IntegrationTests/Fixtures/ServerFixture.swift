@@ -20,7 +20,7 @@ enum ServerFixture {
   /// The programs and modules that the suite needs and this machine lacks.
   static let missing: [String] = {
     var missing = ["unbound", "named", "dnsdist", "nginx", "openssl", "curl"].filter { path(of: $0) == nil }
-    if NginxJSON.scriptModule == nil { missing.append("ngx_http_js_module.so") }
+    if Nginx.scriptModule == nil { missing.append("ngx_http_js_module.so") }
     return missing
   }()
 

@@ -1,0 +1,59 @@
+@testable import DirectDNS
+
+/// Those who look names up in a ``LookupWorld``, and what changes around them.
+extension LookupWorld {
+  mutating func call() {
+    let host = hosts.randomElement(using: &random) ?? ResolverFixture.host
+    let timeout: Duration? = chance(30) ? milliseconds(1...8000) : nil
+    let request = LookupRequest(
+      host: host, wanted: [.any, .ipv4, .ipv6].randomElement(using: &random) ?? .any, route: .providers,
+      expired: ExpiredUse.allCases.randomElement(using: &random) ?? .allowed, timeout: timeout,
+      purpose: chance(50) ? .handingOut : .connecting, prefersIPv6: chance(50))
+    var caller = Caller(request: request, deadline: now + (timeout ?? machine.settings.configuration.timeout))
+    let number: Int
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0: return machine.refreshBehind(request, at: now)
+    case 1: return machine.askTogether(Array(hosts.prefix(3)), request.wanted, at: now)
+    case 2: number = machine.renew(request, isPatient: chance(50), at: now)
+    case 3:
+      number = machine.askSystemAlone(request, at: now)
+      caller.isPastCache = true
+    default:
+      let isStale = if case .wait? = settled(request)?.verdict { true } else { false }
+      guard case .waiting(let waiting, _) = machine.begin(request, at: now) else {
+        answered += 1
+        return
+      }
+      if isStale { caller.staleBy = now + machine.settings.configuration.cache.clientResponseTimeout }
+      number = waiting
+    }
+    say("  lookup \(number) for \(host), \(request.wanted), until \(caller.deadline.nanoseconds / 1_000_000) ms")
+    callers[number] = caller
+    if chance(10) { schedule(.leave(number), after: milliseconds(0...2000)) }
+  }
+
+  mutating func change() {
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0:
+      machine.networkDidChange(at: now)
+      blocked = [:]
+    case 1:
+      var changed = configuration
+      changed.providers.shuffle(using: &random)
+      if changed.providers.count > 1, chance(50) { changed.providers.removeLast() }
+      changed.hedges = chance(50)
+      machine.update(ResolverSettings(changed, system: NoSystem()), at: now)
+    case 2: machine.invalidate(hosts[0], at: now)
+    case 3: machine.keepAlive(chance(50) ? Set(hosts.prefix(4)) : [], at: now)
+    // Asleep for hours.
+    case 4:
+      now = now + .seconds(Int64.random(in: 1...20_000, using: &random))
+      machine.timePassed(at: now)
+    default: break
+    }
+    // Servers that went and came again are others.
+    for number in blocked.keys where !machine.servers.states.endpoints.contains(where: { $0.number == number }) {
+      blocked[number] = nil
+    }
+  }
+}

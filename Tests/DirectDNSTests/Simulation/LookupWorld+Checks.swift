@@ -1,0 +1,167 @@
+@testable import DirectDNS
+
+/// What the machine wants done in a ``LookupWorld``, and what must hold.
+extension LookupWorld {
+  // MARK: What it wants done
+
+  mutating func perform(_ action: LookupMachine.Action) throws(Fault) {
+    switch action {
+    case .query(.send(let number, let endpoint, let subject, let timeout, _)):
+      try send(number, endpoint, subject, timeout)
+      if slips(.sendsTwice, 1) { try send(number, endpoint, subject, timeout) }
+    case .query(.cancel(let number)):
+      guard let query = sent[number] else { return }
+      sent[number]?.isCancelled = true
+      unschedule(number)
+      let reply = QueryMachine.Reply(
+        ProviderFailure(.cancelled, "cancelled"), .cancelled, asked: query.asked, isBatch: query.isBatch)
+      schedule(.reply(number, reply), after: milliseconds(0...50))
+    case .query: break
+    case .answer(let number, let result, _):
+      if slips(.losesAnswer, 1) { return }
+      try answer(number, result)
+      if slips(.answersTwice, 1) { try answer(number, result) }
+    case .askSystem(let number, let question, _, let timeout):
+      let isFine = systemMood == .fine
+      schedule(
+        .system(
+          number,
+          isFine ? .success(answer(to: question)) : .failure(ProviderFailure(.transport, "no name server"))),
+        after: min(timeout, milliseconds(0...1500)))
+    case .readStore(let number, let question): read(number, question)
+    case .takeLease(let number, let question, let duration): takeLease(number, question, for: duration)
+    case .endLease(let lease): try endLease(lease)
+    case .writeStore(let entry, let question, _, let lease):
+      store.answers[question] = entry
+      if let lease { try endLease(lease) }
+    case .tell(.kept(let evicted)): evictions += evicted
+    case .finished, .tell: break
+    }
+  }
+
+  private mutating func answer(_ number: Int, _ result: Result<Resolution, DirectDNSError>) throws(Fault) {
+    guard let caller = callers.removeValue(forKey: number) else {
+      throw fault("lookup \(number) was answered twice, or nobody waits for it")
+    }
+    answered += 1
+    switch result {
+    case .success(let resolution): say("  lookup \(number) gets \(resolution.freshness) addresses")
+    case .failure(let error): say("  lookup \(number) fails: \(error.code)")
+    }
+    try check(caller, result)
+  }
+
+  private mutating func send(
+    _ number: Int, _ endpoint: Endpoint, _ subject: QueryMachine.Subject, _ timeout: Duration
+  ) throws(Fault) {
+    queries += 1
+    say("  query \(number) to server \(endpoint.number) for \(subject.questions)")
+    try expect(!isShutDown, "a query was sent after the end")
+    try expect(timeout > .zero, "a query was sent without time")
+    if let until = blocked[endpoint.number] {
+      try expect(now >= until, "server \(endpoint.number) was asked although it said 429")
+    }
+    let isBatch = if case .batch = subject { true } else { false }
+    let isHedge = machine.servers.attempts[number]?.isHedge == true
+    for question in subject.questions {
+      let others = sent.values.filter { !$0.isCancelled && $0.questions.contains(question) }
+      try expect(
+        others.allSatisfy { $0.endpoint != endpoint.number },
+        "\(question) was asked of server \(endpoint.number) twice at a time")
+      try expect(others.count < 4, "\(question) is asked of \(others.count + 1) servers at a time")
+      try expect(!isHedge || others.allSatisfy { !$0.isHedge }, "\(question) has a second hedge")
+    }
+    try countQuery(isHedge: isHedge)
+    sent[number] = Sent(
+      endpoint: endpoint.number, questions: subject.questions, isBatch: isBatch, isHedge: isHedge, asked: now)
+    let (delay, reply) = reply(to: subject, from: endpoint.number)
+    if delay < timeout {
+      schedule(.reply(number, reply), after: delay)
+    } else {
+      let late = QueryMachine.Reply(
+        ProviderFailure(HTTPTransportError.timedOut), .timedOut, asked: now, isBatch: isBatch)
+      schedule(.reply(number, late), after: timeout)
+    }
+  }
+
+  // MARK: What must hold
+
+  /// At most a tenth of a minute's queries has a second one beside it, or one of fewer than ten.
+  private mutating func countQuery(isHedge: Bool) throws(Fault) {
+    let second = now.nanoseconds / 1_000_000_000
+    minute.removeAll { $0.second <= second - 60 }
+    minute.append((second, isHedge ? 0 : 1, isHedge ? 1 : 0))
+    guard isHedge else { return }
+    let (queries, hedges) = minute.reduce((0, 0)) { ($0.0 + $1.queries, $0.1 + $1.hedges) }
+    try expect(hedges <= (queries + 9) / 10, "\(hedges) hedges beside \(queries) queries in a minute")
+  }
+
+  /// After each event.
+  mutating func check() throws(Fault) {
+    // In an order, so that a seed's fault reads the same each time.
+    try expect(left.map { callers[$0] == nil } ?? true, "a caller who left was not told")
+    let waiting = callers.filter { $0.value.deadline < now }.keys.min()
+    if let waiting { throw fault("lookup \(waiting) waits beyond its deadline") }
+    for (number, caller) in callers.filter({ $0.value.staleBy != nil }).sorted(by: { $0.key < $1.key }) {
+      guard let staleBy = caller.staleBy else { continue }
+      // Evicted, forgotten, negative or gone by now: there is nothing to serve until a server answers.
+      if settled(caller.request)?.resolution == nil {
+        callers[number]?.staleBy = nil
+      } else if staleBy < now {
+        throw fault("lookup \(number) for \(caller.request.host) waits although its expired answer serves")
+      }
+    }
+    let next = machine.nextInstant()
+    for (number, lookup) in machine.lookups.sorted(by: { $0.key < $1.key }) {
+      try expect(
+        next.map { $0 <= lookup.wait.end } ?? false, "lookup \(number) is due before the machine wants to be woken")
+      let isAwaiting = machine.queries.values.contains { $0.waiters.contains(.lookup(number)) }
+      try expect(isAwaiting, "lookup \(number) waits for nobody")
+    }
+    try expect(machine.cache.count <= configuration.capacity, "the cache has \(machine.cache.count) names")
+  }
+
+  private func check(_ caller: Caller, _ result: Result<Resolution, DirectDNSError>) throws(Fault) {
+    let request = caller.request
+    switch result {
+    case .success(let resolution):
+      try expect(!resolution.addresses.isEmpty, "an answer without addresses")
+      for address in resolution.addresses {
+        try expect(request.wanted.contains(AddressFamilies(address.family)), "\(address) was not asked for")
+      }
+      try expect(
+        request.expired != .refused || resolution.freshness <= .due, "an expired answer for a caller who refuses them")
+    case .failure(let error):
+      guard !caller.isPastCache, error.code == .upstreamFailed || error.code == .timedOut else { return }
+      try expect(
+        settled(request)?.resolution == nil,
+        "\(request.host) failed although its answer may be used: \(error.message)")
+    }
+  }
+
+  /// When all is over.
+  mutating func checkEnd() throws(Fault) {
+    try expect(callers.isEmpty, "\(callers.count) callers were never answered")
+    try expect(machine.lookupCount == 0, "\(machine.lookupCount) lookups are left")
+    try expect(machine.queryCount == 0, "\(machine.queryCount) questions are left")
+    try expect(machine.batches.isEmpty || isShutDown, "\(machine.batches.count) batches are left")
+    try expect(machine.servers.attempts.isEmpty, "\(machine.servers.attempts.count) queries are left")
+    try expect(machine.nextInstant() == nil, "it wants to be woken for nothing")
+    try expect(store.taken.isEmpty, "\(store.taken.count) leases were not given back")
+  }
+
+  /// What the cache has for a caller.
+  func settled(_ request: LookupRequest) -> AnswerCache.Settled? {
+    machine.known.settle(request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6, at: now)
+  }
+
+  func expect(_ holds: Bool, _ text: @autoclosure () -> String) throws(Fault) {
+    if !holds { throw fault(text()) }
+  }
+
+  func fault(_ text: String) -> Fault {
+    Fault(
+      description:
+        "DIRECTDNS_SEED=\(seed): after \(steps) events, at \(now.nanoseconds / 1_000_000) ms: \(text)")
+  }
+}
