@@ -38,6 +38,9 @@ public struct ResponseRestorer: Hashable, Sendable {
     ResponseRestorer(for: request).restore(response)
   }
 
+  /// The fields in which an address can stand for the name.
+  static let fields: [HTTPField.Name] = [.setCookie, .location, .contentLocation, .refresh]
+
   /// The response with the name put back into `Set-Cookie`, `Location`, `Content-Location` and `Refresh`.
   public func restore(_ response: HTTPResponse) -> HTTPResponse {
     var restored = response
