@@ -194,8 +194,9 @@ final class CurlTransfers: CurlDriver {
     if attempt.isClean, idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
   }
 
-  /// Handles that are kept, at some 25 KB each.
-  private static let idleAttemptLimit = 128
+  /// Handles that are kept, at some 25 KB each: of several hundred transfers, all may end before the first of those who
+  /// waited for them starts another one.
+  private static let idleAttemptLimit = 512
 
   /// A handle has freed what it held back.
   func emptied(_ attempt: ConnectAttempt) { emptying.removeAll { $0 === attempt } }
