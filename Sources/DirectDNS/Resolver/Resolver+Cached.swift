@@ -63,8 +63,9 @@ extension Resolver {
   /// What is known without waiting: a fresh answer, or one that nobody has to be asked for; nil for all others.
   func immediate(_ host: HostName, _ options: LookupOptions) throws(DirectDNSError) -> Resolution? {
     if let found = fresh(host, options) { return found }
-    let configuration = settings.configuration
-    return try local(host, configuration.localZones.route(host), options.families ?? configuration.families)
+    // The settings and not a copy of the configuration, which would cost a retain for each of its parts.
+    let settings = settings
+    return try local(host, settings.configuration.localZones.route(host), options.families ?? families)
   }
 
   // MARK: Beyond fresh answers
