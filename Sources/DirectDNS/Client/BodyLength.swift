@@ -8,19 +8,21 @@ enum BodyLength {
   /// - Returns: the body's length; the field's where the body does not know its own; nil for one that is not known.
   static func check(_ request: HTTPRequest, _ body: RequestBody) throws(DirectDNSError) -> Int64? {
     let known = length(of: body)
-    if request.method == .head, body.kind != .none {
+    let (method, fields) = (request.method, request.headerFields)
+    if method == .head, body.kind != .none {
       throw DirectDNSError(.invalidRequest, "a HEAD request has no body: leave it out, or use another method")
     }
-    guard request.method != .connect else {
+    guard method != .connect else {
       throw DirectDNSError(.invalidRequest, "CONNECT is for proxies: name the proxy in the client's configuration")
     }
-    if let coding = request.headerFields[.transferEncoding] {
+    guard !fields.isEmpty else { return known }
+    if let coding = fields[.transferEncoding] {
       guard coding.lowercased() == "chunked", body.kind != .none else {
         throw DirectDNSError(
           .invalidRequest, "Transfer-Encoding is the client's to set: leave it out, and give a body without a length")
       }
     }
-    guard let text = request.headerFields[.contentLength] else { return known }
+    guard let text = fields[.contentLength] else { return known }
     // Digits alone (RFC 9110 §8.6): `Int64` takes a sign.
     guard text.utf8.allSatisfy(ASCII.isDigit), let told = Int64(text) else {
       throw DirectDNSError(.invalidRequest, "Content-Length is no number of bytes: leave it out")

@@ -2,9 +2,11 @@
 extension DirectClient {
   /// A name's addresses, and where others may still come from.
   struct Found {
-    var resolution: Resolution
+    var resolution: Resolution?
     var addresses: [IPAddress]
     var others: OtherFamily?
+    /// How long it took; nothing for what was known.
+    var time = Duration.zero
   }
 
   /// Looks up a request's name for as long as a connection needs.
@@ -14,16 +16,28 @@ extension DirectClient {
     _ host: WebURL.Host, _ call: Call, _ watch: ClientTelemetry.Watch?, throughProxy: Bool
   ) async throws(DirectDNSError) -> Found {
     let name = try HostName(host)
-    var options = call.lookup(resolver)
-    if !throughProxy { options.purpose = .connecting }
-    let began = resolver.clock.now
-    let resolution = try await resolver.resolve(name, options, call, watch)
+    var options = call.options.lookup ?? call.settings.configuration.lookup
+    var began: ResolverInstant?
+    var time = Duration.zero
+    let resolution: Resolution
+    // What need not be waited for needs no limit of its time, and is not timed.
+    if call.isDirect(name), let known = try resolver.immediate(name, options) {
+      resolution = known
+    } else {
+      options = call.lookup(resolver)
+      if !throughProxy { options.purpose = .connecting }
+      let start = resolver.clock.now
+      resolution = try await resolver.resolve(name, options, call, watch)
+      time = resolver.clock.now - start
+      began = start
+    }
     call.options.observer?(.resolved(name, resolution))
-    var found = Found(resolution: resolution, addresses: Array(resolution.addresses))
-    found.others = others(than: resolution, name, options, since: began, call, watch)
+    var found = Found(resolution: resolution, addresses: Array(resolution.addresses), time: time)
+    guard let others = others(than: resolution, name, options, since: began, call, watch) else { return found }
+    found.others = others
     let policy = call.settings.configuration.policy
     let isForbidden = found.addresses.allSatisfy { policy.objection(to: $0, host: host) != nil }
-    if isForbidden, let others = found.others {
+    if isForbidden {
       switch await others.outcome() {
       case .success(let other):
         found.resolution = other
@@ -39,12 +53,14 @@ extension DirectClient {
 
   /// The family that a lookup brought no addresses of, where it wanted both and somebody can be asked.
   private func others(
-    than found: Resolution, _ name: HostName, _ options: LookupOptions, since began: ResolverInstant, _ call: Call,
+    than found: Resolution, _ name: HostName, _ options: LookupOptions, since began: ResolverInstant?, _ call: Call,
     _ watch: ClientTelemetry.Watch?
   ) -> OtherFamily? {
+    guard !found.isWhole else { return nil }
     let wanted = options.families ?? resolver.families
     let missing = found.addresses.reduce(wanted) { $0.subtracting(AddressFamilies($1.family)) }
-    guard !missing.isEmpty, !found.isWhole else { return nil }
+    guard !missing.isEmpty else { return nil }
+    let began = began ?? resolver.clock.now
     // Not the client itself: its transfers know this, and end with it.
     return OtherFamily(missing) { [resolver] in
       var options = options
@@ -97,7 +113,7 @@ extension Resolver {
   nonisolated(nonsending) fileprivate func resolve(
     _ name: HostName, _ options: LookupOptions, _ call: DirectClient.Call, _ watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> Resolution {
-    func look() async throws(DirectDNSError) -> Resolution {
+    nonisolated(nonsending) func look() async throws(DirectDNSError) -> Resolution {
       call.isDirect(name)
         ? try await resolve(name, options: options) : try await resolveWithSystemDNS(name, options: options)
     }

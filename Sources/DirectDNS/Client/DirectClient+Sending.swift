@@ -32,15 +32,17 @@ extension DirectClient {
     _ request: HTTPRequest, _ url: WebURL, _ body: RequestBody, _ call: Call, watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> DirectResponse {
     let length = try BodyLength.check(request, body)
-    var target = try await target(of: request, url, call, watch)
+    // It is made of the request's text anew each time.
+    let method = request.method
+    let target = try await target(of: request, url, call, watch)
     let place = RequestPlace(
-      url, call.timeouts, call.settings, isRetryable: isRetryable(request.method, body, call.options))
+      url, call.timeouts, call.settings, isRetryable: isRetryable(method, body, call.options))
     var history = RetryRule.History()
     defer { target.others?.cancel() }
     while true {
       let spans = watch?.connecting(to: target.url.effectivePort)
       let sent = transferRequest(
-        request.method, target, body, length: length, call, spans,
+        method, target, body, length: length, call, spans,
         isRetryable: place.isRetryable && !history.hasRetried)
       let loop = loop(for: sent.route)
       let transfer = CurlTransfer(sent)
@@ -49,7 +51,7 @@ extension DirectClient {
       switch result {
       case .success(let head):
         let response = try response(head, BodyReader(transfer, loop, place), target, call)
-        guard response.status == .expectationFailed, sent.expectsContinue, sent.body.withdraw() else {
+        guard sent.expectsContinue, response.status == .expectationFailed, sent.body.withdraw() else {
           return response
         }
         response.body.discard()
@@ -107,31 +109,27 @@ extension DirectClient {
     let host = url.host
     try rewriter.policy.check(host)
     let proxy = call.settings.proxies.proxy(for: url)
-    let began = SystemClock().now
-    var resolution: Resolution?
-    var others: OtherFamily?
-    var addresses: [IPAddress] = []
+    let found: Found
     switch host {
-    case .address(let address): addresses = [address]
-    case .name:
-      let found = try await found(host, call, watch, throughProxy: proxy != nil)
-      (resolution, addresses, others) = (found.resolution, found.addresses, found.others)
+    case .address(let address): found = Found(addresses: [address])
+    case .name: found = try await self.found(host, call, watch, throughProxy: proxy != nil)
     }
+    let addresses = found.addresses
     let route = try await proxyRoute(proxy, call)
     var fields = request.headerFields.forOrigin(of: url)
-    var target: RequestTarget
+    let target: RequestTarget
     switch try rewriter.judge(fields, url, host, addresses, throughProxy: proxy != nil) {
     case .direct(_, let allowed):
-      fields[.originalUrl] = nil
+      if !fields.isEmpty { fields[.originalUrl] = nil }
       target = RequestTarget(url, fields, allowed, answer: addresses, proxy: nil)
     case .bypassed(let reason):
-      if reason != .alreadyRewritten { fields[.originalUrl] = nil }
+      if reason != .alreadyRewritten, !fields.isEmpty { fields[.originalUrl] = nil }
       target = RequestTarget(
         url, fields, try rewriter.policy.allowed(addresses, for: host), answer: nil, proxy: route)
     }
-    target.resolution = resolution
-    target.others = others
-    target.lookup = SystemClock().now - began
+    target.resolution = found.resolution
+    target.others = found.others
+    target.lookup = found.time
     return target
   }
 
@@ -144,10 +142,11 @@ extension DirectClient {
     _ spans: ConnectTelemetry?, isRetryable: Bool
   ) -> TransferRequest {
     let settings = call.settings
+    let hasFields = !target.fields.isEmpty
     let cookie = settings.configuration.cookies?.cookieHeader(
       for: target.original, hostField: target.fields[.hostField], staysOnMachine: target.staysOnMachine)
     let lines =
-      method == .get && target.fields.isEmpty && cookie == nil && body.kind == .none && body.trailerFields.isEmpty
+      method == .get && !hasFields && cookie == nil && body.kind == .none && body.trailerFields.isEmpty
       ? settings.plainLines : FieldLines(method, target.fields, body, cookie: cookie, settings.configuration)
     let version = call.options.httpVersion ?? settings.configuration.httpVersion
     let route = CurlRoute(
@@ -172,10 +171,10 @@ extension DirectClient {
       route: route, addresses: target.proxy == nil ? target.addresses : [], others: target.others,
       port: target.url.effectivePort,
       policy: settings.configuration.policy, host: target.original.host, url: target.url.href, method: method.rawValue,
-      fields: lines.bytes, hasOwnHost: target.fields.contains(.hostField),
+      fields: lines.bytes, hasOwnHost: hasFields && target.fields.contains(.hostField),
       body: body.sent(with: method, length: length),
       trailers: FieldLines(trailers: body.trailerFields).bytes,
-      expectsContinue: target.fields[.expect]?.lowercased() == "100-continue",
+      expectsContinue: hasFields && target.fields[.expect]?.lowercased() == "100-continue",
       decompresses: call.options.decompresses ?? settings.configuration.decompresses, isRetryable: isRetryable,
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
       firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline,
@@ -188,13 +187,14 @@ extension DirectClient {
     _ head: TransferHead, _ reader: BodyReader, _ target: RequestTarget, _ call: Call
   ) throws(DirectDNSError) -> DirectResponse {
     report(head, reader.place)
-    guard let (response, version) = ResponseHead.parse(head.bytes) else {
+    guard let read = ResponseHead.parse(head.bytes) else {
       throw DirectDNSError(.connectionLost, "\(Origin(target.original)) answered with what is no HTTP response")
     }
-    let restored = target.restore(response)
-    call.options.observer?(.responded(restored, httpVersion: version))
+    let restored = target.restore(read)
+    call.options.observer?(.responded(restored, httpVersion: read.version))
     let connection = ConnectionDetails(
-      remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: version, isReused: head.isReused,
+      remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: read.version,
+      isReused: head.isReused,
       failedAddresses: head.attempts.map(\.address))
     let timings = RequestTimings(
       lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },

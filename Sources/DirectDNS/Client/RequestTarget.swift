@@ -1,7 +1,9 @@
 internal import HTTPTypes
 
 /// Where a request goes once it was looked up and judged.
-struct RequestTarget: Sendable {
+///
+/// A class, which one task has to itself: a copy at each step of the request would cost a retain of each part.
+final class RequestTarget {
   /// What is requested: the name, no user info, no fragment.
   let url: WebURL
   /// What the caller asked for.
@@ -40,13 +42,13 @@ struct RequestTarget: Sendable {
   }
 
   /// Tries an address after all others.
-  mutating func moveToEnd(_ address: IPAddress?) {
+  func moveToEnd(_ address: IPAddress?) {
     guard let address, let index = addresses.firstIndex(of: address) else { return }
     addresses.append(addresses.remove(at: index))
   }
 
   /// Leaves out an expectation that the server refused (RFC 9110 §10.1.1).
-  mutating func dropExpectation() { fields[.expect] = nil }
+  func dropExpectation() { fields[.expect] = nil }
 
   /// The answer that named an address; nil through a proxy.
   func resolution(of address: IPAddress?) -> Resolution? {
@@ -56,9 +58,9 @@ struct RequestTarget: Sendable {
   }
 
   /// A response with the name put back where an address of the name stands.
-  func restore(_ response: HTTPResponse) -> HTTPResponse {
-    guard let answer else { return response }
+  func restore(_ head: ResponseHead) -> HTTPResponse {
+    guard let answer, head.hasRestorableField else { return head.response }
     let late = others?.resolution?.addresses
-    return ResponseRestorer(originalURL: original, addresses: late.map { answer + $0 } ?? answer).restore(response)
+    return ResponseRestorer(originalURL: original, addresses: late.map { answer + $0 } ?? answer).restore(head.response)
   }
 }

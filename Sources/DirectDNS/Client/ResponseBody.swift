@@ -38,7 +38,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// - Parameter limit: the most bytes to read; with more, the transfer ends.
   /// - Returns: the bytes.
   /// - Throws: `bodyTooLarge` for more, or why the rest does not come.
-  public func collect(upTo limit: Int) async throws(DirectDNSError) -> [UInt8] {
+  nonisolated(nonsending) public func collect(upTo limit: Int) async throws(DirectDNSError) -> [UInt8] {
     var bytes: [UInt8] = []
     while let piece = try await reader.next() {
       guard bytes.count + piece.count <= limit else {
@@ -82,7 +82,7 @@ final class BodyReader: Sendable {
   }
 
   deinit {
-    if transfer.end == nil, !isDiscarded.load(ordering: .relaxed) { _ = loop.post(.cancel(transfer)) }
+    if !transfer.hasEnded, !isDiscarded.load(ordering: .relaxed) { _ = loop.post(.cancel(transfer)) }
   }
 
   nonisolated(nonsending) func next() async throws(DirectDNSError) -> [UInt8]? {
@@ -107,6 +107,6 @@ final class BodyReader: Sendable {
 
   func discard(upTo limit: Int) {
     isDiscarded.store(true, ordering: .relaxed)
-    if transfer.end == nil { _ = loop.post(.drain(transfer, limit: limit)) }
+    if !transfer.hasEnded { _ = loop.post(.drain(transfer, limit: limit)) }
   }
 }

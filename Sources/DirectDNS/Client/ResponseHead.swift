@@ -1,9 +1,16 @@
 internal import HTTPTypes
 
-/// Reads the head of a response as libcurl hands it over: a status line and field lines.
-enum ResponseHead {
-  /// The head's status, fields, and the version of HTTP; nil for bytes that are none.
-  static func parse(_ bytes: [UInt8]) -> (response: HTTPResponse, version: Int)? {
+/// The head of a response, read as libcurl hands it over: a status line and field lines.
+struct ResponseHead {
+  /// Status and fields.
+  var response: HTTPResponse
+  /// The version of HTTP.
+  var version: Int
+  /// Whether it has a field in which an address can stand for the name; see ``ResponseRestorer``.
+  var hasRestorableField: Bool
+
+  /// - Returns: nil for bytes that are no head.
+  static func parse(_ bytes: [UInt8]) -> ResponseHead? {
     let bytes = bytes.span
     guard let end = lineEnd(bytes, from: 0), let space = index(of: ASCII.space, bytes, 0..<end), space + 3 < end,
       space > 5
@@ -19,16 +26,19 @@ enum ResponseHead {
     }
     // "HTTP/2 200" or "HTTP/1.1 200 OK".
     let version = Int(bytes[5] &- ASCII.zero)
-    return (HTTPResponse(status: status, headerFields: fields(bytes, from: end + 1)), version)
+    let (fields, hasRestorable) = fields(bytes, from: end + 1)
+    return ResponseHead(
+      response: HTTPResponse(status: status, headerFields: fields), version: version, hasRestorableField: hasRestorable)
   }
 
   /// Field lines; what is none is left out.
-  static func fields(_ bytes: [UInt8]) -> HTTPFields { fields(bytes.span, from: 0) }
+  static func fields(_ bytes: [UInt8]) -> HTTPFields { fields(bytes.span, from: 0).fields }
 
-  private static func fields(_ bytes: Span<UInt8>, from start: Int) -> HTTPFields {
+  private static func fields(_ bytes: Span<UInt8>, from start: Int) -> (fields: HTTPFields, hasRestorable: Bool) {
     // Gathered first: `HTTPFields` takes many at once far faster than one by one.
     var gathered: [HTTPField] = []
     gathered.reserveCapacity(12)
+    var hasRestorable = false
     var line = start
     while line < bytes.count {
       let end = lineEnd(bytes, from: line) ?? bytes.count
@@ -41,14 +51,15 @@ enum ResponseHead {
         continue
       }
       guard let colon = index(of: ASCII.colon, bytes, line..<end),
-        let name = KnownFields.name(bytes.extracting(line..<colon))
+        let known = KnownFields.field(bytes.extracting(line..<colon))
       else { continue }
-      gathered.append(field(name, bytes, value(bytes, colon + 1, end)))
+      if known.isRestorable { hasRestorable = true }
+      gathered.append(field(known.name, bytes, value(bytes, colon + 1, end)))
     }
     var fields = HTTPFields()
     fields.reserveCapacity(gathered.count)
     fields.append(contentsOf: gathered)
-    return fields
+    return (fields, hasRestorable)
   }
 
   private static func field(_ name: HTTPField.Name, _ bytes: Span<UInt8>, _ value: Range<Int>) -> HTTPField {
@@ -92,33 +103,48 @@ enum ResponseHead {
 
 /// Names of fields that responses have, so that the common ones need not be checked and copied each time.
 enum KnownFields {
+  struct Field {
+    let name: HTTPField.Name
+    /// Whether an address can stand for the name in its value.
+    let isRestorable: Bool
+
+    init(_ name: HTTPField.Name) {
+      self.name = name
+      isRestorable = ResponseRestorer.fields.contains(name)
+    }
+  }
+
   private static let names: [HTTPField.Name] = [
     .acceptRanges, .age, .allow, .cacheControl, .connection, .contentDisposition, .contentEncoding, .contentLanguage,
     .contentLength, .contentLocation, .contentRange, .contentType, .date, .eTag, .expires, .lastModified, .location,
-    .retryAfter, .server, .setCookie, .strictTransportSecurity, .transferEncoding, .vary, .wwwAuthenticate,
+    .refresh, .retryAfter, .server, .setCookie, .strictTransportSecurity, .transferEncoding, .vary, .wwwAuthenticate,
   ]
 
   /// By length; a name that a server spells otherwise has an entry of its own: its spelling is kept.
-  private static let byLength: [[(bytes: [UInt8], name: HTTPField.Name)]] = {
-    var table: [[(bytes: [UInt8], name: HTTPField.Name)]] = Array(repeating: [], count: 32)
+  private static let byLength: [[(bytes: [UInt8], field: Field)]] = {
+    var table: [[(bytes: [UInt8], field: Field)]] = Array(repeating: [], count: 32)
     for name in names {
       for spelling in [name.rawName, name.canonicalName] {
         let bytes = Array(spelling.utf8)
         guard bytes.count < table.count, let spelled = HTTPField.Name(spelling),
           !table[bytes.count].contains(where: { $0.bytes == bytes })
         else { continue }
-        table[bytes.count].append((bytes, spelled))
+        table[bytes.count].append((bytes, Field(spelled)))
       }
     }
     return table
   }()
 
-  static func name(_ bytes: Span<UInt8>) -> HTTPField.Name? {
+  static func field(_ bytes: Span<UInt8>) -> Field? {
     if bytes.count < byLength.count {
-      for entry in byLength[bytes.count] where isEqual(entry.bytes, bytes) { return entry.name }
+      let candidates = byLength[bytes.count]
+      // By their places: to hand out each one that is looked at would cost a retain for each of its parts.
+      for index in candidates.indices where isEqual(candidates[index].bytes, bytes) {
+        return candidates[index].field
+      }
     }
     guard let utf8 = try? UTF8Span(validating: bytes) else { return nil }
-    return HTTPField.Name(String(copying: utf8))
+    return HTTPField.Name(String(copying: utf8)).map(Field.init)
   }
 
   private static func isEqual(_ left: [UInt8], _ right: Span<UInt8>) -> Bool {

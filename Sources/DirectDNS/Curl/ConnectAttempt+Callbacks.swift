@@ -6,14 +6,17 @@ extension ConnectAttempt {
   func setCallbacks() {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle) { bytes, size, count, context in
-      unsafe ConnectAttempt.object(context)?.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+      unsafe ConnectAttempt.call(context) {
+        unsafe $0.received(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      } ?? 0
     }
     unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
     unsafe directdns_setopt_header(
       handle,
       { bytes, size, count, context in
-        unsafe ConnectAttempt.object(context)?.receivedLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
-          ?? 0
+        unsafe ConnectAttempt.call(context) {
+          unsafe $0.receivedLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        } ?? 0
       }, context)
     unsafe directdns_setopt_connected(
       handle, { context, _, _, _, _ in unsafe ConnectAttempt.object(context)?.established() ?? CURL_PREREQFUNC_ABORT },
@@ -89,7 +92,15 @@ extension ConnectAttempt {
   }
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {
-    unsafe events.receivedLine(bytes, self) ? bytes.count : 0
+    switch unsafe lines?.take(bytes) {
+    // It is for nobody: another attempt carries the request.
+    case nil: break
+    case .more: events.moved(self)
+    case .head: events.completedHead(self)
+    // libcurl ends the transfer.
+    case .tooMuch: return 0
+    }
+    return bytes.count
   }
 
   private func received(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -131,19 +142,6 @@ extension ConnectAttempt {
     case .pulled(let upload): return upload.restart()
     }
   }
-}
-
-/// What an attempt asks and tells while libcurl has called it.
-protocol ConnectAttemptEvents: AnyObject {
-  func mayDial(_ address: IPAddress, _ attempt: ConnectAttempt) -> Bool
-  func dialled(_ socket: curl_socket_t, _ attempt: ConnectAttempt)
-  /// A connection stands: whether the request may be sent on it.
-  func mayPass(_ attempt: ConnectAttempt) -> Bool
-  /// A line of a head or of trailers: whether it was taken; otherwise libcurl ends the transfer.
-  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: ConnectAttempt) -> Bool
-  /// How many bytes were taken; others make libcurl wait or end.
-  func received(_ bytes: UnsafeRawBufferPointer, _ attempt: ConnectAttempt) -> Int
-  func sent(_ count: Int, _ attempt: ConnectAttempt)
 }
 
 /// What of libcurl's talk is worth showing.

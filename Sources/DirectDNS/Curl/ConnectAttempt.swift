@@ -9,7 +9,8 @@ internal import CDirectDNSCurl
 @safe final class ConnectAttempt {
   let handle: UnsafeMutableRawPointer
   /// What judges and counts; it outlives every attempt.
-  unowned let events: any ConnectAttemptEvents
+  var events: CurlTransfers { unsafe owner }
+  private unowned(unsafe) let owner: CurlTransfers
   private(set) var transfer: CurlTransfer?
   private(set) var id = CurlTransfers.Machine.TransferID.none
   private(set) var number = 0
@@ -31,6 +32,10 @@ internal import CDirectDNSCurl
   }
 
   var receiving = Receiving.handingOver
+  /// The lines around the response's body; nil unless its connection is the one that carries the transfer.
+  var lines: ResponseLines?
+  /// When something of the head came last.
+  var movedAt = Int64.min
   /// What its handle was told last of what differs between the requests of a pool.
   var told = Told()
   var fields = CurlList([])
@@ -46,10 +51,10 @@ internal import CDirectDNSCurl
   let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   /// Creates a handle; nil if libcurl has no memory for it.
-  init?(events: any ConnectAttemptEvents) {
+  init?(events: CurlTransfers) {
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle
-    self.events = events
+    unsafe owner = events
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
@@ -60,12 +65,12 @@ internal import CDirectDNSCurl
 
   /// Why the transfer failed.
   func failure(_ code: CURLcode) -> TransferError {
-    if let transfer, transfer.carrier === self {
+    if let transfer, let lines {
       // libcurl has room for so much of one line, and calls it memory.
-      let isLongLine = code == CURLE_OUT_OF_MEMORY && transfer.lines.isUsed && !transfer.lines.isHeadComplete
-      if transfer.lines.isExceeded || isLongLine { return .fieldsTooLarge }
+      let isLongLine = code == CURLE_OUT_OF_MEMORY && lines.isUsed && !lines.isHeadComplete
+      if lines.isExceeded || isLongLine { return .fieldsTooLarge }
       // It keeps what one piece decodes to while the reader is behind, 64 MB of it (DYN_PAUSE_BUFFER in its dynbuf.h).
-      if code == CURLE_OUT_OF_MEMORY, transfer.lines.isHeadComplete, transfer.request.decompresses {
+      if code == CURLE_OUT_OF_MEMORY, lines.isHeadComplete, transfer.request.decompresses {
         return .bodyTooLarge
       }
     }
@@ -86,6 +91,12 @@ internal import CDirectDNSCurl
     unsafe context.map { unsafe Unmanaged<ConnectAttempt>.fromOpaque($0).takeUnretainedValue() }
   }
 
+  /// Calls on the object, without a retain for each of the many lines and pieces of a response.
+  static func call<Result>(_ context: UnsafeMutableRawPointer?, _ body: (ConnectAttempt) -> Result) -> Result? {
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<ConnectAttempt>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
+  }
+
   /// Prepares the handle for an attempt of a transfer.
   func prepare(
     _ transfer: CurlTransfer, _ id: CurlTransfers.Machine.TransferID, in pool: SlabID<CurlTransfers.Machine.Pool>,
@@ -99,6 +110,7 @@ internal import CDirectDNSCurl
     isClean = true
     receiving = .handingOver
     bodyOffset = 0
+    movedAt = .min
     self.share = share
     unsafe errorText[0] = 0
     let request = transfer.request
@@ -127,6 +139,7 @@ internal import CDirectDNSCurl
     guard let multi else { return true }
     let isEmpty = dropHeldBack()
     unsafe multi.remove(handle)
+    lines = nil
     if isEmpty, let transfer, refusal == nil, isClean, transfer.request.isPlain {
       self.transfer = nil
     } else {

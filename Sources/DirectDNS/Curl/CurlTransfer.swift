@@ -28,10 +28,8 @@ internal import Synchronization
   // MARK: The loop's thread's own
 
   var place = Place.new
-  var attempts: [ConnectAttempt] = []
   /// The attempt whose connection it got.
   var carrier: ConnectAttempt?
-  var lines = ResponseLines()
   var incoming: [UInt8] = []
   var sink = Sink.reader
   /// What is to be handed over at the end of the turn.
@@ -159,6 +157,9 @@ internal import Synchronization
       if isReady { unsafe continuation.resume() }
     }
   }
+
+  /// Whether it has ended.
+  var hasEnded: Bool { shared.withLock { $0.end != nil } }
 
   /// How it ended, if it has.
   var end: Result<TransferEnd, TransferFailure>? { shared.withLock { $0.end } }

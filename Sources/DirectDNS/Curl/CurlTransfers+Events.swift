@@ -1,7 +1,7 @@
 internal import CDirectDNSCurl
 
 /// What libcurl asks and tells while it carries an attempt.
-extension CurlTransfers: ConnectAttemptEvents {
+extension CurlTransfers {
   func mayDial(_ address: IPAddress, _ attempt: ConnectAttempt) -> Bool {
     guard let request = attempt.transfer?.request, machine.mayDial(attempt.id, attempt: attempt.number) else {
       return false
@@ -20,57 +20,61 @@ extension CurlTransfers: ConnectAttemptEvents {
     machine.dialled(socket, attempt.id, attempt: attempt.number)
   }
 
+  /// A connection stands: whether the request may be sent on it.
   func mayPass(_ attempt: ConnectAttempt) -> Bool {
     guard let transfer = attempt.transfer else { return false }
     if transfer.carrier === attempt { attempt.isClean = false }
     switch machine.mayPass(attempt.id, attempt: attempt.number, at: now) {
     case .no: return false
-    case .again: transfer.lines.startOver()
+    case .again: attempt.lines?.startOver()
     case .first(let carrier, let isReused):
       transfer.carrier = attempt
+      attempt.lines = ResponseLines()
       transfer.request.observer?(.connected(carrier.address, isReused: isReused))
     }
     return true
   }
 
-  func receivedLine(_ bytes: UnsafeRawBufferPointer, _ attempt: ConnectAttempt) -> Bool {
-    guard let transfer = attempt.transfer, transfer.carrier === attempt else { return true }
-    switch unsafe transfer.lines.take(bytes) {
-    case .tooMuch: return false
-    case .more: machine.moved(attempt.id, at: now)
-    case .head: completeHead(transfer, attempt)
-    }
-    return true
+  /// Something of the head came, or of the trailers.
+  func moved(_ attempt: ConnectAttempt) {
+    // Most of a head comes at one time.
+    guard attempt.movedAt != now else { return }
+    attempt.movedAt = now
+    machine.moved(attempt.id, at: now)
+  }
+
+  /// The head of the response is complete.
+  func completedHead(_ attempt: ConnectAttempt) {
+    if let transfer = attempt.transfer { completeHead(transfer, attempt) }
   }
 
   private func completeHead(_ transfer: CurlTransfer, _ attempt: ConnectAttempt) {
-    let route = transfer.request.route
-    let tells = route.proxy == nil || route.usesTLS
-    let isHTTP2 = transfer.lines.isHTTP2
+    let request = transfer.request
+    let usesTLS = request.route.usesTLS
+    let tells = request.route.proxy == nil || usesTLS
+    let isHTTP2 = attempt.lines?.isHTTP2 ?? false
     machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
     if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
-    let (bytes, now) = (transfer.lines.takeHead(), now)
-    let found = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
+    let (bytes, now) = (attempt.lines?.takeHead() ?? [], now)
+    let head = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
       guard let carrier = transfer.state.carrier else { return nil }
+      let isReused = transfer.state.attempt(carrier.attempt)?.socket == nil
+      let connect = isReused ? nil : attempt.time(CURLINFO_CONNECT_TIME_T)
       return TransferHead(
-        bytes: bytes, address: carrier.address, isReused: transfer.state.attempt(carrier.attempt)?.socket == nil,
-        connect: nil, tls: nil, wait: now - carrier.since, slower: transfer.state.slower,
-        attempts: transfer.state.failed)
+        bytes: bytes, address: carrier.address, isReused: isReused, connect: connect,
+        tls: usesTLS ? connect.map { max(0, attempt.time(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
+        wait: now - carrier.since, slower: transfer.state.slower, attempts: transfer.state.failed)
     }
-    guard case .some(.some(var head)) = found else { return }
-    if !head.isReused {
-      let connected = attempt.time(CURLINFO_CONNECT_TIME_T)
-      head.connect = connected
-      if route.usesTLS { head.tls = max(0, attempt.time(CURLINFO_APPCONNECT_TIME_T) - connected) }
-    }
+    guard let head, let head else { return }
     transfer.handover.head = head
     noteHandover(transfer)
   }
 
+  /// How many bytes were taken; others make libcurl wait or end.
   func received(_ bytes: UnsafeRawBufferPointer, _ attempt: ConnectAttempt) -> Int {
     guard let transfer = attempt.transfer, transfer.carrier === attempt else { return 0 }
-    if !transfer.lines.isHeadComplete {
-      transfer.lines.completeHead()
+    if attempt.lines?.isHeadComplete == false {
+      attempt.lines?.completeHead()
       completeHead(transfer, attempt)
     }
     if case .drain(let left) = transfer.sink {

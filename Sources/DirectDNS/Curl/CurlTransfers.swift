@@ -25,8 +25,8 @@ final class CurlTransfers: CurlDriver {
   let sockets: CurlSockets
   private let share = CurlShare()
   var machine: Machine
-  /// The transfers that wait or run, at their places in the machine.
-  private var running: [CurlTransfer?] = []
+  /// The transfers that wait or run, at their places in the machine, and their attempts.
+  private var running: [(transfer: CurlTransfer?, attempts: [ConnectAttempt])] = []
   private var idleAttempts: [ConnectAttempt] = []
   /// Attempts whose handles free what they held back.
   private var emptying: [ConnectAttempt] = []
@@ -105,7 +105,7 @@ final class CurlTransfers: CurlDriver {
     let request = transfer.request
     let id = machine.start(request.terms, request.route, request.route.multiplexing, at: now)
     transfer.place = .pool(id)
-    if id.index < running.count { running[id.index] = transfer } else { running.append(transfer) }
+    if id.index < running.count { running[id.index].transfer = transfer } else { running.append((transfer, [])) }
   }
 
   /// Lets addresses take part in a race, as far as they may be dialled.
@@ -131,13 +131,12 @@ final class CurlTransfers: CurlDriver {
     case .connect(let id, let number, let address, let waits): connect(id, number, address, waits)
     case .close(let id, let number): close(id, number)
     case .askForOthers(let id):
-      guard let transfer = running[id.index] else { break }
+      guard let transfer = running[id.index].transfer else { break }
       if let known = transfer.request.others?.ask() { join(transfer, known) } else { machine.step(id, at: now) }
-    case .tell(let id, let address, let error): running[id.index]?.request.observer?(.failed(address, error))
+    case .tell(let id, let address, let error): running[id.index].transfer?.request.observer?(.failed(address, error))
     case .startOver(let id):
-      guard let transfer = running[id.index] else { break }
+      guard let transfer = running[id.index].transfer else { break }
       transfer.carrier = nil
-      transfer.lines.startOver()
       if case .pulled(let upload) = transfer.request.body { _ = upload.restart() }
     case .ask(let id, let number):
       guard let attempt = attempt(id, number), let multi = attempt.multi, attempt.askForRefusal(multi) else {
@@ -149,17 +148,17 @@ final class CurlTransfers: CurlDriver {
   }
 
   private func attempt(_ id: Machine.TransferID, _ number: Int) -> ConnectAttempt? {
-    running[id.index]?.attempts.first { $0.number == number }
+    running[id.index].attempts.first { $0.number == number }
   }
 
   private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
-    guard let transfer = running[id.index], let pool = machine.transfers.read(id, { $0.pool }) else { return }
+    guard let transfer = running[id.index].transfer, let pool = machine.transfers.read(id, { $0.pool }) else { return }
     guard let attempt = newAttempt(in: pool) else {
       let failure = TransferError.invalidRequest("libcurl has no memory for a transfer")
       return machine.ended(id, attempt: number, .failed(failure), at: now)
     }
     attempt.prepare(transfer, id, in: pool, number: number, address: address, waits: waits, settings, share, sockets)
-    transfer.attempts.append(attempt)
+    running[id.index].attempts.append(attempt)
     if let place = started.lastIndex(where: { $0.pool == pool }) {
       started[place].count += 1
     } else {
@@ -185,9 +184,9 @@ final class CurlTransfers: CurlDriver {
 
   /// Ends an attempt, and keeps its handle for the next one.
   private func close(_ id: Machine.TransferID, _ number: Int) {
-    guard let transfer = running[id.index], let attempt = attempt(id, number) else { return }
-    transfer.attempts.removeAll { $0 === attempt }
-    if case .done = transfer.place, transfer.attempts.isEmpty { running[id.index] = nil }
+    guard let transfer = running[id.index].transfer, let attempt = attempt(id, number) else { return }
+    running[id.index].attempts.removeAll { $0 === attempt }
+    if case .done = transfer.place, running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
     guard attempt.stop() else {
       emptying.append(attempt)
       return
@@ -195,15 +194,17 @@ final class CurlTransfers: CurlDriver {
     if attempt.isClean, idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
   }
 
-  /// Handles that are kept, at some 25 KB each.
-  private static let idleAttemptLimit = 128
+  /// Handles that are kept, at some 25 KB each: of several hundred transfers, all may end before the first of those who
+  /// waited for them starts another one.
+  private static let idleAttemptLimit = 512
 
   /// A handle has freed what it held back.
   func emptied(_ attempt: ConnectAttempt) { emptying.removeAll { $0 === attempt } }
 
   private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {
-    guard let transfer = running[id.index] else { return }
-    transfer.handover.end = result.map { TransferEnd(trailers: transfer.lines.trailers) }.mapError { failure in
+    guard let transfer = running[id.index].transfer else { return }
+    transfer.handover.end = result.map { TransferEnd(trailers: transfer.carrier?.lines?.trailers ?? []) }.mapError {
+      failure in
       guard case .pulled(let upload) = transfer.request.body else { return failure }
       var failure = failure
       failure.bodyFailure = upload.failure
@@ -213,7 +214,7 @@ final class CurlTransfers: CurlDriver {
     if case .pulled(let upload) = transfer.request.body { upload.stop() }
     transfer.carrier = nil
     transfer.place = .done
-    if transfer.attempts.isEmpty { running[id.index] = nil }
+    if running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
     noteHandover(transfer)
   }
 

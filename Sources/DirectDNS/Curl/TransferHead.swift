@@ -1,18 +1,34 @@
 /// A response's head, and how it was got.
-struct TransferHead: Sendable {
+///
+/// A class, since it is handed from the loop's thread to the caller's task: a copy would cost a retain of each part.
+final class TransferHead: Sendable {
   /// The status line and the fields, as they came.
-  var bytes: [UInt8]
+  let bytes: [UInt8]
   /// The address of the connection; nil through a proxy.
-  var address: IPAddress?
-  var isReused: Bool
+  let address: IPAddress?
+  let isReused: Bool
   /// Microseconds of the connection's making: nothing for one that stood.
-  var connect: Int64?
-  var tls: Int64?
+  let connect: Int64?
+  let tls: Int64?
   /// Milliseconds from the connection to the head, by ``CurlTime``.
-  var wait: Int64
-  var slower: [SlowerAddress] = []
+  let wait: Int64
+  let slower: [SlowerAddress]
   /// Addresses that failed before this one.
-  var attempts: [FailedAddress]
+  let attempts: [FailedAddress]
+
+  init(
+    bytes: consuming [UInt8], address: IPAddress?, isReused: Bool, connect: Int64?, tls: Int64?, wait: Int64,
+    slower: [SlowerAddress], attempts: [FailedAddress]
+  ) {
+    self.bytes = bytes
+    self.address = address
+    self.isReused = isReused
+    self.connect = connect
+    self.tls = tls
+    self.wait = wait
+    self.slower = slower
+    self.attempts = attempts
+  }
 }
 
 /// What follows a response's body.

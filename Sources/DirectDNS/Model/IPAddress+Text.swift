@@ -31,7 +31,8 @@ extension IPAddress: LosslessStringConvertible {
     return ASCII.text(text.bytes.span.extracting(0..<text.count))
   }
 
-  private static func dottedQuad(_ text: Span<UInt8>) -> UInt32? {
+  /// Four decimal numbers without leading zeros.
+  static func dottedQuad(_ text: Span<UInt8>) -> UInt32? {
     guard text.count <= 15 else { return nil }
     var value: UInt32 = 0
     var octet: UInt32 = 0

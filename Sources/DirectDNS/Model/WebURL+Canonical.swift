@@ -11,7 +11,7 @@ extension WebURL.Layout {
     guard text.count <= Int32.max, let scheme = Self.scheme(text) else { return nil }
     self.scheme = scheme
     let hostStart = Int(authorityStart)
-    guard let (hostEnd, hostIsAddress) = Self.host(text, from: hostStart) else { return nil }
+    guard let (hostEnd, address) = Self.host(text, from: hostStart) else { return nil }
     var end = hostEnd
     if end < text.count, text[end] == ASCII.colon {
       guard let (number, portEnd) = Self.port(text, from: end + 1), number != scheme.defaultPort else { return nil }
@@ -28,7 +28,7 @@ extension WebURL.Layout {
     usernameEnd = UInt32(hostStart)
     self.hostStart = UInt32(hostStart)
     self.hostEnd = UInt32(hostEnd)
-    self.hostIsAddress = hostIsAddress
+    self.address = address
     self.pathEnd = UInt32(pathEnd)
   }
 
@@ -51,7 +51,7 @@ extension WebURL.Layout {
 
   /// A name of plain labels without a final dot, or a dotted quad.
   @inline(__always)
-  private static func host(_ text: Span<UInt8>, from start: Int) -> (end: Int, isAddress: Bool)? {
+  private static func host(_ text: Span<UInt8>, from start: Int) -> (end: Int, address: HostAddress)? {
     var end = start
     var labelStart = start
     while end < text.count, URLPart.host.keeps(text[end]) {
@@ -59,8 +59,8 @@ extension WebURL.Layout {
       end += 1
     }
     guard labelStart < end else { return nil }
-    guard LegacyIPv4.isNumber(text.extracting(labelStart..<end)) else { return (end, false) }
-    return IPAddress(ascii: text.extracting(start..<end)) == nil ? nil : (end, true)
+    guard LegacyIPv4.isNumber(text.extracting(labelStart..<end)) else { return (end, .none) }
+    return IPAddress.dottedQuad(text.extracting(start..<end)).map { (end, .ipv4($0)) }
   }
 
   private static func port(_ text: Span<UInt8>, from start: Int) -> (port: UInt16, end: Int)? {

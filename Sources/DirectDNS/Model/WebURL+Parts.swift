@@ -19,7 +19,21 @@ extension WebURL {
     var queryEnd: UInt32 = 0
     var port: UInt16?
     var scheme = Scheme.http
-    var hostIsAddress = false
+    var address = HostAddress.none
+
+    /// What the host is, if it is an address: an IPv4 one need not be read of the text again.
+    enum HostAddress: Equatable, Sendable {
+      case none, ipv6
+      case ipv4(UInt32)
+
+      init(_ host: WebURL.Host) {
+        switch host {
+        case .name: self = .none
+        case .address(let address):
+          self = address.family == .ipv4 ? .ipv4(UInt32(truncatingIfNeeded: address.low)) : .ipv6
+        }
+      }
+    }
 
     /// Behind the scheme, its colon and two slashes; not asked of the scheme's text, which would cost as much as a part.
     var authorityStart: UInt32 {
@@ -46,8 +60,7 @@ extension WebURL {
 
   /// The host.
   public var host: Host {
-    guard layout.hostIsAddress else { return .name(part(layout.hostStart..<layout.hostEnd)) }
-    return layout.address(in: href).map(Host.address) ?? .name("")
+    layout.address(in: href).map(Host.address) ?? .name(part(layout.hostStart..<layout.hostEnd))
   }
 
   /// The port, nil when it is the scheme's default.

@@ -53,9 +53,12 @@ extension WebURL.Layout {
 
   /// The host, where it is an address.
   func address(in href: String) -> IPAddress? {
-    guard hostIsAddress else { return nil }
-    let host = href.utf8.span.extracting(Int(hostStart)..<Int(hostEnd))
-    return IPAddress(ascii: host[0] == ASCII.openBracket ? host.extracting(1..<host.count - 1) : host)
+    switch address {
+    case .none: nil
+    case .ipv4(let value): .ipv4(value)
+    // In brackets.
+    case .ipv6: IPAddress(ascii: href.utf8.span.extracting(Int(hostStart) + 1..<Int(hostEnd) - 1))
+    }
   }
 
   /// Whether there is a fragment, be it empty.

@@ -106,7 +106,7 @@ struct WebURLParser {
     let hostAndPort = try WebURL.HostAndPort(input.span.extracting(hostStart..<authority.upperBound))
     output += hostAndPort.host.description.utf8
     layout.hostEnd = written
-    if case .address = hostAndPort.host { layout.hostIsAddress = true }
+    layout.address = WebURL.Layout.HostAddress(hostAndPort.host)
     if let port = hostAndPort.port, port != layout.scheme.defaultPort {
       layout.port = port
       output += ":\(port)".utf8

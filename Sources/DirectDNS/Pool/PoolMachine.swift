@@ -143,17 +143,16 @@ struct PoolMachine<Route: Hashable> {
   /// Ends a transfer, wherever it is.
   mutating func finish(_ id: TransferID, _ result: Result<Void, TransferFailure>) {
     guard let transfer = transfers.remove(id) else { return }
-    let state = transfer.state
     actions.append(.end(id, result))
-    for attempt in state.attempts { actions.append(.close(id, attempt: attempt.number)) }
-    guard !state.isWaiting else {
+    for attempt in transfer.state.attempts { actions.append(.close(id, attempt: attempt.number)) }
+    guard !transfer.state.isWaiting else {
       waitingCount -= 1
       return note(transfer.pool) { _ in }
     }
-    note(transfer.pool) {
-      $0.ended(
-        state.line, wasOpening: state.admission == .opening, wasConnected: state.carrier != nil)
-    }
+    // What the closure needs and not the state, whose copy costs a retain for each of its parts.
+    let (line, wasOpening) = (transfer.state.line, transfer.state.admission == .opening)
+    let wasConnected = transfer.state.carrier != nil
+    note(transfer.pool) { $0.ended(line, wasOpening: wasOpening, wasConnected: wasConnected) }
   }
 
   // MARK: The line

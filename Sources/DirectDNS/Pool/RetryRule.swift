@@ -6,9 +6,12 @@ internal import HTTPTypes
 /// what does no more harm when it comes twice is repeated, and once.
 enum RetryRule {
   /// RFC 9110 §9.2.2.
-  private static let idempotent: Set<HTTPRequest.Method> = [.get, .head, .options, .trace, .put, .delete]
-
-  static func isIdempotent(_ method: HTTPRequest.Method) -> Bool { idempotent.contains(method) }
+  static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
+    switch method {
+    case .get, .head, .options, .trace, .put, .delete: true
+    default: false
+    }
+  }
 
   /// What a request has gone through.
   struct History {

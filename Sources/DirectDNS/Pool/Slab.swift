@@ -21,7 +21,7 @@ struct Slab<Element> {
   var count: Int { places.count - free.count }
 
   /// Keeps a value.
-  mutating func insert(_ element: Element) -> SlabID<Element> {
+  mutating func insert(_ element: consuming Element) -> SlabID<Element> {
     guard let index = free.popLast() else {
       places.append(Place(element: element))
       return SlabID(index: places.count - 1, serial: 0)

@@ -32,8 +32,8 @@ struct TransferState {
   enum Phase {
     /// For its turn.
     case waiting
-    /// Attempts run; through a proxy there is one, and no race.
-    case connecting(ConnectionRace?)
+    /// Attempts run.
+    case connecting
     /// The request goes out, and no response has come.
     case sent(Carrier)
     /// The response's head is complete.
@@ -92,6 +92,10 @@ struct TransferState {
 
   let terms: TransferTerms
   private(set) var phase = Phase.waiting
+  /// The race of the attempts, while it is connecting; nil through a proxy, where there is one attempt.
+  ///
+  /// Beside the phase, so that it is changed where it stands.
+  private var race: ConnectionRace?
   private(set) var attempts: [Attempt] = []
   private(set) var admission = Admission.any
   private(set) var turn = Turn.first
@@ -139,17 +143,14 @@ struct TransferState {
     startedAt = now
     self.admission = admission
     line = addresses.first
-    phase = .connecting(
-      terms.isProxied ? nil : ConnectionRace(addresses, delay: delay, hasOthers: terms.hasOthers))
+    phase = .connecting
+    race = terms.isProxied ? nil : ConnectionRace(addresses, delay: delay, hasOthers: terms.hasOthers)
     if terms.isProxied { attempts.append(Attempt(number: 0, address: nil, startedAt: now)) }
   }
 
   /// What to do about the race at an instant; ask again after a start and after asking for addresses.
   mutating func step(at now: Int64) -> ConnectionRace.Step {
-    guard case .connecting(var race?) = phase else { return .rest }
-    phase = .connecting(nil)
-    let step = race.step(at: now)
-    phase = .connecting(race)
+    guard let step = race?.step(at: now) else { return .rest }
     if case .start(let address, let number) = step {
       attempts.append(Attempt(number: number, address: address, startedAt: now))
     }
@@ -157,12 +158,7 @@ struct TransferState {
   }
 
   /// Addresses join the race.
-  mutating func join(_ addresses: [IPAddress]) {
-    guard case .connecting(var race?) = phase else { return }
-    phase = .connecting(nil)
-    race.add(addresses)
-    phase = .connecting(race)
-  }
+  mutating func join(_ addresses: [IPAddress]) { race?.add(addresses) }
 
   /// Nothing of it may be dialled: the policy forbids what libcurl was about to dial.
   mutating func forbid(_ address: IPAddress) { forbidden = address }
@@ -186,10 +182,11 @@ struct TransferState {
   ///
   /// - Returns: whether it is the first that has, and so carries the request.
   mutating func connected(_ number: Int, at now: Int64) -> Bool {
-    guard case .connecting(var race) = phase, let attempt = attempt(number), race?.connected(number) ?? true else {
+    guard case .connecting = phase, let attempt = attempt(number), race?.connected(number) ?? true else {
       return false
     }
     phase = .sent(Carrier(attempt: number, address: attempt.address, since: now, movedAt: now))
+    race = nil
     for other in attempts where other.number != number {
       if let address = other.address {
         slower.append(SlowerAddress(address: address, time: now - other.startedAt))
@@ -223,14 +220,11 @@ struct TransferState {
       failed.append(FailedAddress(address: address, reason: reason))
     }
     drop(number)
-    guard case .connecting(var race?) = phase else { return }
-    phase = .connecting(nil)
-    race.failed(number)
-    phase = .connecting(race)
+    race?.failed(number)
   }
 
   /// Whether there is a race that could bring another attempt.
-  var isRacing: Bool { if case .connecting(_?) = phase { true } else { false } }
+  var isRacing: Bool { race != nil }
 
   // MARK: Waiting once more
 
@@ -250,6 +244,7 @@ struct TransferState {
   /// Waits for its turn from the beginning.
   mutating func requeue() {
     phase = .waiting
+    race = nil
     attempts.removeAll(keepingCapacity: true)
     turn = .second
   }
@@ -349,7 +344,7 @@ struct TransferState {
   var due: Int64 {
     switch phase {
     case .waiting, .receiving: terms.deadline
-    case .connecting(let race): min(terms.deadline, startedAt + terms.connectTimeout, race?.nextStart ?? .max)
+    case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, race?.nextStart ?? .max)
     case .sent(let carrier), .asking(let carrier): min(terms.deadline, carrier.movedAt + terms.firstByteTimeout)
     }
   }

@@ -1,7 +1,9 @@
 /// Lookups that have to ask.
 extension Resolver {
   /// A lookup that the hot path could not answer.
-  func lookUp(_ host: HostName, _ options: LookupOptions) async throws(DirectDNSError) -> Resolution {
+  nonisolated(nonsending) func lookUp(
+    _ host: HostName, _ options: LookupOptions
+  ) async throws(DirectDNSError) -> Resolution {
     let request = request(host, options, settings)
     if let local = try local(host, request.route, request.wanted) { return local }
     let isWatched = metrics.isCollected || tracer != nil

@@ -60,6 +60,14 @@ extension Resolver {
     known.settle(host, wanted, expired, prefersIPv6: prefersIPv6, since: start, at: now)
   }
 
+  /// What is known without waiting: a fresh answer, or one that nobody has to be asked for; nil for all others.
+  func immediate(_ host: HostName, _ options: LookupOptions) throws(DirectDNSError) -> Resolution? {
+    if let found = fresh(host, options) { return found }
+    // The settings and not a copy of the configuration, which would cost a retain for each of its parts.
+    let settings = settings
+    return try local(host, settings.configuration.localZones.route(host), options.families ?? families)
+  }
+
   // MARK: Beyond fresh answers
 
   @inline(never)
@@ -127,15 +135,18 @@ extension Resolver {
       )
     case .system, .providers: return nil
     }
-    let usable = addresses.filter { wanted.contains($0.family) }
+    let preferred: IPAddress.Family = prefersIPv6 ? .ipv6 : .ipv4
+    var usable = AddressList()
+    for address in addresses where address.family == preferred && wanted.contains(preferred) { usable.append(address) }
+    for address in addresses where address.family != preferred && wanted.contains(address.family) {
+      usable.append(address)
+    }
     guard !usable.isEmpty else {
       throw DirectDNSError(
         .noAddress, "\(host) is \(source.kind == "pin" ? "pinned" : "this machine") and has no \(wanted) address.")
     }
-    let preferred: IPAddress.Family = prefersIPv6 ? .ipv6 : .ipv4
-    let sorted = usable.filter { $0.family == preferred } + usable.filter { $0.family != preferred }
     return Resolution(
-      addresses: AddressList(sorted), canonicalName: nil, freshness: .fresh, source: source, ageNanoseconds: 0,
+      addresses: usable, canonicalName: nil, freshness: .fresh, source: source, ageNanoseconds: 0,
       timeToLiveNanoseconds: .max)
   }
 }

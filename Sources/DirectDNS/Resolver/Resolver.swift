@@ -112,9 +112,9 @@ public final class Resolver: Sendable {
   }
 
   /// Looks up a name; of two families, the one that comes second has 50 ms from when the first has come.
-  public func resolve(_ host: HostName, options: LookupOptions = LookupOptions()) async throws(DirectDNSError)
-    -> Resolution
-  {
+  nonisolated(nonsending) public func resolve(
+    _ host: HostName, options: LookupOptions = LookupOptions()
+  ) async throws(DirectDNSError) -> Resolution {
     if let found = fresh(host, options) { return found }
     return try await lookUp(host, options)
   }

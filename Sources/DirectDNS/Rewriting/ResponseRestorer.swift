@@ -38,6 +38,9 @@ public struct ResponseRestorer: Hashable, Sendable {
     ResponseRestorer(for: request).restore(response)
   }
 
+  /// The fields in which an address can stand for the name.
+  static let fields: [HTTPField.Name] = [.setCookie, .location, .contentLocation, .refresh]
+
   /// The response with the name put back into `Set-Cookie`, `Location`, `Content-Location` and `Refresh`.
   public func restore(_ response: HTTPResponse) -> HTTPResponse {
     var restored = response
@@ -65,7 +68,7 @@ public struct ResponseRestorer: Hashable, Sendable {
   ///     it has none of its own (RFC 9110 §10.2.2).
   /// - Returns: an absolute URL; the value as it was where it is blank or no URL, or leads elsewhere.
   public func location(_ value: String, isRedirect: Bool = true) -> String {
-    reference(value, fragment: isRedirect ? originalURL.fragment : nil)
+    reference(value, inheritsFragment: isRedirect)
   }
 
   /// The value of `Set-Cookie`, without a `Domain` that is one of the addresses in any spelling.
@@ -90,25 +93,28 @@ public struct ResponseRestorer: Hashable, Sendable {
   }
 
   /// A reference in a response, with the name put back; a blank one is none, and the base's own URL is not what it says.
-  private func reference(_ value: String, fragment: String? = nil) -> String {
+  private func reference(_ value: String, inheritsFragment: Bool = false) -> String {
     // Nearly all are absolute and written as a browser would write them: they are only scanned.
     if let layout = WebURL.Layout.canonical(value) {
       guard let address = layout.address(in: value), isHidden(address) else { return value }
-      return Self.text(
-        layout.text(of: value, hostOf: originalURL), inheriting: layout.hasFragment(in: value) ? nil : fragment)
+      let text = layout.text(of: value, hostOf: originalURL)
+      return inheritsFragment && !layout.hasFragment(in: value) ? inheriting(text) : text
     }
     guard !value.isBlankReference, let url = try? WebURL(value, base: originalURL) else { return value }
-    let fragment = url.fragment == nil ? fragment : nil
+    let inherits = inheritsFragment && url.fragment == nil
     if case .address(let address) = url.host, isHidden(address) {
-      return Self.text(url.text(hostOf: originalURL), inheriting: fragment)
+      let text = url.text(hostOf: originalURL)
+      return inherits ? inheriting(text) : text
     }
-    return isRelative(value) ? Self.text(url.href, inheriting: fragment) : value
+    guard isRelative(value) else { return value }
+    return inherits ? inheriting(url.href) : url.href
   }
 
   private func isHidden(_ address: IPAddress) -> Bool { addresses.contains(address.unmapped) }
 
-  private static func text(_ text: String, inheriting fragment: String?) -> String {
-    guard let fragment else { return text }
+  /// A URL without a fragment, with that of the URL that was asked for.
+  private func inheriting(_ text: String) -> String {
+    guard let fragment = originalURL.fragment else { return text }
     return text + "#" + fragment
   }
 

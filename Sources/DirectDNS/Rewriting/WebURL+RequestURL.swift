@@ -15,7 +15,7 @@ extension WebURL {
     layout.pathStart &+= shift
     layout.pathEnd &+= shift
     layout.queryEnd &+= shift
-    if case .address = host { layout.hostIsAddress = true } else { layout.hostIsAddress = false }
+    layout.address = Layout.HostAddress(host)
     return WebURL(href: text, layout: layout)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import DirectDNS
 
 struct ResponseHeadTests {
-  private func parse(_ text: String) -> (response: HTTPResponse, version: Int)? { ResponseHead.parse(Array(text.utf8)) }
+  private func parse(_ text: String) -> ResponseHead? { ResponseHead.parse(Array(text.utf8)) }
 
   @Test func `a head has a status, a reason, a version and fields in their order`() throws {
     let head = try #require(parse("HTTP/1.1 404 Not Here\r\nB: 1\r\na:2\r\nB:  3 \t\r\n"))
@@ -46,5 +46,14 @@ struct ResponseHeadTests {
   func `a name keeps its spelling and means the same`(_ name: String) throws {
     let fields = ResponseHead.fields(Array("\(name): 1\r\n".utf8))
     #expect(fields.first?.name.rawName == name && fields.first?.name == HTTPField.Name(name))
+  }
+
+  @Test(arguments: ["Set-Cookie", "LOCATION", "location", "content-Location", "Content-Location", "Refresh", "refresh"])
+  func `fields in which an address can stand for the name are told, in any spelling`(_ name: String) throws {
+    #expect(try #require(parse("HTTP/1.1 200 OK\r\nA: 1\r\n\(name): 2\r\nB: 3\r\n")).hasRestorableField)
+  }
+
+  @Test func `other fields need no restoring`() throws {
+    #expect(try #require(parse("HTTP/1.1 200 OK\r\nLocations: 1\r\nDate: 2\r\n")).hasRestorableField == false)
   }
 }
