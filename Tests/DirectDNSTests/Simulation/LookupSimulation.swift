@@ -256,8 +256,15 @@ struct LookupSimulation {
   private mutating func perform() throws(Fault) {
     while true {
       let actions = machine.takeActions()
-      if actions.isEmpty { return }
+      if actions.isEmpty { break }
       for action in actions { try perform(action) }
+    }
+    for case .answer(let number, let result, _) in machine.takeEndings() {
+      guard let caller = callers.removeValue(forKey: number) else {
+        throw fault("lookup \(number) was answered twice, or nobody waits for it")
+      }
+      answered += 1
+      try check(caller, result)
     }
   }
 
@@ -273,12 +280,6 @@ struct LookupSimulation {
         ProviderFailure(.cancelled, "cancelled"), .cancelled, asked: query.asked, isBatch: query.isBatch)
       schedule(.reply(number, reply), after: milliseconds(0...50))
     case .query: break
-    case .answer(let number, let result, _):
-      guard let caller = callers.removeValue(forKey: number) else {
-        throw fault("lookup \(number) was answered twice, or nobody waits for it")
-      }
-      answered += 1
-      try check(caller, result)
     case .askSystem(let number, let question, _, let timeout):
       let isFine = systemMood == .fine
       schedule(
@@ -291,7 +292,7 @@ struct LookupSimulation {
       let lease = StoreLink.Lease(question: question, holder: "\(number)")
       let state: StoreLink.LeaseState = chance(60) ? .taken(lease) : chance(70) ? .held : .unavailable
       schedule(.lease(number, state), after: milliseconds(0...60))
-    case .endLease, .writeStore, .finished, .tell: break
+    case .endLease, .writeStore, .tell: break
     }
   }
 
