@@ -24,21 +24,33 @@ struct WarmupBench: AsyncParsableCommand {
     configuration.families = .ipv4
     configuration.usesSystemDNS = false
     configuration.capacity = count
-    let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
-    let names = text.split(separator: "\n").prefix(count).map { String($0) }
+    let list = try firstNames()
+    defer { try? FileManager.default.removeItem(at: list) }
     // The floor's libraries are initialised, and its names read, before it looks at the clock.
-    let first = try Resolver(configuration)
-    _ = try await first.resolve("www.lab.test")
-    first.shutDown()
+    try await initialiseLibraries(configuration)
 
     let clock = ContinuousClock()
     let began = clock.now
-    var plan = WarmupPlan(names: names)
+    var plan = WarmupPlan(file: list.path)
     plan.concurrency = inFlight
     plan.deadline = nil
     let report = try await WarmupJob(plan, resolver: Resolver(configuration)).warmUp()
     let seconds = (clock.now - began) / .seconds(1)
     print("ms=\(seconds * 1000) rate=\(Double(count) / seconds) failed=\(count - report.resolved)")
     if report.resolved != count { throw ExitCode(1) }
+  }
+
+  private func initialiseLibraries(_ configuration: ResolverConfiguration) async throws {
+    let resolver = try Resolver(configuration)
+    _ = try await resolver.resolve("www.lab.test")
+    resolver.shutDown()
+  }
+
+  /// A file of the first names: a list in memory would be measured with the library's own.
+  private func firstNames() throws -> URL {
+    let lines = try Data(contentsOf: URL(filePath: file)).split(separator: UInt8(ascii: "\n"), maxSplits: count)
+    let list = FileManager.default.temporaryDirectory.appending(path: "names-\(UInt64.random(in: .min ... .max))")
+    try Data(lines.prefix(count).joined(separator: "\n".utf8)).write(to: list)
+    return list
   }
 }

@@ -181,10 +181,16 @@ final class AnswerCache: Sendable {
   }
 
   /// What is remembered of a question that spares asking it: a fresh negative answer, or a failure.
-  func remembered(_ question: AddressQuestion, at now: ResolverInstant) -> Remembered? {
+  ///
+  /// - Parameters:
+  ///   - question: the name and the family.
+  ///   - hasRecord: false where the table is known not to have the name.
+  ///   - now: the present.
+  /// - Returns: it, if there is any.
+  func remembered(_ question: AddressQuestion, hasRecord: Bool = true, at now: ResolverInstant) -> Remembered? {
     state.withLock { state in
       if let error = state.failures.error(for: question, at: now) { return .failure(error) }
-      guard let entry = table.value(question.host)?[question.family].entry,
+      guard hasRecord, let entry = table.value(question.host)?[question.family].entry,
         case .negative(let negative) = entry.content, phase(of: entry, at: now) == .fresh
       else { return nil }
       return .negative(negative, source: entry.source, entry.life)

@@ -16,7 +16,7 @@ internal import Synchronization
 /// a record has just moved, the reader is told `nil` and asks again under the writers' lock.
 ///
 /// Every word is an atomic, so that a torn read is a stale number and never undefined behaviour. Writers are
-/// serialised by ``AnswerCache``'s lock. 128 bytes hold most names; the index adds 4 bytes a place, so that of a
+/// serialised by ``AnswerCache``'s lock. 96 or 128 bytes hold most names; the index adds 4 bytes a place, so that of a
 /// hundred thousand names it stays in a processor's own cache, and a lookup misses that cache once: for the record.
 @safe final class AnswerTable: @unchecked Sendable {
   // Safe to share: readers touch atomics alone, and writers hold one lock.
@@ -35,20 +35,22 @@ internal import Synchronization
     static let payload = 8
   }
 
-  /// Sizes of records in words, each twice the one before; each size has its own slabs.
-  static let sizes = [16, 32, 64, 128, 256]
-  static let smallestShift = 4
-  /// Records in a slab of every size but the first.
+  /// Sizes of records in words: a short name with an address or two, one with some of both families, and then each twice
+  /// the one before.
+  static let sizes = [12, 16, 32, 64, 128, 256]
+  /// Records in a slab of every size but the first two.
   private static let slabShift = 9
 
   let index: UnsafeMutablePointer<Place>
   let indexMask: UInt64
   /// How many bits of a place are the record's number.
   private let numberBits: UInt32
-  /// The records of the first size, which nearly all are of, in one piece: memory that is not used yet costs nothing.
+  /// The records of the first two sizes, which nearly all are of, each in one piece: memory that is not used yet costs
+  /// nothing.
   private let smallest: UnsafeMutablePointer<Word>
-  private let smallestCount: Int
-  /// The slabs of the second size, then those of the next.
+  private let small: UnsafeMutablePointer<Word>
+  private let smallCount: Int
+  /// The slabs of the third size, then those of the next.
   private let directory: UnsafeMutablePointer<Atomic<UInt>>
   private let directoryCount: Int
   /// All memory that the system gave.
@@ -64,11 +66,12 @@ internal import Synchronization
     indexMask = UInt64(places - 1)
     unsafe index = Self.zeros(places, &pieces)
     // One more than there are names: a record that grows has two for a moment.
-    smallestCount = capacity + 1
-    unsafe smallest = Self.zeros(smallestCount << Self.smallestShift, &pieces)
+    smallCount = capacity + 1
+    unsafe smallest = Self.zeros(smallCount * Self.sizes[0], &pieces)
+    unsafe small = Self.zeros(smallCount * Self.sizes[1], &pieces)
     directoryCount = capacity >> Self.slabShift + 2
     numberBits = UInt32(Int.bitWidth - (directoryCount << Self.slabShift).leadingZeroBitCount)
-    let slabs = directoryCount * (Self.sizes.count - 1)
+    let slabs = directoryCount * (Self.sizes.count - 2)
     unsafe directory = .allocate(capacity: slabs)
     for slab in 0..<slabs { unsafe (directory + slab).initialize(to: Atomic<UInt>(0)) }
     freed = Self.sizes.map { _ in [] }
@@ -76,7 +79,7 @@ internal import Synchronization
   }
 
   deinit {
-    unsafe directory.deinitialize(count: directoryCount * (Self.sizes.count - 1))
+    unsafe directory.deinitialize(count: directoryCount * (Self.sizes.count - 2))
     unsafe directory.deallocate()
     unsafe pieces.forEach { unsafe free($0) }
   }
@@ -99,7 +102,7 @@ internal import Synchronization
   /// Bytes that the table has taken from the system.
   var byteCount: Int {
     let places = (Int(indexMask) + 1) * MemoryLayout<Place>.stride
-    let slabs = directoryCount * (Self.sizes.count - 1) * MemoryLayout<UInt>.stride
+    let slabs = directoryCount * (Self.sizes.count - 2) * MemoryLayout<UInt>.stride
     return zip(Self.sizes, used).reduce(places + slabs) { $0 + $1.0 * $1.1 * MemoryLayout<Word>.stride }
   }
 
@@ -127,10 +130,10 @@ internal import Synchronization
   func record(_ place: UInt32) -> UnsafeMutablePointer<Word>? {
     let size = size(of: place)
     let number = number(of: place)
-    guard size > 0 else { return unsafe smallest + number &<< Self.smallestShift }
-    let slab = (size &- 1) &* directoryCount &+ number &>> Self.slabShift
+    guard size > 1 else { return unsafe size == 0 ? smallest + number &* 12 : small + number &* 16 }
+    let slab = (size &- 2) &* directoryCount &+ number &>> Self.slabShift
     let bits = unsafe directory[slab].load(ordering: .acquiring)
-    let offset = (number & (1 &<< Self.slabShift &- 1)) &<< (size &+ Self.smallestShift)
+    let offset = (number & (1 &<< Self.slabShift &- 1)) &<< (size &+ 3)
     return unsafe UnsafeMutablePointer<Word>(bitPattern: bits).map { unsafe $0 + offset }
   }
 
@@ -204,14 +207,14 @@ internal import Synchronization
   private func allocate(size: Int) -> UInt32? {
     if let number = freed[size].popLast() { return number }
     let number = used[size]
-    if size == 0 {
-      guard number < smallestCount else { return nil }
+    if size < 2 {
+      guard number < smallCount else { return nil }
     } else {
       let slab = number >> Self.slabShift
       guard slab < directoryCount else { return nil }
       if number & (1 << Self.slabShift - 1) == 0 {
         let memory: UnsafeMutablePointer<Word> = unsafe Self.zeros(Self.sizes[size] << Self.slabShift, &pieces)
-        unsafe directory[(size - 1) * directoryCount + slab].store(UInt(bitPattern: memory), ordering: .releasing)
+        unsafe directory[(size - 2) * directoryCount + slab].store(UInt(bitPattern: memory), ordering: .releasing)
       }
     }
     used[size] += 1

@@ -56,6 +56,7 @@ extension DirectClient {
         }
         response.body.discard()
         target.dropExpectation()
+        if head.wasRetried { history.noteRetried() }
         telemetry.retries(.expectation)
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):

@@ -5,11 +5,14 @@ protocol StateMachine: Sendable {
   /// Something to be done.
   associatedtype Action: Sendable
 
+  /// What somebody gets who waits.
+  associatedtype Ending: Sendable
+
   /// Takes what is to be done, in order, into an array that is empty: its room is the next actions'.
   mutating func takeActions(into taken: inout [Action])
 
-  /// Whether an action resumes somebody who waits: those come last, when all else is done.
-  static func resumes(_ action: Action) -> Bool
+  /// Takes what those get who wait, likewise: they are resumed last, when all else is done.
+  mutating func takeEndings(into taken: inout [Ending])
 
   /// When it wants to be told the time, unless something happens before; nil for not at all.
   mutating func nextInstant() -> ResolverInstant?
@@ -51,41 +54,43 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
   ///
   /// - Parameters:
   ///   - event: tells it.
-  ///   - perform: does what it wants done; never with the lock held, nor by two threads at a time but for what resumes
-  ///     somebody.
+  ///   - perform: does what it wants done; never with the lock held, nor by two threads at a time.
+  ///   - resume: resumes those who wait.
   ///   - wake: called when the time has come that the machine wants to be told of.
   /// - Returns: what the machine says at once.
   @discardableResult
   func tell<Result>(
     _ event: (inout Machine, _ now: ResolverInstant) -> Result, perform: (Machine.Action) -> Void,
-    wake: @autoclosure () -> @Sendable () -> Void
+    resume: ([Machine.Ending]) -> Void, wake: @autoclosure () -> @Sendable () -> Void
   ) -> Result {
     var actions: [Machine.Action] = []
+    var endings: [Machine.Ending] = []
     let result = state.withLock { state in
       let result = event(&state.machine, clock.now)
-      if !state.isPerforming { next(&state, &actions, wake) }
+      if !state.isPerforming { next(&state, &actions, &endings, wake) }
       return result
     }
-    // Who is resumed may tell the machine something at once: what follows from that is not left to this thread.
-    var last: [Machine.Action] = []
     while !actions.isEmpty {
-      for action in actions { if Machine.resumes(action) { last.append(action) } else { perform(action) } }
+      for action in actions { perform(action) }
       actions.removeAll(keepingCapacity: true)
-      state.withLock { next(&$0, &actions, wake) }
+      state.withLock { next(&$0, &actions, &endings, wake) }
     }
-    for action in last { perform(action) }
+    // Who is resumed may tell the machine something at once: what follows from that is not left to this thread.
+    if !endings.isEmpty { resume(endings) }
     return result
   }
 
-  /// Takes what is to be done next, or notes the end of doing.
+  /// Takes what is to be done next, or notes the end of doing and takes what those get who wait.
   private func next(
-    _ state: inout State, _ actions: inout [Machine.Action], _ wake: () -> @Sendable () -> Void
+    _ state: inout State, _ actions: inout [Machine.Action], _ endings: inout [Machine.Ending],
+    _ wake: () -> @Sendable () -> Void
   ) {
     if actions.capacity == 0 { swap(&actions, &state.room) }
     state.machine.takeActions(into: &actions)
     state.isPerforming = !actions.isEmpty
     guard actions.isEmpty else { return }
     swap(&actions, &state.room)
+    state.machine.takeEndings(into: &endings)
     setTimer(&state, wake)
   }
 

@@ -14,8 +14,7 @@ class CurlJob: @unchecked Sendable {
   var isCancelled = false
   /// Whether this is its second attempt.
   var isRepeated = false
-  /// What came of it, once it is done.
-  private(set) var result = Result<CurlResponse, TransferError>.failure(.shutDown)
+  private var result = Result<CurlResponse, TransferError>.failure(.shutDown)
 
   init(_ request: CurlRequest, for recipient: any CurlRecipient) {
     self.request = request
@@ -26,6 +25,13 @@ class CurlJob: @unchecked Sendable {
   func finish(_ result: Result<CurlResponse, TransferError>) {
     stage = .done
     self.result = result
+  }
+
+  /// What came of it, once it is done, for whoever is handed its end: it is there once.
+  func takeResult() -> Result<CurlResponse, TransferError> {
+    var taken = Result<CurlResponse, TransferError>.failure(.shutDown)
+    swap(&taken, &result)
+    return taken
   }
 }
 
@@ -87,6 +93,6 @@ private final class CurlCaller: CurlRecipient {
   }
 
   func receive(_ jobs: ArraySlice<CurlJob>) {
-    for job in jobs { waiting.withLock { $0.take() }?.resume(returning: job.result) }
+    for job in jobs { waiting.withLock { $0.take() }?.resume(returning: job.takeResult()) }
   }
 }

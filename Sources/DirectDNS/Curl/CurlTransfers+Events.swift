@@ -63,7 +63,8 @@ extension CurlTransfers {
       return TransferHead(
         bytes: bytes, address: carrier.address, isReused: isReused, connect: connect,
         tls: usesTLS ? connect.map { max(0, attempt.time(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
-        wait: now - carrier.since, slower: transfer.state.slower, attempts: transfer.state.failed)
+        wait: now - carrier.since, slower: transfer.state.slower, attempts: transfer.state.failed,
+        wasRetried: transfer.state.hasRetried)
     }
     guard let head, let head else { return }
     transfer.handover.head = head

@@ -15,10 +15,12 @@ final class TransferHead: Sendable {
   let slower: [SlowerAddress]
   /// Addresses that failed before this one.
   let attempts: [FailedAddress]
+  /// Whether the request was sent before, and may have reached the server then.
+  let wasRetried: Bool
 
   init(
     bytes: consuming [UInt8], address: IPAddress?, isReused: Bool, connect: Int64?, tls: Int64?, wait: Int64,
-    slower: [SlowerAddress], attempts: [FailedAddress]
+    slower: [SlowerAddress], attempts: [FailedAddress], wasRetried: Bool
   ) {
     self.bytes = bytes
     self.address = address
@@ -28,6 +30,7 @@ final class TransferHead: Sendable {
     self.wait = wait
     self.slower = slower
     self.attempts = attempts
+    self.wasRetried = wasRetried
   }
 }
 

@@ -6,7 +6,7 @@
   internal import Glibc
 #endif
 
-/// Why a file could not be written.
+/// Why a file could not be written or read.
 package struct FileFailure: Error, Hashable, Sendable {
   /// The system's number for it; 0 where the system was not asked.
   package let code: Int32

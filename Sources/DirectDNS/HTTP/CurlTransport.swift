@@ -142,7 +142,7 @@ extension IPAddress {
 
 extension HTTPReply {
   /// A response as libcurl gave it.
-  init(_ response: CurlResponse) {
+  init(_ response: consuming CurlResponse) {
     let fields = response.fields
     self.init(
       status: .init(code: response.status), contentType: fields.contentType, age: fields.age,

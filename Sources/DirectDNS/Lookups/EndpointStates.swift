@@ -105,6 +105,8 @@ struct EndpointStates: Sendable {
   }
 
   private(set) var endpoints: [EndpointState] = []
+  /// Theirs, as they are configured.
+  private var numbers: [Int] = []
   private var nextNumber = 0
   private(set) var hedges = false
   private var budget = HedgeBudget()
@@ -123,13 +125,14 @@ struct EndpointStates: Sendable {
       endpoint.update(provider, at: now)
       return endpoint
     }
+    numbers = endpoints.map(\.number)
     hedges = configuration.hedges && endpoints.count > 1
   }
 
   /// The numbers of the endpoints, in the order in which a lookup asks them.
   func order(at now: ResolverInstant) -> [Int] {
     // The only one is asked whatever its health.
-    guard endpoints.count > 1 else { return endpoints.map(\.number) }
+    guard endpoints.count > 1 else { return numbers }
     return UpstreamOrder.order(endpoints.map(\.health), at: now).map { endpoints[$0].number }
   }
 

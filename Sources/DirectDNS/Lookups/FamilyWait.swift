@@ -2,8 +2,8 @@
 ///
 /// A value, moved by outcomes and by `now`.
 struct FamilyWait: Sendable {
-  /// What came in time.
-  private(set) var outcomes = FamilyOutcomes()
+  /// What came in time, beside what was known before.
+  private(set) var outcomes: FamilyOutcomes
   /// When it ends, whatever comes.
   private(set) var end: ResolverInstant
   private(set) var isOver: Bool
@@ -15,11 +15,13 @@ struct FamilyWait: Sendable {
   ///   - families: the ones that are awaited; without any it is over at once.
   ///   - purpose: what the addresses are for.
   ///   - preferred: the family that a connection is tried with first.
+  ///   - known: what is known of other families.
   ///   - end: when it ends at the latest.
   init(
     _ families: AddressFamilies, for purpose: FamilyRace.Purpose, preferred: IPAddress.Family = .ipv6,
-    until end: ResolverInstant
+    beside known: FamilyOutcomes = FamilyOutcomes(), until end: ResolverInstant
   ) {
+    outcomes = known
     self.end = end
     isOver = families.isEmpty
     race = FamilyRace(families, for: purpose, preferred: preferred)

@@ -17,15 +17,17 @@ struct LookupRequest: Sendable {
 /// One caller's lookup that waits: a value.
 struct Lookup: Sendable {
   /// What it waits for, and so what follows.
+  ///
+  /// What few lookups have to carry lies beside them, since all of them are moved several times.
   enum Phase: Sendable {
     /// A refresh of a stale answer, which serves when that does not come in time.
     case refreshing
     /// The providers, be it through the store; `isSecondLook` where what the store had was of no use.
-    case asking(FamilyOutcomes, isSecondLook: Bool)
+    case asking(isSecondLook: Bool)
     /// The other family's addresses, beside those that are there.
-    case completing(Resolution)
+    indirect case completing(Resolution)
     /// The system's DNS, after those outcomes of the providers.
-    case fallingBack(FamilyOutcomes, failed: AddressFamilies)
+    indirect case fallingBack(FamilyOutcomes, failed: AddressFamilies)
     /// The system's DNS, since direct connect is switched off.
     case askingSystemAlone
     /// All of what is not fresh, ahead of need.

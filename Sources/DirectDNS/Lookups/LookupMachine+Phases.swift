@@ -14,14 +14,14 @@ extension LookupMachine {
   /// Nothing is there: asks, and falls back on expired answers and the system's DNS.
   mutating func ask(
     _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, known: FamilyOutcomes = FamilyOutcomes(),
-    isSecondLook: Bool = false, at now: ResolverInstant
+    isSecondLook: Bool = false, hasRecord: Bool = true, at now: ResolverInstant
   ) {
     guard !isShutDown else { return finish(number, .failure(shutDownError(request.host))) }
     var outcomes = known
     var asked: AddressFamilies = []
     for family in request.wanted.members where outcomes[family] == nil {
       let question = AddressQuestion(request.host, family)
-      switch cache.remembered(question, at: now) {
+      switch cache.remembered(question, hasRecord: hasRecord, at: now) {
       case .negative(let negative, let source, let life):
         outcomes[family] = .answered(Answer(.negative(negative), ttl: nil), self.known.sources[Int(source)], life)
       case .failure(let error): outcomes[family] = .failed(error)
@@ -31,8 +31,8 @@ extension LookupMachine {
       }
     }
     wait(
-      number, request, deadlines, .asking(outcomes, isSecondLook: isSecondLook), asked, until: deadlines.whole,
-      at: now)
+      number, request, deadlines, .asking(isSecondLook: isSecondLook), asked, beside: outcomes,
+      until: deadlines.whole, at: now)
   }
 
   /// One family is known: whoever is handed its addresses gets those of the other too if they come within a moment.
@@ -66,11 +66,12 @@ extension LookupMachine {
 
   mutating func wait(
     _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, _ phase: Lookup.Phase,
-    _ families: AddressFamilies, for purpose: FamilyRace.Purpose? = nil, until end: ResolverInstant,
-    at now: ResolverInstant
+    _ families: AddressFamilies, for purpose: FamilyRace.Purpose? = nil,
+    beside known: FamilyOutcomes = FamilyOutcomes(),
+    until end: ResolverInstant, at now: ResolverInstant
   ) {
     let wait = FamilyWait(
-      families, for: purpose ?? request.purpose, preferred: request.preferred, until: end)
+      families, for: purpose ?? request.purpose, preferred: request.preferred, beside: known, until: end)
     goOn(number, Lookup(request: request, deadlines: deadlines, phase: phase, wait: wait, wasAsked: true), at: now)
   }
 
@@ -78,16 +79,14 @@ extension LookupMachine {
   mutating func goOn(_ number: Int, _ lookup: consuming Lookup, at now: ResolverInstant) {
     if !lookup.wait.isOver { lookup.wait.timePassed(at: now) }
     guard lookup.wait.isOver else {
-      timers.set(.lookup(number), at: lookup.wait.end)
+      let end = lookup.wait.end
       lookups[number] = lookup
-      return
+      return ends.add(number, at: end, among: lookups)
     }
     let outcomes = lookup.wait.outcomes
     switch lookup.phase {
     case .refreshing: refreshed(number, lookup, outcomes, at: now)
-    case .asking(var known, let isSecondLook):
-      known.merge(outcomes)
-      asked(number, lookup, known, isSecondLook: isSecondLook, at: now)
+    case .asking(let isSecondLook): asked(number, lookup, outcomes, isSecondLook: isSecondLook, at: now)
     case .completing(let resolution):
       let isMore = outcomes.all.contains(where: \.hasAddresses)
       let whole = isMore ? settled(lookup.request, at: now)?.resolution : nil
@@ -107,8 +106,7 @@ extension LookupMachine {
   }
 
   mutating func finish(_ number: Int, _ result: Result<Resolution, DirectDNSError>, wasAsked: Bool = true) {
-    timers.set(.lookup(number), at: nil)
-    actions.append(.answer(number, result, wasAsked: wasAsked))
+    endings.append(.answer(number, result, wasAsked: wasAsked))
   }
 
   /// Nobody brought an answer; one that has come meanwhile, for another caller, serves all the same.

@@ -358,8 +358,11 @@ extension LookupMachine {
     for waiter in query.waiters {
       switch waiter {
       case .lookup(let waiting):
-        guard lookups[waiting]?.waits(for: query.key.server) == true, var lookup = lookups.removeValue(forKey: waiting)
-        else { continue }
+        guard var lookup = lookups.removeValue(forKey: waiting) else { continue }
+        guard lookup.waits(for: query.key.server) else {
+          lookups[waiting] = lookup
+          continue
+        }
         lookup.wait.note(query.question.family, outcome, at: now)
         goOn(waiting, lookup, at: now)
       case .keepAlive(let host): keptAliveAnswered(host, outcome, at: now)
@@ -370,7 +373,7 @@ extension LookupMachine {
       drains[drain]?.remove(number)
       guard drains[drain]?.isEmpty == true else { continue }
       drains[drain] = nil
-      actions.append(.finished(drain))
+      endings.append(.drained(drain))
     }
   }
 

@@ -7,8 +7,6 @@ struct LookupMachine: StateMachine {
   enum Action: Sendable {
     /// What the servers' machine wants done.
     case query(QueryMachine.Action)
-    /// That is what a lookup gets, and whether anything had to be asked for.
-    case answer(Int, Result<Resolution, DirectDNSError>, wasAsked: Bool)
     /// Ask the system's DNS.
     case askSystem(Int, AddressQuestion, any SystemSource, timeout: Duration)
     /// Look into the store.
@@ -17,9 +15,14 @@ struct LookupMachine: StateMachine {
     case endLease(StoreLink.Lease)
     /// Tell the store what a provider said; nil for what is not to be kept.
     case writeStore(CacheEntry?, AddressQuestion, provider: String, StoreLink.Lease?)
-    /// All of what was under way is over.
-    case finished(Int)
     case tell(News)
+  }
+
+  enum Ending: Sendable {
+    /// That is what a lookup gets, and whether anything had to be asked for.
+    case answer(Int, Result<Resolution, DirectDNSError>, wasAsked: Bool)
+    /// All of what was under way is over.
+    case drained(Int)
   }
 
   /// What happened, for logs, metrics and the observer.
@@ -70,15 +73,17 @@ struct LookupMachine: StateMachine {
   var systemTally = QueryTally()
   private(set) var isShutDown = false
   var keptAlive: KeptNames
-  var lookups: [Int: Lookup] = [:]
-  var queries: [Int: InFlightQuery] = [:]
+  var lookups = NumberTable<Lookup>()
+  var queries = NumberTable<InFlightQuery>()
   var numbers: [InFlightQuery.Key: Int] = [:]
   var batches: [Int: QuestionBatch] = [:]
   /// What has become of questions, and is still to be told to those who wait.
   var landings: [(Int, QueryOutcome)] = []
   var drains: [Int: Set<Int>] = [:]
+  var ends = LookupEnds()
   var timers = TimerQueue<Timer>()
   var actions: [Action] = []
+  var endings: [Ending] = []
   /// Room for what the servers' machine wants done.
   private var room: [QueryMachine.Action] = []
   /// The source that answered last, and its code.
@@ -106,16 +111,18 @@ struct LookupMachine: StateMachine {
 
   mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
 
-  static func resumes(_ action: Action) -> Bool {
-    switch action {
-    case .answer, .finished: true
-    default: false
-    }
-  }
+  mutating func takeEndings(into taken: inout [Ending]) { swap(&taken, &endings) }
 
   mutating func nextInstant() -> ResolverInstant? {
-    guard let own = timers.next() else { return servers.nextInstant() }
-    return servers.nextInstant().map { min($0, own) } ?? own
+    var next = servers.nextInstant()
+    if let end = ends.next(among: lookups) { next = min(end, next ?? end) }
+    if let timer = timers.next() { next = min(timer, next ?? timer) }
+    return next
+  }
+
+  private mutating func takeDue(at now: ResolverInstant) -> Timer? {
+    guard let end = ends.next(among: lookups), end <= timers.next() ?? end else { return timers.takeDue(at: now) }
+    return ends.takeDue(among: lookups, at: now).map { .lookup($0) }
   }
 
   mutating func number() -> Int {
@@ -150,7 +157,7 @@ struct LookupMachine: StateMachine {
     case .miss, nil: break
     }
     let number = number()
-    ask(number, request, deadlines, at: now)
+    ask(number, request, deadlines, hasRecord: settled != nil, at: now)
     return .waiting(number, known: nil)
   }
 
@@ -241,7 +248,7 @@ struct LookupMachine: StateMachine {
     servers.timePassed(at: now)
     // What has come by now counts before what is late.
     settle(at: now)
-    while let timer = timers.takeDue(at: now) {
+    while let timer = takeDue(at: now) {
       switch timer {
       case .lookup(let number):
         guard var lookup = lookups.removeValue(forKey: number) else { continue }
@@ -298,11 +305,13 @@ struct LookupMachine: StateMachine {
     keepAlive([], at: now)
     servers.shutDown()
     settle(at: now)
-    for (number, query) in queries.sorted(by: { $0.key < $1.key }) {
+    for (number, query) in queries.all {
       landings.append((number, .failed(shutDownError(query.question.host))))
       if let lease = query.lease { actions.append(.endLease(lease)) }
     }
     settle(at: now)
+    // Those that waited for a store are asked for no more.
+    batches = [:]
   }
 
   /// Says when all that is asked by now is over.
@@ -314,10 +323,10 @@ struct LookupMachine: StateMachine {
   /// - Returns: the number by which that is said.
   mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuery.Server>, at now: ResolverInstant) -> Int {
     let number = number()
-    let open = queries.filter { _, query in
+    let open = queries.all.filter { _, query in
       servers.contains(query.key.server) && (host == nil || query.question.host == host)
     }
-    if open.isEmpty { actions.append(.finished(number)) } else { drains[number] = Set(open.keys) }
+    if open.isEmpty { endings.append(.drained(number)) } else { drains[number] = Set(open.map(\.number)) }
     return number
   }
 
@@ -327,7 +336,7 @@ struct LookupMachine: StateMachine {
   var lookupCount: Int { lookups.count }
   /// Whether a question waits for another member of the fleet.
   var waitsForLease: Bool {
-    queries.values.contains { if case .waitingForLease = $0.stage { true } else { false } }
+    queries.all.contains { if case .waitingForLease = $0.value.stage { true } else { false } }
   }
 
   // MARK: What follows

@@ -10,7 +10,8 @@ extension QueryMachine {
     guard !ask.candidates.order.isEmpty, now < ask.deadlines.providers else { return lose(number, ask, at: now) }
     switch states.next(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
     case .taken(let endpoint):
-      ask.candidates.order.removeAll { $0 == endpoint.number }
+      // An array of its own would be made only to be emptied.
+      ask.candidates.order = ask.candidates.order.filter { $0 != endpoint.number }
       begin(number, &ask, endpoint, at: now)
       setTimer(number, ask)
     case .turn(let server, let instant):

@@ -130,8 +130,8 @@ struct QueryMachine: StateMachine {
   }
 
   var states: EndpointStates
-  var asks: [Int: Ask] = [:]
-  var attempts: [Int: Attempt] = [:]
+  var asks = NumberTable<Ask>()
+  var attempts = NumberTable<Attempt>()
   var actions: [Action] = []
   var timers = TimerQueue<Int>()
   var lastAttempt = 0
@@ -150,12 +150,8 @@ struct QueryMachine: StateMachine {
 
   mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
 
-  static func resumes(_ action: Action) -> Bool {
-    switch action {
-    case .finished, .finishedBatch: true
-    default: false
-    }
-  }
+  /// Nobody waits for it: what becomes of questions are actions of the lookups' machine.
+  mutating func takeEndings(into taken: inout [Never]) {}
 
   mutating func nextInstant() -> ResolverInstant? { timers.next() }
 
@@ -286,7 +282,7 @@ struct QueryMachine: StateMachine {
   /// Ends every question; none is taken afterwards.
   mutating func shutDown() {
     isShutDown = true
-    for (number, ask) in asks.sorted(by: { $0.key < $1.key }) {
+    for (number, ask) in asks.all {
       for other in ask.running { actions.append(.cancel(other)) }
       timers.set(number, at: nil)
       switch ask.subject {
@@ -297,7 +293,7 @@ struct QueryMachine: StateMachine {
       case .batch: actions.append(.finishedBatch(number, [:]))
       }
     }
-    asks = [:]
+    asks = NumberTable()
   }
 
   // MARK: What a warm-up goes by

@@ -24,7 +24,19 @@ public struct AddressFamilies: OptionSet, Hashable, Sendable, CustomStringConver
   }
 
   /// The families in the set, IPv6 first.
-  public var members: [IPAddress.Family] { [.ipv6, .ipv4].filter(contains) }
+  public var members: [IPAddress.Family] {
+    // Constants, which cost no allocation.
+    switch (contains(.ipv6), contains(.ipv4)) {
+    case (true, true): Self.both
+    case (true, false): Self.onlyIPv6
+    case (false, true): Self.onlyIPv4
+    case (false, false): []
+    }
+  }
+
+  private static let both: [IPAddress.Family] = [.ipv6, .ipv4]
+  private static let onlyIPv6: [IPAddress.Family] = [.ipv6]
+  private static let onlyIPv4: [IPAddress.Family] = [.ipv4]
 
   /// `any`, `ipv4`, `ipv6` or `none`.
   public var description: String {

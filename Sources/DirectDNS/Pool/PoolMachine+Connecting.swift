@@ -34,9 +34,10 @@ extension PoolMachine {
     if state.admission == .opening { return true }
     if let carrier = state.carrier {
       guard carrier.attempt == number else { return true }
-      // libcurl sends it once more, on a connection of its own: beyond the cap it waits for its turn like all others.
+      // libcurl sends it once more, on a connection of its own: beyond the cap it waits for its turn like all others. Not
+      // one whose response is there: it is the repetition without an expectation, which ``TransferState`` ends.
       let isFull = pool.load.multiplexing == .always && pool.sockets.count >= limits.connectionsPerRoute
-      guard isFull, state.mayBeSentAgain(joins: pool.joins) else { return true }
+      guard isFull, state.isAwaitingResponse, state.mayBeSentAgain(joins: pool.joins) else { return true }
       transfers.change(id) { $0.state.turnAwayCarried() }
       return false
     }

@@ -19,6 +19,9 @@ enum RetryRule {
     private(set) var hasRetried = false
     private var refusals = 0
 
+    /// A response came to a request that libcurl had sent before: what goes out after it goes out once.
+    mutating func noteRetried() { hasRetried = true }
+
     /// Whether a request that failed so is sent again; if so, that is noted.
     ///
     /// - Parameters:

@@ -125,9 +125,13 @@ struct TransferState {
     if case .receiving(let carrier) = phase { carrier.attempt == number && !isTurnedAway } else { false }
   }
 
+  /// Whether the request goes out, and no response has come.
+  var isAwaitingResponse: Bool { if case .sent = phase { true } else { false } }
+
   var isTurnedAway: Bool { if case .turnedAway = turn { true } else { false } }
 
-  private var hasRetried: Bool {
+  /// Whether it was sent before, and may have reached a server then.
+  var hasRetried: Bool {
     switch retry {
     case .once, .refused(before: true): true
     case .none, .refused(before: false): false

@@ -18,7 +18,7 @@ final class Lookups: QueryRecipient {
   private let sender: QuerySender
   private let store: StoreLink?
   private let news: LookupNews
-  private let waiting = Locked<[Int: Waiting]>([:])
+  private let waiting = Locked(NumberTable<Waiting>())
   private let drained = Locked<[Int: CheckedContinuation<Void, Never>?]>([:])
 
   init(_ machine: LookupMachine, clock: any ResolverClock, sender: QuerySender, store: StoreLink?, news: LookupNews) {
@@ -34,7 +34,7 @@ final class Lookups: QueryRecipient {
   /// Tells the machine something, and has done what follows.
   @discardableResult
   func tell<Result>(_ event: (inout LookupMachine, _ now: ResolverInstant) -> Result) -> Result {
-    runner.tell(event, perform: perform, wake: { [weak self] in self?.tell { $0.timePassed(at: $1) } })
+    runner.tell(event, perform: perform, resume: resume, wake: { [weak self] in self?.tell { $0.timePassed(at: $1) } })
   }
 
   /// Waits for a lookup that has begun; its caller may be cancelled, and alone leaves then.
@@ -76,8 +76,6 @@ final class Lookups: QueryRecipient {
   private func perform(_ action: LookupMachine.Action) {
     switch action {
     case .query(let action): perform(action)
-    case .answer(let number, let result, let wasAsked):
-      answer(number, Outcome(result: result, wasAsked: wasAsked))
     case .askSystem(let number, let question, let system, let timeout):
       Task.immediateDetached { [self] in
         let result: Result<Answer, ProviderFailure>
@@ -104,13 +102,6 @@ final class Lookups: QueryRecipient {
     case .endLease(let lease): store?.endSoon(lease)
     case .writeStore(let entry, let question, let provider, let lease):
       store?.write(entry, to: question, provider: provider, lease: lease)
-    case .finished(let number):
-      let continuation = drained.withLock { drained -> CheckedContinuation<Void, Never>? in
-        if let waiting = drained.removeValue(forKey: number) { return waiting }
-        drained[number] = .some(nil)
-        return nil
-      }
-      continuation?.resume()
     case .tell(let event): news.tell(event)
     }
   }
@@ -129,13 +120,35 @@ final class Lookups: QueryRecipient {
     }
   }
 
-  private func answer(_ number: Int, _ outcome: Outcome) {
-    let caller = waiting.withLock { waiting -> CheckedContinuation<Outcome, Never>? in
-      if case .caller(let caller)? = waiting.removeValue(forKey: number) { return caller }
-      waiting[number] = .outcome(outcome)
+  /// Resumes those who wait: several of them from one task.
+  ///
+  /// Each that this thread resumed by itself could take the processor from it at once, be done with it before the next one
+  /// is resumed, and so cost two switches of threads: more than all else that is done for a lookup.
+  private func resume(_ endings: [LookupMachine.Ending]) {
+    var callers: [(caller: CheckedContinuation<Outcome, Never>, outcome: Outcome)] = []
+    callers.reserveCapacity(endings.count)
+    waiting.withLock { waiting in
+      for case .answer(let number, let result, let wasAsked) in endings {
+        let outcome = Outcome(result: result, wasAsked: wasAsked)
+        if case .caller(let caller)? = waiting.removeValue(forKey: number) {
+          callers.append((caller, outcome))
+        } else {
+          waiting[number] = .outcome(outcome)
+        }
+      }
+    }
+    for case .drained(let number) in endings { finished(number) }
+    guard callers.count > 1 else { return callers.forEach { $0.caller.resume(returning: $0.outcome) } }
+    Task.detached { [callers] in for (caller, outcome) in callers { caller.resume(returning: outcome) } }
+  }
+
+  private func finished(_ number: Int) {
+    let continuation = drained.withLock { drained -> CheckedContinuation<Void, Never>? in
+      if let waiting = drained.removeValue(forKey: number) { return waiting }
+      drained[number] = .some(nil)
       return nil
     }
-    caller?.resume(returning: outcome)
+    continuation?.resume()
   }
 }
 

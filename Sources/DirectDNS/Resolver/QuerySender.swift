@@ -70,7 +70,7 @@ final class QuerySender: CurlRecipient {
   ) {
     do throws(HTTPTransportError) {
       let request = try curl.request(query.message(at: clock.secondsSince1970), target, timeout)
-      let job = CurlTaggedJob(request, SentQuery(query: query, target: target, recipient: recipient), for: self)
+      let job = CurlTaggedJob(request, SentQuery(query: query, recipient: recipient), for: self)
       if query.isRaced { sent.withLock { $0[query.number] = .transfer(job) } }
       curl.start(job)
     } catch {
@@ -95,15 +95,16 @@ final class QuerySender: CurlRecipient {
     replies.reserveCapacity(jobs.count)
     var recipient: (any QueryRecipient)?
     for case let job as CurlTaggedJob<SentQuery> in jobs {
-      let sent = job.tag
-      forget(sent.query)
+      forget(job.tag.query)
       let result: Result<HTTPReply, HTTPTransportError> =
-        switch job.result {
+        switch job.takeResult() {
         case .success(let response): .success(HTTPReply(response))
         case .failure(let error): .failure(HTTPTransportError(error))
         }
-      replies.append(sent.query.reply(result, asked: sent.query.begun, noting: sent.target, bootstrap))
-      recipient = sent.recipient
+      replies.append(
+        job.tag.query.reply(
+          result, asked: job.tag.query.begun, noting: job.tag.query.endpoint.target, bootstrap))
+      if recipient == nil { recipient = job.tag.recipient }
     }
     recipient?.ended(replies)
   }
@@ -147,7 +148,6 @@ final class QuerySender: CurlRecipient {
 /// A query on its way through libcurl's loop.
 private struct SentQuery: Sendable {
   let query: Query
-  let target: HTTPEndpoint
   let recipient: any QueryRecipient
 }
 
@@ -178,8 +178,8 @@ private struct Query: Sendable {
   }
 
   func reply(
-    _ result: Result<HTTPReply, HTTPTransportError>, asked: ResolverInstant, noting target: HTTPEndpoint,
-    _ bootstrap: Bootstrap
+    _ result: Result<HTTPReply, HTTPTransportError>, asked: ResolverInstant,
+    noting target: @autoclosure () -> HTTPEndpoint?, _ bootstrap: Bootstrap
   ) -> QueryReply {
     switch result {
     case .success(let reply):
@@ -187,7 +187,7 @@ private struct Query: Sendable {
         number: number,
         reply: .init(asked: asked, reading: reading(reply), status: reply.status.code, address: reply.address))
     case .failure(let error):
-      if case .connect = error { bootstrap.connectingFailed(target) }
+      if case .connect = error, let target = target() { bootstrap.connectingFailed(target) }
       return failure(ProviderFailure(error), error, asked: asked)
     }
   }

@@ -5,7 +5,7 @@ internal import Logging
 /// A job runs once, over a resolver that others may use meanwhile; what it learns is in the resolver's cache and store.
 /// Names that are fresh there cost no query, so that running a second job over the same names asks for what is due and
 /// nothing else. No provider is asked faster than its rate allows, and none that said 429 before its `Retry-After` is
-/// over. Memory does not grow with the list but for eight bytes a name, what the resolver's cache holds, and
+/// over. Memory does not grow with the list but for about a dozen bytes a name, what the resolver's cache holds, and
 /// ``WarmupPlan/KeepAlive/all``.
 ///
 /// <doc:WarmingUp> shows how a pipeline starts behind it.

@@ -35,8 +35,7 @@ struct WarmupQueue: Sendable {
     static func == (left: Retry, right: Retry) -> Bool { left.number == right.number }
   }
 
-  /// A name's 64-bit hash stands for it: eight bytes each, of a seed that nobody outside knows.
-  private var seen: Set<UInt64> = []
+  private var seen = SeenNames()
   private var waiting: Deque<HostName> = []
   private var retries = Heap<Retry>()
   private var retryCount = 0
@@ -56,7 +55,7 @@ struct WarmupQueue: Sendable {
 
   /// Adds a name, unless it was there before.
   mutating func offer(_ host: HostName) -> Bool {
-    guard seen.insert(host.hash).inserted else { return false }
+    guard seen.insert(host.hash) else { return false }
     waiting.append(host)
     return true
   }

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// Where the names of a warm-up come from.
 ///
 /// Names stand as people write them: upper case, a final dot and international labels do not matter. What is no name is
@@ -48,19 +42,16 @@ public struct WarmupSource: Sendable {
   /// ``DirectDNSError/Code/fileUnusable``.
   public static func file(_ path: String) -> WarmupSource {
     WarmupSource { handOn throws(DirectDNSError) in
-      let bytes: Data
+      var reader = LineReader()
       do {
-        // Mapped: of a long list only what is being read takes memory.
-        bytes = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
+        let file = try ReadableFile(path)
+        while case let bytes = try file.read(16_384), !bytes.isEmpty {
+          guard await handOn(entries(reader.feed(bytes), path)) else { return }
+        }
       } catch {
         throw DirectDNSError(
           .fileUnusable, "The list of names \(path) cannot be read. Check that it is there and may be read.",
           underlying: error)
-      }
-      var reader = LineReader()
-      for start in stride(from: 0, to: bytes.count, by: 16_384) {
-        let lines = reader.feed(bytes[start..<min(start + 16_384, bytes.count)])
-        guard await handOn(entries(lines, path)) else { return }
       }
       if let line = reader.finish() { _ = await handOn(entries([line], path)) }
     }

@@ -188,7 +188,7 @@ struct AnswerTableTests {
     let table = AnswerTable(capacity: 1000)
     let empty = table.byteCount
     for number in 0..<10 { table.store(Self.value(number), for: Self.name(number), lastUsed: 0) }
-    #expect(table.byteCount == empty + 10 * 128)
+    #expect(table.byteCount == empty + 10 * 96)
     table.store(Self.value(0, generation: 4), for: Self.name(0), lastUsed: 0)
     #expect(table.byteCount > empty + 10 * 128 + 1024)
   }

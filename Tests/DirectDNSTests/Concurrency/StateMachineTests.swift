@@ -10,12 +10,12 @@ struct StateMachineTests {
   /// Gives out what it was told, and wants to be woken when it was told so.
   private struct Echo: StateMachine {
     var actions: [Int] = []
+    var endings: [Int] = []
     var wake: ResolverInstant?
 
     mutating func takeActions(into taken: inout [Int]) { swap(&taken, &actions) }
 
-    /// From a hundred on.
-    static func resumes(_ action: Int) -> Bool { action >= 100 }
+    mutating func takeEndings(into taken: inout [Int]) { swap(&taken, &endings) }
 
     mutating func nextInstant() -> ResolverInstant? { wake }
   }
@@ -29,7 +29,7 @@ struct StateMachineTests {
       { machine, now in
         machine.actions += [1, 2, 3]
         return now
-      }, perform: { done.append($0) }, wake: {})
+      }, perform: { done.append($0) }, resume: { _ in }, wake: {})
     #expect(done == [1, 2, 3] && result == clock.now)
   }
 
@@ -37,24 +37,51 @@ struct StateMachineTests {
     let runner = MachineRunner(Echo(), clock: clock)
     let done = Locked<[Int]>([])
     @Sendable func perform(_ action: Int) {
-      if action < 3 { runner.tell({ machine, _ in machine.actions.append(action + 10) }, perform: perform, wake: {}) }
+      if action < 3 {
+        runner.tell(
+          { machine, _ in machine.actions.append(action + 10) }, perform: perform, resume: { _ in }, wake: {})
+      }
       done.withLock { $0.append(action) }
     }
-    runner.tell({ machine, _ in machine.actions += [1, 2, 3] }, perform: perform, wake: {})
+    runner.tell({ machine, _ in machine.actions += [1, 2, 3] }, perform: perform, resume: { _ in }, wake: {})
     #expect(done.withLock { $0 } == [1, 2, 3, 11, 12])
   }
 
-  @Test func `who waits is resumed last, and what is told then is done at once`() {
+  @Test func `all who wait are resumed last and together, and what is told then is done at once`() {
     let runner = MachineRunner(Echo(), clock: clock)
     let done = Locked<[Int]>([])
-    @Sendable func perform(_ action: Int) {
-      done.withLock { $0.append(action) }
-      guard action == 100 else { return }
-      runner.tell({ machine, _ in machine.actions.append(7) }, perform: perform, wake: {})
+    @Sendable func perform(_ action: Int) { done.withLock { $0.append(action) } }
+    @Sendable func resume(_ endings: [Int]) {
+      #expect(endings == [100, 101])
+      runner.tell({ machine, _ in machine.actions.append(7) }, perform: perform, resume: { _ in }, wake: {})
       #expect(done.withLock { $0.last } == 7)
+      endings.forEach(perform)
     }
-    runner.tell({ machine, _ in machine.actions += [100, 1, 2, 101] }, perform: perform, wake: {})
-    #expect(done.withLock { $0 } == [1, 2, 100, 7, 101])
+    runner.tell(
+      { machine, _ in
+        machine.endings += [100, 101]
+        machine.actions += [1, 2]
+      }, perform: perform, resume: resume, wake: {})
+    #expect(done.withLock { $0 } == [1, 2, 7, 100, 101])
+  }
+
+  @Test func `who waits is resumed once nothing is left to be done, by whom ever it was told`() {
+    let runner = MachineRunner(Echo(), clock: clock)
+    var done: [Int] = []
+    runner.tell(
+      { machine, _ in machine.endings.append(100) }, perform: { done.append($0) }, resume: { done += $0 }, wake: {})
+    #expect(done == [100])
+    let told = Locked<[Int]>([])
+    runner.tell(
+      { machine, _ in machine.actions.append(1) },
+      perform: { action in
+        // Told by another, while this one is doing things: it is left to the latter.
+        runner.tell(
+          { machine, _ in machine.endings.append(101) }, perform: { _ in Issue.record() },
+          resume: { _ in Issue.record() }, wake: {})
+        told.withLock { $0.append(action) }
+      }, resume: { endings in told.withLock { $0 += endings } }, wake: {})
+    #expect(told.withLock { $0 } == [1, 101])
   }
 
   @Test func `many threads tell it, and one at a time does what follows`() async {
@@ -76,7 +103,7 @@ struct StateMachineTests {
                   state.isBusy = false
                   state.done += 1
                 }
-              }, wake: {})
+              }, resume: { _ in }, wake: {})
           }
         }
       }
@@ -89,7 +116,8 @@ struct StateMachineTests {
     let woken = Watched(0)
     for seconds in [5.0, 3, 4, 3] {
       runner.tell(
-        { machine, _ in machine.wake = Sample.at(seconds) }, perform: { _ in }, wake: { woken.change { $0 += 1 } })
+        { machine, _ in machine.wake = Sample.at(seconds) }, perform: { _ in }, resume: { _ in },
+        wake: { woken.change { $0 += 1 } })
     }
     await clock.waitForSleepers()
     #expect(await ProcessState.eventually { clock.sleeperCount == 1 })
@@ -99,9 +127,9 @@ struct StateMachineTests {
 
   @Test func `a machine that waits for nothing leaves nobody asleep`() async {
     let runner = MachineRunner(Echo(), clock: clock)
-    runner.tell({ machine, _ in machine.wake = Sample.at(5) }, perform: { _ in }, wake: {})
+    runner.tell({ machine, _ in machine.wake = Sample.at(5) }, perform: { _ in }, resume: { _ in }, wake: {})
     await clock.waitForSleepers()
-    runner.tell({ machine, _ in machine.wake = nil }, perform: { _ in }, wake: {})
+    runner.tell({ machine, _ in machine.wake = nil }, perform: { _ in }, resume: { _ in }, wake: {})
     #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
   }
 }

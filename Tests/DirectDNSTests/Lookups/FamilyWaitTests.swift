@@ -90,6 +90,16 @@ struct FamilyWaitTests {
     #expect(!wait.isOver && wait.end == Sample.at(5))
   }
 
+  @Test func `what was known before stays beside what comes, and ends no wait`() {
+    var known = FamilyOutcomes()
+    known.ipv4 = Self.good4
+    var wait = FamilyWait(.ipv6, for: .connecting, beside: known, until: Sample.at(5))
+    wait.timePassed(at: Sample.at(1))
+    #expect(!wait.isOver && families(wait) == .ipv4)
+    wait.note(.ipv6, Self.empty, at: Sample.at(1))
+    #expect(wait.isOver && families(wait) == .any)
+  }
+
   @Test func `without families there is nothing to wait for`() {
     #expect(wait([]).isOver)
   }

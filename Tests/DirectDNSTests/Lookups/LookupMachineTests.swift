@@ -43,19 +43,27 @@ struct LookupMachineTests {
     if case .waiting(let number, _) = machine.begin(request, at: Sample.at(seconds)) { number } else { nil }
   }
 
-  /// What a machine wants done, in words that a table can have.
+  /// What a machine wants done, and then what those get who wait, in words that a table can have.
   private func words(_ machine: inout LookupMachine) -> [String] {
+    actions(&machine)
+      + machine.takeEndings().map { ending in
+        switch ending {
+        case .answer(let number, .success(let resolution), _):
+          "answer \(number): \(resolution.addresses.map(\.description)) \(resolution.freshness)"
+        case .answer(let number, .failure(let error), _): "fail \(number): \(error.code)"
+        case .drained(let number): "finished \(number)"
+        }
+      }
+  }
+
+  private func actions(_ machine: inout LookupMachine) -> [String] {
     machine.takeActions().compactMap { action in
       switch action {
       case .query(.send(let number, let endpoint, let subject, _, _)):
         "send \(number) to \(endpoint.number): \(subject.questions.map(\.type))"
       case .query(.cancel(let number)): "cancel \(number)"
-      case .answer(let number, .success(let resolution), _):
-        "answer \(number): \(resolution.addresses.map(\.description)) \(resolution.freshness)"
-      case .answer(let number, .failure(let error), _): "fail \(number): \(error.code)"
       case .askSystem(let number, let question, _, _): "system \(number): \(question.type)"
       case .readStore(let number, _): "store \(number)"
-      case .finished(let number): "finished \(number)"
       case .query, .takeLease, .endLease, .writeStore, .tell: nil
       }
     }

@@ -174,6 +174,7 @@ struct LookupWorld {
       if actions.isEmpty { break }
       for action in actions { try perform(action) }
     }
+    for ending in machine.takeEndings() { try perform(ending) }
     if !slips(.losesWakeUp, 30) { timer = machine.nextInstant() }
     try check()
   }

@@ -19,7 +19,8 @@ final class QueryFixture: QueryRecipient {
   }
 
   private func tell<Result>(_ event: (inout QueryMachine, ResolverInstant) -> Result) -> Result {
-    runner.tell(event, perform: perform, wake: { [weak self] in self?.tell { $0.timePassed(at: $1) } })
+    runner.tell(
+      event, perform: perform, resume: { _ in }, wake: { [weak self] in self?.tell { $0.timePassed(at: $1) } })
   }
 
   private func perform(_ action: QueryMachine.Action) {

@@ -7,4 +7,11 @@ extension StateMachine {
     takeActions(into: &actions)
     return actions
   }
+
+  /// What those get who wait.
+  mutating func takeEndings() -> [Ending] {
+    var endings: [Ending] = []
+    takeEndings(into: &endings)
+    return endings
+  }
 }

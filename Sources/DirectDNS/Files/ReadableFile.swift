@@ -1,0 +1,42 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A file that is read a piece at a time, so that a long one takes no more memory than a short one.
+package final class ReadableFile: Sendable {
+  private let descriptor: Int32
+
+  /// Opens a file, or whatever else can be read: a FIFO is waited for until somebody writes it.
+  package init(_ path: String) throws(FileFailure) {
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .last() }
+  }
+
+  deinit { close(descriptor) }
+
+  /// The next bytes; none at the end.
+  ///
+  /// - Parameter limit: so many at most.
+  /// - Returns: at least one byte, but for the end.
+  /// - Throws: why it cannot be read.
+  package func read(_ limit: Int) throws(FileFailure) -> [UInt8] {
+    while true {
+      var count = 0
+      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
+        count = unsafe systemRead(descriptor, buffer.baseAddress, limit)
+        filled = max(0, count)
+      }
+      if count >= 0 { return bytes }
+      guard errno == EINTR else { throw .last() }
+    }
+  }
+}
+
+/// `read(2)`, beside the class's own of that name.
+private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  unsafe read(descriptor, bytes, count)
+}

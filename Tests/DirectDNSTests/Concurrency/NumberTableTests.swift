@@ -1,0 +1,45 @@
+import Testing
+
+@testable import DirectDNS
+
+struct NumberTableTests {
+  @Test func `a value is found under its number alone, until it is taken out`() {
+    var table = NumberTable<String>()
+    table[1] = "a"
+    table[17] = "b"  // the same place
+    #expect(table[1] == "a" && table[17] == "b" && table[33] == nil && table[2] == nil)
+    #expect(table.count == 2 && !table.isEmpty)
+    #expect(table.removeValue(forKey: 1) == "a" && table.removeValue(forKey: 1) == nil)
+    #expect(table[1] == nil && table[17] == "b" && table.count == 1)
+    table[17] = nil
+    #expect(table[17] == nil && table.isEmpty)
+  }
+
+  @Test func `a value is changed where it is, and one that is not there stays so`() {
+    var table = NumberTable<[Int]>()
+    table[5] = [1]
+    table[5]?.append(2)
+    table[6]?.append(2)
+    #expect(table[5] == [1, 2] && table[6] == nil && table.count == 1)
+  }
+
+  @Test func `it holds what a dictionary holds, however numbers come and go`() {
+    var table = NumberTable<Int>()
+    var dictionary: [Int: Int] = [:]
+    var random = SeededGenerator(seed: 1)
+    for number in 1...20_000 {
+      // Mostly one after another, and some from far away that want the same places.
+      let key = Int.random(in: 0..<10, using: &random) == 0 ? number * 64 : number
+      table[key] = number
+      dictionary[key] = number
+      while dictionary.count > 300 || (!dictionary.isEmpty && Int.random(in: 0..<3, using: &random) == 0) {
+        guard let gone = dictionary.keys.min(by: { ($0 * 7) & 1023 < ($1 * 7) & 1023 }) else { break }
+        #expect(table.removeValue(forKey: gone) == dictionary.removeValue(forKey: gone))
+      }
+      if number % 500 == 0 {
+        #expect(table.all.map(\.number) == dictionary.keys.sorted())
+        #expect(dictionary.allSatisfy { table[$0.key] == $0.value } && table.count == dictionary.count)
+      }
+    }
+  }
+}

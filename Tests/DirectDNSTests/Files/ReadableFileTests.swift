@@ -1,0 +1,30 @@
+import Testing
+
+@testable import DirectDNS
+
+struct ReadableFileTests {
+  private let folder: FileFolder
+
+  init() throws { folder = try FileFolder() }
+
+  @Test(arguments: [0, 1, 9, 10, 11, 1000])
+  func `a file comes whole, in pieces of a size, and then nothing`(_ count: Int) throws {
+    try folder.write(String(repeating: "x", count: count), to: "list")
+    let file = try ReadableFile(folder / "list")
+    var sizes: [Int] = []
+    while case let piece = try file.read(10), !piece.isEmpty {
+      #expect(piece.allSatisfy { $0 == UInt8(ascii: "x") })
+      sizes.append(piece.count)
+    }
+    #expect(sizes.reduce(0, +) == count && sizes.allSatisfy { $0 <= 10 })
+    #expect(try file.read(10).isEmpty)
+  }
+
+  @Test func `what cannot be read is a failure with the system's reason`() throws {
+    let missing = #expect(throws: FileFailure.self) { try ReadableFile(folder / "missing") }
+    #expect(missing?.reason == "No such file or directory")
+    let directory = try ReadableFile(folder.path)
+    let failure = #expect(throws: FileFailure.self) { try directory.read(10) }
+    #expect(failure?.reason == "Is a directory")
+  }
+}
