@@ -19,8 +19,10 @@ let package = Package(
     .library(name: "DirectDNSSQLite", targets: ["DirectDNSSQLite"]),
     .library(name: "DirectDNSRedis", targets: ["DirectDNSRedis"]),
     .library(name: "DirectDNSPrometheus", targets: ["DirectDNSPrometheus"]),
+    .library(name: "DirectDNSProxy", targets: ["DirectDNSProxy"]),
     .library(name: "DirectDNSTesting", targets: ["DirectDNSTesting"]),
     .executable(name: "dnsctl", targets: ["dnsctl"]),
+    .executable(name: "dnsctl-proxy", targets: ["dnsctl-proxy"]),
     .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
     .executable(name: "Demo", targets: ["Demo"]),
   ],
@@ -33,7 +35,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    // DirectDNSTesting alone: nothing that the library or dnsctl links.
+    // DirectDNSTesting and DirectDNSProxy alone (the proxy needs swift-nio): nothing that the library or dnsctl links.
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
@@ -58,6 +60,8 @@ let package = Package(
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     // No pkgConfig: hiredis.pc has a flag that the package manager warns about on every build.
     .systemLibrary(name: "CDirectDNSHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
+    // crypt(3): passwords of the proxy's users.
+    .systemLibrary(name: "CDirectDNSCrypt", providers: [.apt(["libcrypt-dev"])]),
     .systemLibrary(name: "CDirectDNSClock"),
     .systemLibrary(name: "CDirectDNSFiles"),
     .target(
@@ -102,6 +106,18 @@ let package = Package(
       ],
       swiftSettings: house),
     .target(
+      name: "DirectDNSProxy",
+      dependencies: [
+        "DirectDNS", "CDirectDNSCrypt",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: house),
+    .target(
       name: "DirectDNSTesting",
       dependencies: [
         "DirectDNS",
@@ -119,8 +135,9 @@ let package = Package(
         .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       swiftSettings: house),
-    .executableTarget(
-      name: "dnsctl",
+    // Both programs' commands: dnsctl's own, and the options that its proxy has in common with them.
+    .target(
+      name: "DnsctlCommands",
       dependencies: [
         "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -129,9 +146,20 @@ let package = Package(
         .product(name: "CoreMetrics", package: "swift-metrics"),
       ],
       swiftSettings: house),
+    .executableTarget(name: "dnsctl", dependencies: ["DnsctlCommands"], swiftSettings: house),
+    // A program of its own, which `dnsctl proxy` starts: SwiftNIO would make every start of dnsctl slower.
+    .executableTarget(
+      name: "dnsctl-proxy",
+      dependencies: [
+        "DnsctlCommands", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSProxy",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: house),
     .executableTarget(
       name: "ConformanceDriver",
-      dependencies: ["DirectDNS", "DirectDNSSQLite", .product(name: "HTTPTypes", package: "swift-http-types")],
+      dependencies: [
+        "DirectDNS", "DirectDNSProxy", "DirectDNSSQLite", .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       path: "Tests/ConformanceDriver", swiftSettings: house),
     .executableTarget(
       name: "StoreMember", dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting"],
@@ -220,20 +248,29 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSProxyTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSProxy", "DirectDNSTesting", "dnsctl-proxy",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
         "DirectDNS", "DirectDNSFoundation", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting", "StoreMember",
-        "Pipeline", "Resolve", "Send", "Demo", "dnsctl",
+        "Pipeline", "Resolve", "Send", "Demo", "dnsctl", "dnsctl-proxy",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: house),
     .testTarget(
       name: "DnsctlTests",
       dependencies: [
-        "dnsctl", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
-        "DirectDNSTesting",
+        "DnsctlCommands", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite",
+        "DirectDNSRedis", "DirectDNSTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DirectDNS
 @testable import DirectDNSTesting
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct `An export` {
   private static let now = WallInstant(milliseconds: 1_700_000_000_000)

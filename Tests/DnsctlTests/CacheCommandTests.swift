@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 /// A store with an answer of every freshness and kind, as it stands at the fixture's wall clock.
 private struct CacheFixture {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct CellWidthTests {
   @Test(arguments: [

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(1)))
 struct CheckCommandTests {

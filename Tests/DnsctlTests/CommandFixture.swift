@@ -3,7 +3,7 @@ import CoreMetrics
 import HTTPTypes
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 /// A fixture without a network, a terminal or a clock that moves.
 struct CommandFixture: Sendable {

@@ -1,7 +1,7 @@
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 struct DigHabitTests {
   @Test(arguments: [

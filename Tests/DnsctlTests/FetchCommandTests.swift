@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(2))) struct `dnsctl fetch` {
   // MARK: Requests

@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(2))) struct `Files that are fetched` {
   private static let whole = "0123456789"

@@ -2,7 +2,7 @@ import DirectDNSTesting
 import Foundation
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 /// A fixture with one web server at loopback behind every name of `example`, and a folder of its own.
 struct FetchFixture: Sendable {

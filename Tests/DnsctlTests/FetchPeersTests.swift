@@ -2,7 +2,7 @@ import DirectDNSTesting
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(2))) struct `Peers of dnsctl fetch` {
   @Test(arguments: ["-X GET", "--http1.1", "-o FILE"])

@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct `The rules of dnsctl fetch` {
   @Test(

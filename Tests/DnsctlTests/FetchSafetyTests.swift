@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 #if canImport(Darwin)
   import Darwin

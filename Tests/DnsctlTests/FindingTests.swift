@@ -1,7 +1,7 @@
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 struct FindingTests {
   private static let now = WallInstant(milliseconds: 1_700_000_000_000)

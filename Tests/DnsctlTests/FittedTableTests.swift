@@ -1,6 +1,6 @@
 import Testing
 
-@testable import dnsctl
+@testable import DnsctlCommands
 
 struct FittedTableTests {
   private var table: FittedTable {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(1)))
 struct InterruptTests {

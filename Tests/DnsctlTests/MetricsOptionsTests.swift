@@ -2,7 +2,7 @@ import DirectDNSPrometheus
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 struct MetricsOptionsTests {
   @Test(arguments: [

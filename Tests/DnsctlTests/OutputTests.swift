@@ -1,7 +1,7 @@
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct `Written answers` {
   private func resolution(

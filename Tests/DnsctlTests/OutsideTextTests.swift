@@ -7,7 +7,7 @@ import Testing
 @testable import DirectDNS
 @testable import DirectDNSConfiguration
 @testable import DirectDNSPrometheus
-@testable import dnsctl
+@testable import DnsctlCommands
 
 /// Text from outside on every way to a terminal, a log or another program.
 @Suite(.timeLimit(.minutes(2))) struct `Text from outside` {

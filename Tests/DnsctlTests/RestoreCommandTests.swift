@@ -1,6 +1,6 @@
 import Testing
 
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct `dnsctl restore` {
   private func restore(_ lines: String...) async -> CommandFixture.Outcome {

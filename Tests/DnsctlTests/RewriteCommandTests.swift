@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct `dnsctl rewrite` {
   private static let zone: [String: Zone.Entry] = [

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(1))) struct SecretArgumentsTests {
   /// The words as the system shows them.

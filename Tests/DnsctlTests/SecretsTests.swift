@@ -2,7 +2,7 @@ import Testing
 
 @testable import DirectDNS
 @testable import DirectDNSConfiguration
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct Secrets {
   private static let secret = "deadbeef5ec2e7"

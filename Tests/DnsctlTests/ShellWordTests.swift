@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(1))) struct ShellWordTests {
   /// What the machine's shell prints for a script.

@@ -1,7 +1,7 @@
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct `Names from standard input` {
   private func fixture(_ texts: [String], end: StreamError? = nil) -> CommandFixture {

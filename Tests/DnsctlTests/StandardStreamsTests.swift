@@ -1,6 +1,6 @@
 import Testing
 
-@testable import dnsctl
+@testable import DnsctlCommands
 
 #if canImport(Darwin)
   import Darwin

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectDNS
 @testable import DirectDNSConfiguration
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct `A store's place` {
   @Test(

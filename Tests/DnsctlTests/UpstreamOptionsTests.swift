@@ -3,7 +3,7 @@ import Testing
 
 @testable import DirectDNS
 @testable import DirectDNSConfiguration
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite struct `A wrong command line` {
   @Test(arguments: [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectDNS
 @testable import DirectDNSTesting
-@testable import dnsctl
+@testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(1)))
 struct `dnsctl warmup` {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import DirectDNS
-@testable import dnsctl
+@testable import DnsctlCommands
 
 struct WatchScreenTests {
   private static func resolution(

@@ -76,6 +76,7 @@ enum HouseRules {
     "CDirectDNSFiles": "Sources/DirectDNS/Files/",
     "CDirectDNSSQLite": "Sources/DirectDNSSQLite/",
     "CDirectDNSHiredis": "Sources/DirectDNSRedis/",
+    "CDirectDNSCrypt": "Sources/DirectDNSProxy/Access/PasswordHash.swift",
   ]
 
   static func straySystemImports(in tree: SourceTree) -> [String] {
@@ -109,12 +110,16 @@ enum HouseRules {
     "Sources/DirectDNSRedis/RedisWorker.swift",
     // Plain sockets: SwiftNIO would weigh more than all of dnsctl.
     "Sources/DirectDNSPrometheus/EndpointSocket.swift",
+    "Sources/DirectDNSProxy/Access/PasswordHash.swift",
+    "Sources/DirectDNSProxy/ProxyServer.swift",
   ]
 
-  /// What users link: the library, its stores, the reader of its configuration and its metrics endpoint.
+  /// What users link: the library, its stores, the reader of its configuration, its metrics endpoint, and its proxy.
   private static let linkedTargets = [
-    "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSPrometheus",
+    "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSPrometheus", "DirectDNSProxy",
   ]
+  /// The one of them that is made of SwiftNIO.
+  private static let nioTarget = "Sources/DirectDNSProxy/"
 
   private static func linked(_ tree: SourceTree) -> [SourceFile] {
     linkedTargets.flatMap { tree.files(under: "Sources/\($0)/") }
@@ -178,9 +183,9 @@ enum HouseRules {
       if linkedTargets.contains(where: { file.path.hasPrefix("Sources/\($0)/") }) {
         heavy = { module in
           (module.hasPrefix("Foundation") && module != "FoundationEssentials")
-            || module.hasPrefix("NIO") || module.hasPrefix("_NIO")
+            || !file.path.hasPrefix(nioTarget) && (module.hasPrefix("NIO") || module.hasPrefix("_NIO"))
         }
-      } else if file.path.hasPrefix("Sources/dnsctl/") {
+      } else if file.path.hasPrefix("Sources/dnsctl/") || file.path.hasPrefix("Sources/DnsctlCommands/") {
         heavy = { module in module == "FoundationNetworking" || module.hasPrefix("NIO") }
       } else {
         return []

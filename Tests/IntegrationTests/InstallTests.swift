@@ -22,9 +22,11 @@ struct InstallTests {
     }
     try FileManager.default.copyItem(
       at: root.appending(path: "Scripts/install"), to: folder.appending(path: "Scripts/install"))
-    let program = folder.appending(path: ".build/release/dnsctl").path
-    try "#!/bin/sh\necho \"$2\"\n".write(toFile: program, atomically: false, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    for name in ["dnsctl", "dnsctl-proxy"] {
+      let program = folder.appending(path: ".build/release/\(name)").path
+      try "#!/bin/sh\necho \"$2\"\n".write(toFile: program, atomically: false, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    }
   }
 
   private func install() async throws -> Int32 {
@@ -48,6 +50,7 @@ struct InstallTests {
     for _ in 0..<2 {
       #expect(try await install() == 0)
       #expect(try await kind("bin/dnsctl") == "regular file 755\n")
+      #expect(try await kind("bin/dnsctl-proxy") == "regular file 755\n")
       for (folder, name) in [
         ("bash-completion/completions", "dnsctl"), ("zsh/site-functions", "_dnsctl"),
         ("fish/vendor_completions.d", "dnsctl.fish"),
@@ -55,7 +58,7 @@ struct InstallTests {
         #expect(try await kind("share/\(folder)/\(name)") == "regular file 644\n")
         #expect(try names("share/\(folder)") == [name])
       }
-      #expect(try names("bin") == ["dnsctl"])
+      #expect(try names("bin").sorted() == ["dnsctl", "dnsctl-proxy"])
       #expect(try String(contentsOfFile: "\(prefix)/share/zsh/site-functions/_dnsctl", encoding: .utf8) == "zsh\n")
     }
   }

@@ -1,9 +1,9 @@
 /// One race for a connection, by RFC 8305: which address is tried when, and what is left to try.
 ///
 /// A pure value: the performer asks what to do, does it, and says how it went.
-struct ConnectionRace {
+package struct ConnectionRace {
   /// What the performer does next.
-  enum Step: Equatable {
+  package enum Step: Equatable {
     /// Try this address now; the attempt has the number.
     case start(IPAddress, attempt: Int)
     /// Find out the other family's addresses, and ``add(_:)`` them as soon as they are known.
@@ -27,7 +27,7 @@ struct ConnectionRace {
   private var failed: [Int] = []
   /// No further attempt starts before it, unless one fails.
   private var notBefore = Int64.min
-  private(set) var winner: Int?
+  package private(set) var winner: Int?
 
   /// Creates a race.
   ///
@@ -36,14 +36,14 @@ struct ConnectionRace {
   ///   - delay: milliseconds from one attempt to the next.
   ///   - hasOthers: whether a family has yet to come: it is asked for when the first attempt does not bring a connection
   ///     at once, and the race is not lost before it is there.
-  init(_ addresses: [IPAddress], delay: Int64, hasOthers: Bool = false) {
+  package init(_ addresses: [IPAddress], delay: Int64, hasOthers: Bool = false) {
     self.addresses = addresses
     self.delay = delay
     others = hasOthers ? .unasked : .none
   }
 
   /// What to do at an instant; ask again after ``Step/start(_:attempt:)`` and ``Step/ask``.
-  mutating func step(at now: Int64) -> Step {
+  package mutating func step(at now: Int64) -> Step {
     guard winner == nil else { return .rest }
     guard mayStart else { return isIdle && others == .none ? .lost : .rest }
     guard now >= notBefore || isIdle else { return .wait(until: notBefore) }
@@ -65,10 +65,10 @@ struct ConnectionRace {
   private var mayStart: Bool { started < addresses.count || others == .unasked }
 
   /// When the next attempt starts if nothing happens; nil when none will.
-  var nextStart: Int64? { winner == nil && mayStart ? notBefore : nil }
+  package var nextStart: Int64? { winner == nil && mayStart ? notBefore : nil }
 
   /// The other family is in: its addresses, if it has any, take turns with those that have not been tried (RFC 8305 §3).
-  mutating func add(_ found: [IPAddress]) {
+  package mutating func add(_ found: [IPAddress]) {
     others = .none
     let waiting = addresses[started...] + found.filter { !addresses.contains($0) }
     let last = started > 0 ? addresses[started - 1].family : nil
@@ -76,7 +76,7 @@ struct ConnectionRace {
   }
 
   /// An attempt has failed: the next may start at once (RFC 8305 §5).
-  mutating func failed(_ attempt: Int) {
+  package mutating func failed(_ attempt: Int) {
     guard attempt < started, !failed.contains(attempt) else { return }
     failed.append(attempt)
     notBefore = .min
@@ -85,7 +85,7 @@ struct ConnectionRace {
   /// An attempt stands first.
   ///
   /// - Returns: whether it has won; a later one has lost.
-  mutating func connected(_ attempt: Int) -> Bool {
+  package mutating func connected(_ attempt: Int) -> Bool {
     guard winner == nil || winner == attempt else { return false }
     winner = attempt
     return true
@@ -97,7 +97,7 @@ struct ConnectionRace {
   ///   - addresses: what is to be tried.
   ///   - last: the family that was tried last: the other one is next. Without it, the first address's is.
   /// - Returns: the addresses in the order of trying.
-  static func interleaved(_ addresses: [IPAddress], after last: IPAddress.Family? = nil) -> [IPAddress] {
+  package static func interleaved(_ addresses: [IPAddress], after last: IPAddress.Family? = nil) -> [IPAddress] {
     guard let family = addresses.first?.family, addresses.contains(where: { $0.family != family }) else {
       return addresses
     }

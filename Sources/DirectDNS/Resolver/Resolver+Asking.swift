@@ -41,7 +41,8 @@ extension Resolver {
   ///
   /// Neither the cache nor its failures count, and nothing is remembered. Pins and names that never leave this machine are
   /// what they always are. Callers who ask at the same time share one query.
-  func resolveWithSystemDNS(_ host: HostName, options: LookupOptions) async throws(DirectDNSError) -> Resolution {
+  package func resolveWithSystemDNS(_ host: HostName, options: LookupOptions) async throws(DirectDNSError) -> Resolution
+  {
     let request = request(host, options, settings)
     if request.route != .system, let local = try local(host, request.route, request.wanted) { return local }
     let number = lookups.tell { $0.askSystemAlone(request, at: $1) }

@@ -1,5 +1,4 @@
 public import DirectDNS
-import FoundationEssentials
 import NIOCore
 import NIOPosix
 
@@ -66,10 +65,12 @@ public final class BlackHole: Sendable {
     let port = listener.localAddress?.port ?? port
     let plug = try await ClientBootstrap(group: group).connect(host: address.description, port: port).get()
     let hole = BlackHole(address: address, port: port, listener: listener, plug: plug)
-    // The client knows of its connection a moment before the listener does.
-    for _ in 0..<10_000 {
+    // The client knows of its connection a moment before the listener does: how long a busy kernel leaves packets that
+    // stay on the machine where they are.
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
       if hole.isFull { return hole }
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(1))
     }
     throw Failure(description: "the queue of \(address):\(port) does not fill up")
   }
@@ -92,6 +93,10 @@ public final class BlackHole: Sendable {
   }
 
   private static func table(_ family: IPAddress.Family) -> String? {
-    try? String(contentsOfFile: family == .ipv6 ? "/proc/net/tcp6" : "/proc/net/tcp", encoding: .utf8)
+    // Piece by piece: Foundation takes the first piece of such a file for all of it.
+    guard let file = try? ReadableFile(family == .ipv6 ? "/proc/net/tcp6" : "/proc/net/tcp") else { return nil }
+    var bytes: [UInt8] = []
+    while let piece = try? file.read(65_536), !piece.isEmpty { bytes += piece }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -88,6 +88,7 @@ struct ReadmeScene {
       ReadmeScene(phrase: "dnsctl resolve --trace", prepare: served),
       ReadmeScene(phrase: "printf '# two names", prepare: served),
       ReadmeScene(phrase: "dnsctl fetch -k"),
+      ReadmeScene(phrase: "dnsctl exec --", prepare: served),
       ReadmeScene(phrase: "--address 203.0.113.10 --allow 203.0.113.0/24 'https"),
       ReadmeScene(phrase: "--format curl 'https://shop.example:8443"),
       ReadmeScene(phrase: "dnsctl restore"),

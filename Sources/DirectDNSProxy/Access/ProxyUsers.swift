@@ -1,0 +1,82 @@
+internal import Crypto
+public import DirectDNS
+
+/// Who may use a proxy: names with passwords, and tokens.
+///
+/// A client says who it is by `Proxy-Authorization: Basic`, or by SOCKS5's user name and password; a token is taken as the
+/// password of any name. Passwords that were found right are remembered by a keyed digest, so that a hash which is made to
+/// be slow is computed once for a client and not for each request.
+public final class ProxyUsers: Sendable {
+  private let hashes: [String: PasswordHash]
+  private let tokens: [SHA256Digest]
+  private let key = SymmetricKey(size: .bits256)
+  private let known = Locked<Set<[UInt8]>>([])
+  private static let knownLimit = 10_000
+
+  /// Reads lines as `htpasswd` writes them: `NAME:HASH`, of bcrypt (`htpasswd -B`) or SHA-crypt.
+  ///
+  /// Empty lines and those that begin with `#` are passed over.
+  ///
+  /// - Parameters:
+  ///   - lines: the text of such a file; none by default.
+  ///   - tokens: passwords that are right with any name; none by default.
+  /// - Throws: an error of code `invalidConfiguration` that names the line, never what stands in it.
+  public init(lines: String = "", tokens: [Secret] = []) throws(DirectDNSError) {
+    var hashes: [String: PasswordHash] = [:]
+    for (index, line) in lines.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+      guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else {
+        throw DirectDNSError(
+          .invalidConfiguration, "line \(index + 1) of the users is not NAME:HASH: write it by htpasswd -B")
+      }
+      let hash = line[line.index(after: colon)...].prefix { $0 != ":" }
+      guard let hash = PasswordHash(String(hash)) else {
+        throw DirectDNSError(
+          .invalidConfiguration,
+          "line \(index + 1) of the users has no hash of bcrypt, SHA-crypt or yescrypt: write it by htpasswd -B")
+      }
+      guard hashes.updateValue(hash, forKey: String(line[..<colon])) == nil else {
+        throw DirectDNSError(.invalidConfiguration, "line \(index + 1) of the users names somebody a second time")
+      }
+    }
+    guard !hashes.isEmpty || !tokens.isEmpty else {
+      throw DirectDNSError(.invalidConfiguration, "there are no users: write lines NAME:HASH by htpasswd -B")
+    }
+    guard !tokens.contains(where: { $0.text.utf8.count < 8 }) else {
+      throw DirectDNSError(.invalidConfiguration, "a token has fewer than 8 characters: take a longer one")
+    }
+    self.hashes = hashes
+    self.tokens = tokens.map { SHA256.hash(data: Array($0.text.utf8)) }
+  }
+
+  /// What can be said of somebody without computing a slow hash.
+  enum Verdict: Equatable { case right, wrong, slow }
+
+  /// Judges a name and a password at once, where that can be.
+  func verdict(on name: String, _ password: String) -> Verdict {
+    // Digests are compared in constant time, whatever the password's length.
+    let digest = SHA256.hash(data: Array(password.utf8))
+    if tokens.reduce(false, { $1 == digest || $0 }) { return .right }
+    guard hashes[name] != nil else { return hashes.isEmpty ? .wrong : .slow }
+    return known.withLock { $0.contains(tag(name, password)) } ? .right : .slow
+  }
+
+  /// Computes the hash; a name that nobody has takes as long as another.
+  func check(_ name: String, _ password: String) -> Bool {
+    guard let hash = hashes[name] else {
+      _ = hashes.first?.value.matches(password)
+      return false
+    }
+    guard hash.matches(password) else { return false }
+    known.withLock { known in
+      if known.count >= Self.knownLimit { known.removeAll() }
+      known.insert(tag(name, password))
+    }
+    return true
+  }
+
+  private func tag(_ name: String, _ password: String) -> [UInt8] {
+    let lengths = "\(name.utf8.count):"
+    return Array(HMAC<SHA256>.authenticationCode(for: Array((lengths + name + password).utf8), using: key))
+  }
+}

@@ -1,0 +1,326 @@
+internal import DirectDNS
+internal import Dispatch
+internal import NIOCore
+
+/// What a client asks for: its heads, who it is, and where they go.
+extension ClientHandler {
+  /// Reads a head, and begins what it asks for.
+  ///
+  /// - Returns: whether there is more to be read.
+  func readHead() -> Bool {
+    guard case .head(let since) = state, let first: UInt8 = held.getInteger(at: held.readerIndex) else { return false }
+    if since == nil {
+      switch first {
+      case 4, 5:
+        state = .socks(SOCKSHandshake(wantsUser: settings.configuration.users != nil), since: .now())
+        return true
+      // Empty lines before a request, as old clients send them behind a body (RFC 9112 §2.2).
+      case 0x0d where held.readableBytes == 1: return false
+      case 0x0d where held.getInteger(at: held.readerIndex + 1, as: UInt8.self) == 0x0a:
+        held.moveReaderIndex(forwardBy: 2)
+        return true
+      default: state = .head(since: .now())
+      }
+    }
+    let limits = settings.limits
+    do throws(MessageFault) {
+      guard first.isTokenByte else {
+        throw .malformed(
+          first == 0x16 ? "TLS is not spoken here: use http:// for the proxy's own URL" : "that is no HTTP request")
+      }
+      let bytes = held
+      let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
+      guard case .at(let end) = place else {
+        searched = max(0, held.readableBytes - 3)
+        guard held.readableBytes <= limits.headSize else { throw .tooLarge }
+        return false
+      }
+      guard end <= limits.headSize else { throw .tooLarge }
+      searched = 0
+      let head = try HeadParser.parse(held.readBytes(length: end) ?? [], .request, fieldLimit: limits.fieldCount)
+      let framing = try BodyFraming.of(request: head)
+      begin(head, framing, try ForwardTarget.of(checked(head)))
+      return true
+    } catch {
+      searched = 0
+      refuse(ProxyRefusal(request: error), nil)
+      return false
+    }
+  }
+
+  /// One `Host`, which could be one (RFC 9112 §3.2).
+  private func checked(_ head: MessageHead) throws(MessageFault) -> MessageHead {
+    let hosts = head.values(.host)
+    guard hosts.count <= 1 else { throw .malformed("it has Host more than once") }
+    guard let host = hosts.first else {
+      guard case .request(let method, _) = head.start else { return head }
+      // Some clients leave it out of CONNECT, whose target says all.
+      guard head.minorVersion == 0 || head.bytes.span.extracting(method).isEqual("CONNECT") else {
+        throw .malformed("it has no Host")
+      }
+      return head
+    }
+    let bytes = head.bytes.span.extracting(host)
+    guard !bytes.isEmpty else { return head }
+    do throws(DirectDNSError) { _ = try WebURL.HostAndPort(bytes) } catch {
+      throw .malformed("its Host is none: \(error.message)")
+    }
+    return head
+  }
+
+  private func begin(_ head: MessageHead, _ framing: BodyFraming, _ target: ForwardTarget) {
+    guard case .request(let method, _) = head.start else { return }
+    let request = ClientRequest(head, framing, method: head.text(method), target)
+    if case .own(let path) = target { return serveOwn(path, request) }
+    guard let users = settings.configuration.users else { return start(request) }
+    guard let value = head.onlyValue(.proxyAuthorization),
+      let credentials = BasicCredentials(head.bytes.span.extracting(value))
+    else { return refuse(Self.challenge("This proxy wants a name and a password."), request) }
+    switch users.verdict(on: credentials.name, credentials.password) {
+    case .right: start(request, user: credentials.name)
+    case .wrong: refuse(Self.challenge("The name or the password is wrong."), request)
+    case .slow:
+      judge(users, credentials) { [self] isRight in
+        if isRight {
+          start(request, user: credentials.name)
+        } else {
+          refuse(Self.challenge("The name or the password is wrong."), request)
+        }
+      }
+    }
+  }
+
+  private static func challenge(_ text: String) -> ProxyRefusal {
+    ProxyRefusal(407, nil, text, challenge: "DirectDNS proxy")
+  }
+
+  /// Has a password checked away from the loop, which a slow hash would hold up.
+  func judge(_ users: ProxyUsers, _ credentials: BasicCredentials, _ completion: @escaping (Bool) -> Void) {
+    state = .judging
+    let bound = NIOLoopBound((self, completion), eventLoop: loop.eventLoop)
+    let eventLoop = loop.eventLoop
+    let (name, password) = (credentials.name, credentials.password)
+    loop.shared.passwords.async {
+      let isRight = users.check(name, password)
+      eventLoop.execute {
+        let (client, completion) = bound.value
+        guard case .judging = client.state else { return }
+        completion(isRight)
+        client.goOn()
+        client.resume()
+      }
+    }
+  }
+
+  private func start(_ request: ClientRequest, user: String? = nil) {
+    switch request.target {
+    case .own: break
+    case .authority(let origin): connect(request, to: origin, user)
+    case .absolute(let origin, let path):
+      guard request.method != "TRACE" else {
+        return refuse(
+          ProxyRefusal(405, "http_request_denied", "TRACE is refused: it would show what a request holds."), request)
+      }
+      if request.method == "OPTIONS", let value = request.head.onlyValue(.maxForwards),
+        let count = Int(request.head.text(value)), count >= 0
+      {
+        guard count > 0 else { return answerOptions(request) }
+        request.maxForwards = count - 1
+      }
+      let exchange = Exchange(self, request, origin, path: path, user: user)
+      state = .exchange(exchange)
+      exchange.start()
+    }
+  }
+
+  /// OPTIONS that may go no further (RFC 9110 §7.6.2).
+  private func answerOptions(_ request: ClientRequest) {
+    respond("200 OK", "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, CONNECT\r\n", body: "", request)
+  }
+
+  // MARK: Tunnels
+
+  private func connect(_ request: ClientRequest, to origin: ForwardOrigin, _ user: String?) {
+    guard request.framing == .none else {
+      return refuse(
+        ProxyRefusal(400, "http_request_error", "CONNECT has no body: send it behind the response.", closes: true),
+        request)
+    }
+    var access = access(.connect, origin)
+    access.user = user
+    access.method = request.method
+    open(origin, access, began: request.began) { [self] outcome in
+      switch outcome {
+      case .success: ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
+      case .failure(let refusal):
+        ByteBuffer(bytes: refusal.bytes(as: .none, closes: !keeps(request)))
+      }
+    } refused: { [self] in
+      keeps(request)
+    }
+  }
+
+  /// Whether the connection stays when a request was refused.
+  private func keeps(_ request: ClientRequest) -> Bool { request.head.keepsConnection && !loop.shared.isDraining }
+
+  func access(_ kind: ProxyAccess.Kind, _ origin: ForwardOrigin?) -> ProxyAccess {
+    ProxyAccess(kind, client: address, origin: origin.map { "\($0)" })
+  }
+
+  /// Opens a tunnel.
+  ///
+  /// - Parameters:
+  ///   - origin: where to.
+  ///   - access: what is told of it at its end.
+  ///   - began: when it was asked for.
+  ///   - answer: what the client is told.
+  ///   - refused: whether the connection goes on when there is none.
+  func open(
+    _ origin: ForwardOrigin, _ access: ProxyAccess, began: NIODeadline,
+    answer: @escaping (Result<Void, ProxyRefusal>) -> ByteBuffer, refused: @escaping () -> Bool
+  ) {
+    let pending = PendingTunnel()
+    state = .connecting(pending)
+    pending.start(origin, on: loop) { [self] outcome in
+      guard case .connecting = state else {
+        if case .connected(let handler, _) = outcome { handler.close() }
+        return
+      }
+      var access = access
+      access.connect = Duration(.now() - began)
+      switch outcome {
+      case .connected(let handler, _):
+        access.status = 200
+        access.address = handler.address
+        write(answer(.success(())))
+        beginTunnel(Tunnel(self, handler, access, began: began), early: handler.beginTunnel(for: self))
+      case .failed(let refusal):
+        access.status = refusal.status
+        access.error = refusal.error
+        access.duration = Duration(.now() - began)
+        loop.shared.ended(access)
+        write(answer(.failure(refusal)))
+        flush()
+        if refused() {
+          state = .head(since: nil)
+          goOn()
+          resume()
+        } else {
+          linger()
+        }
+      }
+    }
+  }
+
+  // MARK: Refusals and own pages
+
+  /// Refuses a request.
+  ///
+  /// - Parameters:
+  ///   - refusal: why.
+  ///   - request: the request; nil where none could be read.
+  ///   - access: what is told of it, where something is known already.
+  func refuse(_ refusal: ProxyRefusal, _ request: ClientRequest?, _ access: ProxyAccess? = nil) {
+    var access = access ?? self.access(request?.isConnect == true ? .connect : .http, request?.origin)
+    access.method = request?.method ?? ""
+    access.status = refusal.status
+    access.error = refusal.error
+    if let request { access.duration = Duration(.now() - request.began) }
+    loop.shared.ended(access)
+    let closes = refusal.closes || request.map { !keeps($0) } ?? true
+    // A body that is small is read, and the connection goes on; the next request is not to be found behind another.
+    let isDrained = request.map { $0.hasDrainableBody } ?? false
+    let form = request.map { ProxyRefusal.Form($0.head, isConnect: $0.isConnect) } ?? .text
+    write(
+      ByteBuffer(
+        bytes: refusal.bytes(as: form, isToHEAD: request?.method == "HEAD", closes: closes || !isDrained)))
+    flush()
+    guard !closes, isDrained, let request else { return linger() }
+    let progress = request.progress
+    state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
+    resume()
+  }
+
+  /// Answers a request of the proxy's own; no side effects, whatever page of a browser asks.
+  private func serveOwn(_ path: String, _ request: ClientRequest) {
+    guard request.method == "GET" || request.method == "HEAD" else {
+      return refuse(ProxyRefusal(405, nil, "This is a proxy: ask it with the whole URL, or with CONNECT."), request)
+    }
+    switch path {
+    case "/proxy.pac":
+      respond(
+        "200 OK", "Content-Type: application/x-ns-proxy-autoconfig\r\nCache-Control: no-store\r\n",
+        body: ProxyAutoConfiguration(place: pacPlace, settings.configuration).text, request)
+    case "/live":
+      respond("200 OK", "Content-Type: text/plain\r\nCache-Control: no-store\r\n", body: "live\n", request)
+    case "/ready":
+      let isReady = !loop.shared.isDraining
+      respond(
+        isReady ? "200 OK" : "503 Service Unavailable", "Content-Type: text/plain\r\nCache-Control: no-store\r\n",
+        body: isReady ? "ready\n" : "ending\n", request)
+    default:
+      refuse(
+        ProxyRefusal(404, nil, "This is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT."), request)
+    }
+  }
+
+  /// Where this client found the proxy.
+  private var pacPlace: String {
+    if let local = context?.channel.localAddress, let address = local.ipAddressValue, let port = local.port {
+      return address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+    return loop.shared.places.first { if case .tcp = $0 { true } else { false } }?.description ?? "127.0.0.1:3128"
+  }
+
+  private func respond(_ status: String, _ fields: String, body: String, _ request: ClientRequest) {
+    let closes = !keeps(request) || !request.hasDrainableBody
+    var text =
+      "HTTP/1.1 \(status)\r\n\(fields)X-Content-Type-Options: nosniff\r\nContent-Length: \(body.utf8.count)\r\n"
+    if closes { text += "Connection: close\r\n" }
+    text += "\r\n"
+    if request.method != "HEAD" { text += body }
+    write(ByteBuffer(string: text))
+    flush()
+    guard !closes else { return linger() }
+    let progress = request.progress
+    state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
+  }
+}
+
+/// A request as it was read.
+final class ClientRequest {
+  let head: MessageHead
+  let framing: BodyFraming
+  let method: String
+  let target: ForwardTarget
+  let began = NIODeadline.now()
+  /// What `Max-Forwards` says to the next hop.
+  var maxForwards: Int?
+
+  init(_ head: MessageHead, _ framing: BodyFraming, method: String, _ target: ForwardTarget) {
+    self.head = head
+    self.framing = framing
+    self.method = method
+    self.target = target
+  }
+
+  var progress: BodyProgress { BodyProgress(framing) }
+  var isConnect: Bool { if case .authority = target { true } else { false } }
+
+  var origin: ForwardOrigin? {
+    switch target {
+    case .absolute(let origin, _), .authority(let origin): origin
+    case .own: nil
+    }
+  }
+
+  /// Whether its body can be read to its end when it is refused: what waits for `100 Continue` may never come.
+  var hasDrainableBody: Bool {
+    switch framing {
+    case .none: true
+    case .length(let length): length <= 1 << 20 && !head.contains(.expect)
+    case .chunked: !head.contains(.expect)
+    case .untilClose: false
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import DirectDNS
+internal import NIOCore
+
+extension ClientHandler {
+  /// Reads on in a SOCKS handshake.
+  ///
+  /// - Returns: whether there is more to be read.
+  func readSOCKS() -> Bool {
+    guard case .socks(var handshake, let since) = state else { return false }
+    var bytes = held.readableBytesView.prefix(1024).map(\.self)[...]
+    let count = bytes.count
+    let step = handshake.read(&bytes)
+    held.moveReaderIndex(forwardBy: count - bytes.count)
+    state = .socks(handshake, since: since)
+    return take(step, handshake, since)
+  }
+
+  private func take(_ step: SOCKSHandshake.Step, _ handshake: SOCKSHandshake, _ since: NIODeadline) -> Bool {
+    switch step {
+    case .wait: return false
+    case .say(let bytes):
+      write(ByteBuffer(bytes: bytes))
+      flush()
+      return true
+    case .refuse(let bytes, let reason):
+      var access = access(handshake.version == 4 ? .socks4 : .socks5, nil)
+      access.error = "http_request_error"
+      access.method = reason
+      loop.shared.ended(access)
+      write(ByteBuffer(bytes: bytes))
+      flush()
+      linger()
+      return false
+    case .judge(let credentials):
+      guard let users = settings.configuration.users else { return false }
+      var handshake = handshake
+      switch users.verdict(on: credentials.name, credentials.password) {
+      case .right, .wrong:
+        let isRight = users.verdict(on: credentials.name, credentials.password) == .right
+        let step = handshake.judged(isRight)
+        state = .socks(handshake, since: since)
+        return take(step, handshake, since)
+      case .slow:
+        judge(users, credentials) { [self] isRight in
+          let step = handshake.judged(isRight)
+          state = .socks(handshake, since: since)
+          _ = take(step, handshake, since)
+        }
+        return false
+      }
+    case .connect(let origin):
+      open(origin, access(handshake.version == 4 ? .socks4 : .socks5, origin), began: since) { result in
+        switch result {
+        case .success: ByteBuffer(bytes: handshake.reply(.connected))
+        case .failure(let refusal): ByteBuffer(bytes: handshake.reply(SOCKSHandshake.Reply(refusal)))
+        }
+      } refused: {
+        false
+      }
+      return false
+    }
+  }
+}
+
+extension SOCKSHandshake.Reply {
+  /// What SOCKS5 calls a refusal.
+  init(_ refusal: ProxyRefusal) {
+    switch refusal.error?.prefix(while: { $0 != ";" }) {
+    case "destination_ip_prohibited"?, "http_request_denied"?, "proxy_loop_detected"?: self = .forbidden
+    case "connection_refused"?: self = .refusedConnection
+    case "dns_error"?, "dns_timeout"?, "destination_ip_unroutable"?, "connection_timeout"?: self = .unreachableHost
+    default: self = .failed
+    }
+  }
+}

@@ -1,0 +1,371 @@
+internal import DirectDNS
+internal import NIOCore
+
+/// One client's connection: reads what it asks for, and carries what it sends and gets.
+///
+/// All of it happens on its event loop's thread.
+final class ClientHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  enum State {
+    /// A head is awaited; `since` where its first byte has come.
+    case head(since: NIODeadline?)
+    case socks(SOCKSHandshake, since: NIODeadline)
+    /// A password is being checked.
+    case judging
+    /// A tunnel's way is being found.
+    case connecting(PendingTunnel)
+    /// A request is under way.
+    case exchange(Exchange)
+    /// The body of a refused request is read, so that the next one can be.
+    case draining(BodyProgress, end: NIODeadline)
+    case tunnel(Tunnel)
+    /// Everything was said; what still comes is read and dropped, since closing at once would lose what was said.
+    case lingering(end: NIODeadline)
+    case closed
+  }
+
+  let loop: ProxyLoop
+  var state = State.head(since: nil)
+  var held = ByteBuffer()
+  var searched = 0
+  private(set) var context: ChannelHandlerContext?
+  private var holdsRead = false
+  private var isCounted = false
+  private(set) var lastActivity = NIODeadline.now()
+  private(set) var address: IPAddress?
+
+  init(_ loop: ProxyLoop) { self.loop = loop }
+
+  var settings: ProxySettings { loop.settings }
+
+  // MARK: Life
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    address = context.channel.remoteAddress?.ipAddressValue
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelActive(context: ChannelHandlerContext) {
+    isCounted = loop.shared.enter()
+    loop.add(self)
+    loop.shared.telemetry.clients(loop.shared.clientCount)
+    guard isCounted else {
+      let refusal = ProxyRefusal(
+        503, "connection_limit_reached", "The proxy serves as many clients as it may.", closes: true)
+      write(ByteBuffer(bytes: refusal.bytes(as: .text, closes: true)))
+      flush()
+      return linger()
+    }
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    leave(isBroken: false)
+    state = .closed
+    loop.remove(self)
+    if isCounted {
+      isCounted = false
+      loop.shared.leave()
+      loop.shared.telemetry.clients(loop.shared.clientCount)
+    }
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    leave(isBroken: true)
+    close()
+  }
+
+  /// Ends it at once, in such a way that what was cut off is seen to be.
+  func abort() {
+    leave(isBroken: true)
+    reset()
+  }
+
+  /// The proxy is ending: what waits for a request is closed, and what is under way closes behind its response.
+  func drain() {
+    switch state {
+    case .head(since: nil): close()
+    default: break
+    }
+  }
+
+  /// The client is gone, or has to go.
+  private func leave(isBroken: Bool) {
+    switch state {
+    case .connecting(let pending): pending.cancel()
+    case .exchange(let exchange): exchange.abandon()
+    case .tunnel(let tunnel): tunnel.end(isBroken: isBroken)
+    case .head, .socks, .judging, .draining, .lingering, .closed: break
+    }
+    state = .closed
+  }
+
+  // MARK: Bytes
+
+  func write(_ buffer: ByteBuffer) { context?.write(wrapOutboundOut(buffer), promise: nil) }
+
+  func flush() { context?.flush() }
+
+  /// Closes when all that was written has gone out.
+  func closeBehindWrites() {
+    guard let context else { return }
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+      context.close(mode: .all, promise: nil)
+    }
+  }
+
+  /// Says that nothing more follows, and reads on for a while: a client that is still sending would lose the response to
+  /// a reset.
+  func linger() {
+    guard let context else { return }
+    state = .lingering(end: .now() + .seconds(2))
+    held = ByteBuffer()
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+      context.close(mode: .output, promise: nil)
+    }
+    resume()
+  }
+
+  func close() {
+    state = .closed
+    context?.close(mode: .all, promise: nil)
+  }
+
+  /// Closes by a reset: what was cut off must not look whole.
+  func reset() {
+    state = .closed
+    context?.channel.setReset()
+    context?.close(mode: .all, promise: nil)
+  }
+
+  var canTakeMore: Bool { context?.channel.isWritable ?? true }
+
+  func resume() {
+    guard holdsRead, wantsRead, let context else { return }
+    holdsRead = false
+    context.read()
+  }
+
+  private var wantsRead: Bool {
+    switch state {
+    case .tunnel(let tunnel): tunnel.origin.isWritable
+    case .lingering, .closed, .draining: true
+    case .head, .socks, .judging, .connecting, .exchange: held.readableBytes < Connections.heldLimit
+    }
+  }
+
+  // MARK: What the connection does
+
+  func read(context: ChannelHandlerContext) {
+    guard wantsRead else {
+      holdsRead = true
+      return
+    }
+    context.read()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var buffer = unwrapInboundIn(data)
+    lastActivity = .now()
+    switch state {
+    case .tunnel(let tunnel): tunnel.clientSent(buffer)
+    case .lingering, .closed: break
+    case .head, .socks, .judging, .connecting, .exchange, .draining:
+      held.appendOrTake(&buffer)
+      goOn()
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    switch state {
+    case .tunnel(let tunnel): tunnel.origin.flush()
+    case .exchange(let exchange): exchange.flush()
+    default: break
+    }
+    context.fireChannelReadComplete()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable {
+      switch state {
+      case .tunnel(let tunnel): tunnel.origin.resume()
+      case .exchange(let exchange): exchange.clientCanTakeMore()
+      default: break
+      }
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .inputClosed? = event as? ChannelEvent {
+      switch state {
+      case .tunnel(let tunnel): tunnel.clientStopped()
+      // Nobody can tell one that sends no more from one that is gone: what it asked for is given up.
+      case .head, .socks, .judging, .connecting, .exchange, .draining, .lingering:
+        leave(isBroken: false)
+        close()
+      case .closed: break
+      }
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  /// Goes on with what has come.
+  func goOn() {
+    while held.readableBytes > 0 {
+      let before = held.readableBytes
+      switch state {
+      case .head: guard readHead() else { return }
+      case .socks: guard readSOCKS() else { return }
+      case .exchange(let exchange): return exchange.passRequest()
+      case .draining(var progress, let end):
+        do throws(MessageFault) {
+          let isOver = try progress.pass(&held) { _ in }
+          state = isOver ? .head(since: nil) : .draining(progress, end: end)
+        } catch {
+          return linger()
+        }
+        if held.readableBytes == before { return }
+      case .judging, .connecting, .tunnel, .lingering, .closed: return
+      }
+    }
+  }
+
+  /// What has come and was not looked at, for somebody who puts back what he leaves of it.
+  func takeHeld() -> ByteBuffer {
+    let taken = held
+    held = ByteBuffer()
+    return taken
+  }
+
+  func putBack(_ rest: ByteBuffer) {
+    var rest = rest
+    if rest.readableBytes > 0 {
+      rest.writeBuffer(&held)
+      held = rest
+    }
+  }
+
+  // MARK: Time
+
+  func timePassed(_ now: NIODeadline) {
+    let limits = settings.limits
+    switch state {
+    case .head(since: nil):
+      if now - lastActivity > TimeAmount(limits.idleTimeout) { close() }
+    case .head(.some(let since)):
+      if now - since > TimeAmount(limits.headTimeout) {
+        refuse(ProxyRefusal(408, nil, "The request's header did not come in time.", closes: true), nil)
+      }
+    case .socks(_, let since): if now - since > TimeAmount(limits.headTimeout) { close() }
+    case .exchange(let exchange): exchange.timePassed(now, limits)
+    case .draining(_, let end), .lingering(let end): if now >= end { close() }
+    case .tunnel(let tunnel):
+      let limit = tunnel.isHalfOver ? min(limits.tunnelTimeout, limits.halfClosedTimeout) : limits.tunnelTimeout
+      if now - max(lastActivity, tunnel.lastActivity) > TimeAmount(limit) {
+        leave(isBroken: false)
+        close()
+      }
+    case .judging, .connecting, .closed: break
+    }
+  }
+
+  // MARK: What an origin does
+
+  var unwrapsChunks: Bool { if case .exchange(let exchange) = state { exchange.unwrapsChunks } else { false } }
+
+  func originCanTakeMore() {
+    switch state {
+    case .tunnel(let tunnel): if tunnel.origin.isWritable { resume() }
+    case .exchange: goOn()
+    default: break
+    }
+  }
+
+  func originSent(_ buffer: ByteBuffer) {
+    if case .tunnel(let tunnel) = state { tunnel.originSent(buffer) }
+    if case .exchange(let exchange) = state { exchange.originSent(buffer) }
+    write(buffer)
+  }
+
+  func originPaused() { flush() }
+
+  func originInformed(_ head: MessageHead) {
+    if case .exchange(let exchange) = state { exchange.originInformed(head) }
+  }
+
+  func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
+    if case .exchange(let exchange) = state { exchange.originAnswered(head, status: status, framing) }
+  }
+
+  func originFinished(canBeReused: Bool) {
+    if case .exchange(let exchange) = state { exchange.originFinished(canBeReused: canBeReused) }
+  }
+
+  func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {
+    if case .exchange(let exchange) = state { exchange.originSwitched(head, rest) }
+  }
+
+  /// There is no response; `fault` where there is something that is none.
+  func originFailed(_ fault: MessageFault?) {
+    if case .exchange(let exchange) = state { exchange.originFailed(fault) }
+  }
+
+  /// A response has broken off.
+  func originBroke(isReset: Bool) {
+    guard case .exchange(let exchange) = state else { return }
+    exchange.broke()
+    isReset ? reset() : closeBehindWrites()
+    state = .closed
+  }
+
+  func originStopped(isBroken: Bool) {
+    guard case .tunnel(let tunnel) = state else { return }
+    if isBroken {
+      tunnel.end(isBroken: true)
+      reset()
+    } else {
+      tunnel.originStopped()
+    }
+  }
+
+  func originEnded() {
+    if case .tunnel(let tunnel) = state, tunnel.isOver { close() }
+  }
+
+  /// A response is over, and the next request may come.
+  func awaitRequest() {
+    lastActivity = .now()
+    state = .head(since: nil)
+    goOn()
+    resume()
+  }
+
+  /// A request became a tunnel.
+  func beginTunnel(_ tunnel: Tunnel, early: ByteBuffer) {
+    state = .tunnel(tunnel)
+    if early.readableBytes > 0 { originSent(early) }
+    flush()
+    // What came right behind the request.
+    if held.readableBytes > 0 {
+      tunnel.clientSent(takeHeld())
+      tunnel.origin.flush()
+    }
+    resume()
+    tunnel.origin.resume()
+  }
+
+  /// The origin sends no more: the client hears that, and may go on sending.
+  func finishSending() {
+    guard let context else { return }
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+      context.close(mode: .output, promise: nil)
+    }
+  }
+}

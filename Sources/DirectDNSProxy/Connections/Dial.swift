@@ -1,0 +1,221 @@
+internal import DirectDNS
+internal import NIOCore
+internal import NIOPosix
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// One connection on its way: the race over a name's addresses (RFC 8305), on one event loop.
+///
+/// ``ConnectionRace`` decides which address is tried when; this opens and closes.
+final class Dial {
+  /// What came of it.
+  enum Outcome {
+    case connected(OriginHandler, any Channel)
+    case failed(ProxyRefusal)
+  }
+
+  private struct Attempt {
+    let address: IPAddress
+    let began: NIODeadline
+    var channel: (any Channel)?
+  }
+
+  private let loop: ProxyLoop
+  private let origin: ForwardOrigin
+  private let policy: AddressPolicy
+  private let deadline: NIODeadline
+  private var race: ConnectionRace
+  private var attempts: [Attempt] = []
+  private var failures: [(address: IPAddress, reason: String, refusal: String)] = []
+  private var timer: Scheduled<Void>?
+  private var completion: ((Outcome) -> Void)?
+
+  /// Creates one.
+  ///
+  /// - Parameters:
+  ///   - loop: where it runs.
+  ///   - origin: what is connected to.
+  ///   - addresses: its addresses that may be used, at least one.
+  ///   - policy: what the address that was dialled is judged by.
+  ///   - timeout: how long it may take over all addresses.
+  init(
+    _ loop: ProxyLoop, _ origin: ForwardOrigin, _ addresses: [IPAddress], _ policy: AddressPolicy, timeout: Duration
+  ) {
+    self.loop = loop
+    self.origin = origin
+    self.policy = policy
+    deadline = .now() + TimeAmount(timeout)
+    race = ConnectionRace(ConnectionRace.interleaved(addresses), delay: 250)
+  }
+
+  /// Begins; the completion is called once, unless it is cancelled.
+  func start(_ completion: @escaping (Outcome) -> Void) {
+    self.completion = completion
+    step()
+  }
+
+  /// Nobody wants it any more.
+  func cancel() {
+    completion = nil
+    end()
+  }
+
+  private static func milliseconds(_ instant: NIODeadline) -> Int64 { Int64(instant.uptimeNanoseconds / 1_000_000) }
+
+  private func step() {
+    guard completion != nil else { return }
+    let now = NIODeadline.now()
+    guard now < deadline else { return lose(isLate: true) }
+    while true {
+      switch race.step(at: Self.milliseconds(now)) {
+      case .start(let address, let number): connect(to: address, number)
+      case .wait(let instant): return wait(until: .uptimeNanoseconds(UInt64(instant) * 1_000_000))
+      case .rest: return wait(until: deadline)
+      case .ask: race.add([])
+      case .lost: return lose(isLate: false)
+      }
+      guard completion != nil else { return }
+    }
+  }
+
+  private func wait(until instant: NIODeadline) {
+    timer?.cancel()
+    let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    timer = loop.eventLoop.scheduleTask(deadline: min(instant, deadline)) { bound.value.step() }
+  }
+
+  private func connect(to address: IPAddress, _ number: Int) {
+    let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    attempts.append(Attempt(address: address, began: .now()))
+    guard let target = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port))
+    else { return failed(number, IOError(errnoCode: 97, reason: "connect")) }
+    ClientBootstrap(group: loop.eventLoop)
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelOption(.allowRemoteHalfClosure, value: true)
+      .channelOption(.writeBufferWaterMark, value: Connections.waterMark)
+      .channelOption(.maxMessagesPerRead, value: 2)
+      // The race has its own times.
+      .connectTimeout(.hours(1))
+      .channelInitializer { channel in
+        bound.value.attempts[number].channel = channel
+        return channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(OriginHandler()) }
+      }
+      .connect(to: target)
+      .assumeIsolated()
+      .whenComplete { [self] result in
+        switch result {
+        case .success(let channel): connected(number, channel)
+        case .failure(let error): failed(number, error)
+        }
+      }
+  }
+
+  private func connected(_ number: Int, _ channel: any Channel) {
+    let attempt = attempts[number]
+    // What was dialled is judged, whatever was asked for.
+    guard let real = channel.remoteAddress?.ipAddressValue, policy.objection(to: real, host: origin.host) == nil else {
+      channel.close(promise: nil)
+      return failed(number, IOError(errnoCode: 13, reason: "connect"))
+    }
+    guard race.connected(number), let completion,
+      let handler = try? channel.pipeline.syncOperations.handler(type: OriginHandler.self)
+    else { return channel.close(promise: nil) }
+    self.completion = nil
+    let resolver = loop.shared.resolver
+    let now = NIODeadline.now()
+    if case .name = origin.host {
+      resolver.report(attempt.address, .connected(in: Duration(now - attempt.began)))
+      for loser in attempts where loser.channel != nil && loser.address != attempt.address {
+        resolver.report(loser.address, .slower(than: Duration(now - loser.began)))
+      }
+    }
+    attempts[number].channel = nil
+    handler.established(to: real)
+    end()
+    completion(.connected(handler, channel))
+  }
+
+  private func failed(_ number: Int, _ error: any Error) {
+    guard completion != nil else { return }
+    let address = attempts[number].address
+    attempts[number].channel = nil
+    race.failed(number)
+    failures.append((address, Self.reason(error), Self.refusal(error)))
+    loop.shared.telemetry.failedConnect()
+    if case .name = origin.host { loop.shared.resolver.report(address, .failed) }
+    step()
+  }
+
+  private func lose(isLate: Bool) {
+    guard let completion else { return }
+    self.completion = nil
+    let running = attempts.filter { $0.channel != nil }
+    if isLate, case .name = origin.host {
+      for attempt in running { loop.shared.resolver.report(attempt.address, .failed) }
+    }
+    end()
+    var reasons = failures.map { "\($0.address): \($0.reason)" }
+    reasons += running.map { "\($0.address): no answer in time" }
+    let error = isLate || failures.isEmpty ? "connection_timeout" : failures[failures.count - 1].refusal
+    completion(
+      .failed(
+        ProxyRefusal(
+          isLate ? 504 : 502, error, "\(origin) cannot be connected to. \(reasons.joined(separator: "; ")).")))
+  }
+
+  private func end() {
+    timer?.cancel()
+    timer = nil
+    for attempt in attempts { attempt.channel?.close(promise: nil) }
+    attempts = attempts.map { Attempt(address: $0.address, began: $0.began) }
+  }
+
+  private static func code(_ error: any Error) -> CInt? {
+    if let error = error as? IOError { return error.errnoCode }
+    return nil
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch code(error) {
+    case ECONNREFUSED?: "connection refused"
+    case ENETUNREACH?: "no route to its network"
+    case EHOSTUNREACH?: "no route to it"
+    case ETIMEDOUT?: "no answer in time"
+    case EACCES?: "not allowed"
+    case let code?: "error \(code)"
+    case nil: "the connection failed"
+    }
+  }
+
+  /// The type of proxy error (RFC 9209 §2.3).
+  private static func refusal(_ error: any Error) -> String {
+    switch code(error) {
+    case ECONNREFUSED?: "connection_refused"
+    case ENETUNREACH?, EHOSTUNREACH?: "destination_ip_unroutable"
+    case ETIMEDOUT?: "connection_timeout"
+    case EACCES?: "destination_ip_prohibited"
+    default: "destination_unavailable"
+    }
+  }
+}
+
+extension SocketAddress {
+  /// The address without its port; nil for one of the file system.
+  var ipAddressValue: IPAddress? { ipAddress.flatMap { IPAddress($0.prefix { $0 != "%" }.description) } }
+}
+
+extension Duration {
+  init(_ amount: TimeAmount) { self = .nanoseconds(amount.nanoseconds) }
+}
+
+/// What all connections have in common.
+enum Connections {
+  /// Above the high mark nothing more is read from the other side; below the low one it goes on.
+  static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 * 1024, high: 256 * 1024)
+  /// What is kept of a client's bytes while they cannot go on.
+  static let heldLimit = 65_536
+}

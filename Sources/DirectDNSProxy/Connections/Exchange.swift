@@ -1,0 +1,242 @@
+internal import DirectDNS
+internal import NIOCore
+
+/// One request in the clear and its response (RFC 9110 §7.6): found a way for, passed on, and passed back.
+final class Exchange {
+  private enum Stage {
+    case routing
+    case dialing
+    /// The request is going out, and the response is awaited or coming.
+    case passing(OriginHandler)
+    case over
+  }
+
+  private unowned let client: ClientHandler
+  private let request: ClientRequest
+  private let origin: ForwardOrigin
+  private let path: [UInt8]
+  private let route = Route()
+  private var dial: Dial?
+  private var stage = Stage.routing
+  private var progress: BodyProgress
+  private var access: ProxyAccess
+  private var addresses: [IPAddress] = []
+  private var hasResponse = false
+  private var closesClient = false
+  private var keepsOrigin = false
+  private(set) var unwrapsChunks = false
+  private var lastActivity = NIODeadline.now()
+  private var isUpgrade: Bool
+
+  init(_ client: ClientHandler, _ request: ClientRequest, _ origin: ForwardOrigin, path: [UInt8], user: String?) {
+    self.client = client
+    self.request = request
+    self.origin = origin
+    self.path = path
+    progress = request.progress
+    isUpgrade = request.framing == .none && ForwardedHead.upgrade(request.head) != nil
+    access = client.access(.http, origin)
+    access.method = request.method
+    access.user = user
+    access.path = String(decoding: path.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
+  }
+
+  private var loop: ProxyLoop { client.loop }
+
+  // MARK: Going out
+
+  func start() {
+    route.find(origin, on: loop) { [self] outcome in
+      guard case .routing = stage else { return }
+      switch outcome {
+      case .refused(let refusal): refuse(refusal)
+      case .addresses(let addresses):
+        self.addresses = addresses
+        if let kept = loop.pool.take(origin, among: addresses) { pass(to: kept) } else { connect() }
+      }
+    }
+  }
+
+  private func connect() {
+    stage = .dialing
+    let began = NIODeadline.now()
+    let dial = Dial(loop, origin, addresses, loop.settings.policy, timeout: loop.settings.limits.connectTimeout)
+    self.dial = dial
+    dial.start { [self] outcome in
+      self.dial = nil
+      access.connect = Duration(.now() - began)
+      switch outcome {
+      case .connected(let handler, _): pass(to: handler)
+      case .failed(let refusal): refuse(refusal)
+      }
+    }
+  }
+
+  private func pass(to handler: OriginHandler) {
+    stage = .passing(handler)
+    access.address = handler.address
+    lastActivity = .now()
+    handler.begin(for: client, isToHEAD: request.method == "HEAD", loop.settings.limits)
+    handler.write(
+      ByteBuffer(
+        bytes: ForwardedHead.request(request.head, to: origin, path: path, maxForwards: request.maxForwards)))
+    passRequest()
+    handler.flush()
+  }
+
+  /// Passes on what has come of the request's body, as long as the origin can take it.
+  func passRequest() {
+    guard case .passing(let handler) = stage, !progress.isOver, handler.isWritable else { return }
+    // Taken away meanwhile: a write may tell at once that the origin can take no more, or more again, which leads here.
+    var buffer = client.takeHeld()
+    guard buffer.readableBytes > 0 else { return }
+    lastActivity = .now()
+    do throws(MessageFault) {
+      _ = try progress.pass(&buffer) { handler.write($0) }
+    } catch {
+      // The origin has half a request: it must not take it for a whole one.
+      handler.reset()
+      stage = .over
+      if hasResponse { end(nil) } else { answer(ProxyRefusal(request: error)) }
+      return client.linger()
+    }
+    client.putBack(buffer)
+    client.resume()
+  }
+
+  func flush() { if case .passing(let handler) = stage { handler.flush() } }
+
+  func clientCanTakeMore() { if case .passing(let handler) = stage { handler.resume() } }
+
+  // MARK: Coming back
+
+  /// An interim response (RFC 9110 §15.2); HTTP/1.0 knows none.
+  func originInformed(_ head: MessageHead) {
+    lastActivity = .now()
+    guard request.head.minorVersion == 1 else { return }
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head, framing: .none, persistence: .keep)))
+  }
+
+  func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
+    hasResponse = true
+    lastActivity = .now()
+    access.status = status
+    let isOld = request.head.minorVersion == 0
+    unwrapsChunks = isOld && framing == .chunked
+    closesClient =
+      !request.head.keepsConnection || framing == .untilClose || unwrapsChunks || !progress.isOver
+      || loop.shared.isDraining
+    let persistence: ForwardedHead.Persistence =
+      closesClient ? .close : isOld ? .keepAliveForHTTP10 : .keep
+    client.write(
+      ByteBuffer(
+        bytes: ForwardedHead.response(head, framing: framing, persistence: persistence, isUnwrapped: unwrapsChunks)))
+    keepsOrigin = head.minorVersion == 1 && head.keepsConnection
+  }
+
+  func originSent(_ buffer: ByteBuffer) {
+    lastActivity = .now()
+    access.sent += buffer.readableBytes
+  }
+
+  func originFinished(canBeReused: Bool) {
+    guard case .passing(let handler) = stage else { return }
+    stage = .over
+    if canBeReused, keepsOrigin, progress.isOver, !loop.shared.isDraining {
+      loop.pool.put(handler, for: origin, loop.settings.limits)
+    } else {
+      handler.close()
+    }
+    end(nil)
+    client.flush()
+    guard !closesClient else { return client.linger() }
+    client.awaitRequest()
+  }
+
+  /// The connection carries another protocol from now on.
+  func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {
+    guard case .passing(let handler) = stage else { return }
+    stage = .over
+    guard isUpgrade else {
+      handler.reset()
+      answer(
+        ProxyRefusal(502, "http_protocol_error", "\(origin) switched protocols without being asked to.", closes: true))
+      return client.linger()
+    }
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head, framing: .none, persistence: .keep)))
+    access.kind = .upgrade
+    access.status = 101
+    client.beginTunnel(Tunnel(client, handler, access, began: request.began), early: rest)
+  }
+
+  /// There is no response.
+  func originFailed(_ fault: MessageFault?) {
+    guard case .passing(let handler) = stage else { return }
+    let canRetry =
+      fault == nil && handler.isReused && !handler.hasAnswered && request.framing == .none
+      && ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(request.method)
+    handler.close()
+    guard !canRetry else {
+      // The server closed a connection that it had kept, as it may at any time (RFC 9112 §9.3.1).
+      loop.shared.telemetry.retried()
+      return connect()
+    }
+    stage = .over
+    let refusal =
+      fault.map { ProxyRefusal(response: $0, from: origin) }
+      ?? ProxyRefusal(502, "connection_terminated", "\(origin) closed the connection without a response.")
+    refuse(refusal)
+  }
+
+  /// The response broke off behind its head.
+  func broke() {
+    if case .passing(let handler) = stage { handler.close() }
+    stage = .over
+    end("http_response_incomplete")
+  }
+
+  // MARK: Ends
+
+  func timePassed(_ now: NIODeadline, _ limits: ProxyLimits) {
+    guard case .passing(let handler) = stage, now - lastActivity > TimeAmount(limits.responseTimeout) else { return }
+    handler.close()
+    stage = .over
+    guard !hasResponse else {
+      end("connection_read_timeout")
+      return client.reset()
+    }
+    refuse(ProxyRefusal(504, "connection_read_timeout", "\(origin) has not answered in time."))
+  }
+
+  /// The client is gone: so is the request.
+  func abandon() {
+    route.cancel()
+    dial?.cancel()
+    dial = nil
+    if case .passing(let handler) = stage { handler.reset() }
+    if case .over = stage { return }
+    stage = .over
+    end("connection_terminated")
+  }
+
+  /// Says what went wrong in place of a response, and goes on with the next request where that can be.
+  private func refuse(_ refusal: ProxyRefusal) {
+    stage = .over
+    access.received = progress.passed
+    client.refuse(refusal, progress.isOver || progress.passed == 0 ? request : nil, access)
+  }
+
+  private func answer(_ refusal: ProxyRefusal) {
+    access.status = refusal.status
+    client.write(ByteBuffer(bytes: refusal.bytes(as: ProxyRefusal.Form(request.head, isConnect: false), closes: true)))
+    client.flush()
+    end(refusal.error)
+  }
+
+  private func end(_ error: String?) {
+    access.error = error
+    access.received = progress.passed
+    access.duration = Duration(.now() - request.began)
+    loop.shared.ended(access)
+  }
+}

@@ -1,0 +1,311 @@
+internal import DirectDNS
+internal import NIOCore
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// The proxy's side of one connection to an origin: reads its responses, or carries a tunnel's bytes.
+final class OriginHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private enum State {
+    /// It stands, and nobody uses it.
+    case unused
+    case pooled(OriginPool, ForwardOrigin)
+    /// A response's head is awaited.
+    case head(isToHEAD: Bool)
+    case body(BodyProgress)
+    /// The response is over; the request may not be.
+    case done
+    case tunnel
+    case closed
+  }
+
+  private var state = State.unused
+  private var context: ChannelHandlerContext?
+  private var held = ByteBuffer()
+  private var searched = 0
+  private var holdsRead = false
+  private weak var client: ClientHandler?
+  private(set) var idleEnd = NIODeadline.distantFuture
+  private(set) var connected = NIODeadline.now()
+  private(set) var address = IPAddress.ipv4(0)
+  /// Whether it has served a request before this one.
+  private(set) var isReused = false
+  /// Whether anything of the response has come.
+  private(set) var hasAnswered = false
+  private var headSize = 65_536
+  private var fieldLimit = 500
+
+  // MARK: Life
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  /// It stands, to that address.
+  func established(to address: IPAddress) {
+    self.address = address
+    connected = .now()
+  }
+
+  var isUsable: Bool {
+    guard case .pooled = state else { return false }
+    return context?.channel.isActive == true
+  }
+
+  func wait(in pool: OriginPool, as origin: ForwardOrigin, until end: NIODeadline) {
+    client = nil
+    idleEnd = end
+    state = .pooled(pool, origin)
+    isReused = true
+    resume()
+  }
+
+  func close() {
+    leavePool()
+    state = .closed
+    client = nil
+    context?.close(mode: .all, promise: nil)
+  }
+
+  /// Closes when all that was written has gone out.
+  func closeBehindWrites() {
+    guard let context else { return }
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+      context.close(mode: .all, promise: nil)
+    }
+  }
+
+  /// Closes by a reset: what was cut off must not look whole.
+  func reset() {
+    leavePool()
+    state = .closed
+    client = nil
+    context?.channel.setReset()
+    context?.close(mode: .all, promise: nil)
+  }
+
+  private func leavePool() {
+    if case .pooled(let pool, let origin) = state { pool.remove(self, of: origin) }
+  }
+
+  // MARK: What a client does with it
+
+  var isWritable: Bool { context?.channel.isWritable ?? false }
+
+  /// A request begins; its head follows.
+  func begin(for client: ClientHandler, isToHEAD: Bool, _ limits: ProxyLimits) {
+    self.client = client
+    hasAnswered = false
+    headSize = limits.headSize
+    fieldLimit = limits.fieldCount
+    state = .head(isToHEAD: isToHEAD)
+    resume()
+  }
+
+  /// It carries a tunnel from now on.
+  ///
+  /// - Returns: what it has sent already.
+  func beginTunnel(for client: ClientHandler) -> ByteBuffer {
+    self.client = client
+    state = .tunnel
+    let early = held
+    held = ByteBuffer()
+    return early
+  }
+
+  func write(_ buffer: ByteBuffer) { context?.write(wrapOutboundOut(buffer), promise: nil) }
+
+  func flush() { context?.flush() }
+
+  /// The client sends no more.
+  func finishSending() {
+    guard let context else { return }
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+      context.close(mode: .output, promise: nil)
+    }
+  }
+
+  /// The client can take more.
+  func resume() {
+    guard holdsRead, wantsRead, let context else { return }
+    holdsRead = false
+    context.read()
+  }
+
+  private var wantsRead: Bool {
+    switch state {
+    case .body, .tunnel: client?.canTakeMore ?? true
+    case .unused, .pooled, .head, .done, .closed: true
+    }
+  }
+
+  // MARK: What the connection does
+
+  func read(context: ChannelHandlerContext) {
+    guard wantsRead else {
+      holdsRead = true
+      return
+    }
+    context.read()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    client?.originCanTakeMore()
+    context.fireChannelWritabilityChanged()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var buffer = unwrapInboundIn(data)
+    switch state {
+    case .tunnel: client?.originSent(buffer)
+    case .head:
+      hasAnswered = true
+      held.appendOrTake(&buffer)
+      readHead()
+    case .body: pass(buffer)
+    case .unused: held.appendOrTake(&buffer)
+    // Nobody has asked for anything: whatever that is, it is no response to what is asked next.
+    case .pooled: close()
+    case .done, .closed: break
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    client?.originPaused()
+    context.fireChannelReadComplete()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .inputClosed? = event as? ChannelEvent { inputEnded(isBroken: false) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    inputEnded(isBroken: true)
+    context.close(mode: .all, promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    inputEnded(isBroken: false)
+    leavePool()
+    state = .closed
+    if let client {
+      self.client = nil
+      client.originEnded()
+    }
+    context.fireChannelInactive()
+  }
+
+  // MARK: Responses
+
+  private func readHead() {
+    guard case .head(let isToHEAD) = state, let client else { return }
+    // Empty lines that old servers send behind a body or before a response.
+    while held.readableBytes >= 2, held.getInteger(at: held.readerIndex, as: UInt16.self) == 0x0d0a {
+      held.moveReaderIndex(forwardBy: 2)
+    }
+    do throws(MessageFault) {
+      let bytes = held
+      let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
+      guard case .at(let end) = place else {
+        searched = max(0, held.readableBytes - 3)
+        guard held.readableBytes <= headSize else { throw .tooLarge }
+        return
+      }
+      guard end <= headSize else { throw .tooLarge }
+      searched = 0
+      let head = try HeadParser.parse(held.readBytes(length: end) ?? [], .response, fieldLimit: fieldLimit)
+      guard case .response(let status, _) = head.start else { return }
+      let framing = try BodyFraming.of(response: head, status: status, isToHEAD: isToHEAD)
+      switch status {
+      case 101:
+        let rest = takeHeld()
+        state = .tunnel
+        client.originSwitched(head, rest)
+      case 100..<200:
+        client.originInformed(head)
+        readHead()
+      default:
+        client.originAnswered(head, status: status, framing)
+        state = .body(BodyProgress(framing, isUnwrapped: client.unwrapsChunks))
+        if framing == .none { over() } else if held.readableBytes > 0 { pass(takeHeld()) }
+      }
+    } catch {
+      client.originFailed(error)
+    }
+  }
+
+  private func takeHeld() -> ByteBuffer {
+    let rest = held
+    held = ByteBuffer()
+    return rest
+  }
+
+  private func pass(_ buffer: ByteBuffer) {
+    guard case .body(var progress) = state, let client else { return }
+    var buffer = buffer
+    // Not two copies of one thing.
+    state = .done
+    do throws(MessageFault) {
+      let isOver = try progress.pass(&buffer) { client.originSent($0) }
+      if isOver {
+        state = .body(progress)
+        // What comes behind a response nobody has asked for.
+        over(isClean: buffer.readableBytes == 0)
+      } else {
+        state = .body(progress)
+      }
+    } catch {
+      client.originBroke(isReset: false)
+    }
+  }
+
+  private func over(isClean: Bool = true) {
+    guard case .body(let progress) = state else { return }
+    state = .done
+    client?.originFinished(canBeReused: isClean && held.readableBytes == 0 && progress.framing != .untilClose)
+  }
+
+  private func inputEnded(isBroken: Bool) {
+    switch state {
+    case .head: client?.originFailed(nil)
+    case .body(let progress):
+      if progress.framing == .untilClose, !isBroken {
+        over()
+      } else {
+        client?.originBroke(isReset: isBroken || progress.framing == .untilClose)
+      }
+    case .tunnel: client?.originStopped(isBroken: isBroken)
+    case .pooled: close()
+    case .unused, .done, .closed: break
+    }
+  }
+}
+
+extension ByteBuffer {
+  /// Appends bytes, or takes them over where there are none yet.
+  mutating func appendOrTake(_ other: inout ByteBuffer) {
+    if readableBytes == 0 { self = other } else { writeBuffer(&other) }
+  }
+}
+
+extension Channel {
+  /// Has closing send a reset.
+  func setReset() {
+    _ = (self as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+  }
+}
+
+extension TimeAmount {
+  init(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  }
+}

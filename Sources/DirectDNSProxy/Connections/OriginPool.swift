@@ -1,0 +1,53 @@
+internal import DirectDNS
+internal import NIOCore
+
+/// Connections to origins that wait for the next request.
+final class OriginPool {
+  /// A connection is given up at that age, so that a name that moved is followed.
+  private static let maximumAge = TimeAmount.minutes(10)
+
+  private let eventLoop: any EventLoop
+  private var idle: [ForwardOrigin: [OriginHandler]] = [:]
+
+  init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+  /// Takes a connection to one of these addresses; the one that was used last.
+  func take(_ origin: ForwardOrigin, among addresses: [IPAddress]) -> OriginHandler? {
+    guard var waiting = idle[origin] else { return nil }
+    defer { idle[origin] = waiting.isEmpty ? nil : waiting }
+    while let handler = waiting.popLast() {
+      guard handler.isUsable, addresses.contains(handler.address) else {
+        handler.close()
+        continue
+      }
+      return handler
+    }
+    return nil
+  }
+
+  /// Keeps a connection for the next request.
+  func put(_ handler: OriginHandler, for origin: ForwardOrigin, _ limits: ProxyLimits) {
+    let now = NIODeadline.now()
+    guard limits.poolTimeout > .zero, limits.pooledConnections > 0, now - handler.connected < Self.maximumAge else {
+      return handler.close()
+    }
+    handler.wait(in: self, as: origin, until: now + TimeAmount(limits.poolTimeout))
+    var waiting = idle[origin] ?? []
+    waiting.append(handler)
+    if waiting.count > limits.pooledConnections { waiting.removeFirst().close() }
+    idle[origin] = waiting
+  }
+
+  /// A connection has ended while it waited.
+  func remove(_ handler: OriginHandler, of origin: ForwardOrigin) {
+    guard var waiting = idle[origin] else { return }
+    waiting.removeAll { $0 === handler }
+    idle[origin] = waiting.isEmpty ? nil : waiting
+  }
+
+  func closeIdle(at now: NIODeadline) {
+    for handler in idle.values.joined() where handler.idleEnd <= now { handler.close() }
+  }
+
+  func closeAll() { for handler in idle.values.joined() { handler.close() } }
+}

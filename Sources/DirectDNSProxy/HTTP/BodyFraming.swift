@@ -1,0 +1,71 @@
+/// How a message says where its body ends (RFC 9112 §6.3).
+package enum BodyFraming: Equatable, Sendable {
+  case none
+  case length(Int)
+  case chunked
+  /// The connection's end is the body's.
+  case untilClose
+
+  /// A request's; what is ambiguous is refused.
+  package static func of(request head: MessageHead) throws(MessageFault) -> BodyFraming {
+    let length = try contentLength(head)
+    guard head.contains(.transferEncoding) else { return length.map { $0 == 0 ? .none : .length($0) } ?? .none }
+    guard length == nil else { throw .malformed("Content-Length and Transfer-Encoding stand together") }
+    guard head.minorVersion == 1 else { throw .malformed("HTTP/1.0 has no Transfer-Encoding") }
+    guard isChunkedAlone(head) else { throw .coding }
+    return .chunked
+  }
+
+  /// A response's.
+  ///
+  /// - Parameters:
+  ///   - head: the response.
+  ///   - status: its status.
+  ///   - isToHEAD: whether it answers HEAD.
+  /// - Returns: how its body ends.
+  /// - Throws: that it is ambiguous.
+  package static func of(response head: MessageHead, status: Int, isToHEAD: Bool) throws(MessageFault) -> BodyFraming {
+    let hasBody = !(isToHEAD || status < 200 || status == 204 || status == 304)
+    guard hasBody else { return .none }
+    if head.contains(.transferEncoding) {
+      guard head.minorVersion == 1, head.onlyValue(.transferEncoding) != nil, !head.contains(.contentLength) else {
+        throw .malformed("the length is ambiguous")
+      }
+      // Another coding ends with the connection; one that ends in "chunked" needs another to be undone first.
+      return isChunkedAlone(head) ? .chunked : .untilClose
+    }
+    guard let length = try contentLength(head) else { return .untilClose }
+    return length == 0 ? .none : .length(length)
+  }
+
+  private static func isChunkedAlone(_ head: MessageHead) -> Bool {
+    guard let value = head.onlyValue(.transferEncoding) else { return false }
+    return head.bytes.span.extracting(value).isEqualIgnoringCase("chunked")
+  }
+
+  /// The length, be it said once or, in a response, several times alike.
+  private static func contentLength(_ head: MessageHead) throws(MessageFault) -> Int? {
+    var found: Int?
+    for value in head.values(.contentLength) {
+      guard let length = number(head.bytes.span.extracting(value)), found == nil || found == length,
+        found == nil || head.isResponse
+      else { throw .malformed("Content-Length is no number, or there are several") }
+      found = length
+    }
+    return found
+  }
+
+  private static func number(_ digits: Span<UInt8>) -> Int? {
+    guard !digits.isEmpty, digits.count <= 18 else { return nil }
+    var value = 0
+    for index in digits.indices {
+      guard digits[index].isDigit else { return nil }
+      value = value * 10 + Int(digits[index] - 0x30)
+    }
+    return value
+  }
+}
+
+extension MessageHead {
+  var isResponse: Bool { if case .response = start { true } else { false } }
+}

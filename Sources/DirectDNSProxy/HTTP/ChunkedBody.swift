@@ -1,0 +1,185 @@
+/// A body in chunks on its way through (RFC 9112 §7.1): checked byte by byte, passed on without its chunk extensions, and
+/// its end found.
+///
+/// A value, moved by bytes. What may be passed on it says as ranges, so that nothing is copied.
+package struct ChunkedBody: Sendable {
+  /// What is to be passed on of the bytes that were read.
+  package enum Piece: Equatable, Sendable {
+    /// These bytes, as they are.
+    case pass(Range<Int>)
+    /// The trailers' lines with their ends, and the empty line behind them.
+    case end(trailers: [UInt8])
+  }
+
+  private enum State: Sendable {
+    case size(digits: Int, value: Int)
+    case chunkExtension(ChunkExtension, length: Int)
+    case sizeLineFeed
+    case data(Int)
+    case dataReturn
+    case dataLineFeed
+    case trailers([UInt8])
+    case over
+  }
+
+  /// More digits than any length has that a machine can count.
+  private static let digitLimit = 15
+  private static let extensionLimit = 4096
+
+  private let trailerLimit: Int
+  /// Whether only what is inside the chunks is wanted.
+  private let isUnwrapped: Bool
+  private var state = State.size(digits: 0, value: 0)
+  private var size = 0
+
+  /// Creates one at the first byte of a body.
+  ///
+  /// - Parameters:
+  ///   - isUnwrapped: whether only what is inside the chunks is passed on, for a client of HTTP/1.0.
+  ///   - trailerLimit: the most bytes of trailers.
+  package init(isUnwrapped: Bool = false, trailerLimit: Int = 16_384) {
+    self.isUnwrapped = isUnwrapped
+    self.trailerLimit = trailerLimit
+  }
+
+  package var isOver: Bool { if case .over = state { true } else { false } }
+
+  /// Reads on.
+  ///
+  /// - Parameters:
+  ///   - bytes: what has come.
+  ///   - pieces: gets what is to be passed on.
+  /// - Returns: how many bytes were of the body; all of them, unless it has ended.
+  /// - Throws: what is wrong with it.
+  package mutating func read(_ bytes: Span<UInt8>, into pieces: inout [Piece]) throws(MessageFault) -> Int {
+    var index = 0
+    var passed = 0
+    /// What came since the last piece is passed on, but for what the caller does not want.
+    func pass(to end: Int, wanted: Bool) {
+      if wanted, end > passed { pieces.append(.pass(passed..<end)) }
+      passed = end
+    }
+    while index < bytes.count {
+      let byte = bytes[index]
+      switch state {
+      case .size(let digits, let value):
+        if let digit = byte.hexadecimalValue {
+          guard digits < Self.digitLimit else { throw .malformed("a chunk's size is too large") }
+          state = .size(digits: digits + 1, value: value << 4 | Int(digit))
+        } else {
+          guard digits > 0 else { throw .malformed("a chunk has no size") }
+          size = value
+          switch byte {
+          case 0x0d: state = .sizeLineFeed
+          case UInt8(ascii: ";"), 0x20, 0x09:
+            pass(to: index, wanted: !isUnwrapped)
+            var part = ChunkExtension()
+            _ = try part.read(byte)
+            state = .chunkExtension(part, length: 1)
+          default: throw .malformed("a chunk's size has a character that is no digit")
+          }
+        }
+        index += 1
+      case .chunkExtension(var part, let length):
+        if try part.read(byte) {
+          pass(to: index, wanted: false)
+          state = .sizeLineFeed
+        } else {
+          guard length < Self.extensionLimit else { throw .tooLarge }
+          state = .chunkExtension(part, length: length + 1)
+        }
+        index += 1
+      case .sizeLineFeed:
+        guard byte == 0x0a else { throw .malformed("a carriage return stands alone") }
+        index += 1
+        pass(to: index, wanted: !isUnwrapped)
+        state = size > 0 ? .data(size) : .trailers([])
+      case .data(let left):
+        let count = min(left, bytes.count - index)
+        index += count
+        if isUnwrapped { pass(to: index, wanted: true) }
+        state = count < left ? .data(left - count) : .dataReturn
+      case .dataReturn:
+        guard byte == 0x0d else { throw .malformed("a chunk is longer than its size") }
+        index += 1
+        state = .dataLineFeed
+      case .dataLineFeed:
+        guard byte == 0x0a else { throw .malformed("a carriage return stands alone") }
+        index += 1
+        pass(to: index, wanted: !isUnwrapped)
+        state = .size(digits: 0, value: 0)
+      case .trailers(var lines):
+        state = .over
+        lines.append(byte)
+        index += 1
+        guard lines.count <= trailerLimit else { throw .tooLarge }
+        if byte == 0x0a, lines.count == 2 || lines.suffix(4) == [0x0d, 0x0a, 0x0d, 0x0a] {
+          pass(to: index, wanted: false)
+          pieces.append(.end(trailers: isUnwrapped ? [] : try Self.checked(lines)))
+          return index
+        }
+        state = .trailers(lines)
+      case .over: return index
+      }
+    }
+    if case .trailers = state { return index }
+    if case .chunkExtension = state { return index }
+    pass(to: index, wanted: !isUnwrapped)
+    return index
+  }
+
+  /// The trailers that may be passed on: nothing of framing, routing and credentials (RFC 9110 §6.5.1).
+  private static func checked(_ lines: [UInt8]) throws(MessageFault) -> [UInt8] {
+    guard lines.count > 2 else { return lines }
+    let bytes = lines.span
+    var kept: [UInt8] = []
+    var start = 0
+    for index in bytes.indices where bytes[index] == 0x0a {
+      guard index > start, bytes[index - 1] == 0x0d else { throw .malformed("a line ends without a carriage return") }
+      let line = start..<index - 1
+      start = index + 1
+      guard !line.isEmpty else { break }
+      if try HeadParser.field(bytes, line, .request).name.isAllowedInTrailers { kept += lines[line.lowerBound...index] }
+    }
+    return kept + [0x0d, 0x0a]
+  }
+}
+
+/// The extensions behind a chunk's size (RFC 9112 §7.1.1): `;name=value`, the value a token or a quoted text.
+///
+/// White space may stand before a semicolon and around names and values, and never at a line's end: parsers disagree there.
+private struct ChunkExtension: Sendable {
+  private enum State: Sendable {
+    case space, beforeName, name, afterName, beforeValue, value, quoted, escaped, closed
+  }
+
+  private var state = State.space
+
+  /// Reads a byte.
+  ///
+  /// - Returns: whether it ends the line.
+  mutating func read(_ byte: UInt8) throws(MessageFault) -> Bool {
+    let isSpace = byte == 0x20 || byte == 0x09
+    switch (state, byte) {
+    case (.quoted, UInt8(ascii: "\"")): state = .closed
+    case (.quoted, UInt8(ascii: "\\")): state = .escaped
+    case (.quoted, 0x09), (.quoted, 0x20...0x7e), (.quoted, 0x80...): break
+    case (.escaped, 0x09), (.escaped, 0x20...0x7e), (.escaped, 0x80...): state = .quoted
+    case (.space, _) where isSpace, (.beforeName, _) where isSpace, (.afterName, _) where isSpace,
+      (.beforeValue, _) where isSpace:
+      break
+    case (.name, _) where isSpace: state = .afterName
+    case (.value, _) where isSpace, (.closed, _) where isSpace: state = .space
+    case (.space, UInt8(ascii: ";")), (.name, UInt8(ascii: ";")), (.afterName, UInt8(ascii: ";")),
+      (.value, UInt8(ascii: ";")), (.closed, UInt8(ascii: ";")):
+      state = .beforeName
+    case (.name, UInt8(ascii: "=")), (.afterName, UInt8(ascii: "=")): state = .beforeValue
+    case (.beforeValue, UInt8(ascii: "\"")): state = .quoted
+    case (.beforeName, _) where byte.isTokenByte, (.name, _) where byte.isTokenByte: state = .name
+    case (.beforeValue, _) where byte.isTokenByte, (.value, _) where byte.isTokenByte: state = .value
+    case (.name, 0x0d), (.value, 0x0d), (.closed, 0x0d): return true
+    default: throw .malformed("a chunk extension is none")
+    }
+    return false
+  }
+}

@@ -1,0 +1,92 @@
+/// The fields that a proxy acts on; all others pass as they are.
+package enum FieldName: UInt8, Sendable {
+  case host
+  case connection
+  case proxyConnection
+  case keepAlive
+  case te
+  case trailer
+  case transferEncoding
+  case contentLength
+  case upgrade
+  case http2Settings
+  case proxyAuthorization
+  case proxyAuthenticate
+  case proxyAuthenticationInfo
+  case expect
+  case maxForwards
+  case authorization
+  case cookie
+  /// DirectDNS's own note of a request's URL: never taken from outside.
+  case originalURL
+  case accept
+  case other
+
+  private static let known: [(text: String, name: FieldName)] = [
+    ("host", .host), ("connection", .connection), ("proxy-connection", .proxyConnection), ("keep-alive", .keepAlive),
+    ("te", .te), ("trailer", .trailer), ("transfer-encoding", .transferEncoding), ("content-length", .contentLength),
+    ("upgrade", .upgrade), ("http2-settings", .http2Settings), ("proxy-authorization", .proxyAuthorization),
+    ("proxy-authenticate", .proxyAuthenticate), ("proxy-authentication-info", .proxyAuthenticationInfo),
+    ("expect", .expect), ("max-forwards", .maxForwards), ("authorization", .authorization), ("cookie", .cookie),
+    ("originalurl", .originalURL), ("accept", .accept),
+  ]
+
+  /// The same by length, so that most names are told apart by it alone.
+  private static let byLength: [[(bytes: [UInt8], name: FieldName)]] = {
+    var table: [[(bytes: [UInt8], name: FieldName)]] = Array(repeating: [], count: 32)
+    for (text, name) in known { table[text.utf8.count].append((Array(text.utf8), name)) }
+    return table
+  }()
+
+  /// Reads a name, whose case does not count.
+  init(_ bytes: Span<UInt8>) {
+    self = .other
+    guard bytes.count < Self.byLength.count else { return }
+    for entry in Self.byLength[bytes.count] where bytes.isEqualIgnoringCase(entry.bytes.span) {
+      self = entry.name
+      return
+    }
+  }
+
+  /// Whether it is for the next hop alone (RFC 9110 §7.6.1), or for this proxy.
+  var isHopByHop: Bool {
+    switch self {
+    case .connection, .proxyConnection, .keepAlive, .te, .upgrade, .http2Settings, .proxyAuthorization,
+      .proxyAuthenticate, .proxyAuthenticationInfo, .originalURL:
+      true
+    case .host, .trailer, .transferEncoding, .contentLength, .expect, .maxForwards, .authorization, .cookie, .accept,
+      .other:
+      false
+    }
+  }
+
+  /// Whether `Connection` cannot strike it out: a message's framing, its destination and its credentials.
+  var isProtected: Bool {
+    switch self {
+    case .host, .transferEncoding, .contentLength, .authorization, .cookie, .expect: true
+    default: false
+    }
+  }
+
+  /// Whether it may stand behind a body (RFC 9110 §6.5.1).
+  var isAllowedInTrailers: Bool { self == .other || self == .accept }
+}
+
+extension Span<UInt8> {
+  /// Whether it spells a lower-case text in any case.
+  func isEqualIgnoringCase(_ lower: Span<UInt8>) -> Bool {
+    guard count == lower.count else { return false }
+    for index in indices {
+      let byte = self[index]
+      let folded = byte &- 0x41 < 26 ? byte | 0x20 : byte
+      guard folded == lower[index] else { return false }
+    }
+    return true
+  }
+
+  /// Whether it spells a lower-case text in any case.
+  func isEqualIgnoringCase(_ lower: StaticString) -> Bool {
+    guard count == lower.utf8CodeUnitCount else { return false }
+    return isEqualIgnoringCase(Array(lower.description.utf8).span)
+  }
+}

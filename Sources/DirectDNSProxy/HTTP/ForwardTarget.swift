@@ -1,0 +1,102 @@
+internal import DirectDNS
+
+/// What a request's target says (RFC 9112 §3.2).
+enum ForwardTarget: Equatable, Sendable {
+  /// An origin, and what to ask it for, byte for byte as it came.
+  case absolute(ForwardOrigin, path: [UInt8])
+  /// An origin to be connected to.
+  case authority(ForwardOrigin)
+  /// A path of the proxy's own.
+  case own(path: String)
+
+  /// Reads a request's target.
+  ///
+  /// - Parameter head: a request.
+  /// - Returns: what it says.
+  /// - Throws: what is wrong with it; a host that cannot be used is a fault too.
+  static func of(_ head: MessageHead) throws(MessageFault) -> ForwardTarget {
+    guard case .request(let method, let range) = head.start else { throw .malformed("that is no request") }
+    let bytes = head.bytes.span
+    if bytes.extracting(method).isEqual("CONNECT") {
+      let origin = try ForwardOrigin(bytes.extracting(range), defaultPort: nil)
+      return .authority(origin)
+    }
+    if bytes[range.lowerBound] == UInt8(ascii: "/") {
+      let path = range.prefix { bytes[$0] != UInt8(ascii: "?") && bytes[$0] != UInt8(ascii: "#") }
+      return .own(path: head.text(path))
+    }
+    guard let scheme = scheme(bytes, range) else {
+      throw .malformed("this is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT")
+    }
+    var end = scheme.upperBound
+    while end < range.upperBound, bytes[end] != UInt8(ascii: "/"), bytes[end] != UInt8(ascii: "?"),
+      bytes[end] != UInt8(ascii: "#")
+    { end += 1 }
+    let authority = bytes.extracting(scheme.upperBound..<end)
+    for index in authority.indices where authority[index] == UInt8(ascii: "@") {
+      throw .malformed("the URL has a user name: send Authorization instead")
+    }
+    let origin = try ForwardOrigin(authority, defaultPort: 80)
+    let rest = end..<(range[end...].first { bytes[$0] == UInt8(ascii: "#") } ?? range.upperBound)
+    var path = Array(head.bytes[rest])
+    if path.isEmpty {
+      path = bytes.extracting(method).isEqual("OPTIONS") ? [UInt8(ascii: "*")] : [UInt8(ascii: "/")]
+    } else if path[0] == UInt8(ascii: "?") {
+      path.insert(UInt8(ascii: "/"), at: 0)
+    }
+    return .absolute(origin, path: path)
+  }
+
+  /// The scheme with its two slashes; nil where no scheme stands that goes through in the clear.
+  private static func scheme(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
+    for scheme in ["http://", "ws://"] as [StaticString] {
+      let end = range.lowerBound + scheme.utf8CodeUnitCount
+      if end <= range.upperBound, bytes.extracting(range.lowerBound..<end).isEqualIgnoringCase(scheme) {
+        return range.lowerBound..<end
+      }
+    }
+    return nil
+  }
+}
+
+/// Where a connection goes.
+struct ForwardOrigin: Hashable, Sendable, CustomStringConvertible {
+  let host: WebURL.Host
+  let port: UInt16
+
+  init(_ host: WebURL.Host, port: UInt16) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Reads `HOST:PORT`.
+  ///
+  /// - Parameters:
+  ///   - text: the text.
+  ///   - defaultPort: the port where none stands; nil where one has to.
+  /// - Throws: what is wrong with it.
+  init(_ text: Span<UInt8>, defaultPort: UInt16?) throws(MessageFault) {
+    let read: WebURL.HostAndPort
+    do throws(DirectDNSError) { read = try WebURL.HostAndPort(text) } catch { throw .malformed(error.message) }
+    guard let port = read.port ?? defaultPort, port > 0 else { throw .malformed("there is no port: write HOST:PORT") }
+    self.init(read.host, port: port)
+  }
+
+  /// As it stands in `Host` of a request in the clear.
+  var hostField: String { port == 80 ? host.description : description }
+
+  var description: String { "\(host):\(port)" }
+}
+
+extension Span<UInt8> {
+  /// Whether it is that text, to the byte.
+  func isEqual(_ text: StaticString) -> Bool {
+    guard count == text.utf8CodeUnitCount else { return false }
+    var index = 0
+    for byte in text.description.utf8 {
+      guard self[index] == byte else { return false }
+      index += 1
+    }
+    return true
+  }
+}

@@ -1,0 +1,116 @@
+/// A head as it goes to the next hop (RFC 9110 §7.6): the bytes that came, without what was for this hop alone.
+enum ForwardedHead {
+  /// What becomes of the connection that a response is sent on.
+  enum Persistence: Sendable { case keep, keepAliveForHTTP10, close }
+
+  /// A request as it goes to its origin.
+  ///
+  /// - Parameters:
+  ///   - head: the request.
+  ///   - origin: where it goes; its name is what `Host` says, whatever the field said.
+  ///   - path: what is asked for.
+  ///   - maxForwards: what the field says now; nil leaves it as it is.
+  /// - Returns: the head, its empty line included.
+  static func request(
+    _ head: MessageHead, to origin: ForwardOrigin, path: [UInt8], maxForwards: Int? = nil
+  ) -> [UInt8] {
+    guard case .request(let method, _) = head.start else { return [] }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(head.bytes.count + 32)
+    bytes += head.bytes[method]
+    bytes.append(0x20)
+    bytes += path
+    bytes += " HTTP/1.1\r\nHost: ".utf8
+    bytes += origin.hostField.utf8
+    bytes += "\r\n".utf8
+    let upgrade = upgrade(head)
+    appendFields(head, without: [.host], maxForwards: maxForwards, to: &bytes)
+    if let upgrade {
+      bytes += "Connection: Upgrade\r\nUpgrade: ".utf8
+      bytes += head.bytes[upgrade]
+      bytes += "\r\n".utf8
+    }
+    bytes += "\r\n".utf8
+    return bytes
+  }
+
+  /// A response as it goes to the client.
+  ///
+  /// - Parameters:
+  ///   - head: the response.
+  ///   - framing: how its body ends.
+  ///   - persistence: what becomes of the client's connection.
+  ///   - isUnwrapped: whether a body in chunks goes without them.
+  /// - Returns: the head, its empty line included.
+  static func response(
+    _ head: MessageHead, framing: BodyFraming, persistence: Persistence, isUnwrapped: Bool = false
+  ) -> [UInt8] {
+    guard case .response(let status, _) = head.start else { return [] }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(head.bytes.count + 32)
+    bytes += "HTTP/1.1".utf8
+    // From behind the version to the line's end.
+    let lineEnd = head.bytes.firstIndex(of: 0x0a) ?? head.bytes.endIndex - 1
+    bytes += head.bytes[8...lineEnd]
+    var dropped: Set<FieldName> = []
+    if isUnwrapped { dropped = [.transferEncoding, .trailer] }
+    // Said several times alike it is said once.
+    let lengths = head.values(.contentLength)
+    if lengths.count > 1 { dropped.insert(.contentLength) }
+    appendFields(head, without: dropped, maxForwards: nil, to: &bytes)
+    if lengths.count > 1 {
+      bytes += "Content-Length: ".utf8
+      bytes += head.bytes[lengths[0]]
+      bytes += "\r\n".utf8
+    }
+    if status == 101 {
+      for field in head.fields where field.name == .upgrade {
+        bytes += "Connection: Upgrade\r\n".utf8
+        bytes += head.bytes[field.line]
+        bytes += "\r\n".utf8
+      }
+    } else if status >= 200 {
+      switch persistence {
+      case .keep: break
+      case .keepAliveForHTTP10: bytes += "Connection: keep-alive\r\n".utf8
+      case .close: bytes += "Connection: close\r\n".utf8
+      }
+    }
+    bytes += "\r\n".utf8
+    return bytes
+  }
+
+  /// The protocols that a request wants to switch to; nil for one that does not, and for what the next hop could not know.
+  static func upgrade(_ head: MessageHead) -> Range<Int>? {
+    guard head.minorVersion == 1, head.has("upgrade", in: .connection), let value = head.onlyValue(.upgrade),
+      !value.isEmpty, !head.has("h2c", in: .upgrade)
+    else { return nil }
+    return value
+  }
+
+  private static func appendFields(
+    _ head: MessageHead, without dropped: Set<FieldName>, maxForwards: Int?, to bytes: inout [UInt8]
+  ) {
+    var named: [Range<Int>] = []
+    head.forEachToken(of: .connection) { named.append($0) }
+    head.forEachToken(of: .proxyConnection) { named.append($0) }
+    for field in head.fields {
+      guard !field.name.isHopByHop, !dropped.contains(field.name) else { continue }
+      if !named.isEmpty, !field.name.isProtected, named.contains(where: { isSame(head, field, $0) }) { continue }
+      if field.name == .maxForwards, let maxForwards {
+        bytes += "Max-Forwards: \(maxForwards)\r\n".utf8
+        continue
+      }
+      // The line with its end.
+      bytes += head.bytes[field.line.lowerBound..<field.line.upperBound + 2]
+    }
+  }
+
+  private static func isSame(_ head: MessageHead, _ field: MessageHead.Field, _ token: Range<Int>) -> Bool {
+    let name = field.line.lowerBound..<field.colon
+    guard name.count == token.count else { return false }
+    return zip(name, token).allSatisfy { lowered(head.bytes[$0]) == lowered(head.bytes[$1]) }
+  }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+}

@@ -1,0 +1,81 @@
+/// The head of an HTTP/1 message, where its bytes stand (RFC 9112 §2–5).
+///
+/// The bytes stay what they are: whoever passes a message on writes them again without the lines that are not for the next
+/// hop. SwiftNIO's parser makes text of them, which bytes that are no UTF-8 do not survive, and knows no methods but its own.
+package struct MessageHead: Sendable {
+  package enum Start: Sendable, Equatable {
+    case request(method: Range<Int>, target: Range<Int>)
+    /// The reason phrase is what stands behind the status, be it nothing.
+    case response(status: Int, reason: Range<Int>)
+  }
+
+  package struct Field: Sendable, Equatable {
+    package let name: FieldName
+    /// From its name to the end of its line.
+    package let line: Range<Int>
+    /// Where its name ends.
+    package let colon: Int
+    /// Without the white space around it.
+    package let value: Range<Int>
+  }
+
+  /// From the first byte of the first line to the empty line's end.
+  package let bytes: [UInt8]
+  package let start: Start
+  /// 1 for HTTP/1.1, 0 for HTTP/1.0.
+  package let minorVersion: Int
+  package let fields: [Field]
+
+  func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+  /// The values of a field, in their order.
+  func values(_ name: FieldName) -> [Range<Int>] { fields.lazy.filter { $0.name == name }.map(\.value) }
+
+  func contains(_ name: FieldName) -> Bool { fields.contains { $0.name == name } }
+
+  /// The only value of a field; nil if there is none or there are several.
+  func onlyValue(_ name: FieldName) -> Range<Int>? {
+    var found: Range<Int>?
+    for field in fields where field.name == name {
+      guard found == nil else { return nil }
+      found = field.value
+    }
+    return found
+  }
+
+  /// Whether a list of tokens has one, in any case.
+  func has(_ token: StaticString, in name: FieldName) -> Bool {
+    var isFound = false
+    forEachToken(of: name) { if bytes.span.extracting($0).isEqualIgnoringCase(token) { isFound = true } }
+    return isFound
+  }
+
+  /// Calls a body with each member of a field's lists.
+  func forEachToken(of name: FieldName, _ body: (Range<Int>) -> Void) {
+    for field in fields where field.name == name {
+      var start = field.value.lowerBound
+      for index in field.value.lowerBound...field.value.upperBound
+      where index == field.value.upperBound || bytes[index] == UInt8(ascii: ",") {
+        let token = bytes.span.trimmed(start..<index)
+        if !token.isEmpty { body(token) }
+        start = index + 1
+      }
+    }
+  }
+
+  /// Whether the sender means to keep the connection (RFC 9112 §9.3).
+  package var keepsConnection: Bool {
+    if has("close", in: .connection) { return false }
+    return minorVersion == 1 || has("keep-alive", in: .connection)
+  }
+}
+
+extension Span<UInt8> {
+  /// A part without the spaces and tabs around it.
+  func trimmed(_ range: Range<Int>) -> Range<Int> {
+    var (start, end) = (range.lowerBound, range.upperBound)
+    while start < end, self[start] == 0x20 || self[start] == 0x09 { start += 1 }
+    while end > start, self[end - 1] == 0x20 || self[end - 1] == 0x09 { end -= 1 }
+    return start..<end
+  }
+}

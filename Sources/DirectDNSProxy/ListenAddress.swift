@@ -1,0 +1,50 @@
+public import DirectDNS
+
+/// Where a proxy listens.
+public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
+  /// An address of this machine and a port; 0 is any that is free.
+  case tcp(IPAddress, port: UInt16)
+  /// A socket of the file system, which goes by the file's mode.
+  case unix(path: String)
+
+  /// Reads `127.0.0.1:3128`, `[::1]:3128`, `localhost:3128` or `unix:PATH`.
+  ///
+  /// - Parameter text: the text.
+  /// - Throws: an error of code `invalidConfiguration` that says what is wrong.
+  public init(_ text: String) throws(DirectDNSError) {
+    if text.hasPrefix("unix:") {
+      let path = String(text.dropFirst(5))
+      // sockaddr_un has so much room on Linux, the closing NUL included.
+      guard !path.isEmpty, path.utf8.count < 108, !path.utf8.contains(0) else {
+        throw DirectDNSError(
+          .invalidConfiguration, "\(text): the path of a socket has 1 to 107 bytes: take a shorter one")
+      }
+      self = .unix(path: path)
+      return
+    }
+    let host = text.lastIndex(of: ":").map { (text[..<$0], text[text.index(after: $0)...]) }
+    guard let (name, digits) = host, let port = UInt16(digits) else {
+      throw DirectDNSError(
+        .invalidConfiguration, "\(text): write ADDRESS:PORT, such as 127.0.0.1:3128 or [::1]:3128, or unix:PATH")
+    }
+    let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
+    let address =
+      name == "localhost" ? .ipv4(0x7f00_0001) : IPAddress(String(isBracketed ? name.dropFirst().dropLast() : name))
+    guard let address, isBracketed == (address.family == .ipv6) else {
+      throw DirectDNSError(
+        .invalidConfiguration, "\(text): that is no address: write 127.0.0.1:3128, or [::1]:3128 with brackets")
+    }
+    self = .tcp(address, port: port)
+  }
+
+  /// Whether other machines can reach it.
+  public var isRemote: Bool { if case .tcp(let address, _) = self { !address.isLoopback } else { false } }
+
+  /// As it is written.
+  public var description: String {
+    switch self {
+    case .tcp(let address, let port): address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+    case .unix(let path): "unix:\(path)"
+    }
+  }
+}

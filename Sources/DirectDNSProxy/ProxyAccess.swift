@@ -1,0 +1,53 @@
+public import DirectDNS
+
+/// One request or tunnel that has ended: what an access log has of it.
+///
+/// Nothing of a URL but its origin: paths and queries hold secrets.
+public struct ProxyAccess: Sendable {
+  /// What a client asked for.
+  public enum Kind: String, Sendable {
+    /// A request in the clear.
+    case http
+    /// A tunnel by CONNECT.
+    case connect
+    /// A request that became something else, such as a WebSocket.
+    case upgrade
+    case socks5
+    case socks4
+  }
+
+  /// What was asked for.
+  public var kind: Kind
+  /// Who asked: an address, or nil for a Unix socket.
+  public var client: IPAddress?
+  /// The user, where one was asked for.
+  public var user: String?
+  /// The request's method; empty for SOCKS.
+  public var method: String
+  /// Where it went; nil where the request did not say so.
+  public var origin: String?
+  /// The path of a request in the clear, without its query.
+  public var path: String?
+  /// The response's status; nil where a tunnel has none to tell.
+  public var status: Int?
+  /// Why it was refused or broke off: an error of RFC 9209, such as `dns_error`.
+  public var error: String?
+  /// The address that was connected to.
+  public var address: IPAddress?
+  /// Bytes of bodies or of a tunnel that the client sent.
+  public var received = 0
+  /// Bytes of bodies or of a tunnel that it got.
+  public var sent = 0
+  /// From the request's first byte to the end.
+  public var duration = Duration.zero
+  /// How long looking up and connecting took; nil where a connection stood already.
+  public var connect: Duration?
+
+  /// Creates one, of which nothing is known but what was asked for.
+  public init(_ kind: Kind, method: String = "", client: IPAddress? = nil, origin: String? = nil) {
+    self.kind = kind
+    self.method = method
+    self.client = client
+    self.origin = origin
+  }
+}

@@ -1,0 +1,117 @@
+public import DirectDNS
+
+/// How a proxy serves.
+public struct ProxyConfiguration: Sendable {
+  /// Where it listens; `127.0.0.1:3128` by default.
+  ///
+  /// An address that other machines reach needs ``users``.
+  public var listeners: [ListenAddress]
+  /// Which addresses may be connected to; public ones by default.
+  ///
+  /// Each is judged before a connection is begun and once more when it stands.
+  public var policy: AddressPolicy
+  /// Which names' addresses come from here, and which from the system's DNS; all from here by default.
+  public var direct: DirectSwitch
+  /// Which ports may be connected to; 80, 443, and from 1024 by default.
+  public var ports: ProxyPorts
+  /// Who may use it; anybody by default.
+  public var users: ProxyUsers?
+  /// What lookups want; the resolver's own ways by default.
+  public var lookup: LookupOptions
+  /// Its times and sizes.
+  public var limits: ProxyLimits
+  /// The threads that carry connections; 1 by default, which moves some gigabits a second.
+  public var loops: Int
+  /// Is told of each request and tunnel when it has ended, on the thread that carried it; nobody by default.
+  public var accessLog: (@Sendable (ProxyAccess) -> Void)?
+
+  /// Creates a configuration; every part has a default.
+  public init(
+    listeners: [ListenAddress] = [.tcp(.ipv4(0x7f00_0001), port: 3128)], policy: AddressPolicy = .publicOnly,
+    direct: DirectSwitch = .on, ports: ProxyPorts = .web, users: ProxyUsers? = nil,
+    lookup: LookupOptions = LookupOptions(), limits: ProxyLimits = ProxyLimits(), loops: Int = 1,
+    accessLog: (@Sendable (ProxyAccess) -> Void)? = nil
+  ) {
+    self.listeners = listeners
+    self.policy = policy
+    self.direct = direct
+    self.ports = ports
+    self.users = users
+    self.lookup = lookup
+    self.limits = limits
+    self.loops = loops
+    self.accessLog = accessLog
+  }
+}
+
+/// The ports that may be connected to.
+public struct ProxyPorts: Sendable, Hashable, CustomStringConvertible {
+  /// The ranges, in the order that they were given in.
+  public let ranges: [ClosedRange<UInt16>]
+
+  /// Takes ranges of ports.
+  public init(_ ranges: [ClosedRange<UInt16>]) { self.ranges = ranges }
+
+  /// 80, 443, and from 1024: what the web uses, and not a mail server's 25.
+  public static let web = ProxyPorts([80...80, 443...443, 1024...65535])
+
+  /// Reads `80,443,8000-8999`.
+  ///
+  /// - Parameter text: ports and ranges with commas between them.
+  /// - Throws: an error of code `invalidConfiguration` that names the wrong part.
+  public init(_ text: String) throws(DirectDNSError) {
+    var ranges: [ClosedRange<UInt16>] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let ends = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map { UInt16($0) }
+      guard let first = ends.first ?? nil, let last = ends.last ?? nil, first > 0, first <= last else {
+        throw DirectDNSError(
+          .invalidConfiguration, "\"\(part)\" is no port and no range of ports: write 80,443,8000-8999")
+      }
+      ranges.append(first...last)
+    }
+    self.ranges = ranges
+  }
+
+  /// Whether a port may be connected to.
+  public func allow(_ port: UInt16) -> Bool { ranges.contains { $0.contains(port) } }
+
+  /// As ``init(_:)`` reads it.
+  public var description: String {
+    ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
+  }
+}
+
+/// What a proxy allows and waits for.
+public struct ProxyLimits: Sendable, Hashable {
+  /// The clients' connections at a time, tunnels included; 10 000 by default.
+  ///
+  /// One more is refused by 503.
+  public var clients = 10_000
+  /// The bytes of a request's or a response's head; 64 KiB by default.
+  public var headSize = 65_536
+  /// The fields of a head; 500 by default.
+  public var fieldCount = 500
+  /// How long a client may take over a head once it has begun it; 15 s by default.
+  public var headTimeout = Duration.seconds(15)
+  /// How long a client's connection may stand between two requests; 75 s by default.
+  public var idleTimeout = Duration.seconds(75)
+  /// How long connecting may take, over all addresses of a name; 5 s by default.
+  public var connectTimeout = Duration.seconds(5)
+  /// How long an origin may be silent while a response is awaited or on its way; 5 min by default.
+  public var responseTimeout = Duration.seconds(300)
+  /// How long a tunnel may be silent in both directions; 1 h by default.
+  public var tunnelTimeout = Duration.seconds(3600)
+  /// The same once one side has said that it sends no more; 5 min by default.
+  public var halfClosedTimeout = Duration.seconds(300)
+  /// How long a connection to an origin is kept for the next request; 15 s by default.
+  ///
+  /// Servers keep theirs for as long or longer, so that few requests meet one that has just closed.
+  public var poolTimeout = Duration.seconds(15)
+  /// The connections that are kept to one origin; 32 by default.
+  public var pooledConnections = 32
+  /// How long ending waits for requests and tunnels under way; 10 s by default.
+  public var drainTimeout = Duration.seconds(10)
+
+  /// Creates limits; every one has a default.
+  public init() {}
+}

@@ -1,0 +1,175 @@
+internal import DirectDNS
+
+/// What a proxy says in place of an origin (RFC 9110 §15, RFC 9209).
+///
+/// Browsers run a page of the proxy's as the site's own, and keep its cookies: there is no script, no link and no cookie in
+/// one, and CONNECT gets no body at all.
+struct ProxyRefusal: Error, Equatable, Sendable {
+  let status: Int
+  /// The type of proxy error, and its parameters (RFC 9209 §2.3).
+  let error: String?
+  /// What went wrong, and what to do.
+  let message: String
+  /// Whether the connection cannot be used any more, since nobody knows where the next request begins.
+  var closes = false
+  /// The realm that a password is asked for.
+  var challenge: String?
+
+  init(_ status: Int, _ error: String?, _ message: String, closes: Bool = false, challenge: String? = nil) {
+    self.status = status
+    self.error = error
+    self.message = message
+    self.closes = closes
+    self.challenge = challenge
+  }
+
+  /// Why a request cannot be understood.
+  init(request fault: MessageFault) {
+    switch fault {
+    case .malformed(let text): self.init(400, "http_request_error", "The request is refused: \(text).", closes: true)
+    case .tooLarge:
+      self.init(431, "http_request_error", "The request's header is too large: send less of it.", closes: true)
+    case .version:
+      self.init(505, "http_request_error", "Only HTTP/1.1 and HTTP/1.0 are spoken here.", closes: true)
+    case .coding:
+      self.init(501, "http_request_error", "The only transfer coding that is known here is chunked.", closes: true)
+    }
+  }
+
+  /// Why a response cannot be passed on.
+  init(response fault: MessageFault, from origin: ForwardOrigin) {
+    switch fault {
+    case .malformed(let text):
+      self.init(502, "http_protocol_error", "\(origin) answered with what is no HTTP response: \(text).")
+    case .tooLarge:
+      self.init(502, "http_response_header_section_size", "\(origin) answered with a header that is too large.")
+    case .version: self.init(502, "http_protocol_error", "\(origin) answered in another version of HTTP.")
+    case .coding: self.init(502, "http_response_transfer_coding", "\(origin) answered in an unknown transfer coding.")
+    }
+  }
+
+  /// Why a name has no address to go to, or no connection came about.
+  init(_ error: DirectDNSError) {
+    switch error.code {
+    case .invalidName, .invalidURL: self.init(400, "http_request_error", error.message)
+    case .nameNotFound: self.init(502, "dns_error; rcode=\"NXDOMAIN\"", error.message)
+    case .noAddress: self.init(502, "dns_error; rcode=\"NOERROR\"", error.message)
+    case .upstreamFailed: self.init(502, "dns_error", error.message)
+    case .timedOut: self.init(504, "dns_timeout", error.message)
+    case .addressForbidden: self.init(403, "destination_ip_prohibited", error.message)
+    case .refused: self.init(403, "http_request_denied", error.message)
+    case .shutDown: self.init(503, "destination_unavailable", "The proxy is ending: try again.")
+    default: self.init(502, "destination_unavailable", error.message)
+    }
+  }
+
+  /// The reason phrase.
+  var reason: String {
+    switch status {
+    case 400: "Bad Request"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 405: "Method Not Allowed"
+    case 407: "Proxy Authentication Required"
+    case 408: "Request Timeout"
+    case 417: "Expectation Failed"
+    case 431: "Request Header Fields Too Large"
+    case 501: "Not Implemented"
+    case 502: "Bad Gateway"
+    case 503: "Service Unavailable"
+    case 504: "Gateway Timeout"
+    case 505: "HTTP Version Not Supported"
+    default: "Refused"
+    }
+  }
+
+  /// What a client asks for by `Accept`.
+  enum Form { case none, text, json, html }
+
+  /// The response as bytes.
+  ///
+  /// - Parameters:
+  ///   - form: what kind of body it has.
+  ///   - isToHEAD: whether the body is left out.
+  ///   - closes: whether the connection ends with it.
+  /// - Returns: head and body.
+  func bytes(as form: Form, isToHEAD: Bool = false, closes: Bool) -> [UInt8] {
+    var lines = "HTTP/1.1 \(status) \(reason)\r\nCache-Control: no-store\r\n"
+    if let error { lines += "Proxy-Status: directdns; error=\(error)\r\n" }
+    if let challenge { lines += "Proxy-Authenticate: Basic realm=\"\(challenge)\", charset=\"UTF-8\"\r\n" }
+    if status == 405 { lines += "Allow: GET, HEAD\r\n" }
+    let body: String
+    switch form {
+    case .none: body = ""
+    case .text:
+      lines += "Content-Type: text/plain; charset=utf-8\r\n"
+      body = message + "\n"
+    case .json:
+      lines += "Content-Type: application/json\r\n"
+      let code = error.map { Self.quoted(String($0.prefix { $0 != ";" })) } ?? "null"
+      body = "{\"status\":\(status),\"error\":\(code),\"message\":\(Self.quoted(message))}\n"
+    case .html:
+      lines += "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: default-src 'none'\r\n"
+      let heading = "\(status) \(reason)"
+      body =
+        "<!doctype html>\n<title>\(heading)</title>\n<h1>\(heading)</h1>\n<p>\(Self.escaped(message))\n<p>DirectDNS proxy\n"
+    }
+    if form != .none { lines += "X-Content-Type-Options: nosniff\r\n" }
+    lines += "Content-Length: \(body.utf8.count)\r\n"
+    if closes { lines += "Connection: close\r\n" }
+    return Array((lines + "\r\n" + (isToHEAD ? "" : body)).utf8)
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for character in text {
+      switch character {
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "&": escaped += "&amp;"
+      case "\"": escaped += "&quot;"
+      default: escaped.append(character)
+      }
+    }
+    return escaped
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": quoted += "\\\(scalar)"
+      case "\u{0}"..."\u{1f}", "\u{7f}":
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}
+
+extension ProxyRefusal.Form {
+  /// What a request accepts; text where it says nothing of it, nothing for CONNECT.
+  init(_ head: MessageHead, isConnect: Bool) {
+    guard !isConnect else {
+      self = .none
+      return
+    }
+    var form = ProxyRefusal.Form.text
+    var isFound = false
+    head.forEachToken(of: .accept) { token in
+      guard !isFound else { return }
+      let type = token.prefix { head.bytes[$0] != UInt8(ascii: ";") && head.bytes[$0] != 0x20 }
+      let bytes = head.bytes.span.extracting(type)
+      if bytes.isEqualIgnoringCase("text/html") || bytes.isEqualIgnoringCase("application/xhtml+xml") {
+        (form, isFound) = (.html, true)
+      } else if bytes.isEqualIgnoringCase("application/json") || bytes.isEqualIgnoringCase("application/problem+json") {
+        (form, isFound) = (.json, true)
+      } else if bytes.isEqualIgnoringCase("text/plain") {
+        isFound = true
+      }
+    }
+    self = form
+  }
+}

@@ -1,0 +1,196 @@
+public import DirectDNS
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+public import ServiceLifecycle
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// A forward proxy: what DirectDNS promises, for every language and every browser.
+///
+/// It speaks HTTP/1.1 and HTTP/1.0 (absolute-form requests, CONNECT, Upgrade), SOCKS5, SOCKS4 and SOCKS4a on one port. Names
+/// are resolved by a `Resolver`, every address is judged, and what is learnt from connections goes back to it.
+///
+/// A service for a service group, or on its own with ``start()`` and ``stop()``.
+public final class ProxyServer: Service {
+  private let shared: ProxyShared
+  private let running = Locked<Running?>(nil)
+  private let logger = Logger(label: "directdns.proxy")
+
+  private struct Running: Sendable {
+    let group: MultiThreadedEventLoopGroup
+    let listeners: [any Channel]
+    let loops: [NIOLoopBound<ProxyLoop>]
+  }
+
+  /// Creates a proxy; nothing listens yet.
+  ///
+  /// - Parameters:
+  ///   - configuration: how it serves; every part has a default.
+  ///   - resolver: who resolves names; the caller shuts it down.
+  /// - Throws: an error of code `invalidConfiguration` when a part cannot be used: other machines reach an address and there
+  ///   are no users, say.
+  public init(
+    _ configuration: ProxyConfiguration = ProxyConfiguration(), resolver: DirectDNS.Resolver
+  ) throws(DirectDNSError) {
+    try Self.check(configuration)
+    shared = ProxyShared(resolver, ProxySettings(configuration))
+  }
+
+  /// Goes on by another configuration; requests and tunnels under way keep the one that they began with.
+  ///
+  /// Where it listens, and on how many threads, stays as it is.
+  ///
+  /// - Parameter configuration: what holds from now on.
+  /// - Throws: as ``init(_:resolver:)``; then the earlier one still holds.
+  public func update(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
+    try Self.check(configuration)
+    shared.update(ProxySettings(configuration))
+  }
+
+  private static func check(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
+    guard !configuration.listeners.isEmpty else {
+      throw DirectDNSError(.invalidConfiguration, "the proxy listens nowhere: name an address, such as 127.0.0.1:3128")
+    }
+    if configuration.users == nil, let open = configuration.listeners.first(where: \.isRemote) {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "\(open): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it"
+      )
+    }
+    guard (1...64).contains(configuration.loops) else {
+      throw DirectDNSError(
+        .invalidConfiguration, "loops: \(configuration.loops) is not a number of threads from 1 to 64")
+    }
+    let limits = configuration.limits
+    guard limits.clients > 0, limits.headSize >= 1024, limits.fieldCount > 0 else {
+      throw DirectDNSError(
+        .invalidConfiguration, "limits: at least one client, 1024 bytes of a head and one field have to be allowed")
+    }
+    let times = [
+      limits.headTimeout, limits.idleTimeout, limits.connectTimeout, limits.responseTimeout, limits.tunnelTimeout,
+    ]
+    guard times.allSatisfy({ $0 > .zero && $0 <= .seconds(30 * 86400) }) else {
+      throw DirectDNSError(.invalidConfiguration, "limits: every time has to be more than 0 and at most 30 days")
+    }
+  }
+
+  /// Begins to listen.
+  ///
+  /// - Returns: where, with the ports that were chosen for 0.
+  /// - Throws: an error of code `fileUnusable` or `invalidConfiguration` that names the address and the reason.
+  @discardableResult
+  public func start() async throws(DirectDNSError) -> [ListenAddress] {
+    let configuration = shared.settings.configuration
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops)
+    var loops: [NIOLoopBound<ProxyLoop>] = []
+    var listeners: [any Channel] = []
+    var places: [ListenAddress] = []
+    do {
+      for eventLoop in group.makeIterator() {
+        loops.append(
+          try await eventLoop.submit { [shared] in
+            let loop = ProxyLoop(eventLoop, shared)
+            loop.start()
+            return NIOLoopBound(loop, eventLoop: eventLoop)
+          }.get())
+      }
+      for place in configuration.listeners {
+        let channel = try await Self.listen(at: place, group, loops)
+        listeners.append(channel)
+        if case .tcp(let address, _) = place, let port = channel.localAddress?.port {
+          places.append(.tcp(address, port: UInt16(port)))
+        } else {
+          places.append(place)
+        }
+      }
+    } catch {
+      for listener in listeners { try? await listener.close() }
+      try? await group.shutdownGracefully()
+      let place = configuration.listeners[min(listeners.count, configuration.listeners.count - 1)]
+      throw DirectDNSError(
+        .fileUnusable, "\(place): the proxy cannot listen there: \(Self.reason(error))", underlying: error)
+    }
+    shared.places = places
+    let now = Running(group: group, listeners: listeners, loops: loops)
+    running.withLock { $0 = now }
+    logger.info("the proxy listens", metadata: ["at": "\(places.map(\.description).joined(separator: " "))"])
+    return places
+  }
+
+  private static func listen(
+    at place: ListenAddress, _ group: MultiThreadedEventLoopGroup, _ loops: [NIOLoopBound<ProxyLoop>]
+  ) async throws -> any Channel {
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1024)
+      .serverChannelOption(.maxMessagesPerRead, value: 16)
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelOption(.writeBufferWaterMark, value: Connections.waterMark)
+      .childChannelOption(.maxMessagesPerRead, value: 2)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop }) else { return }
+          try channel.pipeline.syncOperations.addHandler(ClientHandler(loop.value))
+        }
+      }
+    switch place {
+    case .tcp(let address, let port):
+      let target = try SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(port))
+      return
+        try await bootstrap
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .bind(to: target).get()
+    case .unix(let path):
+      return try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+    }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    guard let error = error as? IOError else { return "\(error)" }
+    return switch error.errnoCode {
+    case EADDRINUSE: "another program listens there: choose another port"
+    case EADDRNOTAVAIL: "this machine has no such address"
+    case EACCES: "that is not allowed: choose a port from 1024, or another folder"
+    case ENOENT: "there is no such folder"
+    default: error.description
+    }
+  }
+
+  /// Where it listens by now.
+  public var places: [ListenAddress] { shared.places }
+
+  /// Ends it: nothing is accepted any more, what is under way may end within ``ProxyLimits/drainTimeout``, and what is
+  /// left then is cut off.
+  public func stop() async {
+    guard
+      let running = running.withLock({ running in
+        defer { running = nil }
+        return running
+      })
+    else { return }
+    shared.drain()
+    for listener in running.listeners { try? await listener.close() }
+    for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }
+    let end = ContinuousClock.now + shared.settings.limits.drainTimeout
+    while shared.clientCount > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+    for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }
+    try? await running.group.shutdownGracefully()
+    for place in shared.places { if case .unix(let path) = place { Self.remove(path) } }
+  }
+
+  private static func remove(_ path: String) { _ = unsafe unlink(path) }
+
+  /// Serves until its group shuts down or its task is cancelled.
+  ///
+  /// - Throws: as ``start()``.
+  public func run() async throws {
+    try await start()
+    try? await gracefulShutdown()
+    await stop()
+  }
+}

@@ -1,0 +1,122 @@
+package import DirectDNS
+package import DirectDNSConfiguration
+internal import Synchronization
+
+extension CommandContext {
+  /// What a resolver is lent for; it writes to the context that it is given.
+  typealias ResolverUse = @Sendable (Resolver, CommandContext) async throws(SettingsError) -> ExitStatus
+
+  /// Lends a resolver, and ends it in such a way that its store has what was learned, after an interrupt too.
+  ///
+  /// - Parameters:
+  ///   - settings: what it is made of.
+  ///   - body: what it is needed for.
+  /// - Returns: what `body` returns, or the signal's status where one came before.
+  /// - Throws: that there can be no such resolver, or what `body` throws.
+  func withResolver(
+    _ settings: DirectSettings, _ body: @escaping ResolverUse
+  ) async throws(SettingsError) -> ExitStatus {
+    let store = try settings.store.flatMap { setting throws(SettingsError) in try openStore(setting) }
+    let signal = SignalWait()
+    defer { signal.cancel() }
+    return try await withResolver(settings, store, { _ in .answered }) { resolver throws(SettingsError) in
+      // Without a store there is nothing to be saved: a signal ends the process at once.
+      store == nil ? try await body(resolver, self) : try await untilInterrupted(resolver, signal, body)
+    }
+  }
+
+  /// Lends a resolver for the sake of what is stored: it is a failure if that cannot be.
+  func withResolver(
+    _ settings: DirectSettings, storing store: any AnswerStore, _ body: @escaping ResolverUse
+  ) async throws(SettingsError) -> ExitStatus {
+    let signal = SignalWait()
+    defer { signal.cancel() }
+    return try await withResolver(settings, store, Self.judge) {
+      resolver throws(SettingsError) in try await untilInterrupted(resolver, signal, body)
+    }
+  }
+
+  /// What is not stored is a failure where it was asked for.
+  static func judge(_ flush: StoreFlush) -> ExitStatus { flush.unwritten > 0 ? .streams : .answered }
+
+  /// Lends a resolver to a command that runs on and listens to signals itself.
+  ///
+  /// - Parameters:
+  ///   - settings: what the resolver is made of.
+  ///   - store: where answers are remembered; nil for nowhere.
+  ///   - judge: what is made of answers that could not be stored.
+  ///   - body: what the resolver is needed for.
+  /// - Returns: what `body` returns.
+  /// - Throws: that there can be no such resolver, or what `body` throws.
+  package func withResolver(
+    _ settings: DirectSettings, _ store: (any AnswerStore)?, _ judge: (StoreFlush) -> ExitStatus = { _ in .answered },
+    _ body: (Resolver) async throws(SettingsError) -> ExitStatus
+  ) async throws(SettingsError) -> ExitStatus {
+    var configuration = settings.resolver
+    let notice = StoreNotice(self)
+    if let store {
+      configuration.store = store
+      configuration.observer = notice.hearing(configuration.observer)
+    }
+    let resolver: Resolver
+    do throws(DirectDNSError) {
+      resolver = try makeResolver(configuration, settings.systemServers)
+    } catch {
+      throw SettingsError(error)
+    }
+    let outcome: Result<ExitStatus, SettingsError>
+    do throws(SettingsError) { outcome = .success(try await body(resolver)) } catch { outcome = .failure(error) }
+    // A refresh behind an answer would never come about in a process that ends with it. One that is told to end does not
+    // wait for what has yet to be learned.
+    let isToldToEnd = [.success(.interrupted), .success(.terminated)].contains(outcome)
+    if store != nil, !isToldToEnd { await resolver.finishQueries(within: configuration.cache.clientResponseTimeout) }
+    let flush = await resolver.shutDown(flushingWithin: Resolver.flushLimit)
+    notice.ended(flush)
+    return try outcome.get().joined(judge(flush))
+  }
+
+  /// Runs a body until it ends or a signal comes, and then lets it write no more.
+  ///
+  /// Its task is left behind: the process ends before it could.
+  private func untilInterrupted(
+    _ resolver: Resolver, _ signal: SignalWait, _ body: @escaping ResolverUse
+  ) async throws(SettingsError) -> ExitStatus {
+    let gate = OutputGate()
+    let guarded = gate.guarding(self)
+    let (ends, end) = AsyncStream.makeStream(of: Result<ExitStatus, SettingsError>.self)
+    Task {
+      do throws(SettingsError) { end.yield(.success(try await body(resolver, guarded))) } catch {
+        end.yield(.failure(error))
+      }
+    }
+    signal.wait {
+      guard let status = await interruption() else { return }
+      gate.close()
+      end.yield(.success(status))
+    }
+    for await first in ends { return try first.get() }
+    return .answered
+  }
+}
+
+/// Listens to signals until the store has what was learned: one that comes while it is told ends nothing either.
+private final class SignalWait: Sendable {
+  private let task = Mutex<Task<Void, Never>?>(nil)
+
+  func wait(_ body: @escaping @Sendable () async -> Void) { task.withLock { $0 = Task { await body() } } }
+
+  func cancel() { task.withLock { $0?.cancel() } }
+}
+
+extension SettingsError {
+  /// Why there can be no resolver or no client.
+  init(_ error: DirectDNSError) {
+    self.init(error.code == .fileUnusable ? .streams : .configuration, error.description)
+  }
+
+  /// Says so on standard error.
+  package func status(in context: CommandContext, of command: String) -> ExitStatus {
+    context.complain(status == .usage ? "\(message) See dnsctl \(command) --help." : message)
+    return status
+  }
+}

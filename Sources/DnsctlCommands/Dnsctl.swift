@@ -1,0 +1,32 @@
+package import ArgumentParser
+
+/// The list of subcommands; each lives in a file of its own.
+package struct Dnsctl: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "dnsctl",
+    abstract: "Resolves host names over HTTP, and sends requests straight to addresses.",
+    version: "0.1.0",
+    subcommands: [
+      ResolveCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self, WarmupCommand.self,
+      CacheCommand.self, WatchCommand.self, CheckCommand.self, ProxyProgramCommand.self, ExecProgramCommand.self,
+    ])
+
+  package init() {}
+
+  /// Runs the command that the process was started with.
+  package static func main() async { await main(self) }
+
+  /// Runs a program's command: this one's, or another's.
+  package static func main(_ root: any ParsableCommand.Type) async {
+    do {
+      var command = try root.parseAsRoot(ShortOptions.separated(ProcessArguments.take()))
+      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+    } catch {
+      // The parser repeats what it was given, which a script may have from anyone.
+      let (text, code) = (root.fullMessage(for: error), root.exitCode(for: error))
+      let sink = DescriptorOutput(descriptor: code.isSuccess ? StandardDescriptor.output : StandardDescriptor.errors)
+      if !text.isEmpty { sink.say(text + "\n") }
+      root.exit(withError: code)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+internal import ArgumentParser
+internal import DirectDNS
+package import DirectDNSPrometheus
+
+/// The options of commands that go on until they are ended, and can be watched meanwhile.
+package struct MetricsOptions: ParsableArguments {
+  package init() {}
+
+  @Option(
+    name: .customLong("metrics"),
+    help: ArgumentHelp(
+      "Serve metrics for Prometheus at this address of this machine, such as 127.0.0.1:9464. (default: off)",
+      valueName: "address:port"),
+    transform: { text in
+      guard let place = MetricsPlace(text) else {
+        throw ValidationError("\"\(text.printable)\" is no address and port. Write 127.0.0.1:9464 or [::1]:9464.")
+      }
+      return place
+    })
+  var place: MetricsPlace?
+
+  @Flag(
+    name: .customLong("metrics-remote"),
+    help: "Let --metrics take an address that other machines reach. There is no password.")
+  var allowsRemoteClients = false
+
+  /// Begins to collect, serves what is collected, and says where.
+  ///
+  /// To be called before a resolver is made: each looks once whether anybody collects.
+  ///
+  /// - Parameter context: where it is said.
+  /// - Returns: the endpoint, which the caller stops; nil if it was not asked for.
+  /// - Throws: that it cannot listen there.
+  package func start(in context: CommandContext) throws(SettingsError) -> MetricsEndpoint? {
+    guard let place else {
+      guard !allowsRemoteClients else {
+        throw SettingsError(.usage, "--metrics-remote needs --metrics.")
+      }
+      return nil
+    }
+    guard place.address.isLoopback || allowsRemoteClients else {
+      throw SettingsError(
+        .usage, "--metrics \(place): other machines reach that address. Take 127.0.0.1, or add --metrics-remote.")
+    }
+    let registry = PrometheusRegistry()
+    do throws(DirectDNSError) {
+      let endpoint = try MetricsEndpoint(
+        registry,
+        MetricsEndpointConfiguration(
+          address: place.address, port: place.port, allowsRemoteClients: allowsRemoteClients))
+      try endpoint.start()
+      context.collectMetrics(registry)
+      context.complain("metrics at \(endpoint.url ?? "\(place)")")
+      return endpoint
+    } catch {
+      throw SettingsError(.streams, error.message)
+    }
+  }
+}
+
+/// `ADDRESS:PORT`.
+struct MetricsPlace: Sendable, Hashable, CustomStringConvertible {
+  let address: IPAddress
+  let port: UInt16
+
+  /// Reads an address, IPv6 in brackets, or `localhost`, and a port.
+  init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+    let host = text[..<colon]
+    let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+    let name = isBracketed ? String(host.dropFirst().dropLast()) : String(host)
+    guard let address = host == "localhost" ? .ipv4(0x7f00_0001) : IPAddress(name),
+      isBracketed == (address.family == .ipv6)
+    else { return nil }
+    self.address = address
+    self.port = port
+  }
+
+  var description: String { address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)" }
+}

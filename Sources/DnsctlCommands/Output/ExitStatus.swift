@@ -1,0 +1,48 @@
+package import DirectDNS
+
+/// What the process ends with.
+package enum ExitStatus: Int32, Sendable, Hashable {
+  /// Every name was answered.
+  case answered = 0
+  /// A name does not exist, has no such address, or is no valid name.
+  case noAnswer = 1
+  /// Providers or network failed: for a request also the connection, TLS and a time-out.
+  case upstreamFailed = 2
+  /// A policy refused a name, an address or a redirect.
+  case refused = 3
+  /// `warmup`: fewer names than wanted have an address.
+  case minimumMissed = 5
+  /// `fetch -f`: a server answered with a status of 400 or above; or a file could not be continued. curl's number.
+  case httpError = 22
+  /// `fetch`: a server redirected too often. curl's number.
+  case tooManyRedirects = 47
+  /// The command line is wrong (sysexits.h: EX_USAGE).
+  case usage = 64
+  /// Standard input or a file could not be read, or standard output or a file not written (EX_IOERR).
+  case streams = 74
+  /// The configuration is wrong (EX_CONFIG).
+  case configuration = 78
+  /// SIGINT: 128 + 2, as shells have it.
+  case interrupted = 130
+  /// Our reader has gone: 128 + 13, what grep and cat end with there.
+  case closedPipe = 141
+  /// SIGTERM: 128 + 15.
+  case terminated = 143
+
+  /// What one name's error means for the process.
+  package init(_ error: DirectDNSError) {
+    switch error.code {
+    case .nameNotFound, .noAddress, .invalidName, .invalidURL: self = .noAnswer
+    case .refused, .addressForbidden, .redirectRefused: self = .refused
+    case .tooManyRedirects: self = .tooManyRedirects
+    case .invalidRequest: self = .usage
+    case .fileUnusable, .bodyFailed: self = .streams
+    case .invalidConfiguration: self = .configuration
+    // Codes are open: what is not known here is something that went wrong on the way.
+    default: self = .upstreamFailed
+    }
+  }
+
+  /// The status of several names: the highest.
+  package func joined(_ other: ExitStatus) -> ExitStatus { rawValue >= other.rawValue ? self : other }
+}

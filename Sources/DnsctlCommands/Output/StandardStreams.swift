@@ -1,0 +1,221 @@
+internal import DirectDNS
+internal import Dispatch
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+// The C calls whose names the methods below have too.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  unsafe read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  unsafe write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+/// Why a stream or a file could not be read or written.
+package enum StreamError: Error, Sendable, Hashable {
+  /// The reader of our output has gone.
+  case closedPipe
+  /// Anything else, in the system's words.
+  case failed(String)
+
+  /// What the last failed call left in `errno`.
+  static var last: StreamError { StreamError(errno) }
+
+  fileprivate init(_ code: Int32) {
+    self = code == EPIPE ? .closedPipe : .failed(unsafe String(cString: strerror(code)))
+  }
+
+  package var reason: String {
+    switch self {
+    case .closedPipe: "its reader has gone"
+    case .failed(let reason): reason
+    }
+  }
+}
+
+/// Where text goes.
+///
+/// What was written is out when the call returns.
+package protocol OutputSink: Sendable {
+  func write(_ text: String) throws(StreamError)
+  func write(_ bytes: [UInt8]) throws(StreamError)
+}
+
+extension OutputSink {
+  /// Writes text for people, some of which may be anyone's: what acts on a terminal is escaped, but for the line ends.
+  ///
+  /// Whoever closed standard error does not want to know.
+  package func say(_ text: String) { try? write(text.printableLines) }
+}
+
+/// Where bytes come from.
+package protocol InputSource: Sendable {
+  /// What is there, as soon as something is; empty at the end.
+  func read() async throws(StreamError) -> [UInt8]
+}
+
+enum StandardDescriptor {
+  static let input: Int32 = 0
+  static let output: Int32 = 1
+  static let errors: Int32 = 2
+
+  static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+  /// A terminal's window; what windows have always had, where it does not say.
+  static func size(_ descriptor: Int32) -> TerminalSize {
+    var window = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
+      return TerminalSize()
+    }
+    return TerminalSize(columns: Int(window.ws_col), rows: Int(window.ws_row))
+  }
+
+  /// Waits until a descriptor that someone made non-blocking is ready; whoever shares it with us may have done so.
+  fileprivate static func wait(_ descriptor: Int32, _ events: Int32) {
+    var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    unsafe poll(&entry, 1, -1)
+  }
+}
+
+/// A file descriptor that is written without a buffer, so that a pipe's reader sees each answer at once.
+struct DescriptorOutput: OutputSink {
+  let descriptor: Int32
+
+  func write(_ text: String) throws(StreamError) {
+    var text = text
+    if let error = text.withUTF8({ unsafe writeAll(UnsafeRawBufferPointer($0)) }) { throw error }
+  }
+
+  func write(_ bytes: [UInt8]) throws(StreamError) {
+    if let error = unsafe bytes.withUnsafeBytes({ unsafe writeAll($0) }) { throw error }
+  }
+
+  private func writeAll(_ bytes: UnsafeRawBufferPointer) -> StreamError? {
+    var rest = unsafe bytes[...]
+    while unsafe !rest.isEmpty {
+      let count = unsafe systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+      if count >= 0 {
+        unsafe rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        StandardDescriptor.wait(descriptor, POLLOUT)
+      } else if errno != EINTR {
+        return .last
+      }
+    }
+    return nil
+  }
+}
+
+/// A file descriptor that is read on a thread of its own: a read waits for as long as it likes, and the threads that
+/// lookups run on are few.
+struct DescriptorInput: InputSource {
+  let descriptor: Int32
+  private static let chunk = 65_536
+  private static let queue = DispatchQueue(label: "dnsctl.input")
+
+  func read() async throws(StreamError) -> [UInt8] {
+    let result: Result<[UInt8], StreamError> = await withCheckedContinuation { continuation in
+      Self.queue.async { continuation.resume(returning: Self.read(descriptor, atMost: Self.chunk)) }
+    }
+    return try result.get()
+  }
+
+  fileprivate static func read(_ descriptor: Int32, atMost limit: Int) -> Result<[UInt8], StreamError> {
+    while true {
+      // Kept at once: what runs in between may set `errno` anew.
+      var code: Int32 = 0
+      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+        let read = unsafe systemRead(descriptor, UnsafeMutableRawBufferPointer(buffer))
+        count = max(0, read)
+        if read < 0 { code = errno }
+      }
+      switch code {
+      case 0: return .success(bytes)
+      case EAGAIN: StandardDescriptor.wait(descriptor, POLLIN)
+      case EINTR: continue
+      default: return .failure(StreamError(code))
+      }
+    }
+  }
+}
+
+/// A file's bytes; nil if there is no such file.
+func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
+  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else {
+    if errno == ENOENT || errno == ENOTDIR { return nil }
+    throw .last
+  }
+  defer { close(descriptor) }
+  var all: [UInt8] = []
+  while true {
+    let part = try DescriptorInput.read(descriptor, atMost: 65_536).get()
+    if part.isEmpty { return all }
+    all += part
+  }
+}
+
+/// Whether a path leads to a plain file, which can be read again and again.
+func isRegularFile(_ path: String) -> Bool {
+  var information = stat()
+  return unsafe stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+}
+
+/// How long a file is; nil if there is none.
+func fileLength(_ path: String) -> Int64? {
+  var information = stat()
+  return unsafe stat(path, &information) == 0 ? Int64(information.st_size) : nil
+}
+
+/// Signals, and the end of the process.
+package enum CommandSignals {
+  /// A write to a closed pipe becomes an error instead of a death, and an interrupt ends with 130.
+  static func prepare() {
+    signal(SIGPIPE, SIG_IGN)
+    let previous = signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+    // Whoever started us deaf to interrupts, as shells do with jobs in the background, meant it.
+    if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+      signal(SIGINT, SIG_IGN)
+    }
+  }
+
+  /// A hang-up ends the process no more: to one that goes on it is the wish to read its files again.
+  static func ignoreHangUp() { signal(SIGHUP, SIG_IGN) }
+
+  /// Waits for SIGINT or SIGTERM, which end the process no more by themselves; a second one does.
+  static func interruption() async -> ExitStatus? {
+    let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
+    var sources: [any DispatchSourceSignal] = []
+    var heard: Set<Int32> = []
+    for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated)] {
+      let previous = signal(number, SIG_IGN)
+      // Whoever started us deaf to it meant it.
+      guard unsafe unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else { continue }
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      source.setEventHandler { continuation.yield(status) }
+      source.resume()
+      sources.append(source)
+      heard.insert(number)
+    }
+    let first = await signals.first { _ in true }
+    for source in sources { source.cancel() }
+    if heard.contains(SIGINT) { signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) } }
+    if heard.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
+    return first
+  }
+
+  private static let queue = DispatchQueue(label: "dnsctl.signals")
+
+  /// Ends the process.
+  ///
+  /// Everything is written by now; `exit` would run the destructors of libraries whose threads are
+  /// still at work.
+  package static func end(_ status: ExitStatus) -> Never { _exit(status.rawValue) }
+}

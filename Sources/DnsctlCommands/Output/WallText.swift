@@ -1,0 +1,18 @@
+package import DirectDNS
+
+extension WallInstant {
+  /// The instant in UTC by whole seconds (RFC 3339), such as `2023-11-14T22:13:20Z`.
+  package var text: String {
+    let seconds = milliseconds.floored(by: 1000)
+    let days = seconds.floored(by: 86_400)
+    let rest = seconds - days * 86_400
+    let date = CivilDate(daysSince1970: days)
+    return "\(Self.digits(date.year, 4))-\(Self.digits(date.month, 2))-\(Self.digits(date.day, 2))"
+      + "T\(Self.digits(rest / 3600, 2)):\(Self.digits(rest / 60 % 60, 2)):\(Self.digits(rest % 60, 2))Z"
+  }
+
+  private static func digits(_ number: Int64, _ count: Int) -> String {
+    let text = "\(number)"
+    return String(repeating: "0", count: max(0, count - text.count)) + text
+  }
+}

@@ -1,0 +1,15 @@
+package import DirectDNSConfiguration
+
+/// Why the command cannot begin: the command line or the configuration is wrong.
+package struct SettingsError: Error, Sendable, Hashable {
+  /// `usage` or `configuration`.
+  package var status: ExitStatus
+  package var message: String
+
+  package init(_ status: ExitStatus, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+
+  package init(_ fault: ConfigurationFault) { self.init(fault.isSlip ? .usage : .configuration, fault.message) }
+}

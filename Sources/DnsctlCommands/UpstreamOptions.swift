@@ -1,0 +1,151 @@
+internal import ArgumentParser
+package import DirectDNS
+package import DirectDNSConfiguration
+
+/// The options of every command that resolves names.
+package struct UpstreamOptions: ParsableArguments {
+  package init() {}
+
+  /// The providers that the library knows by name.
+  static let presets = ["alidns", "google", "cloudflare", "quad9", "dnspod"]
+
+  @Option(
+    name: .customLong("provider"),
+    help: ArgumentHelp(
+      "A provider, in the order of asking: alidns, google, cloudflare, quad9, dnspod, the name of one in the configuration file, or a URL: doh+https://…, doh-post+https://…, json+https://…, dnspod+http(s)://…, emas+http(s)://…. Replaces those that are configured.",
+      valueName: "name|url"),
+    completion: .list(Self.presets))
+  var providers: [String] = []
+
+  @Option(
+    name: .customLong("bootstrap"),
+    help: ArgumentHelp(
+      "An address of a provider's host, so that no DNS is needed to reach it. Replaces a preset's own.",
+      valueName: "name=ip"),
+    transform: { text in try ConfigurationFault.shown { () throws(ConfigurationFault) in try BootstrapAddress(text) } })
+  var bootstraps: [BootstrapAddress] = []
+
+  @Option(
+    name: .customLong("ca"),
+    help: ArgumentHelp("A file of further certificate authorities (PEM).", valueName: "file"),
+    completion: .file(extensions: ["pem", "crt", "cer"]))
+  var authorities: [String] = []
+
+  @Option(help: "The addresses to ask for. (default: any)")
+  var family: FamilyOption?
+
+  @Option(help: "What to do with expired answers. (default: allowed)")
+  var expired: ExpiredOption?
+
+  @Flag(name: .customLong("no-system"), help: "Do not fall back on the system's DNS.")
+  var noSystem = false
+
+  @Option(
+    help: ArgumentHelp("Seconds that a lookup may take, decimals allowed. (default: 5)", valueName: "s"),
+    transform: { text in
+      guard let timeout = Seconds.timeout(text) else {
+        throw ValidationError(Seconds.timeoutExpectation)
+      }
+      return timeout
+    })
+  var timeout: Duration?
+
+  @Option(
+    help: ArgumentHelp(
+      "The most connections to one provider that speaks HTTP/1.1 alone, from 1 to 1000. (default: 32)", valueName: "n"),
+    transform: { text in
+      guard let count = Int(text), (1...1000).contains(count) else {
+        throw ValidationError("Give a whole number of connections, from 1 to 1000.")
+      }
+      return count
+    })
+  var connections: Int?
+
+  @Option(name: .customLong("store"), help: StoreOptions.help, completion: .list(["memory", "sqlite"]))
+  var storeText: String?
+
+  @Option(
+    name: .customLong("config"), help: StoreOptions.configurationHelp,
+    completion: .file(extensions: ["json5", "json"]))
+  var configurationPath: String?
+}
+
+extension UpstreamOptions {
+  /// What these options come to, with environment and configuration file.
+  package func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
+    try context.settings(file: configurationPath, overrides(in: context))
+  }
+
+  /// Keeps a resolver to the configuration file while that changes, for a command that runs on.
+  ///
+  /// Away from a terminal SIGHUP has the file read at once. At one it ends the process as ever: a terminal that is closed
+  /// sends it.
+  ///
+  /// - Parameters:
+  ///   - resolver: what is kept to the file.
+  ///   - context: where the file, the clock and the environment are.
+  ///   - tell: is told what changed, and why a file changed nothing.
+  ///   - changed: is called with what holds after each change.
+  /// - Returns: what is cancelled at the end; nil where there is no file, or one that can be read once, such as a pipe.
+  /// - Throws: what is wrong with the file, or with the options over it.
+  package func follow(
+    _ resolver: Resolver, in context: CommandContext, tell: @escaping @Sendable (String) -> Void,
+    changed: @escaping @Sendable (DirectSettings) -> Void = { _ in }
+  ) throws(SettingsError) -> Task<Void, any Error>? {
+    // What comes through a pipe can be read once: it stays as it was.
+    let store = storeText.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
+    guard [configurationPath, store].compactMap(\.self).allSatisfy(isRegularFile) else { return nil }
+    if !context.isAtTerminal { context.ignoreHangUp() }
+    let live = try context.liveConfiguration(file: configurationPath, overrides(in: context)) { outcome, settings in
+      switch outcome {
+      case .success(let difference):
+        for change in difference.changes { tell("configuration: \(change)") }
+        if !difference.isEmpty { changed(settings) }
+      case .failure(let error): tell("\(error.message) What held before holds still.")
+      }
+    }
+    guard let live else { return nil }
+    do throws(DirectDNSError) { try live.keep(resolver) } catch { throw SettingsError(error) }
+    return Task { if context.isAtTerminal { await live.follow() } else { try await live.run() } }
+  }
+
+  private func overrides(in context: CommandContext) throws(SettingsError) -> SettingsOverrides {
+    SettingsOverrides(
+      providers: providers, bootstraps: bootstraps, authorities: authorities, families: family?.families,
+      expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout,
+      store: try context.storeText(storeText), connections: connections)
+  }
+}
+
+extension ConfigurationFault {
+  /// What `read` gives, its fault as the parser of the command line shows one.
+  static func shown<Value>(_ read: () throws(ConfigurationFault) -> Value) throws -> Value {
+    do throws(ConfigurationFault) { return try read() } catch { throw ValidationError(error.message) }
+  }
+}
+
+/// `any`, `ipv4` or `ipv6`.
+enum FamilyOption: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case any, ipv4, ipv6
+
+  var families: AddressFamilies {
+    switch self {
+    case .any: .any
+    case .ipv4: .ipv4
+    case .ipv6: .ipv6
+    }
+  }
+}
+
+/// `allowed`, `refused` or `preferred`.
+enum ExpiredOption: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case allowed, refused, preferred
+
+  var use: ExpiredUse {
+    switch self {
+    case .allowed: .allowed
+    case .refused: .refused
+    case .preferred: .preferred
+    }
+  }
+}

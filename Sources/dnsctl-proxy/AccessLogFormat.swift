@@ -1,0 +1,74 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import DirectDNSProxy
+internal import DnsctlCommands
+
+/// How a line of the access log is written.
+enum AccessLogFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  /// An object a line.
+  case json
+  /// As Apache and nginx write it.
+  case combined
+}
+
+/// One request or tunnel as a line of the access log: a pure function of what was done and when it ended.
+struct AccessLine {
+  let text: String
+
+  /// Writes a line.
+  ///
+  /// - Parameters:
+  ///   - access: what was asked for.
+  ///   - format: how it is written.
+  ///   - showsPath: whether a path stands in it; never a query.
+  ///   - ended: the wall clock when it ended.
+  init(_ access: ProxyAccess, _ format: AccessLogFormat, showsPath: Bool, ended: WallInstant) {
+    switch format {
+    case .json: text = Self.json(access, showsPath: showsPath, ended: ended)
+    case .combined: text = Self.combined(access, showsPath: showsPath, ended: ended)
+    }
+  }
+
+  private static func json(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
+    var line = JSONLine()
+    line.add("time", "\"\(ended.text)\"")
+    line.add("client", access.client.map { "\"\($0)\"" })
+    line.add("user", access.user.map(JSONLine.string))
+    line.add("kind", "\"\(access.kind.rawValue)\"")
+    line.add("method", access.method.isEmpty ? nil : JSONLine.string(access.method))
+    line.add("origin", access.origin.map(JSONLine.string))
+    if showsPath { line.add("path", access.path.map(JSONLine.string)) }
+    line.add("status", access.status.map { "\($0)" })
+    line.add("error", access.error.map(JSONLine.string))
+    line.add("address", access.address.map { "\"\($0)\"" })
+    line.add("received", "\(access.received)")
+    line.add("sent", "\(access.sent)")
+    line.add("connectMs", access.connect?.milliseconds)
+    line.add("durationMs", access.duration.milliseconds)
+    return line.text
+  }
+
+  /// `CLIENT - USER [TIME] "METHOD TARGET" STATUS BYTES "-" "-"`.
+  private static func combined(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
+    let target = (access.origin ?? "-") + (showsPath ? access.path ?? "" : "")
+    let request = "\(access.method.isEmpty ? access.kind.rawValue : access.method) \(target)"
+    let client = access.client.map { "\($0)" } ?? "unix:"
+    let status = access.status.map { "\($0)" } ?? "-"
+    return
+      "\(client) - \(access.user.map(escaped) ?? "-") [\(ended.text)] \"\(escaped(request))\" \(status) \(access.sent) \"-\" \"-\"\n"
+  }
+
+  /// What would end a quoted text, or act on a terminal, as `\xNN`.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" || scalar == "\\" || scalar.value < 0x20 || scalar.value == 0x7f {
+        let digits = String(scalar.value, radix: 16)
+        escaped += "\\x" + (digits.count < 2 ? "0" : "") + digits
+      } else {
+        escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}

@@ -1,0 +1,66 @@
+internal import DirectDNS
+internal import DirectDNSProxy
+internal import DnsctlCommands
+internal import Dispatch
+internal import Synchronization
+
+/// Writes the access log behind the connections' backs: a reader that is slow holds nobody up.
+///
+/// Lines that find no room are counted, and the count is said as soon as there is.
+final class AccessLogWriter: Sendable {
+  private struct State {
+    var lines: [String] = []
+    var dropped = 0
+    var isWriting = false
+  }
+
+  /// The lines that wait at most.
+  private static let room = 10_000
+
+  private let format: AccessLogFormat
+  private let showsPaths: Bool
+  private let output: any OutputSink
+  private let clock: any ResolverClock
+  private let queue = DispatchQueue(label: "dnsctl.access-log")
+  private let state = Mutex(State())
+
+  init(_ format: AccessLogFormat, showsPaths: Bool, _ output: any OutputSink, clock: any ResolverClock) {
+    self.format = format
+    self.showsPaths = showsPaths
+    self.output = output
+    self.clock = clock
+  }
+
+  func write(_ access: ProxyAccess) {
+    let line = AccessLine(access, format, showsPath: showsPaths, ended: clock.wallNow).text
+    let begins = state.withLock { state in
+      guard state.lines.count < Self.room else {
+        state.dropped += 1
+        return false
+      }
+      state.lines.append(line)
+      defer { state.isWriting = true }
+      return !state.isWriting
+    }
+    if begins { queue.async { self.writeAll() } }
+  }
+
+  /// Waits until all lines are out.
+  func flush() { queue.sync {} }
+
+  private func writeAll() {
+    while true {
+      let (lines, dropped) = state.withLock { state in
+        defer {
+          state.isWriting = !state.lines.isEmpty
+          state.lines = []
+          state.dropped = 0
+        }
+        return (state.lines, state.dropped)
+      }
+      guard !lines.isEmpty else { return }
+      try? output.write(lines.joined())
+      if dropped > 0, format == .json { try? output.write("{\"dropped\":\(dropped)}\n") }
+    }
+  }
+}

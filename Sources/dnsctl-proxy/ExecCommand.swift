@@ -1,0 +1,122 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import DirectDNSConfiguration
+internal import DirectDNSProxy
+internal import DnsctlCommands
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// `dnsctl exec`: a program, and a proxy for it alone.
+struct ExecCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "exec",
+    abstract: "Run a program through a proxy of its own.",
+    usage: "dnsctl exec [<options>] -- <program> [<arguments> ...]",
+    discussion: """
+      Starts a proxy on a free port of 127.0.0.1, runs the program with http_proxy, https_proxy, HTTPS_PROXY, all_proxy and NODE_USE_ENV_PROXY, and without no_proxy, and ends with its status. Names are looked up and addresses judged as by dnsctl proxy.
+
+      It helps programs that heed these variables: curl, wget, git, pip, Python's urllib and requests, Go, Ruby, Node from 22.21 and 24.5 on. Java heeds none of them and is told by JAVA_TOOL_OPTIONS with --java.
+
+      Signals go to the program. While it runs, whoever has an account on this machine can use its proxy.
+
+      EXAMPLES
+        dnsctl exec -- python3 send.py
+        dnsctl exec --store sqlite -- curl https://www.example.com/
+        dnsctl exec --java -- java -jar service.jar
+
+      EXIT STATUS
+        that of the program; 128 and the signal's number where a signal ended it
+         64  the command line is wrong
+         74  there can be no proxy
+         78  the configuration is wrong
+        126  the program cannot be run
+        127  there is no such program
+      """)
+
+  @Flag(name: .customLong("java"), help: "Tell Java of the proxy, by JAVA_TOOL_OPTIONS.")
+  var tellsJava = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The ports that may be connected to: numbers and ranges with commas. (default: 80,443,1024-65535)",
+      valueName: "ports"),
+    transform: { text in try ProxyOptions.shown { () throws(DirectDNSError) in try ProxyPorts(text) } })
+  var ports: ProxyPorts = .web
+
+  @OptionGroup(title: "Address options")
+  var policy: PolicyOptions
+
+  @OptionGroup(title: "Upstream options")
+  var upstream: UpstreamOptions
+
+  @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"))
+  var words: [String] = []
+
+  func run() async throws {
+    // What is captured for the program has these in it, too.
+    if ["--help", "-h", "-help"].contains(words.first) { throw CleanExit.helpRequest(self) }
+    let context = CommandContext.process()
+    let status: Int32
+    do throws(SettingsError) { status = try await run(in: context) } catch {
+      status = error.status(in: context, of: "exec").rawValue
+    }
+    _exit(status)
+  }
+
+  private func run(in context: CommandContext) async throws(SettingsError) -> Int32 {
+    let program = words.first == "--" ? Array(words.dropFirst()) : words
+    guard let first = program.first else { throw SettingsError(.usage, "There is no program to run.") }
+    guard words.first == "--" || !first.hasPrefix("-") else {
+      throw SettingsError(.usage, "There is no option \(first.printable). The program stands behind --.")
+    }
+    let settings = try upstream.settings(in: context)
+    let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+    let ended = Locked<Int32>(0)
+    let status = try await context.withResolver(settings, store) { resolver throws(SettingsError) in
+      try await run(program, settings, resolver, ended, in: context)
+    }
+    return status == .answered ? ended.withLock(\.self) : status.rawValue
+  }
+
+  private func run(
+    _ program: [String], _ settings: DirectSettings, _ resolver: Resolver, _ ended: Locked<Int32>,
+    in context: CommandContext
+  ) async throws(SettingsError) -> ExitStatus {
+    var limits = ProxyLimits()
+    // What the program left behind has no claim to the proxy.
+    limits.drainTimeout = .milliseconds(100)
+    let configuration = ProxyConfiguration(
+      listeners: [.tcp(.ipv4(0x7f00_0001), port: 0)], policy: policy.policy(over: settings.addressPolicy),
+      direct: settings.direct, ports: ports, lookup: settings.lookup, limits: limits)
+    let server: ProxyServer
+    let places: [ListenAddress]
+    do throws(DirectDNSError) {
+      server = try ProxyServer(configuration, resolver: resolver)
+      places = try await server.start()
+    } catch {
+      throw SettingsError(.streams, error.message)
+    }
+    guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "There is no proxy.") }
+    let environment = ChildEnvironment(
+      context.environment, host: "\(address)", port: port, tellsJava: tellsJava)
+    do throws(ChildProcess.Failure) {
+      let child = try ChildProcess(program, environment: environment.variables)
+      let status = await child.wait()
+      ended.withLock { $0 = status }
+    } catch {
+      switch error {
+      case .notFound: context.complain("there is no program \(program[0].printable): check its name and PATH")
+      case .notExecutable(let reason): context.complain("\(program[0].printable) cannot be run: \(reason)")
+      }
+      ended.withLock { $0 = error.status }
+    }
+    await server.stop()
+    return .answered
+  }
+}

@@ -1,0 +1,142 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import DirectDNSConfiguration
+internal import DirectDNSProxy
+internal import DnsctlCommands
+
+/// How a proxy listens, who may use it, and what it waits for.
+struct ProxyOptions: ParsableArguments {
+  @Option(
+    name: .customLong("listen"),
+    help: ArgumentHelp(
+      "Where to listen: ADDRESS:PORT, [ADDRESS]:PORT with IPv6, or unix:PATH; may be given several times. Port 0 is any that is free. (default: 127.0.0.1:3128)",
+      valueName: "address"),
+    transform: { text in try ProxyOptions.shown { () throws(DirectDNSError) in try ListenAddress(text) } })
+  var listening: [ListenAddress] = []
+
+  @Option(
+    name: .customLong("users"),
+    help: ArgumentHelp(
+      "Who may use it: a file of lines NAME:HASH, as htpasswd -B writes them.", valueName: "file"),
+    completion: .file())
+  var usersPath: String?
+
+  @Option(
+    name: .customLong("token"),
+    help: ArgumentHelp(
+      "A password that is right with any name: @FILE, or the name of an environment variable behind a $ in quotes.",
+      valueName: "@file|$name"))
+  var token: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The ports that may be connected to: numbers and ranges with commas. (default: 80,443,1024-65535)",
+      valueName: "ports"),
+    transform: { text in try ProxyOptions.shown { () throws(DirectDNSError) in try ProxyPorts(text) } })
+  var ports: ProxyPorts = .web
+
+  @Option(
+    help: ArgumentHelp("The threads that carry connections, from 1 to 64. (default: 1)", valueName: "n"),
+    transform: { text in
+      guard let count = Int(text), (1...64).contains(count) else {
+        throw ValidationError("Give a whole number of threads, from 1 to 64.")
+      }
+      return count
+    })
+  var loops = 1
+
+  @Option(
+    name: .customLong("max-clients"),
+    help: ArgumentHelp("The most connections of clients at a time. (default: 10000)", valueName: "n"))
+  var clients = 10_000
+
+  @Option(
+    name: .customLong("connect-timeout"),
+    help: ArgumentHelp("Seconds that connecting may take, over all addresses. (default: 5)", valueName: "s"),
+    transform: { try ProxyOptions.seconds($0) })
+  var connectTimeout: Duration?
+
+  @Option(
+    name: .customLong("idle-timeout"),
+    help: ArgumentHelp("Seconds that a tunnel may be silent. (default: 3600)", valueName: "s"),
+    transform: { try ProxyOptions.seconds($0) })
+  var idleTimeout: Duration?
+
+  @Option(
+    help: ArgumentHelp("Seconds that what is under way may take at the end. (default: 10)", valueName: "s"),
+    transform: { try ProxyOptions.seconds($0) })
+  var drain: Duration?
+
+  @Option(
+    name: .customLong("access-log"),
+    help: ArgumentHelp(
+      "Say on standard output what was asked for, a line each: json or combined. Paths are left out. (default: off)",
+      valueName: "format"))
+  var logFormat: AccessLogFormat?
+
+  @Flag(name: .customLong("log-paths"), help: "Have paths in the access log, without their queries.")
+  var logsPaths = false
+
+  func validate() throws {
+    if clients < 1 { throw ValidationError("--max-clients must be 1 or more.") }
+    if logsPaths, logFormat == nil { throw ValidationError("--log-paths needs --access-log.") }
+  }
+
+  var listeners: [ListenAddress] { listening.isEmpty ? [.tcp(.ipv4(0x7f00_0001), port: 3128)] : listening }
+
+  var limits: ProxyLimits {
+    var limits = ProxyLimits()
+    limits.clients = clients
+    if let connectTimeout { limits.connectTimeout = connectTimeout }
+    if let idleTimeout { limits.tunnelTimeout = idleTimeout }
+    if let drain { limits.drainTimeout = drain }
+    return limits
+  }
+
+  /// Who may use it; nil for anybody.
+  func users(in context: CommandContext) throws(SettingsError) -> ProxyUsers? {
+    guard usersPath != nil || token != nil else { return nil }
+    var lines = ""
+    if let usersPath { lines = try text(of: usersPath, "--users", in: context) }
+    var tokens: [Secret] = []
+    if let token {
+      if token.hasPrefix("@") {
+        let text = try text(of: String(token.dropFirst()), "--token", in: context)
+        tokens.append(Secret(String(text.prefix { !$0.isNewline })))
+      } else if token.hasPrefix("$"), let text = context.environment[String(token.dropFirst())] {
+        tokens.append(Secret(text))
+      } else {
+        throw SettingsError(
+          .usage,
+          "--token: write @FILE, or '$NAME' of an environment variable that is set: all users of a machine see what stands on a command line."
+        )
+      }
+    }
+    do throws(DirectDNSError) { return try ProxyUsers(lines: lines, tokens: tokens) } catch {
+      throw SettingsError(.configuration, "\(usersPath?.printable ?? "--token"): \(error.message)")
+    }
+  }
+
+  private func text(of path: String, _ option: String, in context: CommandContext) throws(SettingsError) -> String {
+    let bytes: [UInt8]?
+    do throws(StreamError) { bytes = try context.readFile(path) } catch {
+      throw SettingsError(.streams, "\(option): \(path.printable) cannot be read: \(error.reason).")
+    }
+    guard let bytes else { throw SettingsError(.streams, "\(option): there is no file \(path.printable).") }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Where the access log goes; nil where there is none.
+  func accessLog(in context: CommandContext) -> AccessLogWriter? {
+    logFormat.map { AccessLogWriter($0, showsPaths: logsPaths, context.output, clock: context.clock) }
+  }
+
+  private static func seconds(_ text: String) throws -> Duration {
+    guard let time = Seconds.timeout(text) else { throw ValidationError(Seconds.timeoutExpectation) }
+    return time
+  }
+
+  static func shown<Value>(_ read: () throws(DirectDNSError) -> Value) throws -> Value {
+    do throws(DirectDNSError) { return try read() } catch { throw ValidationError(error.message) }
+  }
+}

@@ -1,0 +1,66 @@
+import DirectDNS
+import Testing
+
+@testable import DirectDNSProxy
+
+@Suite("Who may use a proxy")
+struct ProxyUsersTests {
+  @Test func `a user of htpasswd is right with the password alone`() throws {
+    let users = try ProxyUsers(lines: "# people\n\nann:\(TestHashes.bcrypt)\r\nbob:\(TestHashes.sha512):extra\n")
+    for name in ["ann", "bob"] {
+      #expect(users.verdict(on: name, TestHashes.password) == .slow)
+      #expect(!users.check(name, "another"))
+      #expect(users.check(name, TestHashes.password))
+      #expect(users.verdict(on: name, TestHashes.password) == .right)
+      #expect(users.verdict(on: name, "another") == .slow)
+    }
+    #expect(!users.check("eve", TestHashes.password))
+    #expect(users.verdict(on: "eve", TestHashes.password) == .slow)
+  }
+
+  @Test func `what was found right of one is not of another`() throws {
+    let users = try ProxyUsers(lines: "ab:\(TestHashes.bcrypt)\na:\(TestHashes.bcrypt)")
+    #expect(users.check("ab", TestHashes.password))
+    #expect(users.verdict(on: "a", "b" + TestHashes.password) == .slow)
+  }
+
+  @Test func `a password with a NUL is none`() throws {
+    let users = try ProxyUsers(lines: "ann:\(TestHashes.bcrypt)")
+    #expect(!users.check("ann", TestHashes.password + "\u{0}x"))
+  }
+
+  @Test func `a token is right with any name`() throws {
+    let users = try ProxyUsers(tokens: ["0123456789abcdef"])
+    #expect(users.verdict(on: "anybody", "0123456789abcdef") == .right)
+    #expect(users.verdict(on: "", "0123456789abcdef") == .right)
+    #expect(users.verdict(on: "anybody", "0123456789abcdeF") == .wrong)
+    #expect(users.verdict(on: "0123456789abcdef", "") == .wrong)
+  }
+
+  @Test(arguments: [
+    ("ann", "line 1"), (":x", "line 1"), ("ann:plain", "line 1"), ("ann:$apr1$abc$def", "line 1"),
+    ("ann:{SHA}abc", "line 1"), ("# \nann:\(TestHashes.bcrypt)\nann:\(TestHashes.bcrypt)", "line 3"), ("", "no users"),
+    ("# only a comment", "no users"),
+  ])
+  func `a file that is none is refused with its line`(lines: String, part: String) {
+    #expect {
+      try ProxyUsers(lines: lines)
+    } throws: { error in
+      let error = error as? DirectDNSError
+      return error?.code == .invalidConfiguration && error?.message.contains(part) == true
+        && error?.message.contains("plain") == false
+    }
+  }
+
+  @Test func `a token that could be guessed is refused`() {
+    #expect(throws: DirectDNSError.self) { try ProxyUsers(tokens: ["1234567"]) }
+  }
+}
+
+/// Hashes of one password, as the usual tools write them.
+enum TestHashes {
+  static let password = "open sesame"
+  static let bcrypt = "$2y$04$A9Rq4YqXvjn0pOpNFBqg1Otm/NGmzMxndBQtxNkVN0nuwCPpFUF9m"
+  static let sha512 =
+    "$6$saltsalt$e/5XKibXPLqVcfjpD.ouauaJrAOL5V0uo80Lt7n7EbRdRiCx3HbQ90yjOHr.G0T.mx79PEMRy8nmtr0qSYhQp1"
+}

@@ -1,0 +1,50 @@
+import DirectDNS
+import DirectDNSProxy
+import Testing
+
+@testable import DirectDNSTesting
+
+/// A proxy on loopback that resolves names at a fake provider, and what it has told of.
+final class ProxyFixture: Sendable {
+  let provider: FakeProvider
+  let resolver: DirectDNS.Resolver
+  let proxy: ProxyServer
+  let port: UInt16
+  private let log = Watched<[ProxyAccess]>([])
+
+  init(
+    records: RecordTable = RecordTable(), policy: AddressPolicy = .any, clock: any ResolverClock = SystemClock(),
+    _ change: (inout ProxyConfiguration) -> Void = { _ in }
+  ) async throws {
+    provider = try await FakeProvider.start(records: records)
+    var resolving = ResolverConfiguration(providers: [
+      ProviderConfiguration(provider: JSONProvider(name: "fake", url: try WebURL(provider.url("/resolve"))))
+    ])
+    resolving.usesSystemDNS = false
+    resolver = try Resolver(resolving, clock: clock)
+    var configuration = ProxyConfiguration(listeners: [try ListenAddress("127.0.0.1:0")], policy: policy)
+    configuration.limits.drainTimeout = .milliseconds(200)
+    let log = log
+    configuration.accessLog = { access in log.change { $0.append(access) } }
+    change(&configuration)
+    proxy = try ProxyServer(configuration, resolver: resolver)
+    guard case .tcp(_, let port)? = try await proxy.start().first else {
+      throw DirectDNSError(.connectFailed, "no port")
+    }
+    self.port = port
+  }
+
+  func client() async throws -> RawConnection { try await .connect(to: port) }
+
+  /// What the access log has by then.
+  func accesses(_ count: Int) async -> [ProxyAccess] {
+    await log.wait { $0.count >= count }
+    return log.value
+  }
+
+  func stop() async {
+    await proxy.stop()
+    resolver.shutDown()
+    await provider.stop()
+  }
+}

@@ -1,0 +1,105 @@
+import DirectDNS
+import Testing
+
+@testable import DirectDNSProxy
+
+@Suite("Heads on their way")
+struct ForwardedHeadTests {
+  private let origin = ForwardOrigin(.name("a.example"), port: 8080)
+
+  private func request(_ lines: String..., path: String = "/x", maxForwards: Int? = nil) throws -> [String] {
+    let head = try HeadParser.parse(
+      Array("GET http://a.example:8080/x HTTP/1.1\r\n\(lines.map { $0 + "\r\n" }.joined())\r\n".utf8), .request)
+    let bytes = ForwardedHead.request(head, to: origin, path: Array(path.utf8), maxForwards: maxForwards)
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false).map(
+      String.init)
+  }
+
+  private func response(
+    _ lines: String..., start: String = "HTTP/1.1 200 Fine", framing: BodyFraming = .none,
+    then persistence: ForwardedHead.Persistence = .keep, isUnwrapped: Bool = false
+  ) throws -> [String] {
+    let head = try HeadParser.parse(
+      Array("\(start)\r\n\(lines.map { $0 + "\r\n" }.joined())\r\n".utf8), .response)
+    let bytes = ForwardedHead.response(head, framing: framing, persistence: persistence, isUnwrapped: isUnwrapped)
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false).map(
+      String.init)
+  }
+
+  @Test func `a request has the target's host and all that is for its end`() throws {
+    #expect(
+      try request("Host: evil.example", "X: 1", "Accept: */*", "x: 2", "Cookie: a=b", "Content-Length: 3")
+        == [
+          "GET /x HTTP/1.1", "Host: a.example:8080", "X: 1", "Accept: */*", "x: 2", "Cookie: a=b", "Content-Length: 3",
+          "", "",
+        ])
+  }
+
+  @Test(arguments: [
+    "Proxy-Connection: keep-alive", "Keep-Alive: timeout=5", "TE: trailers", "Proxy-Authorization: Basic eDp5",
+    "Upgrade: websocket", "originalUrl: http://evil.example/", "Connection: keep-alive", "HTTP2-Settings: AAA",
+    "Proxy-Authenticate: Basic",
+  ])
+  func `what is for this hop goes no further`(line: String) throws {
+    #expect(try request(line) == ["GET /x HTTP/1.1", "Host: a.example:8080", "", ""])
+  }
+
+  @Test func `what Connection names goes no further, but for what a message needs`() throws {
+    #expect(
+      try request("Connection: x-one, HOST, Authorization", "X-One: 1", "X-Two: 2", "Authorization: Basic eDp5")
+        == ["GET /x HTTP/1.1", "Host: a.example:8080", "X-Two: 2", "Authorization: Basic eDp5", "", ""])
+  }
+
+  @Test func `an upgrade goes on, one to HTTP 2 does not`() throws {
+    #expect(
+      try request("Connection: keep-alive, Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: k")
+        == [
+          "GET /x HTTP/1.1", "Host: a.example:8080", "Sec-WebSocket-Key: k", "Connection: Upgrade",
+          "Upgrade: websocket", "", "",
+        ])
+    #expect(
+      try request("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: A")
+        == ["GET /x HTTP/1.1", "Host: a.example:8080", "", ""])
+  }
+
+  @Test func `Max-Forwards says what is left`() throws {
+    #expect(try request("Max-Forwards: 5", maxForwards: 4)[2] == "Max-Forwards: 4")
+    #expect(try request("Max-Forwards: 5")[2] == "Max-Forwards: 5")
+  }
+
+  @Test func `a response keeps its fields apart and in order`() throws {
+    #expect(
+      try response("Set-Cookie: a=1", "X: 1", "Set-Cookie: b=2", "Keep-Alive: timeout=5", "Connection: keep-alive")
+        == ["HTTP/1.1 200 Fine", "Set-Cookie: a=1", "X: 1", "Set-Cookie: b=2", "", ""])
+  }
+
+  @Test func `a response says what becomes of the connection`() throws {
+    #expect(try response(then: .close) == ["HTTP/1.1 200 Fine", "Connection: close", "", ""])
+    #expect(try response(then: .keepAliveForHTTP10) == ["HTTP/1.1 200 Fine", "Connection: keep-alive", "", ""])
+    #expect(try response(start: "HTTP/1.1 103 Early Hints", then: .close) == ["HTTP/1.1 103 Early Hints", "", ""])
+  }
+
+  @Test func `a response's own version goes no further`() throws {
+    #expect(try response(start: "HTTP/1.0 404 No")[0] == "HTTP/1.1 404 No")
+  }
+
+  @Test func `a length that is said twice is said once`() throws {
+    #expect(
+      try response("Content-Length: 5", "X: 1", "Content-Length: 5", framing: .length(5))
+        == ["HTTP/1.1 200 Fine", "X: 1", "Content-Length: 5", "", ""])
+  }
+
+  @Test func `chunks that are taken off are not announced`() throws {
+    #expect(
+      try response(
+        "Transfer-Encoding: chunked", "Trailer: X", "X: 1", framing: .chunked, then: .close, isUnwrapped: true)
+        == ["HTTP/1.1 200 Fine", "X: 1", "Connection: close", "", ""])
+  }
+
+  @Test func `a switch of protocols names the protocol`() throws {
+    #expect(
+      try response(
+        "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Accept: x", start: "HTTP/1.1 101 Switching")
+        == ["HTTP/1.1 101 Switching", "Sec-WebSocket-Accept: x", "Connection: Upgrade", "Upgrade: websocket", "", ""])
+  }
+}

@@ -1,0 +1,52 @@
+import DirectDNS
+import Testing
+
+@testable import DirectDNSProxy
+
+@Suite("Where a proxy listens")
+struct ListenAddressTests {
+  @Test(arguments: ["127.0.0.1:3128", "[::1]:0", "0.0.0.0:65535", "unix:/run/proxy.sock", "unix:relative"])
+  func `an address is written as it is read`(text: String) throws {
+    #expect("\(try ListenAddress(text))" == text)
+  }
+
+  @Test func `localhost is 127_0_0_1`() throws { #expect("\(try ListenAddress("localhost:1"))" == "127.0.0.1:1") }
+
+  @Test(arguments: [
+    "", "3128", ":3128", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:3128", "[127.0.0.1]:1",
+    "example.com:3128", "unix:", "unix:" + String(repeating: "a", count: 108), "[::1]3128",
+  ])
+  func `what is none is refused with the text and a way to write it`(text: String) {
+    #expect {
+      try ListenAddress(text)
+    } throws: { error in
+      let error = error as? DirectDNSError
+      return error?.code == .invalidConfiguration && error?.message.hasPrefix(text) == true
+    }
+  }
+
+  @Test func `other machines reach all but loopback and the file system`() throws {
+    #expect(try ListenAddress("0.0.0.0:1").isRemote)
+    #expect(try ListenAddress("192.0.2.1:1").isRemote)
+    #expect(try !ListenAddress("127.1.2.3:1").isRemote)
+    #expect(try !ListenAddress("[::1]:1").isRemote)
+    #expect(try !ListenAddress("unix:/x").isRemote)
+  }
+}
+
+@Suite("Ports that may be connected to")
+struct ProxyPortsTests {
+  @Test func `the web's are allowed, a mail server's is not`() {
+    for port in [80, 443, 1024, 8080, 65535] as [UInt16] { #expect(ProxyPorts.web.allow(port)) }
+    for port in [1, 22, 25, 81, 1023] as [UInt16] { #expect(!ProxyPorts.web.allow(port)) }
+  }
+
+  @Test func `a list is written as it is read`() throws {
+    #expect("\(try ProxyPorts("80,8000-8999"))" == "80,8000-8999")
+    #expect(try ProxyPorts("80").allow(80))
+    #expect(try !ProxyPorts("80").allow(81))
+  }
+
+  @Test(arguments: ["", "x", "80,", "0", "9-8", "1-", "-1", "65536", "80;443", "1-2-3"])
+  func `what is none is refused`(text: String) { #expect(throws: DirectDNSError.self) { try ProxyPorts(text) } }
+}

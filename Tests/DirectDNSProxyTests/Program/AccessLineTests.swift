@@ -1,0 +1,43 @@
+import DirectDNS
+import DirectDNSProxy
+import Testing
+
+@testable import dnsctl_proxy
+
+@Suite("Lines of the access log")
+struct AccessLineTests {
+  private var access: ProxyAccess {
+    var access = ProxyAccess(.http, method: "GET", client: IPAddress("127.0.0.1"), origin: "a.example:80")
+    access.user = "ann\"\n"
+    access.path = "/x"
+    access.status = 502
+    access.error = "dns_error; rcode=\"NXDOMAIN\""
+    access.address = IPAddress("192.0.2.1")
+    (access.received, access.sent) = (1, 2)
+    access.duration = .milliseconds(1500)
+    return access
+  }
+
+  private func line(_ format: AccessLogFormat, showsPath: Bool = false) -> String {
+    AccessLine(access, format, showsPath: showsPath, ended: WallInstant(milliseconds: 1_700_000_000_000)).text
+  }
+
+  @Test func `JSON has every key, and quotes what clients say`() {
+    #expect(
+      line(.json)
+        == #"{"time":"2023-11-14T22:13:20Z","client":"127.0.0.1","user":"ann\"\n","kind":"http","method":"GET","origin":"a.example:80","status":502,"error":"dns_error; rcode=\"NXDOMAIN\"","address":"192.0.2.1","received":1,"sent":2,"connectMs":null,"durationMs":1500}"#
+        + "\n")
+  }
+
+  @Test func `combined is one line, whatever clients say`() {
+    #expect(
+      line(.combined)
+        == #"127.0.0.1 - ann\x22\x0a [2023-11-14T22:13:20Z] "GET a.example:80" 502 2 "-" "-""# + "\n")
+  }
+
+  @Test func `a path stands in it where it was asked for alone`() {
+    #expect(line(.json, showsPath: true).contains(#""path":"/x""#))
+    #expect(!line(.json).contains("/x"))
+    #expect(line(.combined, showsPath: true).contains(#""GET a.example:80/x""#))
+  }
+}

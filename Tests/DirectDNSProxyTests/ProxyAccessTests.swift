@@ -1,0 +1,136 @@
+import DirectDNS
+import DirectDNSProxy
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@Suite("Who gets what of a proxy", .timeLimit(.minutes(1)))
+struct ProxyAccessTests {
+  private static let challenge = "Proxy-Authenticate: Basic realm=\"DirectDNS proxy\""
+
+  private func fixture() async throws -> ProxyFixture {
+    let users = try ProxyUsers(lines: "ann:\(TestHashes.bcrypt)", tokens: ["0123456789abcdef"])
+    return try await ProxyFixture { $0.users = users }
+  }
+
+  private func basic(_ name: String, _ password: String) -> String {
+    "Proxy-Authorization: Basic \(Base64.encoded(Array("\(name):\(password)".utf8)))\r\n"
+  }
+
+  @Test func `without a password there is nothing, and with one the same connection serves`() async throws {
+    let origin = try await FakeOrigin.start()
+    let proxy = try await fixture()
+    let client = try await proxy.client()
+    let start = "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
+    for line in ["", basic("ann", "wrong"), basic("eve", TestHashes.password), "Proxy-Authorization: Bearer x\r\n"] {
+      try await client.send(start + line + "\r\nabc")
+      let refusal = await client.receive(".\n")
+      #expect(refusal.hasPrefix("HTTP/1.1 407 Proxy Authentication Required\r\n"))
+      #expect(refusal.contains(Self.challenge))
+      #expect(!refusal.contains("Connection: close"))
+      client.forget()
+    }
+    #expect(origin.requests.isEmpty)
+    for line in [basic("ann", TestHashes.password), basic("ann", TestHashes.password), basic("x", "0123456789abcdef")] {
+      try await client.send(start + line + "\r\nabc")
+      #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+      client.forget()
+    }
+    #expect(origin.requests.count == 3)
+    #expect(origin.requests.allSatisfy { $0.fields[.proxyAuthorization] == nil })
+    #expect(await proxy.accesses(7).suffix(3).map(\.user) == ["ann", "ann", "x"])
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `a tunnel wants the password, and tells nobody of it`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await fixture()
+    let client = try await proxy.client()
+    try await client.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n").contains("407"))
+    client.forget()
+    try await client.send(
+      "CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\(basic("ann", TestHashes.password))\r\nearly")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+    #expect(try await origin.connection().receive("early") == "early")
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `SOCKS5 wants it too`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await fixture()
+    let port = [UInt8(origin.port >> 8), UInt8(origin.port & 0xff)]
+    for (password, isRight) in [(TestHashes.password, true), ("wrong", false)] {
+      let client = try await proxy.client()
+      let credentials = [1, 3] + Array("ann".utf8) + [UInt8(password.utf8.count)] + Array(password.utf8)
+      try await client.send([5, 1, 2] + credentials + [5, 1, 0, 1, 127, 0, 0, 1] + port)
+      await client.receive(count: isRight ? 14 : 4)
+      let received = Array(client.received.utf8)
+      #expect(received.prefix(4) == [5, 2, 1, isRight ? 0 : 1])
+      if isRight { #expect(received.dropFirst(4).prefix(2) == [5, 0]) }
+    }
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `an address that others reach is refused without users`() async throws {
+    let resolver = try DirectDNS.Resolver(ResolverConfiguration())
+    #expect {
+      try ProxyServer(ProxyConfiguration(listeners: [try ListenAddress("0.0.0.0:0")]), resolver: resolver)
+    } throws: { error in
+      (error as? DirectDNSError)?.message.hasPrefix("0.0.0.0:0: other machines reach that address") == true
+    }
+    resolver.shutDown()
+  }
+
+  // MARK: The proxy's own pages
+
+  @Test(arguments: [
+    ("GET /proxy.pac", "200", "FindProxyForURL"), ("GET /live", "200", "live"), ("GET /ready", "200", "ready"),
+    ("GET /", "404", "whole URL"), ("GET /metrics", "404", ""), ("POST /proxy.pac", "405", ""),
+    ("GET https://a.example/", "400", "whole URL"), ("GET a.example", "400", "whole URL"),
+  ])
+  func `a request that is for no origin gets what is the proxy's own`(
+    start: String, status: String, part: String
+  ) async throws {
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("\(start) HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+    let received = await client.receiveToEnd()
+    #expect(received.hasPrefix("HTTP/1.1 \(status) "))
+    #expect(received.contains(part))
+    #expect(!received.contains("evil.example"))
+    await proxy.stop()
+  }
+
+  // MARK: Limits
+
+  @Test func `one client more than there is room for is told so`() async throws {
+    let proxy = try await ProxyFixture { $0.limits.clients = 1 }
+    let first = try await proxy.client()
+    try await first.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
+    await first.receive("live")
+    let second = try await proxy.client()
+    #expect(await second.receiveToEnd().contains("503 Service Unavailable"))
+    await first.close()
+    await proxy.stop()
+  }
+
+  @Test(arguments: [
+    ("GET / HTTP/1.1\r\nX: " + String(repeating: "a", count: 2000), "431"), ("\u{16}\u{3}\u{1}", "400"),
+    ("GET / HTTP/1.1\rX: y\r\r", "400"), ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", "505"),
+    ("POST http://a.example/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", "501"),
+    ("GET http://a.example/ HTTP/1.1\r\n\r\n", "400"),
+    ("GET http://a.example/ HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", "400"),
+    ("TRACE http://a.example/ HTTP/1.1\r\nHost: a\r\n\r\n", "405"),
+  ])
+  func `what cannot be served is refused at once`(text: String, status: String) async throws {
+    let proxy = try await ProxyFixture { $0.limits.headSize = 1024 }
+    let client = try await proxy.client()
+    try await client.send(text)
+    #expect(await client.receive("\n\r\n").hasPrefix("HTTP/1.1 \(status) "))
+    await proxy.stop()
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// `dnsctl proxy` and `dnsctl exec` as their users run them.
+@Suite(.timeLimit(.minutes(2)))
+struct ProxyProgramTests {
+  private static let runs: [([String], Int32)] = [
+    (["exec", "--", "sh", "-c", "exit 7"], 7), (["exec", "--", "sh", "-c", "kill -9 $$"], 137),
+    (["exec", "--", "sh", "-c", "test -n \"$http_proxy$https_proxy\""], 0), (["exec", "--", "no-such-program"], 127),
+    (["exec", "--", "/"], 126), (["exec"], 64), (["exec", "--no-such-option"], 64),
+    (["exec", "--ports", "x", "--", "true"], 64),
+    (["proxy", "--listen", "0.0.0.0:0"], 64), (["proxy", "--listen", "nowhere"], 64),
+    (["proxy", "--users", "/no/such"], 74),
+    (["proxy", "--token", "plain-on-the-command-line"], 64), (["proxy", "--log-paths"], 64),
+    (["proxy", "--listen", "unix:/no/such/folder/socket"], 74), (["proxy", "--help"], 0), (["exec", "--help"], 0),
+  ]
+
+  @Test(arguments: runs)
+  func `a status tells what became of it`(arguments: [String], status: Int32) async throws {
+    #expect(try await Program().run(arguments).status == status)
+  }
+
+  @Test func `a program's requests go through the proxy, which judges where they go`() async throws {
+    let result = try await Program().run([
+      "exec", "--no-system", "--", "curl", "-sS", "-w", "%{http_code}\n", "http://169.254.169.254/",
+      "http://localhost/",
+    ])
+    #expect(result.output.components(separatedBy: "\n403").count == 3)
+    #expect(result.output.contains("Link Local"))
+  }
+
+  @Test func `a secret that must not stand on a command line is not taken from it`() async throws {
+    let result = try await Program().run(["proxy", "--token", "0123456789abcdef"])
+    #expect(result.errors.contains("--token: write @FILE"))
+    #expect(!result.errors.contains("0123456789abcdef"))
+  }
+}
