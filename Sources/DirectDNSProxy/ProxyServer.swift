@@ -85,6 +85,9 @@ public final class ProxyServer: Service {
   /// - Throws: an error of code `fileUnusable` or `invalidConfiguration` that names the address and the reason.
   @discardableResult
   public func start() async throws(DirectDNSError) -> [ListenAddress] {
+    guard running.withLock({ $0 == nil }) else {
+      throw DirectDNSError(.invalidRequest, "the proxy listens already: stop it first")
+    }
     let configuration = shared.settings.configuration
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops)
     var loops: [NIOLoopBound<ProxyLoop>] = []
@@ -118,7 +121,7 @@ public final class ProxyServer: Service {
     shared.places = places
     let now = Running(group: group, listeners: listeners, loops: loops)
     running.withLock { $0 = now }
-    logger.info("the proxy listens", metadata: ["at": "\(places.map(\.description).joined(separator: " "))"])
+    logger.debug("the proxy listens", metadata: ["at": "\(places.map(\.description).joined(separator: " "))"])
     return places
   }
 
