@@ -57,6 +57,8 @@ final class ProxyShared: Sendable {
   let telemetry: ProxyTelemetry
   /// Where passwords are checked: their hashes are made to be slow.
   let passwords = DispatchQueue(label: "directdns.proxy.passwords", attributes: .concurrent)
+  /// The addresses of this machine, when the proxy was made.
+  let machine: Set<IPAddress>
   private let state: Locked<State>
 
   private struct State {
@@ -69,6 +71,7 @@ final class ProxyShared: Sendable {
   init(_ resolver: Resolver, _ settings: ProxySettings) {
     self.resolver = resolver
     telemetry = ProxyTelemetry()
+    machine = Set(((try? System.enumerateDevices()) ?? []).compactMap { $0.address?.ipAddressValue })
     state = Locked(State(settings: settings))
   }
 

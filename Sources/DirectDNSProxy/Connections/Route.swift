@@ -105,7 +105,9 @@ final class Route {
   private static func isOwn(_ address: IPAddress, _ port: UInt16, _ loop: ProxyLoop) -> Bool {
     loop.shared.places.contains { place in
       guard case .tcp(let own, let ownPort) = place, ownPort == port else { return false }
-      return own == address || address.isLoopback || own.bytes.allSatisfy { $0 == 0 }
+      // 0.0.0.0 and :: listen at every address of this machine.
+      let isWildcard = own.bytes.allSatisfy { $0 == 0 }
+      return own == address || address.isLoopback || isWildcard && loop.shared.machine.contains(address)
     }
   }
 }
