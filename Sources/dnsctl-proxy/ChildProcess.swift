@@ -24,13 +24,13 @@ struct ChildProcess: Sendable {
     }
   }
 
-  /// Signals that whoever sends them to us means for the program.
-  private static let passedOn = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT]
-
   private let identifier: pid_t
 
-  /// Starts a program, which is looked for along `PATH`.
-  init(_ words: [String], environment: [String: String]) throws(Failure) {
+  private let signals: SignalRelay
+
+  /// Starts a program, which is looked for along `PATH`; signals go to it from then on.
+  init(_ words: [String], environment: [String: String], signals: SignalRelay) throws(Failure) {
+    self.signals = signals
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
     unsafe arguments.append(nil)
     var variables: [UnsafeMutablePointer<CChar>?] = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") }
@@ -41,36 +41,30 @@ struct ChildProcess: Sendable {
       unsafe (arguments + variables).forEach { unsafe free($0) }
       unsafe posix_spawnattr_destroy(&attributes)
     }
-    // What we do not listen to by our own ways it is to hear.
-    var defaults = sigset_t()
+    // Threads of a pool block signals, and we ignore those that we pass on, and SIGPIPE: none of that is meant for the
+    // program. What whoever started us had us ignore, as nohup does, it ignores too.
+    var (defaults, blocked) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&defaults)
-    for number in Self.passedOn + [SIGPIPE] { unsafe sigaddset(&defaults, number) }
+    for number in signals.heard + [SIGPIPE] { unsafe sigaddset(&defaults, number) }
+    unsafe sigemptyset(&blocked)
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     var child: pid_t = 0
     let code = unsafe posix_spawnp(&child, words[0], nil, &attributes, arguments, variables)
     switch code {
-    case 0: identifier = child
+    case 0:
+      identifier = child
+      signals.begin(child)
     case ENOENT: throw .notFound
     default: throw .notExecutable(unsafe String(cString: strerror(code)))
     }
   }
 
-  /// Waits for its end, and passes signals on meanwhile.
+  /// Waits for its end.
   ///
   /// - Returns: its status; 128 and the signal's number where one ended it, as shells have it.
   func wait() async -> Int32 {
-    let sources = Self.passedOn.map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: Self.queue)
-      source.setEventHandler { [identifier] in
-        // What is pressed at a terminal all of its foreground has heard already.
-        let isPressed = [SIGINT, SIGQUIT, SIGWINCH].contains(number) && tcgetpgrp(STDIN_FILENO) == getpgrp()
-        if !isPressed { kill(identifier, number) }
-      }
-      source.resume()
-      return source
-    }
     let status = await withCheckedContinuation { continuation in
       DispatchQueue.global().async { [identifier] in
         var status: Int32 = 0
@@ -78,10 +72,8 @@ struct ChildProcess: Sendable {
         continuation.resume(returning: status)
       }
     }
-    for source in sources { source.cancel() }
+    signals.end()
     let ending = status & 0x7f
     return ending == 0 ? status >> 8 & 0xff : 128 + ending
   }
-
-  private static let queue = DispatchQueue(label: "dnsctl.exec.signals")
 }

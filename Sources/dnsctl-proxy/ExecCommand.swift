@@ -105,8 +105,9 @@ struct ExecCommand: AsyncParsableCommand {
     guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "There is no proxy.") }
     let environment = ChildEnvironment(
       context.environment, host: "\(address)", port: port, tellsJava: tellsJava)
+    let signals = await SignalRelay()
     do throws(ChildProcess.Failure) {
-      let child = try ChildProcess(program, environment: environment.variables)
+      let child = try ChildProcess(program, environment: environment.variables, signals: signals)
       let status = await child.wait()
       ended.withLock { $0 = status }
     } catch {

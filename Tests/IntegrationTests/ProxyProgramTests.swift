@@ -29,6 +29,19 @@ struct ProxyProgramTests {
     #expect(result.output.contains("Link Local"))
   }
 
+  @Test(arguments: [("HUP", 129), ("INT", 130), ("TERM", 143), ("USR1", 138)] as [(String, Int32)])
+  func `a signal goes to the program, whose end it is`(name: String, status: Int32) async throws {
+    // It signals the process that started it, which passes that on; without that it would end with 0.
+    let script = "kill -\(name) $PPID; exec sleep 20"
+    #expect(try await Program().run(["exec", "--", "sh", "-c", script]).status == status)
+  }
+
+  @Test func `what whoever started it ignores, the program ignores too`() async throws {
+    let script = "trap '' HUP; exec \(Program.url.path) exec -- sh -c 'kill -HUP $$; exit 5'"
+    let result = try await ServerFixture.run("sh", ["-c", script])
+    #expect(result.status == 5)
+  }
+
   @Test func `a secret that must not stand on a command line is not taken from it`() async throws {
     let result = try await Program().run(["proxy", "--token", "0123456789abcdef"])
     #expect(result.errors.contains("--token: write @FILE"))

@@ -22,10 +22,9 @@ extension ClientHandler {
       write(ByteBuffer(bytes: bytes))
       flush()
       return true
-    case .refuse(let bytes, let reason):
+    case .refuse(let bytes, _):
       var access = access(handshake.version == 4 ? .socks4 : .socks5, nil)
       access.error = "http_request_error"
-      access.method = reason
       loop.shared.ended(access)
       write(ByteBuffer(bytes: bytes))
       flush()
@@ -34,10 +33,10 @@ extension ClientHandler {
     case .judge(let credentials):
       guard let users = settings.configuration.users else { return false }
       var handshake = handshake
-      switch users.verdict(on: credentials.name, credentials.password) {
+      let verdict = users.verdict(on: credentials.name, credentials.password)
+      switch verdict {
       case .right, .wrong:
-        let isRight = users.verdict(on: credentials.name, credentials.password) == .right
-        let step = handshake.judged(isRight)
+        let step = handshake.judged(verdict == .right)
         state = .socks(handshake, since: since)
         return take(step, handshake, since)
       case .slow:

@@ -92,7 +92,7 @@ final class Dial {
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
     attempts.append(Attempt(address: address, began: .now()))
     guard let target = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port))
-    else { return failed(number, IOError(errnoCode: 97, reason: "connect")) }
+    else { return failed(number, IOError(errnoCode: EAFNOSUPPORT, reason: "connect")) }
     ClientBootstrap(group: loop.eventLoop)
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
       .channelOption(.allowRemoteHalfClosure, value: true)
@@ -119,7 +119,7 @@ final class Dial {
     // What was dialled is judged, whatever was asked for.
     guard let real = channel.remoteAddress?.ipAddressValue, policy.objection(to: real, host: origin.host) == nil else {
       channel.close(promise: nil)
-      return failed(number, IOError(errnoCode: 13, reason: "connect"))
+      return failed(number, IOError(errnoCode: EACCES, reason: "connect"))
     }
     guard race.connected(number), let completion,
       let handler = try? channel.pipeline.syncOperations.handler(type: OriginHandler.self)

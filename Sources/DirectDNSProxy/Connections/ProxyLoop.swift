@@ -35,8 +35,6 @@ final class ProxyLoop {
 
   func remove(_ client: ClientHandler) { clients[ObjectIdentifier(client)] = nil }
 
-  var clientCount: Int { clients.count }
-
   /// Ends what waits for nothing; requests and tunnels under way may end by themselves.
   func drain() {
     pool.closeAll()

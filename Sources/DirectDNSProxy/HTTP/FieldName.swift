@@ -85,8 +85,5 @@ extension Span<UInt8> {
   }
 
   /// Whether it spells a lower-case text in any case.
-  func isEqualIgnoringCase(_ lower: StaticString) -> Bool {
-    guard count == lower.utf8CodeUnitCount else { return false }
-    return isEqualIgnoringCase(Array(lower.description.utf8).span)
-  }
+  func isEqualIgnoringCase(_ lower: String) -> Bool { isEqualIgnoringCase(lower.utf8.span) }
 }

@@ -49,8 +49,8 @@ enum ForwardTarget: Equatable, Sendable {
 
   /// The scheme with its two slashes; nil where no scheme stands that goes through in the clear.
   private static func scheme(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
-    for scheme in ["http://", "ws://"] as [StaticString] {
-      let end = range.lowerBound + scheme.utf8CodeUnitCount
+    for scheme in ["http://", "ws://"] {
+      let end = range.lowerBound + scheme.utf8.count
       if end <= range.upperBound, bytes.extracting(range.lowerBound..<end).isEqualIgnoringCase(scheme) {
         return range.lowerBound..<end
       }
@@ -90,13 +90,8 @@ struct ForwardOrigin: Hashable, Sendable, CustomStringConvertible {
 
 extension Span<UInt8> {
   /// Whether it is that text, to the byte.
-  func isEqual(_ text: StaticString) -> Bool {
-    guard count == text.utf8CodeUnitCount else { return false }
-    var index = 0
-    for byte in text.description.utf8 {
-      guard self[index] == byte else { return false }
-      index += 1
-    }
-    return true
+  func isEqual(_ text: String) -> Bool {
+    let other = text.utf8.span
+    return count == other.count && indices.allSatisfy { self[$0] == other[$0] }
   }
 }

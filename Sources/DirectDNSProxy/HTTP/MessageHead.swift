@@ -44,7 +44,7 @@ package struct MessageHead: Sendable {
   }
 
   /// Whether a list of tokens has one, in any case.
-  func has(_ token: StaticString, in name: FieldName) -> Bool {
+  func has(_ token: String, in name: FieldName) -> Bool {
     var isFound = false
     forEachToken(of: name) { if bytes.span.extracting($0).isEqualIgnoringCase(token) { isFound = true } }
     return isFound

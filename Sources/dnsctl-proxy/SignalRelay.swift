@@ -1,0 +1,70 @@
+internal import DirectDNS
+internal import Dispatch
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// Signals that whoever sends them to us means for a program: listened to before it begins, so that none is lost.
+final class SignalRelay: Sendable {
+  private struct State {
+    var program: pid_t?
+    /// What came before the program.
+    var early: [Int32] = []
+    var sources: [any DispatchSourceSignal] = []
+  }
+
+  /// Those that are passed on; whoever started us deaf to others meant it.
+  let heard: [Int32]
+  private let state = Locked(State())
+  private static let queue = DispatchQueue(label: "dnsctl.exec.signals")
+
+  /// Begins to listen; done when every signal is heard.
+  init() async {
+    heard = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT].filter { number in
+      let previous = signal(number, SIG_IGN)
+      return unsafe unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+    for number in heard {
+      let source = DispatchSource.makeSignalSource(signal: number, queue: Self.queue)
+      source.setEventHandler { [weak self] in self?.pass(number) }
+      await withCheckedContinuation { registered in
+        source.setRegistrationHandler { registered.resume() }
+        source.resume()
+      }
+      state.withLock { $0.sources.append(source) }
+    }
+  }
+
+  /// Passes on to a program from now on, and first what came before it.
+  func begin(_ program: pid_t) {
+    let early = state.withLock { state in
+      defer { state.early = [] }
+      state.program = program
+      return state.early
+    }
+    for number in early { kill(program, number) }
+  }
+
+  /// The program has ended: its number may be another's.
+  func end() {
+    state.withLock { state in
+      for source in state.sources { source.cancel() }
+      state = State()
+    }
+  }
+
+  private func pass(_ number: Int32) {
+    // What is pressed at a terminal all of its foreground has heard already.
+    guard ![SIGINT, SIGQUIT, SIGWINCH].contains(number) || tcgetpgrp(STDIN_FILENO) != getpgrp() else { return }
+    let program = state.withLock { state in
+      if state.program == nil { state.early.append(number) }
+      return state.program
+    }
+    if let program { kill(program, number) }
+  }
+}
