@@ -52,8 +52,9 @@ internal import Synchronization
       unsafe bodyWaiter = nil
     }
 
-    var headWaiter: UnsafeContinuation<Result<TransferHead, TransferFailure>, Never>?
+    var headWaiter: UnsafeContinuation<Void, Never>?
     var bodyWaiter: UnsafeContinuation<Void, Never>?
+    var head: TransferHead?
     var body = BodyBuffer()
     var end: Result<TransferEnd, TransferFailure>?
   }
@@ -82,14 +83,13 @@ internal import Synchronization
   func deliver(head: TransferHead? = nil, end: Result<TransferEnd, TransferFailure>? = nil) -> Waiters {
     var waiters = Waiters()
     shared.withLock { shared in
+      if let head { shared.head = head }
       if let end { shared.end = end }
       if !incoming.isEmpty {
         shared.body.append(&incoming)
         unread.store(shared.body.bytes.count, ordering: .relaxed)
       }
-      if head != nil || end != nil, let waiter = unsafe shared.headWaiter.take() {
-        unsafe waiters.head = (waiter, head.map { .success($0) } ?? .failure(TransferFailure(endedWith: end)))
-      }
+      if head != nil || end != nil { unsafe waiters.head = shared.headWaiter.take() }
       unsafe waiters.body = shared.bodyWaiter.take()
     }
     if end != nil {
@@ -102,8 +102,7 @@ internal import Synchronization
   /// Those who wait for what was handed over.
   @safe struct Waiters: @unchecked Sendable {
     // Each is resumed once: by whoever took them out of a transfer.
-    fileprivate var head:
-      (UnsafeContinuation<Result<TransferHead, TransferFailure>, Never>, Result<TransferHead, TransferFailure>)?
+    fileprivate var head: UnsafeContinuation<Void, Never>?
     fileprivate var body: UnsafeContinuation<Void, Never>?
 
     fileprivate init() {
@@ -114,7 +113,7 @@ internal import Synchronization
     var isEmpty: Bool { unsafe head == nil && body == nil }
 
     func resume() {
-      if let (waiter, result) = unsafe head { unsafe waiter.resume(returning: result) }
+      unsafe head?.resume()
       unsafe body?.resume()
     }
   }
@@ -129,9 +128,13 @@ internal import Synchronization
 
   /// Waits for the head; `start` is called once somebody waits.
   nonisolated(nonsending) func head(_ start: () -> Void) async -> Result<TransferHead, TransferFailure> {
-    await unsafe withUnsafeContinuation { continuation in
+    await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       shared.withLock { unsafe $0.headWaiter = continuation }
       start()
+    }
+    // Taken under the lock, as the body is, so that the sanitizer sees the hand-over from thread to thread.
+    return shared.withLock { shared in
+      shared.head.take().map { .success($0) } ?? .failure(TransferFailure(endedWith: shared.end))
     }
   }
 
