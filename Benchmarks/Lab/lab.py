@@ -23,6 +23,8 @@ HOST = "doh.lab.test"
 SERVERS = ["unbound", "named", "dnsdist", "nginx"]
 ORIGIN = "www.lab.test"
 SMALL, BIG = 1 << 10, 1 << 20
+# Where the files are served in the clear: clients that come by the thousand would run out of ports to one address.
+ADDRESSES = 16
 SCRIPT_MODULE = "ngx_http_js_module.so"
 MODULE_FOLDERS = ["/usr/lib/nginx/modules", "/usr/lib64/nginx/modules", "/usr/local/lib/nginx/modules"]
 
@@ -219,7 +221,7 @@ http {{
   js_import resolve from {folder}/resolve.js;
   ssl_certificate {folder}/chain.pem; ssl_certificate_key {folder}/server.key;
   server {{
-    listen 127.0.0.1:{port['nginx-http']} backlog=4096;
+    {''.join(f"listen 127.0.0.{last}:{port['nginx-http']} backlog=4096; " for last in range(1, 1 + ADDRESSES))}
     listen 127.0.0.1:{port['nginx']} ssl http2 backlog=4096;
     location = /resolve {{ js_content resolve.resolve; }}
     listen 127.0.0.1:{port['nginx-https1']} ssl backlog=4096;
@@ -259,8 +261,22 @@ http {{
             # Should this program be killed, the servers go with it.
             command = ["setpriv", "--pdeathsig", "KILL", *command]
         with open(self.path(name + ".log"), "w") as log:
-            self.processes.append((name, subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)))
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
+        self.processes.append((name, process))
+        return process
+
+    def launch_and_wait(self, name, port, path, *arguments):
+        """Returns the number of the process, which `taskset` and `setpriv` hand on."""
+        self.ports[name] = port
+        process = self.launch(name, *arguments, path=path)
+        self.wait(name, process, time.monotonic() + 30)
+        return process.pid
+
+    def end(self, name):
+        for process in [process for own, process in self.processes if own == name]:
+            process.kill()
+            process.wait()
+        self.processes = [(own, process) for own, process in self.processes if own != name]
 
     def unconfined(self, name):
         """Debian's AppArmor profiles keep some servers to /etc and /var, by the path of the program: where it

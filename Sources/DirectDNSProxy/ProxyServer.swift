@@ -131,13 +131,10 @@ public final class ProxyServer: Service {
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.maxMessagesPerRead, value: 16)
-      .childChannelOption(.allowRemoteHalfClosure, value: true)
-      .childChannelOption(.writeBufferWaterMark, value: Connections.waterMark)
-      .childChannelOption(.maxMessagesPerRead, value: 2)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop }) else { return }
-          try channel.pipeline.syncOperations.addHandler(ClientHandler(loop.value))
+          try channel.carry(by: ClientHandler(loop.value))
         }
       }
     switch place {
@@ -146,7 +143,6 @@ public final class ProxyServer: Service {
       return
         try await bootstrap
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         .bind(to: target).get()
     case .unix(let path):
       return try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()

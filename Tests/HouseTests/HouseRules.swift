@@ -112,6 +112,8 @@ enum HouseRules {
     "Sources/DirectDNSPrometheus/EndpointSocket.swift",
     "Sources/DirectDNSProxy/Access/PasswordHash.swift",
     "Sources/DirectDNSProxy/ProxyServer.swift",
+    // SwiftNIO gives an address as a C structure alone.
+    "Sources/DirectDNSProxy/Connections/SocketAddress+IPAddress.swift",
   ]
 
   /// What users link: the library, its stores, the reader of its configuration, its metrics endpoint, and its proxy.

@@ -164,7 +164,9 @@ extension ClientHandler {
   private func keeps(_ request: ClientRequest) -> Bool { request.head.keepsConnection && !loop.shared.isDraining }
 
   func access(_ kind: ProxyAccess.Kind, _ origin: ForwardOrigin?) -> ProxyAccess {
-    ProxyAccess(kind, client: address, origin: origin.map { "\($0)" })
+    // Written out for somebody who reads it.
+    let isRead = settings.configuration.accessLog != nil
+    return ProxyAccess(kind, client: address, origin: isRead ? origin.map { "\($0)" } : nil)
   }
 
   /// Opens a tunnel.
@@ -183,13 +185,13 @@ extension ClientHandler {
     state = .connecting(pending)
     pending.start(origin, on: loop) { [self] outcome in
       guard case .connecting = state else {
-        if case .connected(let handler, _) = outcome { handler.close() }
+        if case .connected(let handler) = outcome { handler.close() }
         return
       }
       var access = access
       access.connect = Duration(.now() - began)
       switch outcome {
-      case .connected(let handler, _):
+      case .connected(let handler):
         access.status = 200
         access.address = handler.address
         write(answer(.success(())))

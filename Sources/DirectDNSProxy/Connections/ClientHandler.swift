@@ -113,12 +113,7 @@ final class ClientHandler: ChannelDuplexHandler {
   func flush() { context?.flush() }
 
   /// Closes when all that was written has gone out.
-  func closeBehindWrites() {
-    guard let context else { return }
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
-      context.close(mode: .all, promise: nil)
-    }
-  }
+  func closeBehindWrites() { context?.closeBehindWrites(.all) }
 
   /// Says that nothing more follows, and reads on for a while: a client that is still sending would lose the response to
   /// a reset.
@@ -126,9 +121,7 @@ final class ClientHandler: ChannelDuplexHandler {
     guard let context else { return }
     state = .lingering(end: .now() + .seconds(2))
     held = ByteBuffer()
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
-      context.close(mode: .output, promise: nil)
-    }
+    context.closeBehindWrites(.output)
     resume()
   }
 
@@ -321,8 +314,8 @@ final class ClientHandler: ChannelDuplexHandler {
   func originBroke(isReset: Bool) {
     guard case .exchange(let exchange) = state else { return }
     exchange.broke()
-    isReset ? reset() : closeBehindWrites()
     state = .closed
+    isReset ? reset() : closeBehindWrites()
   }
 
   func originStopped(isBroken: Bool) {
@@ -362,10 +355,5 @@ final class ClientHandler: ChannelDuplexHandler {
   }
 
   /// The origin sends no more: the client hears that, and may go on sending.
-  func finishSending() {
-    guard let context else { return }
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
-      context.close(mode: .output, promise: nil)
-    }
-  }
+  func finishSending() { context?.closeBehindWrites(.output) }
 }

@@ -14,7 +14,7 @@ internal import NIOPosix
 final class Dial {
   /// What came of it.
   enum Outcome {
-    case connected(OriginHandler, any Channel)
+    case connected(OriginHandler)
     case failed(ProxyRefusal)
   }
 
@@ -22,6 +22,7 @@ final class Dial {
     let address: IPAddress
     let began: NIODeadline
     var channel: (any Channel)?
+    var handler: OriginHandler?
   }
 
   private let loop: ProxyLoop
@@ -94,15 +95,15 @@ final class Dial {
     guard let target = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port))
     else { return failed(number, IOError(errnoCode: EAFNOSUPPORT, reason: "connect")) }
     ClientBootstrap(group: loop.eventLoop)
-      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .channelOption(.allowRemoteHalfClosure, value: true)
-      .channelOption(.writeBufferWaterMark, value: Connections.waterMark)
-      .channelOption(.maxMessagesPerRead, value: 2)
       // The race has its own times.
       .connectTimeout(.hours(1))
       .channelInitializer { channel in
-        bound.value.attempts[number].channel = channel
-        return channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(OriginHandler()) }
+        channel.eventLoop.makeCompletedFuture {
+          let handler = OriginHandler()
+          bound.value.attempts[number].channel = channel
+          bound.value.attempts[number].handler = handler
+          try channel.carry(by: handler)
+        }
       }
       .connect(to: target)
       .assumeIsolated()
@@ -121,9 +122,9 @@ final class Dial {
       channel.close(promise: nil)
       return failed(number, IOError(errnoCode: EACCES, reason: "connect"))
     }
-    guard race.connected(number), let completion,
-      let handler = try? channel.pipeline.syncOperations.handler(type: OriginHandler.self)
-    else { return channel.close(promise: nil) }
+    guard race.connected(number), let completion, let handler = attempt.handler else {
+      return channel.close(promise: nil)
+    }
     self.completion = nil
     let resolver = loop.shared.resolver
     let now = NIODeadline.now()
@@ -136,7 +137,7 @@ final class Dial {
     attempts[number].channel = nil
     handler.established(to: real)
     end()
-    completion(.connected(handler, channel))
+    completion(.connected(handler))
   }
 
   private func failed(_ number: Int, _ error: any Error) {
@@ -201,21 +202,4 @@ final class Dial {
     default: "destination_unavailable"
     }
   }
-}
-
-extension SocketAddress {
-  /// The address without its port; nil for one of the file system.
-  var ipAddressValue: IPAddress? { ipAddress.flatMap { IPAddress($0.prefix { $0 != "%" }.description) } }
-}
-
-extension Duration {
-  init(_ amount: TimeAmount) { self = .nanoseconds(amount.nanoseconds) }
-}
-
-/// What all connections have in common.
-enum Connections {
-  /// Above the high mark nothing more is read from the other side; below the low one it goes on.
-  static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 * 1024, high: 256 * 1024)
-  /// What is kept of a client's bytes while they cannot go on.
-  static let heldLimit = 65_536
 }

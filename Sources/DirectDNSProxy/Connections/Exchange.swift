@@ -66,7 +66,7 @@ final class Exchange {
       self.dial = nil
       access.connect = Duration(.now() - began)
       switch outcome {
-      case .connected(let handler, _): pass(to: handler)
+      case .connected(let handler): pass(to: handler)
       case .failed(let refusal): refuse(refusal)
       }
     }

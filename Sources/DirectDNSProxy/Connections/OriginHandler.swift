@@ -1,12 +1,6 @@
 internal import DirectDNS
 internal import NIOCore
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// The proxy's side of one connection to an origin: reads its responses, or carries a tunnel's bytes.
 final class OriginHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
@@ -75,12 +69,7 @@ final class OriginHandler: ChannelDuplexHandler {
   }
 
   /// Closes when all that was written has gone out.
-  func closeBehindWrites() {
-    guard let context else { return }
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
-      context.close(mode: .all, promise: nil)
-    }
-  }
+  func closeBehindWrites() { context?.closeBehindWrites(.all) }
 
   /// Closes by a reset: what was cut off must not look whole.
   func reset() {
@@ -125,12 +114,7 @@ final class OriginHandler: ChannelDuplexHandler {
   func flush() { context?.flush() }
 
   /// The client sends no more.
-  func finishSending() {
-    guard let context else { return }
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
-      context.close(mode: .output, promise: nil)
-    }
-  }
+  func finishSending() { context?.closeBehindWrites(.output) }
 
   /// The client can take more.
   func resume() {
@@ -286,26 +270,5 @@ final class OriginHandler: ChannelDuplexHandler {
     case .pooled: close()
     case .unused, .done, .closed: break
     }
-  }
-}
-
-extension ByteBuffer {
-  /// Appends bytes, or takes them over where there are none yet.
-  mutating func appendOrTake(_ other: inout ByteBuffer) {
-    if readableBytes == 0 { self = other } else { writeBuffer(&other) }
-  }
-}
-
-extension Channel {
-  /// Has closing send a reset.
-  func setReset() {
-    _ = (self as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
-  }
-}
-
-extension TimeAmount {
-  init(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
   }
 }

@@ -1,0 +1,82 @@
+"""The proxies that are compared: ours, and what of tinyproxy, squid and haproxy is installed.
+
+They share a core with the laboratory's servers. haproxy is a relay: it knows one origin, and no client asks it for one.
+"""
+
+import os
+
+import lab as laboratory
+
+CLIENTS = 12_000
+
+
+class Proxies:
+    def __init__(self, lab, dnsctl):
+        self.lab, self.dnsctl = lab, dnsctl
+        self.names = ["dnsctl"] + [name for name in ("tinyproxy", "squid", "haproxy") if laboratory.program(name)]
+        self.ports = dict(zip(self.names, laboratory.free_ports(len(self.names))))
+
+    def start(self):
+        os.makedirs(self.lab.path("proxies"), exist_ok=True)
+        for name in self.names:
+            getattr(self, "ours" if name == "dnsctl" else name)(self.ports[name])
+
+    def begin_anew(self):
+        """Ours, with nothing in its memory yet. Returns its number of process."""
+        self.lab.end("dnsctl")
+        return self.ours(self.ports["dnsctl"])
+
+    def ours(self, port):
+        # `dnsctl proxy` becomes the program that is measured: its number stays.
+        return self.lab.launch_and_wait("dnsctl", port, self.dnsctl, "proxy", "--listen", f"127.0.0.1:{port}", "--no-system",
+                                        "--provider", "google", "--allow", "127.0.0.0/8", "--ports", "1-65535",
+                                        "--max-clients", str(CLIENTS))
+
+    def tinyproxy(self, port):
+        file = self.lab.write("proxies/tinyproxy.conf", f"""
+Port {port}
+Listen 127.0.0.1
+Timeout 600
+MaxClients {CLIENTS}
+LogLevel Error
+LogFile "{self.lab.path('proxies/tinyproxy.txt')}"
+""")
+        self.lab.launch_and_wait("tinyproxy", port, laboratory.program("tinyproxy"), "-d", "-c", file)
+
+    def squid(self, port):
+        folder = self.lab.path("proxies")
+        # Where it runs as root it becomes somebody else, who has to write there.
+        os.chmod(folder, 0o777)
+        file = self.lab.write("proxies/squid.conf", f"""
+http_port 127.0.0.1:{port}
+acl all_clients src 127.0.0.0/8
+http_access allow all_clients
+cache deny all
+cache_mem 8 MB
+access_log none
+cache_log {folder}/squid.txt
+cache_store_log none
+pid_filename {folder}/squid.pid
+coredump_dir {folder}
+shutdown_lifetime 1 seconds
+pinger_enable off
+via off
+forwarded_for delete
+""")
+        self.lab.launch_and_wait("squid", port, laboratory.program("squid"), "-N", "-f", file)
+
+    def haproxy(self, port):
+        file = self.lab.write("proxies/haproxy.cfg", f"""
+global
+  nbthread 1
+  maxconn 5000
+defaults
+  mode tcp
+  timeout connect 5s
+  timeout client 600s
+  timeout server 600s
+listen relay
+  bind 127.0.0.1:{port}
+  server origin 127.0.0.1:{self.lab.ports['nginx-http']}
+""")
+        self.lab.launch_and_wait("haproxy", port, laboratory.program("haproxy"), "-f", file)
