@@ -25,7 +25,7 @@ extension DirectClient {
       resolution = known
     } else {
       options = call.lookup(resolver)
-      if !throughProxy { options.purpose = .connecting }
+      if !throughProxy { options = options.forConnecting }
       let start = resolver.clock.now
       resolution = try await resolver.resolve(name, options, call, watch)
       time = resolver.clock.now - start
@@ -51,24 +51,15 @@ extension DirectClient {
     return found
   }
 
-  /// The family that a lookup brought no addresses of, where it wanted both and somebody can be asked.
   private func others(
     than found: Resolution, _ name: HostName, _ options: LookupOptions, since began: ResolverInstant?, _ call: Call,
     _ watch: ClientTelemetry.Watch?
   ) -> OtherFamily? {
-    guard !found.isWhole else { return nil }
-    let wanted = options.families ?? resolver.families
-    let missing = found.addresses.reduce(wanted) { $0.subtracting(AddressFamilies($1.family)) }
-    guard !missing.isEmpty else { return nil }
-    let began = began ?? resolver.clock.now
     // Not the client itself: its transfers know this, and end with it.
-    return OtherFamily(missing) { [resolver] in
-      var options = options
-      options.families = missing
-      return call.isDirect(name) ? resolver.knowledge(of: name, options, since: began) : nil
-    } look: { [resolver] () async throws(DirectDNSError) in
+    resolver.otherFamily(than: found, of: name, options, since: began, isDirect: call.isDirect(name)) {
+      [resolver] families async throws(DirectDNSError) in
       var options = call.lookup(resolver)
-      options.families = missing
+      options.families = families
       return try await resolver.resolve(name, options, call, watch)
     } observer: {
       call.options.observer?(.resolved(name, $0))
@@ -95,16 +86,6 @@ extension DirectClient.Call {
   }
 
   fileprivate func isDirect(_ name: HostName) -> Bool { settings.configuration.direct.isOn(for: name) }
-}
-
-extension Resolution {
-  /// Whether nobody was asked, so that there is nothing more to know.
-  fileprivate var isWhole: Bool {
-    switch source {
-    case .literal, .pin, .local: true
-    case .provider, .system, .store: false
-    }
-  }
 }
 
 extension Resolver {

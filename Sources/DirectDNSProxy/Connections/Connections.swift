@@ -15,7 +15,9 @@ enum Connections {
 }
 
 extension Channel {
-  /// Has a handler carry what the connection brings. Options are set at once: a bootstrap's own cost a future each.
+  /// Has a handler carry what the connection brings.
+  ///
+  /// Options are set at once: a bootstrap's own cost a future each.
   func carry(by handler: some ChannelHandler) throws {
     if let options = syncOptions {
       try options.setOption(.allowRemoteHalfClosure, value: true)

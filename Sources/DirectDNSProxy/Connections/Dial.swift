@@ -29,6 +29,7 @@ final class Dial {
   private let origin: ForwardOrigin
   private let policy: AddressPolicy
   private let deadline: NIODeadline
+  private let others: OtherFamily?
   private var race: ConnectionRace
   private var attempts: [Attempt] = []
   private var failures: [(address: IPAddress, reason: String, refusal: String)] = []
@@ -41,16 +42,19 @@ final class Dial {
   ///   - loop: where it runs.
   ///   - origin: what is connected to.
   ///   - addresses: its addresses that may be used, at least one.
+  ///   - others: the family that may still come.
   ///   - policy: what the address that was dialled is judged by.
   ///   - timeout: how long it may take over all addresses.
   init(
-    _ loop: ProxyLoop, _ origin: ForwardOrigin, _ addresses: [IPAddress], _ policy: AddressPolicy, timeout: Duration
+    _ loop: ProxyLoop, _ origin: ForwardOrigin, _ addresses: [IPAddress], others: OtherFamily?,
+    _ policy: AddressPolicy, timeout: Duration
   ) {
     self.loop = loop
     self.origin = origin
     self.policy = policy
     deadline = .now() + TimeAmount(timeout)
-    race = ConnectionRace(ConnectionRace.interleaved(addresses), delay: 250)
+    self.others = others
+    race = ConnectionRace(ConnectionRace.interleaved(addresses), delay: 250, hasOthers: others != nil)
   }
 
   /// Begins; the completion is called once, unless it is cancelled.
@@ -76,11 +80,27 @@ final class Dial {
       case .start(let address, let number): connect(to: address, number)
       case .wait(let instant): return wait(until: .uptimeNanoseconds(UInt64(instant) * 1_000_000))
       case .rest: return wait(until: deadline)
-      case .ask: race.add([])
+      case .ask: ask()
       case .lost: return lose(isLate: false)
       }
       guard completion != nil else { return }
     }
+  }
+
+  /// Finds out the other family's addresses, which join the race as soon as they are there.
+  private func ask() {
+    let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    others?.connect { [eventLoop = loop.eventLoop] found in
+      eventLoop.execute {
+        bound.value.add(found)
+        bound.value.step()
+      }
+    }
+    if let found = others?.ask() { add(found) }
+  }
+
+  private func add(_ found: [IPAddress]) {
+    if case .addresses(let allowed, _) = Route.judge(found, origin, loop) { race.add(allowed) } else { race.add([]) }
   }
 
   private func wait(until instant: NIODeadline) {
@@ -161,6 +181,7 @@ final class Dial {
     end()
     var reasons = failures.map { "\($0.address): \($0.reason)" }
     reasons += running.map { "\($0.address): no answer in time" }
+    if let failure = others?.failure { reasons.append(failure) }
     let error = isLate || failures.isEmpty ? "connection_timeout" : failures[failures.count - 1].refusal
     completion(
       .failed(
@@ -171,6 +192,7 @@ final class Dial {
   private func end() {
     timer?.cancel()
     timer = nil
+    others?.cancel()
     for attempt in attempts { attempt.channel?.close(promise: nil) }
     attempts = attempts.map { Attempt(address: $0.address, began: $0.began) }
   }

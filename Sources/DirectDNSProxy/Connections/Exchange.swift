@@ -21,6 +21,7 @@ final class Exchange {
   private var progress: BodyProgress
   private var access: ProxyAccess
   private var addresses: [IPAddress] = []
+  private var others: OtherFamily?
   private var hasResponse = false
   private var closesClient = false
   private var keepsOrigin = false
@@ -50,8 +51,8 @@ final class Exchange {
       guard case .routing = stage else { return }
       switch outcome {
       case .refused(let refusal): refuse(refusal)
-      case .addresses(let addresses):
-        self.addresses = addresses
+      case .addresses(let addresses, let others):
+        (self.addresses, self.others) = (addresses, others)
         if let kept = loop.pool.take(origin, among: addresses) { pass(to: kept) } else { connect() }
       }
     }
@@ -60,7 +61,8 @@ final class Exchange {
   private func connect() {
     stage = .dialing
     let began = NIODeadline.now()
-    let dial = Dial(loop, origin, addresses, loop.settings.policy, timeout: loop.settings.limits.connectTimeout)
+    let dial = Dial(
+      loop, origin, addresses, others: others, loop.settings.policy, timeout: loop.settings.limits.connectTimeout)
     self.dial = dial
     dial.start { [self] outcome in
       self.dial = nil

@@ -4,8 +4,8 @@ internal import NIOCore
 /// Finds where a request may go: a name's addresses, judged.
 final class Route {
   enum Outcome {
-    /// The addresses that may be connected to, in the order of use.
-    case addresses([IPAddress])
+    /// The addresses that may be connected to, in the order of use, and the family that may still come.
+    case addresses([IPAddress], others: OtherFamily? = nil)
     case refused(ProxyRefusal)
   }
 
@@ -51,45 +51,73 @@ final class Route {
     let configuration = loop.settings.configuration
     let resolver = loop.shared.resolver
     let isDirect = configuration.direct.isOn(for: name)
-    if isDirect, let known = resolver.cached(name, options: configuration.lookup) {
-      return completion(Self.judge(Array(known.addresses), origin, loop))
+    let lookup = configuration.lookup
+    let look = { @Sendable (families: AddressFamilies?) async throws(DirectDNSError) in
+      var options = lookup.forConnecting
+      if let families { options.families = families }
+      return isDirect
+        ? try await resolver.resolve(name, options: options)
+        : try await resolver.resolveWithSystemDNS(name, options: options)
+    }
+    let others = { @Sendable (found: Resolution, began: ResolverInstant?) in
+      resolver.otherFamily(than: found, of: name, lookup, since: began, isDirect: isDirect) {
+        families async throws(DirectDNSError) in try await look(families)
+      }
     }
     self.completion = completion
-    let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    let boundLoop = NIOLoopBound(loop, eventLoop: loop.eventLoop)
-    let tell: @Sendable (Result<Resolution, DirectDNSError>) -> Void = { [eventLoop = loop.eventLoop] outcome in
-      eventLoop.execute { bound.value.found(outcome, origin, boundLoop.value) }
+    if isDirect, let known = resolver.cached(name, options: lookup) {
+      return found(known, others(known, nil), origin, loop)
     }
-    task = Self.look(name, isDirect, configuration, resolver, tell)
-  }
-
-  private func found(_ outcome: Result<Resolution, DirectDNSError>, _ origin: ForwardOrigin, _ loop: ProxyLoop) {
-    guard let completion else { return }
-    self.completion = nil
-    switch outcome {
-    case .success(let found): completion(Self.judge(Array(found.addresses), origin, loop))
-    case .failure(let error): completion(.refused(ProxyRefusal(error)))
-    }
-  }
-
-  private static func look(
-    _ name: HostName, _ isDirect: Bool, _ configuration: ProxyConfiguration, _ resolver: Resolver,
-    _ tell: @escaping @Sendable (Result<Resolution, DirectDNSError>) -> Void
-  ) -> Task<Void, Never> {
-    Task {
-      do throws(DirectDNSError) {
-        tell(
-          .success(
-            isDirect
-              ? try await resolver.resolve(name, options: configuration.lookup)
-              : try await resolver.resolveWithSystemDNS(name, options: configuration.lookup)))
-      } catch {
-        tell(.failure(error))
+    let began = resolver.clock.now
+    wait(on: loop) { () async throws(DirectDNSError) in
+      try await look(nil)
+    } then: { [self] outcome in
+      switch outcome {
+      case .success(let known): found(known, others(known, began), origin, loop)
+      case .failure(let error): finish(.refused(ProxyRefusal(error)))
       }
     }
   }
 
-  private static func judge(_ addresses: [IPAddress], _ origin: ForwardOrigin, _ loop: ProxyLoop) -> Outcome {
+  /// A lookup has brought addresses; where none of them may be used, the other family is awaited.
+  private func found(_ known: Resolution, _ others: OtherFamily?, _ origin: ForwardOrigin, _ loop: ProxyLoop) {
+    let judged = Self.judge(Array(known.addresses), origin, loop)
+    guard let others else { return finish(judged) }
+    switch judged {
+    case .addresses(let allowed, _): finish(.addresses(allowed, others: others))
+    case .refused:
+      wait(on: loop) { () async throws(DirectDNSError) in
+        try await others.outcome().get()
+      } then: { [self] outcome in
+        // Without it nobody knows of an address that is allowed.
+        let more = (try? outcome.get())?.addresses.map { $0 } ?? []
+        finish(Self.judge(known.addresses + more, origin, loop))
+      }
+    }
+  }
+
+  private func finish(_ outcome: Outcome) {
+    task = nil
+    let completion = completion
+    self.completion = nil
+    completion?(outcome)
+  }
+
+  /// Waits for a lookup, and goes on where it began.
+  private func wait(
+    on loop: ProxyLoop, for look: @escaping @Sendable () async throws(DirectDNSError) -> Resolution,
+    then: @escaping (Result<Resolution, DirectDNSError>) -> Void
+  ) {
+    let bound = NIOLoopBound(then, eventLoop: loop.eventLoop)
+    task = Task { [eventLoop = loop.eventLoop] in
+      let outcome: Result<Resolution, DirectDNSError>
+      do throws(DirectDNSError) { outcome = .success(try await look()) } catch { outcome = .failure(error) }
+      eventLoop.execute { bound.value(outcome) }
+    }
+  }
+
+  /// Judges addresses by the policy, and by whether they are this proxy's own.
+  static func judge(_ addresses: [IPAddress], _ origin: ForwardOrigin, _ loop: ProxyLoop) -> Outcome {
     let allowed: [IPAddress]
     do throws(DirectDNSError) { allowed = try loop.settings.policy.allowed(addresses, for: origin.host) } catch {
       return .refused(ProxyRefusal(error))

@@ -80,8 +80,9 @@ final class PendingTunnel {
       guard !isCancelled else { return }
       switch outcome {
       case .refused(let refusal): completion(.failed(refusal))
-      case .addresses(let addresses):
-        let dial = Dial(loop, origin, addresses, loop.settings.policy, timeout: loop.settings.limits.connectTimeout)
+      case .addresses(let addresses, let others):
+        let dial = Dial(
+          loop, origin, addresses, others: others, loop.settings.policy, timeout: loop.settings.limits.connectTimeout)
         self.dial = dial
         dial.start { [self] outcome in
           self.dial = nil

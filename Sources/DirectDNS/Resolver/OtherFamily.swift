@@ -2,8 +2,8 @@
 ///
 /// The race for a connection asks when its first attempt brings none at once, so that a request whose first address
 /// answers pays nothing (RFC 8305 §3); what is under way is joined, and not asked for again.
-final class OtherFamily: CurlAddressSource, Sendable {
-  typealias Outcome = Result<Resolution, DirectDNSError>
+package final class OtherFamily: CurlAddressSource, Sendable {
+  package typealias Outcome = Result<Resolution, DirectDNSError>
 
   private struct State {
     var outcome: Outcome?
@@ -35,16 +35,20 @@ final class OtherFamily: CurlAddressSource, Sendable {
     self.observer = observer
   }
 
-  func connect(_ deliver: @escaping @Sendable ([IPAddress]) -> Void) { state.withLock { $0.deliver = deliver } }
+  /// Says where the addresses go that come later; set before ``ask()``.
+  package func connect(_ deliver: @escaping @Sendable ([IPAddress]) -> Void) { state.withLock { $0.deliver = deliver } }
 
-  func ask() -> [IPAddress]? {
+  /// The addresses, judged by nobody yet, if they are known.
+  ///
+  /// If they are not, finding them out begins, and they are delivered later, none if there are none. Never waits.
+  package func ask() -> [IPAddress]? {
     if let outcome = known() { return outcome.addresses }
     _ = looking()
     return nil
   }
 
   /// Waits for what comes of it.
-  nonisolated(nonsending) func outcome() async -> Outcome {
+  nonisolated(nonsending) package func outcome() async -> Outcome {
     if let outcome = known() { return outcome }
     let look = looking()
     return await withTaskCancellationHandler {
@@ -55,13 +59,13 @@ final class OtherFamily: CurlAddressSource, Sendable {
   }
 
   /// Nobody wants it any more; a query that is under way goes on for the cache.
-  func cancel() { state.withLock { $0.look }?.cancel() }
+  package func cancel() { state.withLock { $0.look }?.cancel() }
 
   /// What was found, if it was.
   var resolution: Resolution? { if case .success(let found)? = state.withLock(\.outcome) { found } else { nil } }
 
   /// Why its addresses are missing, where it was asked for and may have some.
-  var failure: String? {
+  package var failure: String? {
     let (outcome, isAsked) = state.withLock { ($0.outcome, $0.look != nil) }
     let code: DirectDNSError.Code
     switch outcome {
@@ -103,6 +107,57 @@ final class OtherFamily: CurlAddressSource, Sendable {
     }
     if isNew, case .success(let found) = outcome { observer(found) }
     return outcome
+  }
+}
+
+extension Resolver {
+  /// The family that a lookup brought no addresses of, where it wanted both and somebody can be asked.
+  ///
+  /// - Parameters:
+  ///   - found: what the lookup brought.
+  ///   - name: the name.
+  ///   - options: what it wanted.
+  ///   - began: when it began; nil where nobody had to be asked.
+  ///   - isDirect: whether the name is looked up by us, and not by the system.
+  ///   - look: looks up the families that are missing.
+  ///   - observer: is told what was found.
+  package func otherFamily(
+    than found: Resolution, of name: HostName, _ options: LookupOptions, since began: ResolverInstant?, isDirect: Bool,
+    look: @escaping @Sendable (AddressFamilies) async throws(DirectDNSError) -> Resolution,
+    observer: @escaping @Sendable (Resolution) -> Void = { _ in }
+  ) -> OtherFamily? {
+    guard !found.isWhole else { return nil }
+    let missing = found.addresses.reduce(options.families ?? families) { $0.subtracting(AddressFamilies($1.family)) }
+    guard !missing.isEmpty else { return nil }
+    let began = began ?? clock.now
+    return OtherFamily(missing) { [self] in
+      var options = options
+      options.families = missing
+      return isDirect ? knowledge(of: name, options, since: began) : nil
+    } look: { () async throws(DirectDNSError) in
+      try await look(missing)
+    } observer: {
+      observer($0)
+    }
+  }
+}
+
+extension LookupOptions {
+  /// The same for a connection, which need not wait for the second family: see ``OtherFamily``.
+  package var forConnecting: Self {
+    var options = self
+    options.purpose = .connecting
+    return options
+  }
+}
+
+extension Resolution {
+  /// Whether nobody was asked, so that there is nothing more to know.
+  fileprivate var isWhole: Bool {
+    switch source {
+    case .literal, .pin, .local: true
+    case .provider, .system, .store: false
+    }
   }
 }
 
