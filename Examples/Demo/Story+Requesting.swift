@@ -29,7 +29,7 @@ extension Story {
     let third = try await pay(client, tills)
     try console.expect(third.freshness, is: .stale, "the answer's freshness")
     try console.expect(tills.paid, is: 3, "payments that arrived")
-    await client.shutDown()
+    await client.shutdown()
     await tills.stop()
   }
 

@@ -30,7 +30,7 @@ struct Story {
 
       try await survives(resolver, clock, doh)
 
-      resolver.shutDown()
+      resolver.shutdown()
       await shop.origin.stop()
       await stage.json.stop()
     }

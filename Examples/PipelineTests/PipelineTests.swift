@@ -31,7 +31,7 @@ struct PipelineTests {
     #expect(second.addresses == first.addresses)
     #expect(second.expiredFor == .seconds(540))
 
-    resolver.shutDown()
+    resolver.shutdown()
     await provider.stop()
   }
 
@@ -60,7 +60,7 @@ struct PipelineTests {
     #expect(jar.cookieHeader(for: direct.originalURL) == "basket=7")
     #expect(jar.cookieHeader(for: direct.url) == nil)  // nothing for the address
 
-    resolver.shutDown()
+    resolver.shutdown()
     await provider.stop()
     await origin.stop()
   }

@@ -16,7 +16,7 @@ struct Resolve {
 
       // From now on an answer is there at once: this neither waits nor throws.
       if let known = resolver.cached(host) { print("\(known.freshness), asked for \(known.age) ago") }
-      resolver.shutDown()
+      resolver.shutdown()
     } catch {
       // It names the host, the reason, everyone who was asked, and what to do.
       FileHandle.standardError.write(Data("Resolve: \(error)\n".utf8))

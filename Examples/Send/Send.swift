@@ -16,7 +16,7 @@ struct Send {
         response.status, response.connection.remoteAddress as Any, response.freshness as Any, response.timings.total)
       for hop in response.hops { print("  by way of", hop.url, hop.head.status) }
       for try await piece in response.body { print(piece.count, "bytes") }
-      await client.shutDown()
+      await client.shutdown()
     } catch {
       FileHandle.standardError.write(Data("Send: \(error)\n".utf8))
       exit(1)

@@ -70,7 +70,7 @@ extension CommandContext {
     // wait for what has yet to be learned.
     let isToldToEnd = [.success(.interrupted), .success(.terminated)].contains(outcome)
     if store != nil, !isToldToEnd { await resolver.finishQueries(within: configuration.cache.clientResponseTimeout) }
-    let flush = await resolver.shutDown(flushingWithin: Resolver.flushLimit)
+    let flush = await resolver.shutdown(flushingWithin: Resolver.flushLimit)
     notice.ended(flush)
     return try outcome.get().joined(judge(flush))
   }

@@ -57,7 +57,7 @@ struct Fetch {
       }
     }
     if let jar, let file = options["jar"] as? String { try jar.save(to: NetscapeCookieFile(path: path(file))) }
-    await client.shutDown()
+    await client.shutdown()
     return status
   }
 

@@ -132,7 +132,7 @@ struct Session {
       clock.move(by: seconds)
       return [:]
     case "restart":
-      let flush = await resolver.shutDown(flushingWithin: Resolver.flushLimit)
+      let flush = await resolver.shutdown(flushingWithin: Resolver.flushLimit)
       guard flush.unwritten == 0 else { return ["error": "the store did not get \(flush.unwritten) answers"] }
       resolver = try Resolver(configuration, clock: clock, system: system)
       return [:]

@@ -65,7 +65,7 @@ struct LiveConfigurationTests {
       "notice configuration changed change=pins: +www.example.com 192.0.2.1 file=\(path)",
       "change=timeout: 2.0 seconds → 3.0 seconds",
     ] { #expect(log.text.contains(line)) }
-    resolver.shutDown()
+    resolver.shutdown()
   }
 
   @Test func `a file that everybody may write to is not gone by, and one of another user is warned of`() throws {
@@ -108,7 +108,7 @@ struct LiveConfigurationTests {
     try change("{ timeout: 4 }")
     live.reloadIfChanged()
     #expect(resolver.configuration.timeout == .seconds(4))
-    resolver.shutDown()
+    resolver.shutdown()
   }
 
   @Test func `a file that is gone changes nothing, and one that comes back is read`() throws {
@@ -135,7 +135,7 @@ struct LiveConfigurationTests {
     #expect(pinned.configuration.timeout == .seconds(2) && full.configuration.timeout == .seconds(2))
     #expect(pinned.configuration.providers.map(\.provider.name) == ["alidns", "google", "cloudflare"])
     #expect(live.settings.resolver.timeout == .seconds(2))
-    for resolver in [pinned, full] { resolver.shutDown() }
+    for resolver in [pinned, full] { resolver.shutdown() }
   }
 
   @Test func `nothing of it is a secret's way into the log`() throws {

@@ -46,7 +46,7 @@ struct MetricsEndpointTests {
       let response = try await client.execute(.init(method: .get, url: WebURL(url)))
       #expect(try await response.body.collect(upTo: 100_000) == Array(registry.text().utf8))
     }
-    await client.shutDown()
+    await client.shutdown()
     endpoint.stop()
   }
 

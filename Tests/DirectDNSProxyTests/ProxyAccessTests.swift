@@ -82,7 +82,7 @@ struct ProxyAccessTests {
     } throws: { error in
       (error as? DirectDNSError)?.message.hasPrefix("0.0.0.0:0: other machines reach that address") == true
     }
-    resolver.shutDown()
+    resolver.shutdown()
   }
 
   // MARK: The proxy's own pages

@@ -148,7 +148,7 @@ final class FakeTransport: HTTPTransport {
   }
 
   func networkDidChange() {}
-  func shutDown() {}
+  func shutdown() {}
 }
 
 /// The system's DNS of another zone.

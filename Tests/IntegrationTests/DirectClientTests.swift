@@ -27,7 +27,7 @@ struct DirectClientTests {
     configure(&configuration)
     let client = try DirectClient(configuration, resolver: try Resolver(resolving))
     try await body(client)
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
   }
 
   private func request(_ url: String, _ method: HTTPRequest.Method = .get) throws -> HTTPRequest {

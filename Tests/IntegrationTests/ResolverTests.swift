@@ -32,7 +32,7 @@ struct ResolverTests {
     configuration.hedges = hedges
     configuration.trust = TrustStore(privateAuthorities: [try await LabCertificate.shared.caFile])
     let resolver = try Resolver(configuration, clock: clock)
-    defer { resolver.shutDown() }
+    defer { resolver.shutdown() }
     try await body(resolver)
   }
 

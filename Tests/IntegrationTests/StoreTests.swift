@@ -263,7 +263,7 @@ struct RedisStoreTests {
         let took = ContinuousClock.now - begun
         #expect(resolution.source == .provider("first"))
         #expect(took >= .milliseconds(290) && took < .seconds(4), "\(took)")
-        await resolver.shutDown(flushingWithin: .seconds(2))
+        await resolver.shutdown(flushingWithin: .seconds(2))
       }
     }
   }
@@ -274,7 +274,7 @@ struct RedisStoreTests {
       try await Unbound.running { provider in
         let first = try Resolver(try await configuration(provider, server))
         _ = try await first.resolve("www.lab.test")
-        #expect(await first.shutDown(flushingWithin: .seconds(2)).unwritten == 0)
+        #expect(await first.shutdown(flushingWithin: .seconds(2)).unwritten == 0)
         let second = try Resolver(try await configuration(provider, server))
         #expect(try await second.resolve("www.lab.test").source == .store)
         try await server.process.kill()
@@ -282,7 +282,7 @@ struct RedisStoreTests {
           let host = "host-0000\(number + 10).lab.test"
           #expect(try await second.resolve(host).source == .provider("first"))
         }
-        let flush = await second.shutDown(flushingWithin: .seconds(2))
+        let flush = await second.shutdown(flushingWithin: .seconds(2))
         #expect(flush.unwritten == 20)
         #expect(flush.reason?.code == .storeFailed)
         try await server.process.start()

@@ -112,7 +112,7 @@ struct URLSessionTests {
     let session = URLSession(configuration: configuration)
     let (data, _) = try await session.data(for: request)
     session.invalidateAndCancel()
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
     return try JSONDecoder().decode(NginxRecorder.Record.self, from: data)
   }
 }

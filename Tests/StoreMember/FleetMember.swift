@@ -32,7 +32,7 @@ struct FleetMember {
       slowest = max(slowest, clock.now - start)
       lookups += 1
     }
-    let unwritten = await resolver.shutDown(flushingWithin: Resolver.flushLimit).unwritten
+    let unwritten = await resolver.shutdown(flushingWithin: Resolver.flushLimit).unwritten
     try FileOutput.say("\(lookups) \(failures) \(stale) \(unwritten) \(Int(slowest / .milliseconds(1)))")
   }
 }

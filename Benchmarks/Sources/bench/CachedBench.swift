@@ -145,7 +145,7 @@ struct Instant: HTTPTransport {
   }
 
   func networkDidChange() {}
-  func shutDown() {}
+  func shutdown() {}
 
   private func decoded(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []

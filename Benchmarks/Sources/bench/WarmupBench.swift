@@ -43,7 +43,7 @@ struct WarmupBench: AsyncParsableCommand {
   private func initialiseLibraries(_ configuration: ResolverConfiguration) async throws {
     let resolver = try Resolver(configuration)
     _ = try await resolver.resolve("www.lab.test")
-    resolver.shutDown()
+    resolver.shutdown()
   }
 
   /// A file of the first names: a list in memory would be measured with the library's own.

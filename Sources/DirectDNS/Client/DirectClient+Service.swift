@@ -7,6 +7,6 @@ extension DirectClient: Service {
   /// use the client after it: a group shuts down in reverse order.
   public func run() async throws {
     try? await gracefulShutdown()
-    await shutDown()
+    await shutdown()
   }
 }

@@ -59,7 +59,7 @@ public final class DirectClient: Sendable {
     loops = (0..<configuration.threads).map { _ in CurlLoop(settings) }
   }
 
-  deinit { if ownsResolver { resolver.shutDown() } }
+  deinit { if ownsResolver { resolver.shutdown() } }
 
   /// Sends a request, and follows where it is redirected to.
   ///
@@ -163,10 +163,13 @@ public final class DirectClient: Sendable {
   /// Ends the client: new requests are refused, those under way finish or are cancelled when the time is over.
   ///
   /// - Parameter limit: how long those under way may take; 30 s by default.
-  public func shutDown(within limit: Duration = .seconds(30)) async {
+  public func shutdown(within limit: Duration = .seconds(30)) async {
     inFlight.close()
     await inFlight.drained(within: limit)
     for loop in loops { loop.stop() }
-    if ownsResolver { resolver.shutDown() }
+    if ownsResolver { resolver.shutdown() }
   }
+
+  @available(*, deprecated, renamed: "shutdown(within:)")
+  public func shutDown(within limit: Duration = .seconds(30)) async { await shutdown(within: limit) }
 }

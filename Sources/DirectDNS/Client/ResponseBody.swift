@@ -52,6 +52,18 @@ public struct ResponseBody: AsyncSequence, Sendable {
     return bytes
   }
 
+  /// The most bytes that ``text(upTo:)`` reads where it is not told otherwise: 10 MiB.
+  public static let textLimit = 10 << 20
+
+  /// Reads all that is left as text in UTF-8; what is none is repaired, a byte that cannot be read becomes U+FFFD.
+  ///
+  /// - Parameter limit: the most bytes to read; default ``textLimit``.
+  /// - Returns: the text.
+  /// - Throws: as ``collect(upTo:)``.
+  nonisolated(nonsending) public func text(upTo limit: Int = textLimit) async throws(DirectDNSError) -> String {
+    String(decoding: try await collect(upTo: limit), as: UTF8.self)
+  }
+
   /// The fields that followed the body; empty until it has been read to its end, and where there were none.
   public var trailerFields: HTTPFields {
     guard case .success(let end)? = reader.transfer.end else { return [:] }

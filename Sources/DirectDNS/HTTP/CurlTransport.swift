@@ -98,7 +98,7 @@ public final class CurlTransport: HTTPTransport {
   }
 
   /// Ends every request and the transport's thread.
-  public func shutDown() { loop.stop() }
+  public func shutdown() { loop.stop() }
 
   private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
     try pools.withLock { pools throws(HTTPTransportError) in

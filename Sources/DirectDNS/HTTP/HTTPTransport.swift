@@ -160,5 +160,5 @@ public protocol HTTPTransport: Sendable {
   func networkDidChange()
 
   /// Ends what is under way. Nothing can be sent afterwards.
-  func shutDown()
+  func shutdown()
 }

@@ -299,11 +299,11 @@ struct LookupMachine: StateMachine {
   }
 
   /// Ends what is under way; nothing is asked afterwards.
-  mutating func shutDown(at now: ResolverInstant) {
+  mutating func shutdown(at now: ResolverInstant) {
     guard !isShutDown else { return }
     isShutDown = true
     keepAlive([], at: now)
-    servers.shutDown()
+    servers.shutdown()
     settle(at: now)
     for (number, query) in queries.all {
       landings.append((number, .failed(shutDownError(query.question.host))))

@@ -280,7 +280,7 @@ struct QueryMachine: StateMachine {
   }
 
   /// Ends every question; none is taken afterwards.
-  mutating func shutDown() {
+  mutating func shutdown() {
     isShutDown = true
     for (number, ask) in asks.all {
       for other in ask.running { actions.append(.cancel(other)) }

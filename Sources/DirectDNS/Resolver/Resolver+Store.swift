@@ -39,17 +39,21 @@ extension Resolver {
     return flush
   }
 
-  /// Ends what is under way, like ``shutDown()``, and waits until the store has been told what was learned and has it where
+  /// Ends what is under way, like ``shutdown()``, and waits until the store has been told what was learned and has it where
   /// it stays: a copy of a store's file then has it, too.
   ///
   /// - Parameter limit: how long to wait for the store at most; see ``flushLimit``.
   /// - Returns: what the store did not get.
   @discardableResult
-  public func shutDown(flushingWithin limit: Duration) async -> StoreFlush {
-    shutDown()
+  public func shutdown(flushingWithin limit: Duration) async -> StoreFlush {
+    shutdown()
     let end = clock.now + limit
     let flush = await flushStore(within: limit)
     await store?.checkpoint(until: end)
     return flush
   }
+
+  @available(*, deprecated, renamed: "shutdown(flushingWithin:)")
+  @discardableResult
+  public func shutDown(flushingWithin limit: Duration) async -> StoreFlush { await shutdown(flushingWithin: limit) }
 }

@@ -180,11 +180,14 @@ public final class Resolver: Sendable {
   /// Ends what is under way.
   ///
   /// Cached answers can still be read; a lookup that would have to ask fails. What the store has yet to be told is
-  /// written behind: a process that is about to end uses ``shutDown(flushingWithin:)``, which waits for it.
-  public func shutDown() {
-    lookups.tell { $0.shutDown(at: $1) }
-    transport.shutDown()
+  /// written behind: a process that is about to end uses ``shutdown(flushingWithin:)``, which waits for it.
+  public func shutdown() {
+    lookups.tell { $0.shutdown(at: $1) }
+    transport.shutdown()
   }
+
+  @available(*, deprecated, renamed: "shutdown()")
+  public func shutDown() { shutdown() }
 
   /// What is known of addresses from real connections.
   var ranking: AddressRanking { cache.ranking }

@@ -67,6 +67,6 @@ struct DirectSession {
 
   func end() async {
     session.invalidateAndCancel()
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
   }
 }

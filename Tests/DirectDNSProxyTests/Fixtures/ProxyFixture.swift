@@ -44,7 +44,7 @@ final class ProxyFixture: Sendable {
 
   func stop() async {
     await proxy.stop()
-    resolver.shutDown()
+    resolver.shutdown()
     await provider.stop()
   }
 }

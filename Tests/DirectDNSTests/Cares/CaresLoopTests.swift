@@ -177,7 +177,7 @@ struct CaresLoopTests {
       try await resolver.resolveWithSystemDNS(HostName(canonical: "www.shop.test"), options: .init())
     }
     await server.waitForQueries(1)
-    resolver.shutDown()
+    resolver.shutdown()
     await #expect(throws: DirectDNSError.self) { try await asking.value }
     await server.stop()
   }

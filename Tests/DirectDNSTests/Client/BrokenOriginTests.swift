@@ -43,7 +43,7 @@ struct BrokenOriginTests {
       $0.trust = TrustStore(privateAuthorities: trusted, environment: [:])
     }
     try await body(Fixture(origin: origin, client: client, file: file))
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
     await origin.stop()
   }
 

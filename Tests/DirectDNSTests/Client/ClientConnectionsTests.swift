@@ -47,7 +47,7 @@ struct ClientConnectionsTests {
       origin.requests.map { $0.fields[.cookie] } == ["secret=1", "secret=1", nil, nil, "own=2", "own=2", nil, nil])
     #expect(origin.requests.filter { $0.fields.contains(.authorization) }.count == 2)
     #expect(origin.requests.filter { $0.fields[values: .init("Host") ?? .via].count == 1 }.count == 8)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -58,7 +58,7 @@ struct ClientConnectionsTests {
       _ = try await client.execute(ClientSample.get(origin.url("/", host: host))).body.text()
     }
     #expect(origin.connections.map(\.serverName) == ["shop.test", "other.test"])
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -79,7 +79,7 @@ struct ClientConnectionsTests {
       gate.open()
       for try await version in group { #expect(version == 2) }
     }
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -94,7 +94,7 @@ struct ClientConnectionsTests {
       for try await status in group { #expect(status == .ok) }
     }
     #expect(origin.connectionCount <= 64)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -109,7 +109,7 @@ struct ClientConnectionsTests {
     let client = try client { $0.httpVersion = choice }
     let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     #expect(response.connection.httpVersion == version)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -134,7 +134,7 @@ struct ClientConnectionsTests {
     #expect(origin.connectionCount == 2)
     let order = origin.requests.compactMap { Int($0.path.dropFirst()) }
     for (place, number) in order.enumerated() { #expect(abs(place - number) <= 2, "\(order)") }
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -147,7 +147,7 @@ struct ClientConnectionsTests {
       _ = try await client.execute(ClientSample.get(first.url("/", host: "shop.test"))).body.text()
     }
     #expect(first.connectionCount + second.connectionCount == 1)
-    await client.shutDown()
+    await client.shutdown()
     await first.stop()
     await second.stop()
   }
@@ -161,8 +161,8 @@ struct ClientConnectionsTests {
     #expect(error?.code == .tlsFailed)
     let usual = try client()
     #expect(try await usual.execute(ClientSample.get(origin.url("/", host: "shop.test"))).status == .ok)
-    await strict.shutDown()
-    await usual.shutDown()
+    await strict.shutdown()
+    await usual.shutdown()
     await origin.stop()
   }
 
@@ -178,7 +178,7 @@ struct ClientConnectionsTests {
     let direct = try await client.execute(
       ClientSample.get(proxy.url("/c", host: "other.test"), [.proxyAuthorization: "mine"]))
     #expect(try await direct.body.text() == "/c" && proxy.requests.last?.fields[.proxyAuthorization] == nil)
-    await client.shutDown()
+    await client.shutdown()
     await proxy.stop()
   }
 
@@ -190,7 +190,7 @@ struct ClientConnectionsTests {
       try await client.execute(ClientSample.get("http://shop.test/"))
     }
     #expect(error?.code == .addressForbidden && proxy.connectionCount == 0)
-    await client.shutDown()
+    await client.shutdown()
     await proxy.stop()
   }
 }

@@ -25,7 +25,7 @@ struct ClientCookiesTests {
     #expect(try await response.body.text() == "end" && response.hops.count == 2)
     #expect(origin.requests.map { $0.fields[.cookie] } == ["own=2", "session=1; own=2", nil])
     #expect(jar.cookies.map(\.domain.description) == ["shop.test"], "never the address's")
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -48,8 +48,8 @@ struct ClientCookiesTests {
     let direct = try ClientSample.client { $0.cookies = jar }
     _ = try await direct.execute(ClientSample.get(proxy.url("/", host: "localhost"))).body.text()
     #expect(proxy.requests.last?.fields[.cookie] == "id=1" && jar.cookies.map(\.name) == ["id", "new"])
-    await proxied.shutDown()
-    await direct.shutDown()
+    await proxied.shutdown()
+    await direct.shutdown()
     await proxy.stop()
   }
 
@@ -73,7 +73,7 @@ struct ClientCookiesTests {
       _ = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text()
     }
     #expect(origin.requests.allSatisfy { !$0.fields.contains(.cookie) })
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 }

@@ -27,8 +27,8 @@ struct ClientFixture: Sendable {
   }
 
   func stop() async {
-    await client.shutDown(within: .zero)
-    resolver.shutDown()
+    await client.shutdown(within: .zero)
+    resolver.shutdown()
     await provider.stop()
   }
 }

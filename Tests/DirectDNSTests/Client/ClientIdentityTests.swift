@@ -50,8 +50,8 @@ struct ClientIdentityTests {
       }
       #expect(try await with.execute(ClientSample.get(origin.url("/", host: "shop.test"))).status == .ok)
       #expect(origin.connections.last?.clientCertificate != nil)
-      await without.shutDown()
-      await with.shutDown()
+      await without.shutdown()
+      await with.shutdown()
       await origin.stop()
     }
   }
@@ -73,7 +73,7 @@ struct ClientIdentityTests {
       #expect(first.requests.map(\.path) == ["/away"] && second.requests.isEmpty)
       // Who asks for the place itself shows it there, and no session of the other kind is taken up.
       #expect(try await client.execute(ClientSample.get(away)).body.text() == "here")
-      await client.shutDown()
+      await client.shutdown()
       await first.stop()
       await second.stop()
     }
@@ -98,7 +98,7 @@ struct ClientIdentityTests {
         try await client.execute(ClientSample.get(origin.url("/away", host: "shop.test"))).body.text()
       }
       #expect(origin.requests.map(\.path) == ["/", "/away"] && between.requests.count == 1)
-      await client.shutDown()
+      await client.shutdown()
       await between.stop()
       await origin.stop()
     }
@@ -116,7 +116,7 @@ struct ClientIdentityTests {
       await #expect(throws: DirectDNSError.self) {
         try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")), options: options).body.text()
       }
-      await client.shutDown()
+      await client.shutdown()
       await origin.stop()
     }
   }
@@ -142,7 +142,7 @@ struct ClientIdentityTests {
         #expect(try await client.execute(ClientSample.get("http://other.test/")).status == .ok)
         #expect(proxy.requests.map(\.target) == ["http://other.test/"])
       }
-      await client.shutDown()
+      await client.shutdown()
       await proxy.stop()
     }
   }

@@ -23,9 +23,3 @@ enum ClientSample {
     HTTPRequest(method: .get, url: try WebURL(url), headerFields: fields)
   }
 }
-
-extension ResponseBody {
-  func text() async throws(DirectDNSError) -> String {
-    String(decoding: try await collect(upTo: 1 << 24), as: UTF8.self)
-  }
-}

@@ -48,7 +48,7 @@ struct DirectClientServiceTests {
     let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     let running = Task { try await client.execute(request).body.text() }
     await gate.waitForArrivals(1)
-    let ending = Task.immediate { await client.shutDown() }
+    let ending = Task.immediate { await client.shutdown() }
     gate.open()
     #expect(try await running.value == "done")
     await ending.value
@@ -66,7 +66,7 @@ struct DirectClientServiceTests {
     let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     let tasks = (0..<3).map { _ in Task { try await client.execute(request) } }
     await gate.waitForArrivals(1)
-    await client.shutDown(within: .milliseconds(10))
+    await client.shutdown(within: .milliseconds(10))
     for task in tasks {
       let error = await #expect(throws: DirectDNSError.self) { try await task.value }
       #expect(error?.code == .shutDown)

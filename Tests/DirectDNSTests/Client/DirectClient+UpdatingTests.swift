@@ -33,8 +33,8 @@ struct DirectClientUpdatingTests {
     let client = try DirectClient(
       configuration, resolver: Resolver(resolving, system: FixedSystem(addresses: system)))
     try await test(client, provider)
-    await client.shutDown(within: .zero)
-    client.resolver.shutDown()
+    await client.shutdown(within: .zero)
+    client.resolver.shutdown()
     await provider.stop()
   }
 
@@ -118,7 +118,7 @@ struct DirectClientUpdatingTests {
     }
     #expect(error?.code == .invalidConfiguration)
     #expect(client.configuration.userAgent == "other")
-    await client.shutDown()
+    await client.shutdown()
   }
 
   // MARK: The switch

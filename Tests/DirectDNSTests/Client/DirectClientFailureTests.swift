@@ -36,13 +36,13 @@ struct DirectClientFailureTests {
     let response = try await client.execute(request(method, origin))
     #expect(response.status == .ok)
     #expect(origin.requests.count == 2)
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
     await origin.stop()
     let worse = try await dying(times: 2)
     let other = try ClientSample.client()
     let error = await #expect(throws: DirectDNSError.self) { try await other.execute(request(method, worse)) }
     #expect(error?.code == .connectionLost && worse.requests.count == 2)
-    await other.shutDown()
+    await other.shutdown()
     await worse.stop()
   }
 
@@ -64,7 +64,7 @@ struct DirectClientFailureTests {
     let second = try await client.execute(
       request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRetry: true))
     #expect(second.status == .ok)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -78,7 +78,7 @@ struct DirectClientFailureTests {
       request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRetry: true))
     #expect(try await response.body.text() == "alive")
     #expect(origin.requests.filter { $0.path == "/" }.map(\.body) == [Array("pay".utf8), Array("pay".utf8)])
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -89,7 +89,7 @@ struct DirectClientFailureTests {
       try await client.execute(request(.put, origin), body: .stream(Pieces(bytes: [1, 2, 3])))
     }
     #expect(error?.code == .connectionLost && origin.requests.count == 1)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -99,7 +99,7 @@ struct DirectClientFailureTests {
     let body = RequestBody.replayable { Pieces(bytes: Array(repeating: 7, count: 5_000)) }
     #expect(try await client.execute(request(.put, origin), body: body).status == .ok)
     #expect(origin.requests.map(\.body.count) == [5_000, 5_000])
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -111,7 +111,7 @@ struct DirectClientFailureTests {
         request(.put, origin), body: .stream(AsyncThrowingStream { $0.finish(throwing: Dead()) }))
     }
     #expect(error?.code == .bodyFailed && error?.underlying is Dead)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -122,7 +122,7 @@ struct DirectClientFailureTests {
     }
     #expect(error?.code == .connectFailed)
     #expect(Set(error?.attempts.map(\.provider) ?? []) == ["127.0.0.2", "127.0.0.3"])
-    await client.shutDown()
+    await client.shutdown()
   }
 
   @Test func `a server that says nothing costs the time of the first byte, and no second request`() async throws {
@@ -134,7 +134,7 @@ struct DirectClientFailureTests {
     let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request(.get, origin)) }
     await origin.waitForRequests(1)
     #expect(error?.code == .timedOut && error?.message.contains("0.4 ") == true && origin.requests.count == 1)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -154,7 +154,7 @@ struct DirectClientFailureTests {
     slow.cancel()
     let cancelled = await #expect(throws: DirectDNSError.self) { try await slow.value }
     #expect(cancelled?.code == .cancelled)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -167,7 +167,7 @@ struct DirectClientFailureTests {
     }
     let error = await #expect(throws: DirectDNSError.self) { try await task.value }
     #expect(error?.code == .cancelled && origin.requests.isEmpty)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 }

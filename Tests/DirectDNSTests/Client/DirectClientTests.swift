@@ -23,7 +23,7 @@ struct DirectClientTests {
     #expect(again.connection.isReused)
     _ = try await again.body.text()
     #expect(origin.connectionCount == 1)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -50,7 +50,7 @@ struct DirectClientTests {
       try await client.execute(ClientSample.get(origin.url("/", host: "other.test")))
     }
     #expect(error?.code == .tlsFailed)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -66,7 +66,7 @@ struct DirectClientTests {
       upTo: 1 << 30)
     #expect(origin.requests.map(\.body) == [body, body, body])
     #expect(origin.requests.map { $0.fields[.contentLength] } == ["\(size)", nil, "\(size)"])
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -78,7 +78,7 @@ struct DirectClientTests {
     let response = try await client.execute(ClientSample.get(origin.url("/old", host: "shop.test")))
     #expect(try await response.body.text() == "here")
     #expect(response.hops.map(\.head.status) == [.found] && response.url.path == "/new")
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -90,7 +90,7 @@ struct DirectClientTests {
       #expect(response.connection.remoteAddress == IPAddress("127.0.0.1"))
       _ = try await response.body.text()
     }
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -101,7 +101,7 @@ struct DirectClientTests {
       try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     }
     #expect(error?.code == .addressForbidden && origin.connectionCount == 0)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 }

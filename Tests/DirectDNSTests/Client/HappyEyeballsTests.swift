@@ -21,7 +21,7 @@ struct HappyEyeballsTests {
     #expect(response.connection.remoteAddress == IPAddress("127.0.0.1"))
     #expect(log.dialled.count >= 2 && log.dialled.last == "127.0.0.1" && log.failed == log.dialled.dropLast())
     #expect(response.connection.failedAddresses.map(\.description) == log.failed)
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
     await origin.stop()
   }
 
@@ -36,7 +36,7 @@ struct HappyEyeballsTests {
     #expect(error?.attempts.map(\.provider) == log.dialled)
     let isSix = log.dialled.map { $0.contains(":") }
     #expect(zip(isSix, isSix.dropFirst()).allSatisfy { $0 != $1 }, "\(log.dialled)")
-    await client.shutDown()
+    await client.shutdown()
   }
 
   @Test func `SNI, Host and the certificate's name stay when the second address answers`() async throws {
@@ -52,7 +52,7 @@ struct HappyEyeballsTests {
     #expect(response.connection.failedAddresses.map(\.description) == ["127.0.0.2"])
     #expect(origin.requests.map(\.serverName) == ["shop.test"])
     #expect(origin.requests.map(\.host) == ["shop.test:\(origin.port)"])
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
     await origin.stop()
   }
 
@@ -70,7 +70,7 @@ struct HappyEyeballsTests {
     #expect(log.dialled == ["127.0.0.2", "127.0.0.1"] && log.failed.isEmpty)
     #expect(took >= .milliseconds(250) && took < .seconds(4), "\(took)")
     _ = try await response.body.text()
-    await client.shutDown()
+    await client.shutdown()
     await hole.stop()
     await origin.stop()
   }
@@ -92,7 +92,7 @@ struct HappyEyeballsTests {
     await origins[0].waitForOpenConnections(0)
     #expect(origins[0].connectionCount == 1 && origins[0].requests.isEmpty)
     #expect(origins[1].openConnectionCount == 1 && origins[1].requests.count == 1)
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
     for origin in origins { await origin.stop() }
   }
 
@@ -113,7 +113,7 @@ struct HappyEyeballsTests {
     #expect(error?.code == .timedOut && error?.message.contains("0.75") == true)
     #expect(error?.attempts.map(\.provider) == ["127.0.0.3", "127.0.0.2"] && log.dialled == log.failed)
     #expect(took >= .milliseconds(750) && took < .seconds(4), "\(took)")
-    await client.shutDown()
+    await client.shutdown()
     await first.stop()
     await second.stop()
   }

@@ -17,7 +17,7 @@ struct LifetimeTests {
     let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     let underWay = Task { try await client.execute(request).body.text() }
     await gate.waitForArrivals()
-    let end = Task.immediate { await client.shutDown(within: .seconds(60)) }
+    let end = Task.immediate { await client.shutdown(within: .seconds(60)) }
     let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request) }
     #expect(error?.code == .shutDown && origin.requests.count == 1)
     gate.open()
@@ -37,7 +37,7 @@ struct LifetimeTests {
     let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     let requests = (0..<5).map { _ in Task.immediate { try await client.execute(request) } }
     await gate.waitForArrivals(2)
-    await client.shutDown(within: .milliseconds(20))
+    await client.shutdown(within: .milliseconds(20))
     for request in requests {
       let error = await #expect(throws: DirectDNSError.self) { try await request.value }
       #expect(error?.code == .shutDown)
@@ -58,7 +58,7 @@ struct LifetimeTests {
     }
     let client = try ClientSample.client()
     let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
-    let end = Task.immediate { await client.shutDown(within: .seconds(60)) }
+    let end = Task.immediate { await client.shutdown(within: .seconds(60)) }
     gate.open()
     #expect(try await response.body.text() == "onetwo")
     await end.value
@@ -98,7 +98,7 @@ struct LifetimeTests {
       _ = try await client.execute(get("/large"))
       let silent = Task { [request = try get("/silent")] in _ = try await client.execute(request) }
       await origin.waitForRequests(before + 4)
-      if number.isMultiple(of: 3) { await client.shutDown(within: .zero) }
+      if number.isMultiple(of: 3) { await client.shutdown(within: .zero) }
       silent.cancel()
       _ = await silent.result
     }

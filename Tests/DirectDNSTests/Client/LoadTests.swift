@@ -40,7 +40,7 @@ struct LoadTests {
       configure(&$0)
     }
     try await body(Fixture(origin: origin, client: client, file: file))
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
     await origin.stop()
   }
 

@@ -116,7 +116,7 @@ struct RebindingTests {
           #expect(error?.code == .addressForbidden, "\(url)")
         }
       }
-      await client.shutDown()
+      await client.shutdown()
     }
   }
 

@@ -16,7 +16,7 @@ struct RequestBodyTests {
     let response = try await client.execute(
       HTTPRequest(method: method, url: url, headerFields: fields), body: body, options: options)
     _ = try await response.body.text()
-    await client.shutDown()
+    await client.shutdown()
     return response
   }
 

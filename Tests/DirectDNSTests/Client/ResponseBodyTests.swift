@@ -25,7 +25,22 @@ struct ResponseBodyTests {
     #expect(try await pieces.next() == Array(" late".utf8))
     #expect(try await pieces.next() == nil)
     #expect(try await pieces.next() == nil)
-    await client.shutDown()
+    await client.shutdown()
+    await origin.stop()
+  }
+
+  @Test func `text is read as UTF-8, and what is none is repaired`() async throws {
+    let origin = try await FakeOrigin.start { request in
+      OriginResponse(body: request.path == "/good" ? Array("grün".utf8) : [0x67, 0xFF, 0x6E])
+    }
+    let client = try ClientSample.client()
+    #expect(try await client.get(origin.url("/good", host: "shop.test")).body.text() == "grün")
+    #expect(try await client.get(origin.url("/bad", host: "shop.test")).body.text() == "g\u{FFFD}n")
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.get(origin.url("/good", host: "shop.test")).body.text(upTo: 4)
+    }
+    #expect(error?.code == .bodyTooLarge)
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -38,7 +53,7 @@ struct ResponseBodyTests {
       try await client.execute(request).body.collect(upTo: 99_999)
     }
     #expect(error?.code == .bodyTooLarge && error?.message.contains("99999") == true)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -62,7 +77,7 @@ struct ResponseBodyTests {
       count += piece.count
     }
     #expect(count == 16 << 20)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -129,7 +144,7 @@ struct ResponseBodyTests {
       $0.bufferSize = 20_000
     }
     try await body(origin, client)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -149,7 +164,7 @@ struct ResponseBodyTests {
     }
     await origin.waitForOpenConnections(0)
     #expect(try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text() == "short")
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -183,7 +198,7 @@ struct ResponseBodyTests {
     reader.cancel()
     let error = await #expect(throws: DirectDNSError.self) { try await reader.value }
     #expect(error?.code == .cancelled)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -201,7 +216,7 @@ struct ResponseBodyTests {
     #expect(try await response.body.text() == "content")
     #expect(response.body.trailerFields[.contentDisposition] == "checked")
     #expect(response.connection.httpVersion == (isSecure ? 2 : 1))
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -214,7 +229,7 @@ struct ResponseBodyTests {
     #expect(try await client.execute(request, options: decoding).body.text() == "plain text")
     #expect(origin.requests[0].fields[.acceptEncoding] == nil)
     #expect(origin.requests[1].fields[.acceptEncoding]?.contains("gzip") == true)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -227,7 +242,7 @@ struct ResponseBodyTests {
     let client = try ClientSample.client()
     let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     #expect(response.status == .ok && !response.headerFields.contains(.link))
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 }

@@ -28,7 +28,7 @@ struct CurlExecutorTests {
   @Test func `tasks run when the client has ended, too`() async throws {
     let client = try ClientSample.client()
     let executor = client.executor
-    await client.shutDown(within: .zero)
+    await client.shutdown(within: .zero)
     let sum = await withTaskExecutorPreference(executor) {
       await withTaskGroup(of: Int.self) { group in
         for number in 1...10 { group.addTask { number } }

@@ -218,7 +218,7 @@ struct CurlTransportTests {
         let fixture = ProviderFixture(server: server, transport: transport, endpoint: endpoint)
         #expect(try await fixture.send().status.code == 200)
       }
-      transport.shutDown()
+      transport.shutdown()
     }
     await server.stop()
   }
@@ -277,7 +277,7 @@ struct CurlTransportTests {
     let endpoint = HTTPEndpoint(
       url: try WebURL(server.url(host: host)), addresses: host == nil ? [] : [.ipv4(0x7F00_0001)])
     try await body(ProviderFixture(server: server, transport: transport, endpoint: endpoint))
-    transport.shutDown()
+    transport.shutdown()
     await server.stop()
   }
 
@@ -426,7 +426,7 @@ struct CurlTransportTests {
     #expect(error == .fieldsTooLarge && server.requests.count == 1)
     let reply = try await transport.send(HTTPMessage(url: server.url("/short")), to: fixture, timeout: .seconds(20))
     #expect(reply.status == .ok)
-    transport.shutDown()
+    transport.shutdown()
     await server.stop()
   }
 
@@ -640,7 +640,7 @@ struct CurlTransportTests {
         records: ProviderFixture.records, configuration: configuration)
       #expect(try await fixture.send().status.code == 200)
       #expect(second.requests.count == 1)
-      transport.shutDown()
+      transport.shutdown()
       await second.stop()
     }
   }
@@ -661,10 +661,10 @@ struct CurlTransportTests {
       fixture.server.misbehave(.hang)
       let tasks = (0..<60).map { fixture.begin("/resolve?name=n\($0).flood.test") }
       await fixture.server.waitForRequests(50)
-      fixture.transport.shutDown()
+      fixture.transport.shutdown()
       for task in tasks { #expect(await task.value.failure == .shutDown) }
       #expect(await fixture.failure() == .shutDown)
-      fixture.transport.shutDown()
+      fixture.transport.shutdown()
       fixture.transport.networkDidChange()
       await fixture.server.waitForOpenConnections(0)
     }
@@ -672,7 +672,7 @@ struct CurlTransportTests {
 
   @Test func `a transport that was shut down before it began sends nothing`() async throws {
     try await ProviderFixture.plain { fixture async throws in
-      fixture.transport.shutDown()
+      fixture.transport.shutdown()
       #expect(await fixture.failure() == .shutDown)
       #expect(fixture.server.connectionCount == 0)
     }
@@ -700,7 +700,7 @@ struct CurlTransportTests {
         _ = await cancelled.value
         _ = await ended.value
         server.behave()
-        if shutsDown { transport.shutDown() }
+        if shutsDown { transport.shutdown() }
       }
       try await round(shutsDown: true)
       await server.waitForOpenConnections(0)

@@ -89,11 +89,11 @@ struct ProviderFixture: Sendable {
   ) async throws -> Result {
     do {
       let result = try await body(fixture)
-      fixture.transport.shutDown()
+      fixture.transport.shutdown()
       await fixture.server.stop()
       return result
     } catch {
-      fixture.transport.shutDown()
+      fixture.transport.shutdown()
       await fixture.server.stop()
       throw error
     }

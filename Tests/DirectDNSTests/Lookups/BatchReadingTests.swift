@@ -36,11 +36,11 @@ struct BatchReadingTests {
     configure(&configuration)
     let resolver = try Resolver(configuration)
     do { try await body(server, resolver) } catch {
-      resolver.shutDown()
+      resolver.shutdown()
       await server.stop()
       throw error
     }
-    resolver.shutDown()
+    resolver.shutdown()
     await server.stop()
   }
 

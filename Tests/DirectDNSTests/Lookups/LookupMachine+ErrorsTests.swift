@@ -150,7 +150,7 @@ struct ResolverErrorsTests {
       return try reply.get()
     }
     func networkDidChange() {}
-    func shutDown() {}
+    func shutdown() {}
   }
 
   private static let json: HTTPFields = [.contentType: "application/json"]

@@ -162,7 +162,7 @@ struct LookupMachineTests {
     var machine = machine("one", "two")
     let caller = try #require(begin(&machine, request(.any)))
     _ = words(&machine)
-    machine.shutDown(at: Sample.at(1))
+    machine.shutdown(at: Sample.at(1))
     let said = words(&machine)
     #expect(said.contains("fail \(caller): shutDown") && said.contains("cancel 1") && said.contains("cancel 2"))
     let late = try #require(begin(&machine, request(), at: 2))

@@ -695,7 +695,7 @@ struct QueryMachineTests {
     transport.reply { _ in .silence }
     let lookup = begin(upstreams)
     await clock.waitForSleepers()
-    transport.shutDown()
+    transport.shutdown()
     #expect(failed(await lookup.value)?.isCancelled == true)
   }
 }

@@ -144,7 +144,7 @@ struct MisbehavingProviderTests {
       #expect(outcome == code)
       #expect(second.requests.isEmpty)
     }
-    resolver.shutDown()
+    resolver.shutdown()
     await first.stop()
     await second.stop()
   }
@@ -169,7 +169,7 @@ struct MisbehavingProviderTests {
     #expect(error?.code.description == code)
     #expect(error?.attempts.map(\.provider) == ["127.0.0.1", "[::1]"])
     #expect(error?.attempts.allSatisfy { !$0.reason.isEmpty } == true)
-    resolver.shutDown()
+    resolver.shutdown()
     await first.stop()
     await second.stop()
   }
@@ -181,7 +181,7 @@ struct MisbehavingProviderTests {
     let resolution = try await resolver.resolve("www.shop.test")
     let left = try #require(resolution.timeToLive)
     #expect(left > .seconds(190) && left <= .seconds(200))
-    resolver.shutDown()
+    resolver.shutdown()
     await server.stop()
   }
 
@@ -194,7 +194,7 @@ struct MisbehavingProviderTests {
       #expect(await outcome(resolver, "n\(number).shop.test") == "192.0.2.2")
     }
     #expect(first.requests.count == 1)
-    resolver.shutDown()
+    resolver.shutdown()
     await first.stop()
     await second.stop()
   }
@@ -216,7 +216,7 @@ struct MisbehavingProviderTests {
       configuration.timeout = .seconds(20)
       let resolver = try Resolver(configuration)
       #expect(await outcome(resolver, "www.shop.test") == expected)
-      resolver.shutDown()
+      resolver.shutdown()
     }
     await first.stop()
     await second.stop()

@@ -298,7 +298,7 @@ struct ResolverStoreTests {
     store.hang(.writing)
     let fixture = try member()
     try await fixture.learn()
-    let ending = Task.immediate { await fixture.resolver.shutDown(flushingWithin: Resolver.flushLimit) }
+    let ending = Task.immediate { await fixture.resolver.shutdown(flushingWithin: Resolver.flushLimit) }
     await clock.waitForSleepers()
     clock.advance(by: .seconds(2))
     let flush = await ending.value
@@ -309,7 +309,7 @@ struct ResolverStoreTests {
 
   @Test func `without a store there is nothing to wait for`() async throws {
     let fixture = try ResolverFixture()
-    #expect(await fixture.resolver.shutDown(flushingWithin: .seconds(2)).unwritten == 0)
+    #expect(await fixture.resolver.shutdown(flushingWithin: .seconds(2)).unwritten == 0)
   }
 
   @Test func `a process that ends can give the refresh behind an answer a moment`() async throws {
@@ -320,7 +320,7 @@ struct ResolverStoreTests {
     await fixture.transport.waitForSent(1)
     let ending = Task.immediate {
       await fixture.resolver.finishQueries(within: .milliseconds(300))
-      return await fixture.resolver.shutDown(flushingWithin: Resolver.flushLimit)
+      return await fixture.resolver.shutdown(flushingWithin: Resolver.flushLimit)
     }
     clock.advance(by: .milliseconds(200))
     #expect(await ending.value.unwritten == 0)
@@ -336,7 +336,7 @@ struct ResolverStoreTests {
     let ending = Task.immediate { await fixture.resolver.finishQueries(within: .milliseconds(300)) }
     clock.advance(by: .milliseconds(300))
     await ending.value
-    #expect(await fixture.resolver.shutDown(flushingWithin: Resolver.flushLimit).unwritten == 0)
+    #expect(await fixture.resolver.shutdown(flushingWithin: Resolver.flushLimit).unwritten == 0)
     #expect(remembered?.content == .addresses([Sample.address("192.0.2.7")]))
   }
 

@@ -184,7 +184,7 @@ struct ResolverUpdatingTests {
     for name in names { await fixture.settle(name) }
     let kept = Set(fixture.resolver.snapshot().filter(\.isKeptAlive).map(\.host.text))
     #expect(kept == ["mine.example", "new.example"])
-    fixture.resolver.shutDown()
+    fixture.resolver.shutdown()
   }
 
   // MARK: What is wrong
@@ -225,7 +225,7 @@ struct ResolverUpdatingTests {
     configuration.trust.privateAuthorities = [file.path]
     try resolver.update(configuration)
     #expect(resolver.configuration.timeout == .seconds(1))
-    resolver.shutDown()
+    resolver.shutdown()
   }
 
   @Test func `names of providers are counted over a resolver's life`() throws {

@@ -156,7 +156,7 @@ struct ResolverTests {
   @Test func `a resolver that was shut down serves what it has, and asks nobody`() async throws {
     let fixture = try ResolverFixture()
     try await fixture.learn(ttl: 100)
-    fixture.resolver.shutDown()
+    fixture.resolver.shutdown()
     #expect(fixture.transport.isShutDown)
     #expect(try await fixture.resolver.resolve(Self.host).freshness == .fresh)
     fixture.clock.advance(by: .seconds(110))
@@ -178,7 +178,7 @@ struct ResolverTests {
       fixture.begin(), fixture.begin(), fixture.begin(Sample.name("other.example.net")),
     ]
     await fixture.clock.waitForSleepers(2)
-    fixture.resolver.shutDown()
+    fixture.resolver.shutdown()
     for lookup in lookups { #expect(await lookup.value.error?.code == .shutDown) }
     #expect(fixture.system.count == 0)
     #expect(fixture.clock.now == Sample.at(0))
@@ -191,7 +191,7 @@ struct ResolverTests {
     fixture.transport.answer { _ in .silence }
     let lookup = fixture.begin()
     await fixture.clock.waitForSleepers(2)
-    fixture.resolver.shutDown()
+    fixture.resolver.shutdown()
     #expect(await lookup.value.resolution?.freshness == .stale)
   }
 
@@ -202,7 +202,7 @@ struct ResolverTests {
     await fixture.transport.waitForSent(1)
     await fixture.settle()
     await fixture.clock.waitForSleepers()
-    fixture.resolver.shutDown()
+    fixture.resolver.shutdown()
     fixture.clock.advance(by: .seconds(300))
     await fixture.settle()
     #expect(fixture.transport.count == 1)

@@ -131,7 +131,7 @@ struct LookupWorld {
     // Half of the worlds end in the middle of things, the others when all is done.
     if Bool.random(using: &random) {
       isShutDown = true
-      machine.shutDown(at: now)
+      machine.shutdown(at: now)
     } else {
       machine.keepAlive([], at: now)
     }

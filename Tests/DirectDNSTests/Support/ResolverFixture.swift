@@ -30,7 +30,7 @@ final class ResolverFixture: Sendable {
     resolver = try Resolver(configuration, transport: transport, clock: clock, system: system)
   }
 
-  deinit { resolver.shutDown() }
+  deinit { resolver.shutdown() }
 
   static func configuration(_ providers: [String]) -> ResolverConfiguration {
     ResolverConfiguration(

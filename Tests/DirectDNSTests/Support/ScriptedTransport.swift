@@ -103,7 +103,7 @@ final class ScriptedTransport: HTTPTransport {
 
   func networkDidChange() { state.change { $0.networkChanges += 1 } }
 
-  func shutDown() {
+  func shutdown() {
     let sleeping = state.change { state in
       state.isShutDown = true
       return Array(state.sleeping.values)

@@ -38,7 +38,7 @@ struct ClientTelemetryTests {
     #expect(first.number("http.request.resend_count") == nil && last.number("http.request.resend_count") == 1)
     #expect(last.text("error.type") == "404")
     #expect(origin.requests.map { $0.field("traceparent") } == spans.map { $0.context[SpanName.self] })
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -48,7 +48,7 @@ struct ClientTelemetryTests {
     await #expect(throws: DirectDNSError.self) { try await client.execute(ClientSample.get("http://shop.test:1/")) }
     let span = try #require(tracer.spans.withLock { $0.first })
     #expect(span.hasEnded && span.attributes.text("error.type") == "connectFailed")
-    await client.shutDown()
+    await client.shutdown()
   }
 
   @Test func `requests are counted by method and outcome, connections by use`() async throws {
@@ -66,7 +66,7 @@ struct ClientTelemetryTests {
     #expect(counted["directdns_connections_total use=reused"] == 2)
     #expect(counted["directdns_connection_failures_total reason=connectFailed"] == 1)
     #expect(counted["directdns_request_duration_seconds method=GET outcome=2xx"] == 3)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 
@@ -104,7 +104,7 @@ struct ClientTelemetryTests {
     }
     await #expect(throws: DirectDNSError.self) { try await client.execute(ClientSample.get("http://127.0.0.1/")) }
     #expect(metrics.counts["directdns_policy_refusals_total reason=addressForbidden"] == 1)
-    await client.shutDown()
+    await client.shutdown()
   }
 
   @Test func `while nobody collects, nothing is recorded and nothing is added`() async throws {
@@ -113,7 +113,7 @@ struct ClientTelemetryTests {
     #expect(!client.telemetry.isActive)
     _ = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text()
     #expect(origin.requests.first?.field("traceparent") == nil)
-    await client.shutDown()
+    await client.shutdown()
     await origin.stop()
   }
 }

@@ -146,14 +146,14 @@ struct MetricTableTests {
     await #expect(throws: DirectDNSError.self) {
       try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     }
-    await client.shutDown()
+    await client.shutdown()
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
     let bold = try DirectClient(configuration, resolver: Resolver(resolving))
     for _ in 0..<2 { _ = try await bold.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text() }
     await #expect(throws: DirectDNSError.self) { try await bold.execute(ClientSample.get("http://shop.test:1/")) }
     for reason in [ClientTelemetry.Retry.refused, .connectionLost, .expectation] { bold.telemetry.retries(reason) }
-    await bold.shutDown()
+    await bold.shutdown()
     await origin.stop()
   }
 }

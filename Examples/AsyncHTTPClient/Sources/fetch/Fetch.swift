@@ -25,7 +25,7 @@ struct Fetch: AsyncParsableCommand {
     var lookups = ResolverConfiguration()
     for pin in pin { lookups.localZones.pins[pin.name, default: []].append(pin.address) }
     let resolver = try Resolver(lookups)
-    defer { resolver.shutDown() }
+    defer { resolver.shutdown() }
 
     var tls = TLSConfiguration.makeClientConfiguration()
     if let ca { tls.additionalTrustRoots = [.file(ca)] }
