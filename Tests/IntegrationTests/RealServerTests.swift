@@ -124,7 +124,8 @@ struct RealServerTests {
 @Suite("The real servers' presence")
 struct RealServerPresenceTests {
   @Test func `the real servers are installed, or the run says that it skipped them`() {
-    let all = ServerFixture.missing + WebKind.missing.filter { !ServerFixture.missing.contains($0) }
+    let all =
+      ServerFixture.missing + LookupTool.missing + WebKind.missing.filter { !ServerFixture.missing.contains($0) }
     guard !all.isEmpty else { return }
     let missing = all.joined(separator: ", ")
     print("SKIPPED the tests against real servers: \(missing) cannot be found. `make test` installs them.")

@@ -342,7 +342,7 @@ struct LookupMachine: StateMachine {
   // MARK: What follows
 
   /// Carries on until nothing follows any more.
-  private mutating func settle(at now: ResolverInstant) {
+  mutating func settle(at now: ResolverInstant) {
     while true {
       guard !servers.actions.isEmpty || !landings.isEmpty else { return }
       var answers: [QueryMachine.Action] = []

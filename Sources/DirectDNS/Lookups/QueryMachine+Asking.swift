@@ -139,10 +139,7 @@ extension QueryMachine {
     let duration = now - reply.asked
     let result = reply.health(of: attempt.subject)
     let lookup = EndpointHealth.Lookup(host: attempt.subject.first.host, end: attempt.end)
-    let breaker = states.ended(attempt.endpoint.number, result, of: lookup, in: duration, at: now)
-    if breaker == .opened { actions.append(.breaker(provider, isOpen: true)) }
-    if breaker == .closed { actions.append(.breaker(provider, isOpen: false)) }
-    if breaker == .opened || breaker == .reopened { actions.append(.opened(provider)) }
+    count(result, of: attempt.endpoint, lookup, in: duration, at: now)
     // Of what went well nobody has to be told while nobody counts.
     if !isWatched, case .success = result { return result }
     actions.append(
@@ -152,6 +149,18 @@ extension QueryMachine {
           label: QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) }),
           status: reply.status, address: reply.address, isHedge: attempt.isHedge, duration: duration)))
     return result
+  }
+
+  /// Counts what a query says about its server, and tells if that moved its breaker.
+  mutating func count(
+    _ result: Result<Answer, ProviderFailure>, of endpoint: Endpoint, _ lookup: EndpointHealth.Lookup,
+    in duration: Duration, at now: ResolverInstant
+  ) {
+    let provider = endpoint.configuration.provider
+    let breaker = states.ended(endpoint.number, result, of: lookup, in: duration, at: now)
+    if breaker == .opened { actions.append(.breaker(provider, isOpen: true)) }
+    if breaker == .closed { actions.append(.breaker(provider, isOpen: false)) }
+    if breaker == .opened || breaker == .reopened { actions.append(.opened(provider)) }
   }
 
   mutating func tellBreakers() {

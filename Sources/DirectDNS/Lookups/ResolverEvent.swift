@@ -24,8 +24,30 @@ public enum ResolverEvent: Sendable {
     public var duration: Duration
   }
 
+  /// One query for records of any type, from beginning to end.
+  public struct RecordAttempt: Sendable {
+    /// The provider's name.
+    public var provider: String
+    /// Scheme, host and port.
+    public var origin: String
+    /// What was asked.
+    public var question: DNSQuestion
+    /// The address that answered, where it is known.
+    public var address: String?
+    /// The HTTP status, where there was one.
+    public var status: Int?
+    /// What came of it, in words.
+    public var outcome: String
+    /// Whether it brought an answer, a negative one included.
+    public var isAnswer: Bool
+    /// How long it took.
+    public var duration: Duration
+  }
+
   /// A query ended; one that asked for several names has an event for each of its questions.
   case attempt(Attempt)
+  /// A query for records ended.
+  case recordAttempt(RecordAttempt)
   /// A lookup was answered from the cache.
   case hit(HostName, Resolution.Freshness)
   /// A refresh of a cached name began behind an answer.

@@ -24,6 +24,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let nameNotFound = Code("nameNotFound")
     /// The name exists and has no address of the family that was asked for (NODATA).
     public static let noAddress = Code("noAddress")
+    /// The name exists and has no record of the type that was asked for (NODATA).
+    public static let noRecord = Code("noRecord")
     /// Every provider failed, the system's DNS too where it was allowed, and no expired answer could serve.
     public static let upstreamFailed = Code("upstreamFailed")
     /// The deadline passed: before any provider answered a look-up, or one of a request's own times.

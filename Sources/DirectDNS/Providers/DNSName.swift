@@ -144,7 +144,8 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
     for label in labels {
       for byte in label {
         switch byte {
-        case UInt8(ascii: "."), UInt8(ascii: "\\"): text += "\\" + String(UnicodeScalar(byte))
+        // What means something in a zone's file (RFC 1035 §5.1) is escaped.
+        case _ where "\".();@$\\".utf8.contains(byte): text += "\\" + String(UnicodeScalar(byte))
         case 0x21...0x7e: text.unicodeScalars.append(UnicodeScalar(byte))
         default:
           let digits = String(byte)

@@ -8,10 +8,22 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
 
   /// An IPv4 address.
   public static let a = DNSRecordType(rawValue: 1)
+  /// A server of a zone.
+  public static let ns = DNSRecordType(rawValue: 2)
   /// An alias for another name.
   public static let cname = DNSRecordType(rawValue: 5)
   /// The start of a zone of authority; it carries the lifetime of negative answers.
   public static let soa = DNSRecordType(rawValue: 6)
+  /// The name that an address stands for.
+  public static let ptr = DNSRecordType(rawValue: 12)
+  /// Who takes a domain's mail.
+  public static let mx = DNSRecordType(rawValue: 15)
+  /// Text of any kind.
+  public static let txt = DNSRecordType(rawValue: 16)
+  /// Who offers a service (RFC 2782).
+  public static let srv = DNSRecordType(rawValue: 33)
+  /// An alias for all names below another (RFC 6672).
+  public static let dname = DNSRecordType(rawValue: 39)
   /// An IPv6 address.
   public static let aaaa = DNSRecordType(rawValue: 28)
   /// The EDNS pseudo record (RFC 6891).
@@ -20,13 +32,22 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
   public static let svcb = DNSRecordType(rawValue: 64)
   /// A service binding for https origins (RFC 9460).
   public static let https = DNSRecordType(rawValue: 65)
+  /// All types of a name, or some of them (RFC 8482).
+  public static let any = DNSRecordType(rawValue: 255)
+  /// Which authorities may issue certificates (RFC 8659).
+  public static let caa = DNSRecordType(rawValue: 257)
 
   /// The address type of a family.
   public init(_ family: IPAddress.Family) { self = family == .ipv4 ? .a : .aaaa }
 
   private static let mnemonics: [(name: String, type: DNSRecordType)] = [
     ("A", .a), ("CNAME", .cname), ("SOA", .soa), ("AAAA", .aaaa), ("OPT", .opt), ("SVCB", .svcb),
-    ("HTTPS", .https),
+    ("HTTPS", .https), ("NS", .ns), ("PTR", .ptr), ("MX", .mx), ("TXT", .txt), ("SRV", .srv), ("DNAME", .dname),
+    ("ANY", .any), ("CAA", .caa),
+    // Those that are asked for often and not decoded here.
+    ("NAPTR", .init(rawValue: 35)), ("DS", .init(rawValue: 43)), ("SSHFP", .init(rawValue: 44)),
+    ("RRSIG", .init(rawValue: 46)), ("NSEC", .init(rawValue: 47)), ("DNSKEY", .init(rawValue: 48)),
+    ("TLSA", .init(rawValue: 52)), ("OPENPGPKEY", .init(rawValue: 61)),
   ]
 
   /// The type of that mnemonic or number, in any case: `A`, `aaaa`, `65`, `TYPE65`.
@@ -39,6 +60,11 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
     } else {
       return nil
     }
+  }
+
+  /// Whether records of this type can be asked for: not those of messages and transfers (RFC 6895 §3.1), ANY aside.
+  public var isQueryable: Bool {
+    rawValue != 0 && self != .opt && !(128..<255).contains(rawValue)
   }
 
   /// The mnemonic, or `TYPE` and the number (RFC 3597).

@@ -15,6 +15,7 @@ struct JSONValue: Sendable {
   }
 
   var isObject: Bool { reader.isObject(place) }
+  var isTrue: Bool { reader.isTrue(place) }
   var string: String? { reader.string(place) }
   /// A whole number, or a string that spells one.
   var integer: Int64? { reader.integer(place) }

@@ -99,10 +99,7 @@ extension DNSMessage {
   ) throws(ProviderFailure) -> Answer {
     let message = try response(decoding: bytes, to: question, id: id)
     guard message.responseCode == .noError || message.responseCode == .nameError else {
-      let details = (message.edns?.extendedErrors ?? []).map {
-        " (extended error \($0.code)\($0.text.isEmpty ? "" : " \(DirectDNSError.quoted($0.text))"))"
-      }
-      throw ProviderFailure(.response, "answered \(message.responseCode)" + details.joined())
+      throw ProviderFailure(.response, "answered \(message.responseCode)" + (message.edns?.explanation ?? ""))
     }
     return try AnswerSection.answer(
       to: question, responseCode: message.responseCode, answers: message.answers, authorities: message.authorities,

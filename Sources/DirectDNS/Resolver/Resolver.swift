@@ -24,7 +24,7 @@ public final class Resolver: Sendable {
   let usesSystemClock: Bool
   let isWatched: Bool
   let logger = Logger(label: "directdns.resolver")
-  private let transport: any HTTPTransport
+  let transport: any HTTPTransport
   /// The transport, where it is the resolver's own.
   let ownTransport: CurlTransport?
   let bootstrap: Bootstrap

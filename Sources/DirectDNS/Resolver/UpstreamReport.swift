@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Logging
 
 /// Tells logs, metrics and the observer what became of queries.
@@ -32,6 +33,37 @@ struct UpstreamReport: Sendable {
             provider: provider.name, origin: provider.url.originText, question: question, address: query.address,
             status: query.status, outcome: Self.text(result), isAnswer: isAnswer, isHedge: query.isHedge,
             duration: query.duration)))
+    }
+  }
+
+  /// A query for records ended.
+  func ended(_ question: DNSQuestion, _ reply: RecordReply, _ provider: any Provider, _ duration: Duration) {
+    let counted = reply.counted
+    if case .one(let result) = counted.reading {
+      let label = QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) })
+      metrics.count(.queries, provider.name, label.text)
+      metrics.record(.queryTime, provider.name, duration: duration)
+    }
+    if case .failure(let failure) = reply.result, failure.kind != .cancelled {
+      logger.debug(
+        "query failed",
+        metadata: [
+          "provider": "\(provider.name.printable)", "question": "\(question.shown)", "reason": "\(failure.reason)",
+        ])
+    }
+    observer?(
+      .recordAttempt(
+        ResolverEvent.RecordAttempt(
+          provider: provider.name, origin: provider.url.originText, question: question, address: reply.address,
+          status: reply.status, outcome: Self.text(reply.result), isAnswer: (try? reply.result.get()) != nil,
+          duration: duration)))
+  }
+
+  private static func text(_ result: Result<RecordAnswer, ProviderFailure>) -> String {
+    switch result {
+    case .failure(let failure): failure.reason
+    case .success(let answer) where answer.isNameMissing: "name not found"
+    case .success(let answer): "\(answer.records.count) record\(answer.records.count == 1 ? "" : "s")"
     }
   }
 

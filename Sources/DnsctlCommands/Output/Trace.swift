@@ -32,6 +32,13 @@ struct Trace: Sendable {
         "in \(attempt.duration.readable)",
       ]
       return parts.compactMap(\.self).joined(separator: "  ").printable
+    case .recordAttempt(let attempt):
+      let address = attempt.address.map { " (\($0))" } ?? ""
+      let parts = [
+        attempt.provider, attempt.question.shown, attempt.origin + address, attempt.status.map { "HTTP \($0)" },
+        attempt.outcome, "in \(attempt.duration.readable)",
+      ]
+      return parts.compactMap(\.self).joined(separator: "  ").printable
     case .hit(let host, let freshness): return "cache  \(host.shown)  \(freshness.rawValue)"
     case .refresh(let host): return "cache  \(host.shown)  being refreshed"
     case .evicted(let count): return "cache  \(count) name\(count == 1 ? "" : "s") evicted"

@@ -13,6 +13,7 @@ struct ResolverEventTests {
     case .hit(let host, let freshness): "hit \(host) \(freshness)"
     case .refresh(let host): "refresh \(host)"
     case .evicted(let count): "evicted \(count)"
+    case .recordAttempt(let attempt): "\(attempt.provider) \(attempt.question)"
     case .store(let name, .failed): "\(name) failed"
     case .store(let name, .recovered): "\(name) recovered"
     case .store(let name, .dropped(let count)): "\(name) dropped \(count)"

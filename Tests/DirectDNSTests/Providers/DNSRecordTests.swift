@@ -16,8 +16,8 @@ struct DNSRecordTests {
 
   @Test func `a type is written as its mnemonic, or by its number as RFC 3597 has it`() {
     #expect(
-      ["\(DNSRecordType.a)", "\(DNSRecordType.https)", "\(DNSRecordType(rawValue: 46))"] == [
-        "A", "HTTPS", "TYPE46",
+      ["\(DNSRecordType.a)", "\(DNSRecordType.https)", "\(DNSRecordType(rawValue: 65280))"] == [
+        "A", "HTTPS", "TYPE65280",
       ])
     #expect(DNSRecordType(.ipv4) == .a && DNSRecordType(.ipv6) == .aaaa)
   }

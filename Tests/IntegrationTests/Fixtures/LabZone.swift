@@ -30,6 +30,23 @@ struct LabZone: Sendable {
       Record(name: "xn--mnchen-3ya", type: "A", data: "127.0.0.1"),
     ] + (0..<300).map { Record(name: host($0), type: "A", data: address(ofHost: $0)) })
 
+  /// Records of other types, which DNS servers have and the JSON interface has not.
+  static let otherTypes = [
+    Record(name: "mail", type: "MX", data: "10 www"), Record(name: "mail", type: "MX", data: "20 mx.other.test."),
+    Record(name: "mail", type: "TXT", data: #""v=spf1 -all" "a \"b\" c\\d;e" "\001\200""#),
+
+    Record(name: "_sip._tcp", type: "SRV", data: "1 2 5060 www"), Record(name: "1.rev", type: "PTR", data: "www"),
+    Record(name: "ca", type: "CAA", data: #"0 issue "letsencrypt.org""#),
+    Record(name: "ca", type: "CAA", data: #"128 iodef "mailto:a@lab.test""#),
+    Record(name: "web", type: "HTTPS", data: "1 . alpn=h2,h3 port=8443 ipv4hint=127.0.0.1 ipv6hint=::1 ech=AAEC"),
+    Record(name: "web", type: "HTTPS", data: "0 www"),
+    Record(name: "_dns.web", type: "SVCB", data: "1 www mandatory=alpn,port alpn=h2 port=853 key667=\"a\\001b\""),
+    Record(name: "odd\\.name\\;", type: "CNAME", data: "a\\.b\\032c"),
+    Record(name: "new", type: "TYPE65280", data: ##"\# 4 0A000001"##),
+    Record(name: "new", type: "TYPE65281", data: ##"\# 0"##),
+    Record(name: "to-mail", type: "CNAME", data: "mail"),
+  ]
+
   /// The name of the numbered host, below `lab.test`: `host-000042`.
   static func host(_ number: Int) -> String {
     let digits = String(number)
@@ -50,7 +67,7 @@ struct LabZone: Sendable {
       ns 300 IN A 127.0.0.1
 
       """
-    return records.reduce(into: head) { text, record in
+    return (records + Self.otherTypes).reduce(into: head) { text, record in
       text += "\(record.name) \(record.ttl) IN \(record.type) \(record.data)\n"
     }
   }

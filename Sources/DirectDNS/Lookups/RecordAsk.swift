@@ -1,0 +1,112 @@
+/// A question for records that is asked of one server after the other: who is next, and when.
+///
+/// A value, moved by what happens and by `now`. It goes by the servers' order, rates, pauses and breakers as lookups of
+/// addresses do, and each server is asked at most once; a slow one is given up for the next, and none is asked beside it.
+struct RecordAsk: Sendable {
+  enum Step: Sendable {
+    case ask(Endpoint, timeout: Duration)
+    /// Nobody may be asked before.
+    case wait(until: ResolverInstant)
+    case failed(QueryMachine.Failed)
+  }
+
+  let lookup: EndpointHealth.Lookup
+  private let deadlines: LookupDeadlines
+  private var candidates: QueryMachine.Candidates
+  /// Whose turn is waited for.
+  private var turn: Int?
+
+  /// - Parameters:
+  ///   - name: what is asked for.
+  ///   - order: the servers that may be asked, by their numbers.
+  ///   - deadlines: the times of the lookup.
+  init(_ name: DNSName, order: [Int], _ deadlines: LookupDeadlines) {
+    // A name that no host has is told from others by the instant at which its lookup ends.
+    lookup = EndpointHealth.Lookup(host: name.hostName ?? HostName(canonical: "invalid"), end: deadlines.whole)
+    candidates = QueryMachine.Candidates(order: order)
+    self.deadlines = deadlines
+  }
+
+  /// Who is asked now.
+  mutating func next(among states: inout EndpointStates, at now: ResolverInstant) -> Step {
+    if let server = turn {
+      turn = nil
+      if now < deadlines.providers, let endpoint = states.begin(server, at: now) {
+        return ask(endpoint, &states, at: now)
+      }
+    }
+    guard now < deadlines.providers else { return .failed(candidates.failed(isLate: true)) }
+    switch states.next(among: candidates.order, before: deadlines.providers, at: now) {
+    case .taken(let endpoint): return ask(endpoint, &states, at: now)
+    case .turn(let server, let instant):
+      turn = server
+      return .wait(until: instant)
+    case .blocked(let instant): return .wait(until: instant)
+    case .late(let names):
+      candidates.attempts += names.map { .init(provider: $0, reason: "its request rate is used up") }
+      return .failed(candidates.failed(isLate: false))
+    case .none: return .failed(candidates.failed(isLate: false))
+    }
+  }
+
+  private mutating func ask(_ endpoint: Endpoint, _ states: inout EndpointStates, at now: ResolverInstant) -> Step {
+    candidates.order.removeAll { $0 == endpoint.number }
+    states.asked(endpoint.number, at: now)
+    let left = deadlines.timeLeft(at: now) ?? .zero
+    return .ask(endpoint, timeout: candidates.order.isEmpty ? left : min(left, deadlines.attempt))
+  }
+
+  /// A server has failed.
+  mutating func note(_ failure: QueryMachine.Failure) { candidates.note(failure) }
+}
+
+/// What a query for records brought.
+struct RecordReply: Sendable {
+  /// When it was sent.
+  var asked: ResolverInstant
+  var result: Result<RecordAnswer, ProviderFailure>
+  /// Why there was no reply, where the query was sent or time ran out before.
+  var sendError: HTTPTransportError?
+  /// The reply's status, where there was a reply.
+  var status: Int?
+  /// The address that answered, where it is known.
+  var address: String?
+
+  /// The same as health and counts go by, to whom addresses and records are one.
+  var counted: QueryMachine.Reply {
+    let answer = result.map { answer in
+      let content: Answer.Content =
+        answer.isNameMissing
+        ? .negative(.nameNotFound) : answer.records.isEmpty ? .negative(.noAddress) : .addresses([])
+      return Answer(content, ttl: nil)
+    }
+    return QueryMachine.Reply(
+      asked: asked, reading: .one(answer), sendError: sendError, status: status, address: address)
+  }
+}
+
+extension LookupMachine {
+  /// Begins to ask for records.
+  func recordAsk(_ name: DNSName, _ timeout: Duration?, at now: ResolverInstant) -> RecordAsk {
+    let states = servers.states
+    let able = Set(states.endpoints.filter { $0.configuration.provider is any RecordProvider }.map(\.number))
+    let deadlines = LookupDeadlines(
+      timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: false)
+    return RecordAsk(name, order: states.order(at: now).filter(able.contains), deadlines)
+  }
+
+  /// Who is asked now.
+  mutating func next(_ ask: inout RecordAsk, at now: ResolverInstant) -> RecordAsk.Step {
+    ask.next(among: &servers.states, at: now)
+  }
+
+  /// A query for records has ended.
+  mutating func ended(_ ask: inout RecordAsk, _ endpoint: Endpoint, _ reply: RecordReply, at now: ResolverInstant) {
+    let counted = reply.counted
+    if case .one(let result) = counted.reading {
+      servers.count(result, of: endpoint, ask.lookup, in: now - reply.asked, at: now)
+    }
+    if case .failure(let failure) = reply.result { ask.note(counted.failure(failure, of: endpoint)) }
+    settle(at: now)
+  }
+}

@@ -1,0 +1,56 @@
+/// Records as they are handed out, and how much they can be relied on.
+public struct RecordResolution: Sendable, Hashable {
+  /// The type that was asked for.
+  public var type: DNSRecordType
+  /// The records, each with what is left of its lifetime.
+  ///
+  /// Never empty.
+  public var records: [ResourceRecord]
+  /// The end of the CNAME chain, where the name is an alias.
+  public var canonicalName: DNSName?
+  /// Where the answer stands in its life: always fresh but for addresses, which may come out of the cache.
+  public var freshness: Resolution.Freshness
+  /// The time since the answer was asked for.
+  public var age: Duration
+  /// Where the answer came from.
+  public var source: Resolution.Source
+  /// Whether the provider says that it has validated the answer by DNSSEC; nil for addresses, whose answers are kept
+  /// without it.
+  public var isAuthenticated: Bool?
+
+  /// Takes a provider's answer.
+  ///
+  /// - Throws: that it is a negative one.
+  init(_ answer: RecordAnswer, to question: DNSQuestion, from provider: String) throws(DirectDNSError) {
+    guard !answer.isNameMissing else {
+      throw DirectDNSError(.nameNotFound, "\(question.name.shown) does not exist. Check its spelling.")
+    }
+    guard !answer.records.isEmpty else { throw DirectDNSError(noRecord: question.type, of: question.name) }
+    type = question.type
+    records = answer.records
+    canonicalName = answer.canonicalName
+    freshness = .fresh
+    age = .zero
+    source = .provider(provider)
+    isAuthenticated = answer.isAuthenticated
+  }
+
+  /// Takes addresses of one family; those that do not expire, such as pins, have the TTL 0.
+  init(_ resolution: Resolution, of host: HostName, _ type: DNSRecordType) {
+    let owner = DNSName(resolution.canonicalName ?? host)
+    let ttl = UInt32(clamping: resolution.timeToLive?.components.seconds ?? 0)
+    self.type = type
+    records = resolution.addresses.map { ResourceRecord(owner: owner, type: type, ttl: ttl, data: .address($0)) }
+    canonicalName = resolution.canonicalName.map(DNSName.init)
+    freshness = resolution.freshness
+    age = resolution.age
+    source = resolution.source
+  }
+}
+
+extension DirectDNSError {
+  /// A name exists and has nothing of a type.
+  init(noRecord type: DNSRecordType, of name: DNSName) {
+    self.init(.noRecord, "\(name.shown) exists and has no \(type) record.")
+  }
+}

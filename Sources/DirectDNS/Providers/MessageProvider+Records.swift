@@ -1,0 +1,113 @@
+internal import HTTPTypes
+
+extension MessageProvider: RecordProvider {
+  /// The request that asks for records; its message has the id 0 and asks for the AD bit (RFC 6840 §5.7).
+  public func request(for question: DNSQuestion, at secondsSince1970: Int64) -> HTTPMessage {
+    let options = clientSubnet.map { [DNSMessage.EDNS.Option.clientSubnet($0)] } ?? []
+    var bytes = DNSMessage(questions: [question], edns: options.isEmpty ? nil : .init(options: options)).encoded()
+    bytes[3] |= DNSMessage.authenticData
+    switch method {
+    case .get:
+      return HTTPMessage(
+        url: url.queryPrefix + "dns=" + Base64.urlEncoded(bytes), fields: [.accept: "application/dns-message"])
+    case .post:
+      return HTTPMessage(
+        method: .post, url: url.requestText,
+        fields: [.accept: "application/dns-message", .contentType: "application/dns-message"], body: bytes)
+    }
+  }
+
+  /// Reads a reply: a message with the id 0, not truncated, that repeats the question.
+  public func records(from reply: HTTPReply, to question: DNSQuestion) throws(ProviderFailure) -> RecordAnswer {
+    try reply.checkStatus()
+    try reply.checkContentType { $0 == "application/dns-message" }
+    return try RecordAnswer(decoding: reply.body, to: question, freshness: reply.freshness)
+  }
+}
+
+extension DNSMessage {
+  /// The AD bit, of the header's fourth byte.
+  fileprivate static let authenticData: UInt8 = 0x20
+}
+
+extension RecordAnswer {
+  /// Reads a response's bytes.
+  ///
+  /// Other than in a response that addresses are read from, one record that is malformed spoils no other.
+  init(decoding bytes: [UInt8], to question: DNSQuestion, freshness: HTTPFreshness) throws(ProviderFailure) {
+    let message: RecordMessage
+    do { message = try RecordMessage(decoding: bytes, freshness: freshness) } catch {
+      throw .malformed("not a DNS message: \(error)")
+    }
+    guard message.flags & 0xf800 == 0x8000 else { throw .malformed("a DNS message that is no response") }
+    guard message.id == 0 else { throw .malformed("a response with another id") }
+    guard message.questions == [question] else { throw .malformed("a response to another question") }
+    guard message.flags & 0x0200 == 0 else { throw .malformed("a truncated response") }
+    try self.init(
+      to: question, responseCode: message.responseCode, answers: message.answers,
+      isAuthenticated: message.flags & UInt16(DNSMessage.authenticData) != 0, explanation: message.explanation)
+  }
+}
+
+/// What is read of a message that answers a question for records: the answer section in full, of the others no more than
+/// EDNS.
+private struct RecordMessage {
+  let id: UInt16
+  let flags: UInt16
+  var questions: [DNSQuestion] = []
+  var answers: [ResourceRecord] = []
+  var responseCode: DNSMessage.ResponseCode
+  /// What the server says of a failure (RFC 8914).
+  var explanation = ""
+
+  init(decoding bytes: [UInt8], freshness: HTTPFreshness) throws(DNSMessageError) {
+    var reader = DNSMessageReader(bytes: bytes)
+    id = try reader.uint16()
+    flags = try reader.uint16()
+    responseCode = DNSMessage.ResponseCode(rawValue: flags & 0xf)
+    let questionCount = try reader.uint16()
+    let answerCount = try reader.uint16()
+    let otherCount = Int(try reader.uint16()) + Int(try reader.uint16())
+    for _ in 0..<questionCount {
+      let name = try reader.name()
+      let type = DNSRecordType(rawValue: try reader.uint16())
+      questions.append(DNSQuestion(name: name, type: type, recordClass: try reader.uint16()))
+    }
+    for _ in 0..<answerCount {
+      let (head, end) = try reader.recordHead()
+      let data = reader.recordData(of: head.type, until: end)
+      guard head.recordClass == DNSQuestion.internetClass else { continue }
+      answers.append(
+        ResourceRecord(owner: head.owner, type: head.type, ttl: freshness.lifetime(head.lifetime), data: data))
+    }
+    for _ in 0..<otherCount {
+      var (head, end) = try reader.recordHead()
+      guard case .opaque(let data) = reader.recordData(of: head.type, until: end), head.type == .opt else { continue }
+      head.data = .opaque(data)
+      responseCode = DNSMessage.ResponseCode(rawValue: UInt16(head.ttl >> 24) << 4 | flags & 0xf)
+      explanation = DNSMessage.EDNS(options: try reader.options(head)).explanation
+    }
+    guard reader.offset == bytes.count else { throw reader.error("bytes behind the last record") }
+  }
+}
+
+extension DNSMessageReader {
+  /// What stands before a record's data, and where the data ends.
+  fileprivate mutating func recordHead() throws(DNSMessageError) -> (DNSRecord, end: Int) {
+    let owner = try name()
+    let type = DNSRecordType(rawValue: try uint16())
+    let head = DNSRecord(owner: owner, type: type, recordClass: try uint16(), ttl: try uint32(), data: .opaque([]))
+    let end = Int(try uint16()) + offset
+    guard end <= bytes.count else { throw error("a record's data runs past the end") }
+    return (head, end)
+  }
+}
+
+extension DNSMessage.EDNS {
+  /// The extended errors as they stand behind a response code; empty where there is none.
+  var explanation: String {
+    extendedErrors.map {
+      " (extended error \($0.code)\($0.text.isEmpty ? "" : " \(DirectDNSError.quoted($0.text))"))"
+    }.joined()
+  }
+}

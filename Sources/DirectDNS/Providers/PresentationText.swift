@@ -1,0 +1,103 @@
+/// The text form of records' data: words, quoted strings and escapes (RFC 1035 §5.1), and the form of what has no other
+/// (RFC 3597 §5).
+enum PresentationText {
+  /// What stands between spaces.
+  struct Word: Hashable, Sendable {
+    /// The bytes as they were written, without quotes: names have rules of their own for escapes.
+    var written: [UInt8] = []
+    /// The bytes with escapes undone.
+    var bytes: [UInt8] = []
+    /// Whether it began with a quote.
+    var isQuoted = false
+
+    /// The word as a number; nil for anything else.
+    func number<Number: FixedWidthInteger>() -> Number? { Int64(ascii: bytes.span).flatMap { Number(exactly: $0) } }
+
+    /// The word as a name, in which a dot that is escaped is no dot.
+    var name: DNSName? { DNSName(presentation: written.span) }
+  }
+
+  /// The words of a text; nil for an open quote, and for an escape that is none.
+  static func words(_ text: String) -> [Word]? {
+    var words: [Word] = []
+    var word: Word?
+    var isOpen = false
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case quote:
+        // A string that is closed is over, even if the next one follows at once.
+        if isOpen, word?.isQuoted == true {
+          words.append(word ?? Word())
+          word = nil
+        } else if word == nil {
+          word = Word(isQuoted: true)
+        }
+        isOpen.toggle()
+      case ASCII.space where !isOpen, ASCII.tab where !isOpen:
+        if let word { words.append(word) }
+        word = nil
+      case ASCII.backslash:
+        guard let (value, length) = escape(rest) else { return nil }
+        word = word ?? Word()
+        word?.written += [byte] + rest.prefix(length)
+        word?.bytes.append(value)
+        rest = rest.dropFirst(length)
+      default:
+        word = word ?? Word()
+        word?.written.append(byte)
+        word?.bytes.append(byte)
+      }
+    }
+    if let word { words.append(word) }
+    return isOpen ? nil : words
+  }
+
+  /// What the bytes behind a backslash stand for, and how many of them: `\DDD`, or any other character for itself.
+  private static func escape(_ rest: ArraySlice<UInt8>) -> (value: UInt8, length: Int)? {
+    guard let first = rest.first else { return nil }
+    guard ASCII.isDigit(first) else { return (first, 1) }
+    let digits = rest.prefix(3)
+    guard digits.count == 3, digits.allSatisfy(ASCII.isDigit) else { return nil }
+    let value = digits.reduce(0) { $0 * 10 + Int($1 - ASCII.zero) }
+    return UInt8(exactly: value).map { ($0, 3) }
+  }
+
+  /// A string in quotes: what is no printable ASCII as `\DDD`, a quote and a backslash behind a backslash.
+  static func quoted(_ bytes: some Sequence<UInt8>) -> String {
+    var text = "\""
+    for byte in bytes {
+      switch byte {
+      case quote, ASCII.backslash: text += "\\" + String(UnicodeScalar(byte))
+      case 0x20...0x7e: text.unicodeScalars.append(UnicodeScalar(byte))
+      default: text += "\\" + String(String(1000 + Int(byte)).dropFirst())
+      }
+    }
+    return text + "\""
+  }
+
+  // MARK: RFC 3597
+
+  /// `\# LENGTH HEX`.
+  static func generic(_ bytes: [UInt8]) -> String {
+    let digits = bytes.flatMap { [ASCII.hexDigit($0 >> 4), ASCII.hexDigit($0 & 0xf)] }
+    return "\\# \(bytes.count)" + (bytes.isEmpty ? "" : " " + String(decoding: digits, as: UTF8.self).uppercased())
+  }
+
+  /// Whether a text is of the form `\# LENGTH HEX`, be it that the digits are wrong.
+  static func isGeneric(_ text: String) -> Bool { text.hasPrefix("\\# ") || text.hasPrefix("\\#\t") }
+
+  /// The bytes of `\# LENGTH HEX`, whose digits may stand in several words; nil for any other text.
+  static func bytes(generic text: String) -> [UInt8]? {
+    guard isGeneric(text) else { return nil }
+    let words = text.utf8.dropFirst(2).split { $0 == ASCII.space || $0 == ASCII.tab }
+    guard let length = words.first.flatMap({ Int(String(decoding: $0, as: UTF8.self)) }) else { return nil }
+    let digits = words.dropFirst().joined().compactMap(ASCII.hexValue)
+    guard length >= 0, digits.count == words.dropFirst().reduce(0, { $0 + $1.count }), digits.count / 2 == length,
+      digits.count.isMultiple(of: 2)
+    else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+
+  static let quote = UInt8(ascii: "\"")
+}

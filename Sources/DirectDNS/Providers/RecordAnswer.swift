@@ -1,0 +1,62 @@
+/// A provider's answer to the question for records of one type.
+public struct RecordAnswer: Hashable, Sendable {
+  /// The records of the type that was asked for, at the end of the CNAME chain; none is a negative answer.
+  public var records: [ResourceRecord]
+  /// Whether the name does not exist (NXDOMAIN); one that exists may still have no such record (NODATA).
+  public var isNameMissing: Bool
+  /// The end of the CNAME chain, where the name is an alias.
+  public var canonicalName: DNSName?
+  /// Whether the provider says that it has validated the answer by DNSSEC (AD, RFC 6840 §5.8); nil where its format
+  /// does not tell.
+  public var isAuthenticated: Bool?
+
+  /// Creates an answer.
+  public init(
+    records: [ResourceRecord], isNameMissing: Bool = false, canonicalName: DNSName? = nil,
+    isAuthenticated: Bool? = nil
+  ) {
+    self.records = records
+    self.isNameMissing = isNameMissing
+    self.canonicalName = canonicalName
+    self.isAuthenticated = isAuthenticated
+  }
+
+  /// Reads an answer section: a record counts only if it belongs to the chain from the question's name.
+  ///
+  /// - Throws: that the response code is neither NOERROR nor NXDOMAIN, or that the chain has no end.
+  init(
+    to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, answers: [ResourceRecord],
+    isAuthenticated: Bool, explanation: String = ""
+  ) throws(ProviderFailure) {
+    guard responseCode == .noError || responseCode == .nameError else {
+      throw ProviderFailure(.response, "answered \(responseCode)\(explanation)")
+    }
+    var name = question.name
+    var links = 0
+    while true {
+      let found = answers.filter { $0.owner == name && ($0.type == question.type || question.type == .any) }
+      if !found.isEmpty {
+        self.init(records: responseCode == .noError ? found : [], isNameMissing: responseCode == .nameError)
+        break
+      }
+      guard let target = Self.alias(of: name, in: answers) else {
+        self.init(records: [], isNameMissing: responseCode == .nameError)
+        break
+      }
+      links += 1
+      guard links <= AnswerSection.chainLimit else {
+        throw .malformed("a CNAME chain of more than \(AnswerSection.chainLimit) links, or a loop")
+      }
+      name = target
+    }
+    self.isAuthenticated = isAuthenticated
+    if links > 0 { canonicalName = name }
+  }
+
+  private static func alias(of name: DNSName, in answers: [ResourceRecord]) -> DNSName? {
+    for record in answers where record.owner == name && record.type == .cname {
+      if case .name(let target) = record.data { return target }
+    }
+    return nil
+  }
+}

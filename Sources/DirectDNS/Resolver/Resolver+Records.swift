@@ -1,0 +1,154 @@
+internal import HTTPTypes
+
+/// Records of any type.
+extension Resolver {
+  /// Looks up the records of a name.
+  ///
+  /// A and AAAA of a host's name are looked up as addresses are: by the cache, expired answers and the store. All other types are
+  /// asked for each time: of the same servers, in their order, with their deadlines, rates and breakers, one server after
+  /// the other. The system's DNS is asked for addresses alone.
+  ///
+  /// - Parameters:
+  ///   - name: the name; see ``DNSName/init(asking:)`` for one that a person wrote.
+  ///   - type: the type, such as `.mx`.
+  ///   - options: how long it may take, and for A and AAAA what to do with expired answers.
+  /// - Returns: at least one record.
+  /// - Throws: why there is none: `nameNotFound`, `noRecord` (`noAddress` of addresses), or why nobody could be asked.
+  public func records(
+    of name: DNSName, type: DNSRecordType, options: LookupOptions = LookupOptions()
+  ) async throws(DirectDNSError) -> RecordResolution {
+    let host = name.hostName
+    if let host, type == .a || type == .aaaa {
+      var options = options
+      options.families = type == .a ? .ipv4 : .ipv6
+      return RecordResolution(try await resolve(host, options: options), of: host, type)
+    }
+    guard type.isQueryable else {
+      throw DirectDNSError(.invalidRequest, "\(type) is no type that records can be asked for by.")
+    }
+    if let host = name.routed { try judge(host, type) }
+    return try await ask(DNSQuestion(name: name, type: type), options.timeout)
+  }
+
+  /// Looks up the records of a name as people write it.
+  public func records(
+    of name: String, type: DNSRecordType, options: LookupOptions = LookupOptions()
+  ) async throws(DirectDNSError) -> RecordResolution {
+    try await records(of: DNSName(asking: name), type: type, options: options)
+  }
+
+  /// Asks the providers for a name's addresses of one family: past the cache, the store and pins, and without the system's DNS
+  /// behind them, for a comparison of what each says.
+  package func askedAddresses(
+    of host: HostName, _ family: IPAddress.Family, timeout: Duration
+  ) async throws(DirectDNSError) -> RecordResolution {
+    let type = DNSRecordType(family)
+    if settings.configuration.providers.contains(where: { $0.provider is any RecordProvider }) {
+      return try await ask(DNSQuestion(name: DNSName(host), type: type), timeout)
+    }
+    let options = LookupOptions(families: AddressFamilies(family), expired: .refused, timeout: timeout)
+    let found = try await resolve(host, options: options)
+    guard found.source.provider != nil else {
+      throw DirectDNSError(.upstreamFailed, "the provider did not answer")
+    }
+    return RecordResolution(found, of: host, type)
+  }
+
+  /// What zones have at their top: of a name with one label, this is asked of the root's servers and tells nothing of
+  /// this network.
+  private static let zoneTypes: Set<DNSRecordType> = [.ns, .soa, .init(rawValue: 43), .init(rawValue: 48)]
+
+  /// Refuses what no public provider is asked for.
+  private func judge(_ host: HostName, _ type: DNSRecordType) throws(DirectDNSError) {
+    switch settings.configuration.localZones.route(host) {
+    case .providers: return
+    case .system where host.isSingleLabel && Self.zoneTypes.contains(type): return
+    case .pinned, .loopback: throw DirectDNSError(noRecord: type, of: DNSName(host))
+    case .neverExists, .refused: _ = try local(host, settings.configuration.localZones.route(host), .any)
+    case .system:
+      throw DirectDNSError(
+        .refused,
+        "\(host) is a name of this network: no provider is asked for it, and the system's DNS for its addresses alone.")
+    }
+  }
+
+  private func ask(_ question: DNSQuestion, _ timeout: Duration?) async throws(DirectDNSError) -> RecordResolution {
+    var ask = lookups.tell { machine, now in machine.recordAsk(question.name, timeout, at: now) }
+    while true {
+      guard !hasEnded else {
+        throw DirectDNSError(.shutDown, "The resolver was shut down before \(question.shown) was looked up.")
+      }
+      switch lookups.tell({ $0.next(&ask, at: $1) }) {
+      case .wait(let instant):
+        do { try await clock.sleep(until: instant) } catch { throw Self.cancelled(question) }
+      case .failed(let failed): throw recordsFailed(question, failed)
+      case .ask(let endpoint, let timeout):
+        let reply = await reply(to: question, from: endpoint, timeout)
+        lookups.tell { $0.ended(&ask, endpoint, reply, at: $1) }
+        news.upstreams.ended(question, reply, endpoint.configuration.provider, clock.now - reply.asked)
+        switch reply.result {
+        case .success(let answer): return try RecordResolution(answer, to: question, from: endpoint.name)
+        case .failure(let failure) where failure.kind == .cancelled && Task.isCancelled: throw Self.cancelled(question)
+        case .failure: continue
+        }
+      }
+    }
+  }
+
+  private func reply(to question: DNSQuestion, from endpoint: Endpoint, _ timeout: Duration) async -> RecordReply {
+    let begun = clock.now
+    guard let provider = endpoint.configuration.provider as? any RecordProvider else {
+      return RecordReply(asked: begun, result: .failure(ProviderFailure(.response, "carries addresses alone")))
+    }
+    let target: HTTPEndpoint
+    do throws(ProviderFailure) {
+      target = try await bootstrap.endpoint(endpoint.configuration, timeout: timeout)
+    } catch {
+      return RecordReply(asked: begun, result: .failure(error))
+    }
+    let asked = clock.now
+    let reply: HTTPReply
+    do throws(HTTPTransportError) {
+      reply = try await transport.send(
+        provider.request(for: question, at: clock.secondsSince1970), to: target, timeout: timeout - (asked - begun))
+    } catch {
+      if case .connect = error { bootstrap.connectingFailed(target) }
+      return RecordReply(asked: asked, result: .failure(ProviderFailure(error)), sendError: error)
+    }
+    let result: Result<RecordAnswer, ProviderFailure>
+    do throws(ProviderFailure) { result = .success(try provider.records(from: reply, to: question)) } catch {
+      result = .failure(error)
+    }
+    return RecordReply(asked: asked, result: result, status: reply.status.code, address: reply.address)
+  }
+
+  private static func cancelled(_ question: DNSQuestion) -> DirectDNSError {
+    DirectDNSError(.cancelled, "The lookup of \(question.shown) was cancelled.", underlying: CancellationError())
+  }
+
+  private func recordsFailed(_ question: DNSQuestion, _ failed: QueryMachine.Failed) -> DirectDNSError {
+    let names = settings.configuration.providers.filter { !($0.provider is any RecordProvider) }.map(\.provider.name)
+    guard names.count < settings.configuration.providers.count else {
+      let who = names.isEmpty ? "No provider is configured" : "\(names.joined(separator: ", ")) carries addresses alone"
+      return DirectDNSError(
+        .invalidConfiguration,
+        "\(question.type) cannot be asked for: \(who). Name a provider of DNS messages (RFC 8484) or of a JSON API, such as google or doh+https://…."
+      )
+    }
+    if failed.isCancelled, hasEnded {
+      return DirectDNSError(.shutDown, "The resolver was shut down while \(question.shown) was looked up.")
+    }
+    return DirectDNSError(
+      failed.isTimeout ? .timedOut : .upstreamFailed,
+      "\(question.shown) could not be looked up: no provider answered\(failed.isTimeout ? " in time" : ""). "
+        + LookupMachine.advice(failed.attempts), attempts: failed.attempts)
+  }
+}
+
+extension DNSName {
+  /// The host name by which it is decided who may be asked: a label that no host has stands for any; nil for the root.
+  fileprivate var routed: HostName? {
+    let texts = labels.map { (try? HostName(String(decoding: $0, as: UTF8.self)))?.text ?? "x" }
+    return try? HostName(texts.joined(separator: "."))
+  }
+}
