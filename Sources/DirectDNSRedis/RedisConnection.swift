@@ -118,3 +118,8 @@ extension Duration {
   /// Whole milliseconds, at least one: none would mean for ever.
   fileprivate var milliseconds: Int64 { max(1, wholeMilliseconds) }
 }
+
+extension RedisAnswerStore {
+  /// hiredis's version, as its header has it: the library does not say.
+  package static var libraryVersion: String { "\(HIREDIS_MAJOR).\(HIREDIS_MINOR).\(HIREDIS_PATCH)" }
+}

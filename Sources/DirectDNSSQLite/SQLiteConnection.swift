@@ -133,3 +133,8 @@ extension Duration {
   /// Whole milliseconds, at least one.
   fileprivate var milliseconds: Int64 { max(1, wholeMilliseconds) }
 }
+
+extension SQLiteAnswerStore {
+  /// SQLite's version.
+  package static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
+}

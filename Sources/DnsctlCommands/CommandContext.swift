@@ -27,6 +27,8 @@ package struct CommandContext: Sendable {
   package var isInputTerminal: Bool
   package var isOutputTerminal: Bool
   package var isErrorsTerminal: Bool
+  /// Whether somebody chose to have colours, or to have none.
+  package var colour = ColourChoice.auto
   /// The terminal's window, which may change.
   package var terminalSize: @Sendable () -> TerminalSize
   /// Has the terminal give each key as it is pressed, or lines again.
@@ -94,8 +96,12 @@ package struct CommandContext: Sendable {
   /// Whether the process belongs to a terminal, as far as its streams say.
   package var isAtTerminal: Bool { isInputTerminal || isOutputTerminal || isErrorsTerminal }
 
-  /// Colours are for people at a terminal who did not decline them (no-color.org).
+  /// Colours are for people at a terminal who did not decline them (no-color.org), and for those who ask for them.
   var usesColour: Bool {
-    isOutputTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    switch colour {
+    case .always: true
+    case .never: false
+    case .auto: isOutputTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
   }
 }

@@ -7,8 +7,10 @@ package struct Dnsctl: AsyncParsableCommand {
     abstract: "Resolves host names over HTTP, and sends requests straight to addresses.",
     version: "0.1.0",
     subcommands: [
-      ResolveCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self, WarmupCommand.self,
+      ResolveCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self,
+      WarmupCommand.self,
       CacheCommand.self, WatchCommand.self, CheckCommand.self, ProxyProgramCommand.self, ExecProgramCommand.self,
+      VersionCommand.self,
     ])
 
   package init() {}
@@ -19,7 +21,8 @@ package struct Dnsctl: AsyncParsableCommand {
   /// Runs a program's command: this one's, or another's.
   package static func main(_ root: any ParsableCommand.Type) async {
     do {
-      var command = try root.parseAsRoot(ShortOptions.separated(ProcessArguments.take()))
+      let words = ShortOptions.separated(ProcessArguments.take())
+      var command = try root.parseAsRoot(root == Dnsctl.self ? VersionCommand.spelledOut(words) : words)
       if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
     } catch {
       // The parser repeats what it was given, which a script may have from anyone.

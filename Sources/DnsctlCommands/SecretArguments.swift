@@ -38,7 +38,8 @@ enum SecretArguments {
       defer { place += 1 }
       let word = words[place]
       guard options, word.first == hyphen, word.count > 1 else {
-        result[place] = secret(of: .userInfo, in: word, from: 0)
+        // A server's URL among the arguments may have a key in its query, as one of --provider.
+        result[place] = secret(of: word.first == UInt8(ascii: "@") ? .userInfoAndQuery : .userInfo, in: word, from: 0)
         continue
       }
       if word == [hyphen, hyphen] {
@@ -46,7 +47,8 @@ enum SecretArguments {
       } else if word[1] == hyphen {
         let equals = word.firstIndex(of: UInt8(ascii: "="))
         let name = String(decoding: word[2..<(equals ?? word.count)], as: UTF8.self)
-        guard let kind = long[name] else { continue }
+        // Elsewhere --json says how answers are written, and has no value.
+        guard let kind = long[name], hasShort || name != "json" else { continue }
         if let equals {
           result[place] = secret(of: kind, in: word, from: equals + 1)
         } else if place + 1 < words.count {

@@ -34,6 +34,12 @@ package struct UpstreamOptions: ParsableArguments {
   @Option(help: "The addresses to ask for. (default: any)")
   var family: FamilyOption?
 
+  @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "The same as --family ipv4.")
+  var ipv4 = false
+
+  @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "The same as --family ipv6.")
+  var ipv6 = false
+
   @Option(help: "What to do with expired answers. (default: allowed)")
   var expired: ExpiredOption?
 
@@ -68,9 +74,18 @@ package struct UpstreamOptions: ParsableArguments {
     name: .customLong("config"), help: StoreOptions.configurationHelp,
     completion: .file(extensions: ["json5", "json"]))
   var configurationPath: String?
+
+  package func validate() throws {
+    guard [family != nil, ipv4, ipv6].count(where: { $0 }) < 2 else {
+      throw ValidationError("Choose one of --family, -4 and -6.")
+    }
+  }
 }
 
 extension UpstreamOptions {
+  /// The families that were chosen, if some were.
+  var families: AddressFamilies? { ipv4 ? .ipv4 : ipv6 ? .ipv6 : family?.families }
+
   /// What these options come to, with environment and configuration file.
   package func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
     try context.settings(file: configurationPath, overrides(in: context))
@@ -111,7 +126,7 @@ extension UpstreamOptions {
 
   private func overrides(in context: CommandContext) throws(SettingsError) -> SettingsOverrides {
     SettingsOverrides(
-      providers: providers, bootstraps: bootstraps, authorities: authorities, families: family?.families,
+      providers: providers, bootstraps: bootstraps, authorities: authorities, families: families,
       expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout,
       store: try context.storeText(storeText), connections: connections)
   }

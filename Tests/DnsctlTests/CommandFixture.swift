@@ -100,6 +100,8 @@ struct CommandFixture: Sendable {
 struct Zone: Sendable {
   enum Entry: Sendable {
     case addresses([String], ttl: Int = 300, alias: String? = nil)
+    /// Records by their types' numbers, and whether they are authenticated.
+    case records([Int: [String]], isAuthenticated: Bool = false)
     case missing
     case code(Int)
     case failure(HTTPTransportError)
@@ -127,21 +129,27 @@ final class FakeTransport: HTTPTransport {
     ) { $1 }
     if let slow = slowType.withLock(\.self), slow == query["type"] { for _ in 0..<50 { await Task.yield() } }
     let name = query["name"] ?? ""
-    let type = query["type"] == "AAAA" ? 28 : 1
+    let type = query["type"].flatMap { Int($0) } ?? (query["type"] == "AAAA" ? 28 : 1)
+    var isAuthenticated = false
     var answers: [String] = []
     var status = 0
     switch zone.withLock({ $0.entries[name] }) {
     case .addresses(let addresses, let ttl, let alias):
       if let alias { answers.append(#"{"name":"\#(name)","type":5,"TTL":\#(ttl),"data":"\#(alias)."}"#) }
-      for address in addresses where address.contains(":") == (type == 28) {
+      for address in addresses where type == (address.contains(":") ? 28 : 1) {
         answers.append(#"{"name":"\#(alias ?? name)","type":\#(type),"TTL":\#(ttl),"data":"\#(address)"}"#)
+      }
+    case .records(let records, let flag):
+      isAuthenticated = flag
+      for data in records[type] ?? [] {
+        answers.append(#"{"name":"\#(name).","type":\#(type),"TTL":300,"data":\#(JSONLine.string(data))}"#)
       }
     case .missing, nil: status = 3
     case .code(let code): status = code
     case .failure(let error): throw error
     }
     let body =
-      #"{"Status":\#(status),"TC":false,"Question":[{"name":"\#(name).","type":\#(type)}],"Answer":[\#(answers.joined(separator: ","))]}"#
+      #"{"Status":\#(status),"TC":false,"AD":\#(isAuthenticated),"Question":[{"name":"\#(name).","type":\#(type)}],"Answer":[\#(answers.joined(separator: ","))]}"#
     var fields = HTTPFields()
     fields[.contentType] = "application/dns-json"
     return HTTPReply(status: .ok, fields: fields, body: Array(body.utf8), address: "192.0.2.53")

@@ -5,13 +5,8 @@ import Testing
 
 struct DigHabitTests {
   @Test(arguments: [
-    ("@1.1.1.1", "--provider cloudflare."), ("@8.8.4.4", "--provider google."), ("@2400:3200::1", "--provider alidns."),
-    ("@[2620:fe::9]", "--provider quad9."), ("@192.0.2.53", "--provider doh+https://192.0.2.53/dns-query."),
-    ("@2001:db8::53", "--provider doh+https://[2001:db8::53]/dns-query."),
-    ("@dns.example", "--provider doh+https://dns.example/dns-query."), ("@", "--provider URL."),
-    ("@a b", "--provider URL."),
-    ("+short", "--format short"), ("+trace", "--trace"), ("MX", "A and AAAA"), ("TXT", "A and AAAA"),
-    ("A", "--family ipv4"), ("AAAA", "--family ipv6"),
+    ("+short", "--short"), ("+trace", "--trace"), ("MX", "--type MX"), ("TXT", "--type TXT"), ("A", "--type A"),
+    ("AAAA", "--type AAAA"),
   ])
   func `an argument of dig's is answered with what to write here`(_ argument: String, _ advice: String) async {
     var fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.10"])])

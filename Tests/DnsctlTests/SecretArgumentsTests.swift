@@ -37,6 +37,11 @@ import Testing
       "resolve --provider json+https://d.example/?key=s3cret a",
       "resolve --provider json+https://d.example/?********** a"
     ),
+    (
+      "resolve --json @json+https://me:pw@d.example/?key=s3cret a",
+      "resolve --json @json+https://me:************************ a"
+    ),
+    ("resolve @1.1.1.1 --json a.example", "resolve @1.1.1.1 --json a.example"),
     ("fetch https://me:s3cret@a.example/x", "fetch https://me:******@a.example/x"),
     ("rewrite -- https://me:s3cret@a.example/", "rewrite -- https://me:******@a.example/"),
     ("fetch -- -u me:s3cret", "fetch -- -u me:s3cret"), ("fetch -o -u me:s3cret", "fetch -o -u me:s3cret"),

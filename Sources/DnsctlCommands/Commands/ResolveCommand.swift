@@ -2,25 +2,33 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// `dnsctl resolve`: names become addresses.
+/// `dnsctl resolve`: names become addresses, or records of other types.
 struct ResolveCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "resolve",
-    abstract: "Look up the addresses of names over HTTP.",
+    abstract: "Look up the addresses of names over HTTP, or records of other types.",
     discussion: """
       Answers stand on standard output, errors and traces on standard error. With json, a name's error stands in its line instead.
 
+      Addresses (A, AAAA) come from the cache and the store where these have them, expired ones too where a fresh answer cannot be had in time. Records of all other types are asked for each time, of one provider after the other, and are neither cached nor stored. DNS messages (RFC 8484) and the JSON APIs carry them; DNSPod and EMAS carry addresses alone, and the system's DNS is asked for addresses alone.
+
       EXAMPLES
         dnsctl resolve www.example.com
-        dnsctl resolve --provider google --family ipv4 --format short www.example.com
+        dnsctl resolve -t MX,TXT example.com
+        dnsctl resolve -x 192.0.2.1
+        dnsctl resolve @1.1.1.1 -4 --short www.example.com
+        dnsctl resolve @google --json www.example.com
         dnsctl resolve --provider doh+https://dns.example/dns-query \\
             --bootstrap dns.example=192.0.2.53 www.example.com
-        dnsctl resolve --format json - < names.txt
+        dnsctl resolve -f hosts - < names.txt
         dnsctl resolve --store sqlite www.example.com
+
+      FORMATS
+      text is for people; json has one object a line; short has addresses, or records' data, alone; hosts has the lines of a hosts file; tsv has name, type, TTL, data, freshness and source, with tabs between. Data stands in the presentation form of its type's RFC, and as \\# LENGTH HEX (RFC 3597) where the type is not known or its data is malformed.
 
       EXIT STATUS
           0  every name was answered
-          1  a name does not exist, has no such address, or is no valid name
+          1  a name does not exist, has no such address or record, or is no valid name
           2  providers or network failed
           3  a policy refused a name
          64  the command line is wrong
@@ -38,21 +46,62 @@ struct ResolveCommand: ContextCommand {
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
 
-  @Option(help: "How answers are written.")
-  var format = OutputFormat.text
+  @OptionGroup(title: "Output options")
+  var output: FormatOptions
+
+  @Option(
+    name: [.customShort("t", allowingJoined: true), .customLong("type")],
+    help: ArgumentHelp(
+      "The records to ask for: A, AAAA, CAA, CNAME, HTTPS, MX, NS, PTR, SOA, SRV, SVCB, TXT, …, or TYPE and a number; several with commas between. (default: addresses)",
+      valueName: "type"), completion: .list(RecordTypeArgument.offered), transform: RecordTypeArgument.read)
+  var types: [[DNSRecordType]] = []
+
+  @Flag(
+    name: [.customShort("x"), .customLong("reverse")],
+    help: "The arguments are addresses: ask for the names that they stand for (PTR).")
+  var isReverse = false
 
   @Flag(help: "Show on standard error what happens: each query, its address, status and time.")
   var trace = false
 
   @Argument(
     help: ArgumentHelp(
-      "A name or an address; - reads names from standard input, one a line.", valueName: "host"))
-  var hosts: [String]
+      "A name or an address; - reads names from standard input, one a line; @ and a provider's name, address or URL is whom to ask, as --provider.",
+      valueName: "host"))
+  var arguments: [String]
+
+  private var hosts: [String] { arguments.filter { !$0.hasPrefix("@") } }
+
+  /// The types to ask for, each once; none means addresses.
+  private var wanted: [DNSRecordType] {
+    let all = types.joined() + (isReverse && types.isEmpty ? [.ptr] : [])
+    return all.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  func validate() throws {
+    let (_, hosts) = try ServerArgument.separated(arguments)
+    guard !hosts.isEmpty else { throw ValidationError("Give a name to look up besides the server.") }
+    guard wanted.isEmpty || upstream.families == nil else {
+      throw ValidationError("Choose one of --type and --family: A is IPv4, AAAA is IPv6.")
+    }
+    guard output.chosen != .hosts || wanted.allSatisfy({ $0 == .a || $0 == .aaaa }) else {
+      throw ValidationError("A hosts file has addresses alone: leave --type out, or write A or AAAA.")
+    }
+  }
 
   func run(in context: CommandContext) async -> ExitStatus {
+    let context = context.coloured(output.color)
     do {
       let settings = try settings(in: context)
-      let lookups = NameLookups(hosts: hosts, format: format)
+      guard wanted.isEmpty else {
+        let lookups = RecordLookups(hosts: hosts, types: wanted, isReverse: isReverse, format: output.chosen)
+        return try await context.withResolver(settings) { resolver, context in
+          await lookups.run(in: context) { name, type throws(DirectDNSError) in
+            try await resolver.records(of: name, type: type, options: settings.lookup)
+          }
+        }
+      }
+      let lookups = NameLookups(hosts: hosts, format: output.chosen)
       let (habits, doubts) = (remarks(DigHabit.objection), remarks(DigHabit.doubt))
       return try await context.withResolver(settings) { resolver, context in
         await lookups.run(in: context) { host throws(DirectDNSError) in
@@ -75,7 +124,7 @@ struct ResolveCommand: ContextCommand {
   }
 
   private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
-    var settings = try upstream.settings(in: context)
+    var settings = try upstream.asking(arguments).settings(in: context)
     if trace { settings.resolver.observer = Trace(context).note }
     // Nothing is kept alive by a process that ends with its answer.
     if !hosts.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }

@@ -32,7 +32,7 @@ package enum ExitStatus: Int32, Sendable, Hashable {
   /// What one name's error means for the process.
   package init(_ error: DirectDNSError) {
     switch error.code {
-    case .nameNotFound, .noAddress, .invalidName, .invalidURL: self = .noAnswer
+    case .nameNotFound, .noAddress, .noRecord, .invalidName, .invalidURL: self = .noAnswer
     case .refused, .addressForbidden, .redirectRefused: self = .refused
     case .tooManyRedirects: self = .tooManyRedirects
     case .invalidRequest: self = .usage

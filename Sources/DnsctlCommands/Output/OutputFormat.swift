@@ -3,7 +3,7 @@ internal import DirectDNS
 
 /// How answers are written.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case text, json, short
+  case text, json, short, hosts, tsv
 
   /// What is written for one name.
   ///
@@ -15,7 +15,12 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
       RenderedOutcome(output: layout.block(outcome.host, resolution, elapsed: outcome.elapsed))
     case (.short, .success(let resolution)):
       RenderedOutcome(output: resolution.addresses.map { "\($0)\n" }.joined())
-    case (.text, .failure(let error)), (.short, .failure(let error)):
+    case (.hosts, .success(let resolution)):
+      RenderedOutcome(output: HostsFile.lines(outcome.host, resolution.addresses))
+    case (.tsv, .success(let resolution)):
+      RenderedOutcome(output: TabSeparated.lines(outcome.host, resolution))
+    case (.text, .failure(let error)), (.short, .failure(let error)), (.hosts, .failure(let error)),
+      (.tsv, .failure(let error)):
       RenderedOutcome(errors: ErrorText.lines(outcome.host, error))
     }
   }

@@ -18,6 +18,9 @@ struct StoredRow: Sendable {
     }
   }
 
+  /// The addresses; none of a negative answer.
+  var addresses: [IPAddress] { if case .addresses(let addresses) = answer.content { addresses } else { [] } }
+
   /// What is left of its lifetime, with a minus once it has expired.
   var timeLeft: String {
     standing.timeLeft.rough

@@ -71,6 +71,8 @@ struct CacheListCommand: StoreCommand {
     case .short:
       var seen: Set<HostName> = []
       return rows.map(\.answer.question.host).filter { seen.insert($0).inserted }.map { "\($0)\n" }.joined()
+    case .hosts: return rows.map { HostsFile.lines($0.answer.question.host.text, $0.addresses) }.joined()
+    case .tsv: return rows.map(Self.tabSeparated).joined()
     case .text:
       guard !rows.isEmpty else { return "" }
       var table = ColumnTable()
@@ -86,5 +88,16 @@ struct CacheListCommand: StoreCommand {
       }
       return table.text
     }
+  }
+
+  /// Negative answers have no line.
+  private static func tabSeparated(_ row: StoredRow) -> String {
+    let question = row.answer.question
+    return row.addresses.map { address in
+      TabSeparated.line([
+        question.host.text, "\(question.type)", "\(row.standing.timeLeft.components.seconds)", "\(address)",
+        row.freshness.rawValue, row.answer.provider,
+      ])
+    }.joined()
   }
 }

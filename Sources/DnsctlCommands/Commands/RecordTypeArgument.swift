@@ -1,0 +1,19 @@
+internal import ArgumentParser
+internal import DirectDNS
+
+/// The types of `--type`, several of them with commas between.
+enum RecordTypeArgument {
+  /// The types that completions offer.
+  static let offered = ["A", "AAAA", "CAA", "CNAME", "HTTPS", "MX", "NS", "PTR", "SOA", "SRV", "SVCB", "TXT"]
+
+  static func read(_ text: String) throws -> [DNSRecordType] {
+    try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
+      guard let type = DNSRecordType(String(word)) else {
+        throw ValidationError(
+          "\(DirectDNSError.quoted(word)) is no record type. Write one such as MX, or any by its number: TYPE65280.")
+      }
+      guard type.isQueryable else { throw ValidationError("\(type) is no type that records can be asked for by.") }
+      return type
+    }
+  }
+}

@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import DirectDNSRedis
+internal import DirectDNSSQLite
+
+/// `dnsctl version`: its own, and those of the libraries that it was started with.
+struct VersionCommand: ContextCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "version",
+    abstract: "Show the version, and with --verbose those of the C libraries.",
+    discussion: """
+      dnsctl --version --verbose is the same as dnsctl version --verbose.
+
+      EXIT STATUS
+          0  always, but:
+         74  standard output could not be written
+      """)
+
+  @Flag(name: .shortAndLong, help: "Show the versions of the C libraries too.")
+  var verbose = false
+
+  func run(in context: CommandContext) async -> ExitStatus {
+    do throws(StreamError) {
+      try context.output.write(verbose ? Self.text(context.packages()) : Dnsctl.configuration.version + "\n")
+    } catch {
+      return error == .closedPipe ? .closedPipe : .streams
+    }
+    return .answered
+  }
+
+  /// A line each: the name and the version.
+  static func text(_ packages: SystemPackages) -> String {
+    let tls = packages.tls?.split(separator: "/", maxSplits: 1).map(String.init) ?? []
+    let lines: [(name: String, version: String)] = [
+      ("dnsctl", Dnsctl.configuration.version), ("libcurl", packages.curl), ("c-ares", packages.cares),
+      tls.count == 2 ? (tls[0], tls[1]) : ("TLS", packages.tls ?? "none"), ("nghttp2", packages.http2 ?? "none"),
+      ("libidn2", packages.idn), ("libpsl", packages.psl), ("SQLite", SQLiteAnswerStore.libraryVersion),
+      ("hiredis", RedisAnswerStore.libraryVersion),
+    ]
+    return lines.map { "\($0.name) \($0.version)\n" }.joined().printableLines
+  }
+
+  /// `--version --verbose`, in either order, as this command; other words as they are.
+  static func spelledOut(_ words: [String]) -> [String] {
+    Set(words) == ["--version", "--verbose"] ? ["version", "--verbose"] : words
+  }
+}

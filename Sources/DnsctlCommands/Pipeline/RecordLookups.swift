@@ -1,0 +1,66 @@
+internal import DirectDNS
+
+/// Records of names of the command line and of standard input: looked up side by side, written in their order.
+struct RecordLookups: Sendable {
+  let hosts: [String]
+  let types: [DNSRecordType]
+  /// Whether the hosts are addresses, whose names are asked for.
+  let isReverse: Bool
+  let format: OutputFormat
+
+  /// Looks up all of them.
+  ///
+  /// - Parameters:
+  ///   - context: where names come from and answers go to.
+  ///   - lookUp: finds a name's records of a type.
+  /// - Returns: the highest of their statuses.
+  func run(
+    in context: CommandContext,
+    _ lookUp: @escaping @Sendable (DNSName, DNSRecordType) async throws(DirectDNSError) -> RecordResolution
+  ) async -> ExitStatus {
+    let clock = context.clock
+    let (types, isReverse) = (types, isReverse)
+    let pipeline = OrderedPipeline(input: context.input) { item in
+      let start = clock.now
+      let outcome: @Sendable (DNSRecordType, Result<RecordResolution, DirectDNSError>) -> RecordOutcome = {
+        type, result in
+        RecordOutcome(host: item.text, type: type, result: result, elapsed: clock.now - start)
+      }
+      let name: DNSName
+      do throws(DirectDNSError) { name = try Self.name(item.text, isReverse: isReverse) } catch {
+        // One word for what is no name, however many types it would have been asked for.
+        return [outcome(types[0], .failure(error))]
+      }
+      return await withTaskGroup(of: (Int, RecordOutcome).self) { group in
+        for (index, type) in types.enumerated() {
+          group.addTask {
+            do throws(DirectDNSError) {
+              return (index, outcome(type, .success(try await lookUp(name, type))))
+            } catch {
+              return (index, outcome(type, .failure(error)))
+            }
+          }
+        }
+        var all: [(Int, RecordOutcome)] = []
+        for await one in group { all.append(one) }
+        return all.sorted { $0.0 < $1.0 }.map(\.1)
+      }
+    }
+    let style = TextStyle(isOn: context.usesColour)
+    var writer = OutcomeWriter(context) { (outcome: RecordOutcome) in (format.render(outcome, style), outcome.status) }
+    do throws(PipelineError) {
+      try await pipeline.run(hosts) { outcomes throws(StreamError) in try writer.write(Array(outcomes.joined())) }
+    } catch {
+      return error.status(in: context)
+    }
+    return writer.status
+  }
+
+  private static func name(_ text: String, isReverse: Bool) throws(DirectDNSError) -> DNSName {
+    guard isReverse else { return try DNSName(asking: text) }
+    guard let address = IPAddress(text) else {
+      throw DirectDNSError(.invalidName, "this is no address: -x asks for the names of addresses.")
+    }
+    return DNSName(reverse: address)
+  }
+}

@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import DirectDNSConfiguration
+
+/// `@server` among the arguments, as dig and its like have it: a provider.
+enum ServerArgument {
+  /// The servers among the arguments, as `--provider` takes them, and the others.
+  static func separated(_ arguments: [String]) throws -> (providers: [String], others: [String]) {
+    let providers = try arguments.filter { $0.hasPrefix("@") }.map { text in
+      guard let provider = provider(String(text.dropFirst())) else {
+        throw ValidationError("@ wants a server behind it: @google, @1.1.1.1 or @https://dns.example/dns-query.")
+      }
+      return provider
+    }
+    return (providers, arguments.filter { !$0.hasPrefix("@") })
+  }
+
+  /// What `--provider` takes for a server: an address or a host is asked over HTTPS by DNS messages (RFC 8484), at the
+  /// path that nearly all servers have; a word is a provider's name; a URL is itself.
+  static func provider(_ server: String) -> String? {
+    guard !server.isEmpty else { return nil }
+    if let address = IPAddress.written(server) { return messages("https://\(WebURL.Host.address(address))") }
+    guard let scheme = server.firstRange(of: "://") else {
+      let isWord = !server.contains { ".:/".contains($0) }
+      return isWord ? server : messages("https://" + server)
+    }
+    let isFormat = server[..<scheme.lowerBound].contains("+")
+    return isFormat || !["https", "http"].contains(server[..<scheme.lowerBound].lowercased())
+      ? server : messages(server)
+  }
+
+  /// A URL that is asked by DNS messages; one without a path gets the usual one.
+  private static func messages(_ url: String) -> String {
+    let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+    let path = rest.drop { $0 != "/" && $0 != "?" }
+    return "doh+" + (path.isEmpty || path == "/" ? url.dropLast(path.count) + "/dns-query" : url[...])
+  }
+}
+
+extension UpstreamOptions {
+  /// These options, with the servers among the arguments as providers.
+  func asking(_ arguments: [String]) -> UpstreamOptions {
+    var options = self
+    options.providers += (try? ServerArgument.separated(arguments))?.providers ?? []
+    return options
+  }
+}

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import DirectDNS
+@testable import DnsctlCommands
+
+struct ServerArgumentTests {
+  @Test(arguments: [
+    ("1.1.1.1", "doh+https://1.1.1.1/dns-query"), ("2001:db8::53", "doh+https://[2001:db8::53]/dns-query"),
+    ("[2001:db8::53]", "doh+https://[2001:db8::53]/dns-query"), ("google", "google"), ("my-own", "my-own"),
+    ("dns.example", "doh+https://dns.example/dns-query"),
+    ("dns.example:8443", "doh+https://dns.example:8443/dns-query"),
+    ("dns.example/q", "doh+https://dns.example/q"), ("https://dns.example", "doh+https://dns.example/dns-query"),
+    ("https://dns.example/", "doh+https://dns.example/dns-query"),
+    ("https://dns.example/q?a=b", "doh+https://dns.example/q?a=b"),
+    ("http://127.0.0.1:8053/q", "doh+http://127.0.0.1:8053/q"),
+    ("json+https://dns.example/r", "json+https://dns.example/r"),
+    ("tls://dns.example", "tls://dns.example"),
+  ])
+  func `a server is a provider: an address or a host by DNS messages, a word by its name`(
+    _ server: String, _ provider: String
+  ) {
+    #expect(ServerArgument.provider(server) == provider)
+  }
+
+  @Test func `the server is asked, in place of those that are configured`() async {
+    let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.10"])])
+    let outcome = await fixture.resolve(["www.example.com", "@google", "--short"])
+    #expect(outcome == .init(status: 0, output: "192.0.2.10\n", errors: ""))
+    #expect(fixture.transport.asked.withLock { $0.allSatisfy { $0.hasPrefix("https://dns.google/") } })
+  }
+
+  @Test(arguments: [
+    (["@", "a.example"], "@ wants a server"), (["@google"], "Give a name to look up"),
+    (["@nobody", "a.example"], "is no provider"), (["@tls://dns.example", "a.example"], "dns.example"),
+  ])
+  func `a server that is none is a wrong command line`(_ arguments: [String], _ text: String) async {
+    let outcome = await CommandFixture().resolve(arguments)
+    #expect(outcome.status == 64 && outcome.errors.contains(text), "\(outcome)")
+  }
+}
