@@ -7,7 +7,7 @@ package struct Dnsctl: AsyncParsableCommand {
     abstract: "Resolves host names over HTTP, and sends requests straight to addresses.",
     version: "0.1.0",
     subcommands: [
-      ResolveCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self,
+      ResolveCommand.self, CompareCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self,
       WarmupCommand.self,
       CacheCommand.self, WatchCommand.self, CheckCommand.self, ProxyProgramCommand.self, ExecProgramCommand.self,
       VersionCommand.self,

@@ -26,10 +26,16 @@ struct ProgramTests {
 
   private static let commands = [
     Command(arguments: ["--version"], says: "0.", asks: false),
+    Command(arguments: ["--version", "--verbose"], says: "hiredis", asks: false),
+    Command(arguments: ["version"], says: "0.", asks: false),
     Command(arguments: ["--help"], says: "SUBCOMMANDS", asks: false),
     Command(arguments: ["--generate-completion-script", "bash"], says: "complete", asks: false),
     Command(arguments: ["resolve", host, "127.0.0.1"], says: "127.0.0.1"),
     Command(arguments: ["resolve", "--format", "json", "-"], input: "\(host)\n", says: #""addresses":["127.0.0.1"]"#),
+    Command(arguments: ["resolve", "-4", "--short", host], says: "127.0.0.1"),
+    Command(arguments: ["resolve", "-t", "CNAME", "alias.example.test"], says: "www.example.test."),
+    Command(arguments: ["resolve", "-x", "--json", "192.0.2.1"], status: 1, says: #""type":"PTR""#),
+    Command(arguments: ["compare", "@doh+DNSURL", host], says: "They agree."),
     Command(arguments: ["resolve", "--trace", "none.example.test"], status: 1, says: "does not exist"),
     Command(arguments: ["resolve", "--store", "new.sqlite", host], says: "127.0.0.1"),
     Command(arguments: ["rewrite", "--allow", "127.0.0.0/8", "http://\(host)/"], says: "http://127.0.0.1/"),
@@ -70,6 +76,7 @@ struct ProgramTests {
   @Test func `every verb does its work, each time`() async throws {
     var records = RecordTable()
     for name in [Self.host, "api.example.test"] { records.add(name, "127.0.0.1", ttl: 300) }
+    records.alias("alias.example.test", to: Self.host)
     let provider = try await FakeProvider.start(records: records)
     let origin = try await FakeOrigin.start { request in
       guard request.path == "/moved" else { return OriginResponse(body: "hello\n") }
@@ -78,7 +85,9 @@ struct ProgramTests {
     let program = try Program()
     let upstream = ["--provider", "json+\(provider.url("/resolve"))", "--no-system"]
     for command in Self.commands {
-      let arguments = command.arguments.map { $0.replacing("PORT", with: "\(origin.port)") }
+      let arguments = command.arguments.map {
+        $0.replacing("PORT", with: "\(origin.port)").replacing("DNSURL", with: provider.url("/dns-query"))
+      }
       for run in 1...Self.runs {
         let outcome = try await program.run(
           command.asks ? [arguments[0]] + arguments.dropFirst() + upstream : arguments, input: command.input)

@@ -10,6 +10,8 @@ package enum ExitStatus: Int32, Sendable, Hashable {
   case upstreamFailed = 2
   /// A policy refused a name, an address or a redirect.
   case refused = 3
+  /// `compare`: sources disagree.
+  case disagreement = 4
   /// `warmup`: fewer names than wanted have an address.
   case minimumMissed = 5
   /// `fetch -f`: a server answered with a status of 400 or above; or a file could not be continued. curl's number.

@@ -1,0 +1,105 @@
+internal import ArgumentParser
+internal import DirectDNS
+internal import DirectDNSConfiguration
+
+/// `dnsctl compare`: the same question to everybody, side by side.
+struct CompareCommand: ContextCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compare",
+    abstract: "Ask every provider and the system's DNS the same, and show who says something else.",
+    discussion: """
+      Each provider that is configured is asked for the addresses of a name by itself, and so is the system's DNS, all at once and past the cache, the store and pins.
+
+      They DISAGREE when some have addresses where others say that there are none (NXDOMAIN or NODATA), and when one has an address that is not public, such as a private or loopback one, which not everybody has: so do resolvers that lie, block or have a view of their own.
+
+      They DIFFER when a source's addresses are all in other networks (/16 of IPv4, /32 of IPv6) than the others', when one says NXDOMAIN where others say NODATA, and when not all that tell it say that an answer is authenticated (DNSSEC, AD). Sites with servers in many places are answered so every day: it counts with --strict alone. Different addresses in the same networks, and TTLs, count for nothing.
+
+      EXAMPLES
+        dnsctl compare www.example.com
+        dnsctl compare @google @https://dns.example/dns-query www.example.com
+        dnsctl compare -4 --json --strict - < names.txt
+
+      EXIT STATUS
+          0  they agree, or only differ
+          1  a name does not exist or has no address, and they agree about that, or it is no valid name
+          2  somebody did not answer, and the others agree
+          3  a name is one of this network or this machine, which no provider is asked for
+          4  they disagree; with --strict also: they differ
+         64  the command line is wrong
+         74  standard input could not be read, or standard output not written
+         78  the configuration is wrong
+        130  interrupted
+        141  the reader of standard output has gone
+      Of several names' statuses the highest counts.
+      """)
+
+  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+  @OptionGroup(title: "Upstream options")
+  var upstream: UpstreamOptions
+
+  @Flag(help: "Count differences as disagreements.")
+  var strict = false
+
+  @Option(name: .shortAndLong, help: "How comparisons are written.")
+  var format = Format.text
+
+  @Flag(help: "The same as --format json.")
+  var json = false
+
+  @Option(help: "Whether text is coloured: auto is at a terminal, unless NO_COLOR is set.")
+  var color = ColourChoice.auto
+
+  @Argument(
+    help: ArgumentHelp(
+      "A name; - reads names from standard input, one a line; @ and a provider's name, address or URL is whom to ask, as --provider.",
+      valueName: "host"))
+  var arguments: [String]
+
+  func validate() throws {
+    guard try !ServerArgument.separated(arguments).others.isEmpty else {
+      throw ValidationError("Give a name to look up besides the servers.")
+    }
+  }
+
+  func run(in context: CommandContext) async -> ExitStatus {
+    let context = context.coloured(color)
+    do {
+      let settings = try upstream.asking(arguments).settings(in: context)
+      let comparer = try Comparer(settings, in: context)
+      defer { comparer.end() }
+      return await run(comparer, settings.resolver.families, in: context)
+    } catch {
+      return error.status(in: context, of: "compare")
+    }
+  }
+
+  private func run(_ comparer: Comparer, _ families: AddressFamilies, in context: CommandContext) async -> ExitStatus {
+    let pipeline = OrderedPipeline(input: context.input) { item in
+      do throws(DirectDNSError) {
+        let host = try comparer.host(item.text)
+        // One family after the other: a server's rate may be a few queries a second.
+        var parts: [ComparisonOutcome.Part] = []
+        for family in IPAddress.Family.allCases where families.contains(family) {
+          parts.append(.init(type: DNSRecordType(family), comparison: await comparer.compare(host, family)))
+        }
+        return ComparisonOutcome(host: item.text, result: .success(parts))
+      } catch {
+        return ComparisonOutcome(host: item.text, result: .failure(error))
+      }
+    }
+    let layout = ComparisonText(style: TextStyle(isOn: context.usesColour))
+    let (isJSON, isStrict) = (json || format == .json, strict)
+    var writer = OutcomeWriter(context) { (outcome: ComparisonOutcome) in
+      (outcome.rendered(isJSON: isJSON, layout), outcome.status(isStrict: isStrict))
+    }
+    do throws(PipelineError) {
+      try await pipeline.run(arguments.filter { !$0.hasPrefix("@") }) { outcomes throws(StreamError) in
+        try writer.write(outcomes)
+      }
+    } catch {
+      return error.status(in: context)
+    }
+    return writer.status
+  }
+}

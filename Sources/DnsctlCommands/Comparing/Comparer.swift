@@ -1,0 +1,120 @@
+internal import DirectDNS
+internal import DirectDNSConfiguration
+
+/// Asks every provider by itself, and the system's DNS, past caches, stores and pins.
+struct Comparer: Sendable {
+  /// One that is asked.
+  private struct Source: Sendable {
+    var name: String
+    /// The resolver that knows this provider alone; nil for the system's DNS.
+    var resolver: Resolver?
+  }
+
+  private let sources: [Source]
+  private let system: any SystemSource
+  private let clock: any ResolverClock
+  private let timeout: Duration
+  private let zones: LocalZones
+
+  /// - Parameters:
+  ///   - settings: the providers, whom to trust, and how long a lookup may take.
+  ///   - context: what resolvers are made by.
+  /// - Throws: that a configuration cannot be used, or that there is nobody to compare.
+  init(_ settings: DirectSettings, in context: CommandContext) throws(SettingsError) {
+    zones = LocalZones(suffixes: settings.resolver.localZones.suffixes)
+    var sources: [Source] = []
+    for provider in settings.resolver.providers {
+      var configuration = settings.resolver
+      configuration.providers = [provider]
+      configuration.localZones = zones
+      configuration.keepAlive = []
+      configuration.store = nil
+      do throws(DirectDNSError) {
+        let resolver = try context.makeResolver(configuration, settings.systemServers)
+        sources.append(Source(name: provider.provider.name, resolver: resolver))
+      } catch {
+        throw SettingsError(error)
+      }
+    }
+    if settings.resolver.usesSystemDNS { sources.append(Source(name: "system")) }
+    guard sources.count > 1 else {
+      for source in sources { source.resolver?.shutDown() }
+      throw SettingsError(
+        .usage,
+        "There is nobody to compare \(sources.first?.name ?? "with"): name another --provider, or leave out --no-system."
+      )
+    }
+    self.sources = sources
+    system = context.systemSource(settings.systemServers)
+    clock = context.clock
+    timeout = settings.lookup.timeout ?? settings.resolver.timeout
+  }
+
+  /// Ends what the resolvers have.
+  func end() { for source in sources { source.resolver?.shutDown() } }
+
+  /// The name that a text is, if providers are asked for such names.
+  func host(_ text: String) throws(DirectDNSError) -> HostName {
+    let host = try HostName(text)
+    guard zones.route(host) == .providers else {
+      throw DirectDNSError(
+        .refused,
+        "\(host) is a name of this network or this machine: no provider is asked for it, so nothing can be compared.")
+    }
+    return host
+  }
+
+  /// Asks all of them at once.
+  func compare(_ host: HostName, _ family: IPAddress.Family) async -> Comparison {
+    await withTaskGroup(of: (Int, SourceAnswer).self) { group in
+      for (index, source) in sources.enumerated() {
+        group.addTask {
+          let start = clock.now
+          var answer = await ask(source, host, family)
+          answer.elapsed = clock.now - start
+          return (index, answer)
+        }
+      }
+      var answers: [(Int, SourceAnswer)] = []
+      for await one in group { answers.append(one) }
+      return Comparison(answers.sorted { $0.0 < $1.0 }.map(\.1))
+    }
+  }
+
+  private func ask(_ source: Source, _ host: HostName, _ family: IPAddress.Family) async -> SourceAnswer {
+    var answer = SourceAnswer(source: source.name, content: .noAddress, elapsed: .zero)
+    guard let resolver = source.resolver else {
+      do throws(ProviderFailure) {
+        let found = try await system.answer(to: host, family: family, timeout: timeout)
+        answer.content = SourceAnswer.Content(found.content)
+        answer.ttl = found.addresses.isEmpty ? nil : found.ttl.map(Int64.init)
+      } catch {
+        answer.content = .failed(error.reason)
+      }
+      return answer
+    }
+    do throws(DirectDNSError) {
+      let found = try await resolver.askedAddresses(of: host, family, timeout: timeout)
+      answer.content = .addresses(found.records.compactMap { if case .address(let one) = $0.data { one } else { nil } })
+      answer.ttl = found.records.map { Int64($0.ttl) }.min()
+      answer.isAuthenticated = found.isAuthenticated
+    } catch {
+      switch error.code {
+      case .nameNotFound: answer.content = .nameNotFound
+      case .noAddress, .noRecord: answer.content = .noAddress
+      default: answer.content = .failed(error.attempts.first?.reason ?? error.message)
+      }
+    }
+    return answer
+  }
+}
+
+extension SourceAnswer.Content {
+  fileprivate init(_ content: Answer.Content) {
+    switch content {
+    case .addresses(let addresses): self = .addresses(addresses)
+    case .negative(.nameNotFound): self = .nameNotFound
+    case .negative(.noAddress): self = .noAddress
+    }
+  }
+}

@@ -1,0 +1,118 @@
+internal import DirectDNS
+
+/// What came of the comparison of one name.
+struct ComparisonOutcome: Sendable {
+  /// The comparison of the addresses of one family.
+  struct Part: Sendable {
+    var type: DNSRecordType
+    var comparison: Comparison
+  }
+
+  /// The name as it was asked for.
+  var host: String
+  /// A comparison for each family, or why there is none.
+  var result: Result<[Part], DirectDNSError>
+
+  /// The highest status of the families; that a name has no address of one family is none while it has some of the other.
+  func status(isStrict: Bool) -> ExitStatus {
+    switch result {
+    case .failure(let error): return ExitStatus(error)
+    case .success(let parts):
+      let statuses = parts.map { $0.comparison.status(isStrict: isStrict) }
+      let counted = statuses.contains(.answered) ? statuses.filter { $0 != .noAnswer } : statuses
+      return counted.reduce(.answered) { $0.joined($1) }
+    }
+  }
+
+  /// What is written for it.
+  func rendered(isJSON: Bool, _ layout: ComparisonText) -> RenderedOutcome {
+    switch result {
+    case .success(let parts):
+      let texts = parts.map { part in
+        isJSON
+          ? JSONLine(host, part.type, part.comparison, error: nil).text : layout.text(host, part.type, part.comparison)
+      }
+      return RenderedOutcome(output: texts.joined())
+    case .failure(let error) where isJSON:
+      return RenderedOutcome(output: JSONLine(host, nil, nil, error: error).text)
+    case .failure(let error): return RenderedOutcome(errors: ErrorText.lines(host, error))
+    }
+  }
+}
+
+/// A comparison for people: a line an address, what is odd about it behind it, and a word about all of it.
+struct ComparisonText: Sendable {
+  let style: TextStyle
+
+  func text(_ host: String, _ type: DNSRecordType, _ comparison: Comparison) -> String {
+    var table = ColumnTable()
+    for (answer, remarks) in zip(comparison.answers, comparison.remarks) {
+      let texts = answer.negative.map { [$0] } ?? answer.addresses.map(\.description)
+      for (index, text) in texts.enumerated() {
+        guard index == 0 else {
+          table.add([TableCell(""), TableCell(text), TableCell(""), TableCell(""), TableCell("")])
+          continue
+        }
+        let isOdd = remarks.contains(where: \.kind.isDisagreement)
+        table.add([
+          TableCell("  " + answer.source) { style.bold($0) }, TableCell(text) { isOdd ? style.failure($0) : $0 },
+          TableCell(answer.ttl.map { "ttl \($0) s" } ?? ""), TableCell(answer.elapsed.readable) { style.dim($0) },
+          TableCell(remarks.map(\.text).joined(separator: "; ")) { isOdd ? style.failure($0) : style.warning($0) },
+        ])
+      }
+    }
+    let lines = table.text.split(separator: "\n").map { line in
+      var line = String(line)
+      while line.last == " " { line.removeLast() }
+      return line + "\n"
+    }
+    return "\(style.bold(host.printable))  \(type)\n" + lines.joined() + "  " + conclusion(comparison) + "\n"
+  }
+
+  private func conclusion(_ comparison: Comparison) -> String {
+    switch comparison.verdict {
+    case .agree:
+      let silent = comparison.answers.count(where: \.hasFailed)
+      guard silent < comparison.answers.count else { return style.failure("Nobody answered.") }
+      return style.good(silent == 0 ? "They agree." : "Those that answered agree.")
+    case .differ: return style.warning("They differ, as they may.")
+    case .disagree:
+      return style.failure(
+        "They disagree: see " + comparison.dissenters.map(\.printable).joined(separator: ", ") + ".")
+    }
+  }
+}
+
+extension JSONLine {
+  /// A comparison of one family, or why there is none.
+  init(_ host: String, _ type: DNSRecordType?, _ comparison: Comparison?, error: DirectDNSError?) {
+    self.init()
+    add("host", Self.string(host))
+    add("type", type.map { Self.string("\($0)") })
+    add("verdict", comparison.map { "\"\($0.verdict.rawValue)\"" })
+    add("answers", comparison.map { Self.array(zip($0.answers, $0.remarks).map(Self.answer)) })
+    add("error", error.map(Self.object))
+  }
+
+  private static func answer(_ answer: SourceAnswer, _ remarks: [Comparison.Remark]) -> String {
+    var line = JSONLine()
+    line.add("source", string(answer.source))
+    line.add("addresses", answer.hasFailed ? nil : array(answer.addresses.map { "\"\($0)\"" }))
+    line.add("nameExists", answer.hasFailed ? nil : "\(answer.content != .nameNotFound)")
+    line.add("ttl", answer.ttl.map { "\($0)" })
+    line.add("authenticated", answer.isAuthenticated.map { "\($0)" })
+    line.add("elapsedMs", answer.elapsed.milliseconds)
+    if case .failed(let reason) = answer.content { line.add("error", string(reason)) } else { line.add("error", nil) }
+    line.add(
+      "remarks",
+      array(
+        remarks.map { remark in
+          var line = JSONLine()
+          line.add("kind", "\"\(remark.kind.rawValue)\"")
+          line.add("disagrees", "\(remark.kind.isDisagreement)")
+          line.add("text", string(remark.text))
+          return line.object
+        }))
+    return line.object
+  }
+}
