@@ -52,6 +52,38 @@ struct FormatOptionsTests {
   }
 
   @Test(arguments: [
+    ["check", "--name", "www.example.com"], ["cache", "list"], ["cache", "show", "www.example.com"],
+    ["warmup", "www.example.com"],
+  ])
+  func `every verb that colours text takes the choice`(_ command: [String]) async throws {
+    let store = MemoryAnswerStore()
+    let fixture = CommandFixture(zone: zone, store: store)
+    _ = await fixture.resolve(["@google", "--store", "redis://cache", "www.example.com"])
+    for (choice, isColoured) in [("always", true), ("never", false)] {
+      var fixture = CommandFixture(zone: zone, store: store)
+      fixture.isTerminal = !isColoured
+      let upstream = command[0] == "cache" ? [] : ["--no-system", "--provider", "json+http://127.0.0.1:1/"]
+      let outcome = await fixture.run(command + ["--store", "redis://cache", "--color", choice] + upstream)
+      #expect(outcome.output.contains("\u{1b}[") == isColoured, "\(outcome)")
+    }
+  }
+
+  @Test func `a store is listed as a hosts file and with tabs`() async {
+    let store = MemoryAnswerStore()
+    _ = await CommandFixture(zone: zone, store: store).resolve([
+      "@google", "--store", "redis://cache", "both.example.com",
+    ])
+    let list = ["cache", "list", "--store", "redis://cache", "-f"]
+    #expect(
+      await CommandFixture(store: store).run(list + ["hosts"]).output
+        == "192.0.2.66 both.example.com\n2001:db8::66 both.example.com\n")
+    #expect(
+      await CommandFixture(store: store).run(list + ["tsv"]).output
+        == "both.example.com\tA\t300\t192.0.2.66\tfresh\tgoogle\nboth.example.com\tAAAA\t300\t2001:db8::66\tfresh\tgoogle\n"
+    )
+  }
+
+  @Test(arguments: [
     ("auto", true, "", true), ("auto", false, "", false), ("auto", true, "1", false), ("always", false, "1", true),
     ("never", true, "", false),
   ])

@@ -59,6 +59,9 @@ import Testing
   @Test func `an address's names are asked for in reverse`() async {
     let outcome = await run("-x", "192.0.2.1", "--short")
     #expect(outcome == .init(status: 0, output: "www.example.com.\n", errors: ""))
+    let none = await run("-x", "192.0.2.9")
+    #expect(none.status == 1 && none.errors.hasPrefix("dnsctl: 192.0.2.9 stands for no name: "), "\(none)")
+    #expect(await run("-x", "10.0.0.1").status == 3)
     let lines = await run("-x", "--json", "-") { $0.input = ScriptedInput(["192.0.2.1\nexample.com\n"]) }
     #expect(lines.output.hasPrefix(#"{"host":"192.0.2.1","type":"PTR","#) && lines.status == 1)
     #expect(lines.output.contains("this is no address"))

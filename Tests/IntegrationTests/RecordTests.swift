@@ -106,11 +106,12 @@ enum LookupTool: String, CaseIterable {
     }.sorted()
   }
 
-  /// The text without what each writes in its own way: the case of names, quotes that are not needed.
+  /// The text without what each writes in its own way: the case of names, quotes that are not needed, kdig's blank behind a
+  /// CAA record.
   static func even(_ text: String) -> String {
     text.hasPrefix("\"")
       ? text
       : text.lowercased().replacing("=\"", with: "=").replacing("\" ", with: " ")
-        .replacing(/"$/, with: "")
+        .replacing(/"? *$/, with: "")
   }
 }

@@ -13,7 +13,7 @@ extension Resolver {
   ///   - type: the type, such as `.mx`.
   ///   - options: how long it may take, and for A and AAAA what to do with expired answers.
   /// - Returns: at least one record.
-  /// - Throws: why there is none: `nameNotFound`, `noRecord` (`noAddress` of addresses), or why nobody could be asked.
+  /// - Throws: why there is none: `nameNotFound`, `noRecord`, or why nobody could be asked.
   public func records(
     of name: DNSName, type: DNSRecordType, options: LookupOptions = LookupOptions()
   ) async throws(DirectDNSError) -> RecordResolution {
@@ -21,7 +21,11 @@ extension Resolver {
     if let host, type == .a || type == .aaaa {
       var options = options
       options.families = type == .a ? .ipv4 : .ipv6
-      return RecordResolution(try await resolve(host, options: options), of: host, type)
+      do throws(DirectDNSError) {
+        return RecordResolution(try await resolve(host, options: options), of: host, type)
+      } catch {
+        throw error.code == .noAddress ? DirectDNSError(noRecord: type, of: name) : error
+      }
     }
     guard type.isQueryable else {
       throw DirectDNSError(.invalidRequest, "\(type) is no type that records can be asked for by.")
@@ -60,12 +64,13 @@ extension Resolver {
 
   /// Refuses what no public provider is asked for.
   private func judge(_ host: HostName, _ type: DNSRecordType) throws(DirectDNSError) {
+    let isLocal = LocalReverseZones.contain(host)
     switch settings.configuration.localZones.route(host) {
-    case .providers: return
+    case .providers where !isLocal: return
     case .system where host.isSingleLabel && Self.zoneTypes.contains(type): return
     case .pinned, .loopback: throw DirectDNSError(noRecord: type, of: DNSName(host))
     case .neverExists, .refused: _ = try local(host, settings.configuration.localZones.route(host), .any)
-    case .system:
+    case .system, .providers:
       throw DirectDNSError(
         .refused,
         "\(host) is a name of this network: no provider is asked for it, and the system's DNS for its addresses alone.")
@@ -148,7 +153,12 @@ extension Resolver {
 extension DNSName {
   /// The host name by which it is decided who may be asked: a label that no host has stands for any; nil for the root.
   fileprivate var routed: HostName? {
-    let texts = labels.map { (try? HostName(String(decoding: $0, as: UTF8.self)))?.text ?? "x" }
+    if let hostName { return hostName }
+    let texts = labels.map { label in
+      // A number would be an address by itself.
+      (try? HostName("x" + String(decoding: label, as: UTF8.self))) == nil
+        ? "x" : String(decoding: label, as: UTF8.self)
+    }
     return try? HostName(texts.joined(separator: "."))
   }
 }

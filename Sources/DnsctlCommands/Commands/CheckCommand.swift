@@ -44,7 +44,11 @@ struct CheckCommand: ContextCommand {
   @Option(help: "How findings are written.")
   var format = Format.text
 
+  @OptionGroup
+  var colours: ColourOptions
+
   func run(in context: CommandContext) async -> ExitStatus {
+    let context = context.coloured(colours)
     do throws(SettingsError) {
       let host: HostName
       do throws(DirectDNSError) { host = try HostName(name) } catch {

@@ -47,8 +47,8 @@ struct CompareCommand: ContextCommand {
   @Flag(help: "The same as --format json.")
   var json = false
 
-  @Option(help: "Whether text is coloured: auto is at a terminal, unless NO_COLOR is set.")
-  var color = ColourChoice.auto
+  @OptionGroup
+  var colours: ColourOptions
 
   @Argument(
     help: ArgumentHelp(
@@ -63,7 +63,7 @@ struct CompareCommand: ContextCommand {
   }
 
   func run(in context: CommandContext) async -> ExitStatus {
-    let context = context.coloured(color)
+    let context = context.coloured(colours)
     do {
       let settings = try upstream.asking(arguments).settings(in: context)
       let comparer = try Comparer(settings, in: context)

@@ -49,6 +49,9 @@ struct ResolveCommand: ContextCommand {
   @OptionGroup(title: "Output options")
   var output: FormatOptions
 
+  @OptionGroup(title: "Output options")
+  var colours: ColourOptions
+
   @Option(
     name: [.customShort("t", allowingJoined: true), .customLong("type")],
     help: ArgumentHelp(
@@ -90,7 +93,7 @@ struct ResolveCommand: ContextCommand {
   }
 
   func run(in context: CommandContext) async -> ExitStatus {
-    let context = context.coloured(output.color)
+    let context = context.coloured(colours)
     do {
       let settings = try settings(in: context)
       guard wanted.isEmpty else {

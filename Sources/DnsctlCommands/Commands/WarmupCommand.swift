@@ -113,7 +113,11 @@ struct WarmupCommand: ContextCommand {
     if concurrency < 1 { throw ValidationError("--concurrency must be 1 or more.") }
   }
 
+  @OptionGroup
+  var colours: ColourOptions
+
   func run(in context: CommandContext) async -> ExitStatus {
+    let context = context.coloured(colours)
     do throws(SettingsError) {
       let lists = try HostLists(files: files, hosts: hosts, in: context)
       var settings = try upstream.settings(in: context)

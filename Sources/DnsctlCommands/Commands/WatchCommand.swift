@@ -72,7 +72,11 @@ struct WatchCommand: ContextCommand {
     if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
   }
 
+  @OptionGroup
+  var colours: ColourOptions
+
   func run(in context: CommandContext) async -> ExitStatus {
+    let context = context.coloured(colours)
     do throws(SettingsError) {
       var settings = try upstream.settings(in: context)
       let asked = hosts + (try await HostLists.names(files, in: context))

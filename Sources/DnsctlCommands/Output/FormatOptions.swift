@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// How answers are written: `--format`, its short forms, and colours.
+/// How answers are written: `--format`, and its short forms.
 struct FormatOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: "How answers are written. (default: text)")
   var format: OutputFormat?
@@ -10,9 +10,6 @@ struct FormatOptions: ParsableArguments {
 
   @Flag(help: "The same as --format short.")
   var short = false
-
-  @Option(help: "Whether text is coloured: auto is at a terminal, unless NO_COLOR is set.")
-  var color = ColourChoice.auto
 
   /// The format that was chosen.
   var chosen: OutputFormat { json ? .json : short ? .short : format ?? .text }
@@ -24,6 +21,12 @@ struct FormatOptions: ParsableArguments {
   }
 }
 
+/// Whether text is coloured: `--color`.
+struct ColourOptions: ParsableArguments {
+  @Option(help: "Whether text is coloured: auto is at a terminal, unless NO_COLOR is set.")
+  var color = ColourChoice.auto
+}
+
 /// When text is coloured.
 package enum ColourChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case auto, always, never
@@ -31,9 +34,9 @@ package enum ColourChoice: String, ExpressibleByArgument, CaseIterable, Sendable
 
 extension CommandContext {
   /// The same world, in which text is coloured as somebody chose.
-  func coloured(_ choice: ColourChoice) -> CommandContext {
+  func coloured(_ options: ColourOptions) -> CommandContext {
     var context = self
-    context.colour = choice
+    context.colour = options.color
     return context
   }
 }

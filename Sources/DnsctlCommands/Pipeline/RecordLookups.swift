@@ -37,7 +37,7 @@ struct RecordLookups: Sendable {
             do throws(DirectDNSError) {
               return (index, outcome(type, .success(try await lookUp(name, type))))
             } catch {
-              return (index, outcome(type, .failure(error)))
+              return (index, outcome(type, .failure(isReverse ? Self.nameless(item.text, error) : error)))
             }
           }
         }
@@ -54,6 +54,12 @@ struct RecordLookups: Sendable {
       return error.status(in: context)
     }
     return writer.status
+  }
+
+  /// A negative answer by the address that was asked for: nobody has to know its name in reverse.
+  private static func nameless(_ address: String, _ error: DirectDNSError) -> DirectDNSError {
+    guard error.code == .nameNotFound || error.code == .noRecord else { return error }
+    return DirectDNSError(error.code, "\(address) stands for no name: \(error.message)")
   }
 
   private static func name(_ text: String, isReverse: Bool) throws(DirectDNSError) -> DNSName {

@@ -101,6 +101,23 @@ struct MessageProviderRecordsTests {
     #expect(throws: ProviderFailure.malformed(reason)) { try read(body) }
   }
 
+  @Test func `a message that is spoilt anywhere is read as something, or refused`() {
+    let good = Self.response(
+      answers: "0003", others: "0000 0001",
+      "c00c 000f 0001 0000012c 0009 000a 04'mail'c00c" + "c00c 0041 0001 0000012c 000a 0001 00 0001 0003 02'h2'"
+        + "c00c 0010 0001 0000012c 0003 02'ab'" + "00 0029 04d0 00000000 0000")
+    var count = 0
+    for place in good.indices {
+      for value in [0, 1, 0x3f, 0x40, 0xc0, 0xff] as [UInt8] {
+        var bytes = good
+        bytes[place] = value
+        if let answer = try? read(bytes) { count += answer.records.map(\.description.count).count }
+        _ = try? read(Array(bytes.prefix(place)))
+      }
+    }
+    #expect(count > 0)
+  }
+
   @Test func `a captive portal is a failure`() {
     #expect(throws: ProviderFailure.self) { try read(Self.response(), type: "text/html") }
   }

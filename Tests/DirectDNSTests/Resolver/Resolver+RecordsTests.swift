@@ -109,6 +109,15 @@ struct ResolverRecordsTests {
     #expect(fixture.transport.count == 1)
   }
 
+  @Test func `that a name has no address of a type is that it has no such record`() async throws {
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { _ in .answer(.negative(.noAddress)) }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await fixture.resolver.records(of: DNSName(ResolverFixture.host), type: .aaaa)
+    }
+    #expect(error?.code == .noRecord && error?.message == "www.example.net exists and has no AAAA record.")
+  }
+
   @Test func `a format that carries addresses alone is not asked, and the error says so`() async throws {
     let servers = Servers { _ in .success(Self.mail) }
     let dnspod = try ProviderConfiguration("dnspod+https://192.0.2.1/d")
@@ -124,7 +133,7 @@ struct ResolverRecordsTests {
     ("printer", DNSRecordType.mx, DirectDNSError.Code.refused), ("nas.local", .txt, .refused),
     (#"a\.b.internal"#, .txt, .refused), ("_x._tcp.site.example", .srv, .refused), ("a.invalid", .mx, .nameNotFound),
     ("a.onion", .mx, .refused), ("localhost", .mx, .noRecord), ("pinned.example", .mx, .noRecord),
-    ("a.example", .opt, .invalidRequest),
+    ("a.example", .opt, .invalidRequest), ("1.0.0.10.in-addr.arpa", .ptr, .refused),
   ])
   func `names of this network and names of none are asked of nobody`(
     _ name: String, _ type: DNSRecordType, _ code: DirectDNSError.Code

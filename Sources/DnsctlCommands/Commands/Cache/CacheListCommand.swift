@@ -32,8 +32,11 @@ struct CacheListCommand: StoreCommand {
   @Flag(help: "Sort the other way round.")
   var reverse = false
 
-  @Option(help: "How answers are written.")
-  var format = OutputFormat.text
+  @OptionGroup(title: "Output options")
+  var output: FormatOptions
+
+  @OptionGroup(title: "Output options")
+  var colours: ColourOptions
 
   @Argument(
     help: ArgumentHelp(
@@ -41,8 +44,9 @@ struct CacheListCommand: StoreCommand {
   var patterns: [String] = []
 
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
+    let context = context.coloured(colours)
     let filter = try filter()
-    guard format != .json || sort != nil || reverse else {
+    guard output.chosen != .json || sort != nil || reverse else {
       _ = try await store.visit(()) { _, rows throws(StoreFailure) in
         try context.print(rows.filter(filter).map(\.json.text).joined())
       }
@@ -66,7 +70,7 @@ struct CacheListCommand: StoreCommand {
   }
 
   private func render(_ rows: [StoredRow], _ style: TextStyle) -> String {
-    switch format {
+    switch output.chosen {
     case .json: return rows.map(\.json.text).joined()
     case .short:
       var seen: Set<HostName> = []

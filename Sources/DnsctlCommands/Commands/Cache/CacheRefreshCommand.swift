@@ -21,8 +21,11 @@ struct CacheRefreshCommand: ContextCommand {
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
 
-  @Option(help: "How answers are written.")
-  var format = OutputFormat.text
+  @OptionGroup(title: "Output options")
+  var output: FormatOptions
+
+  @OptionGroup(title: "Output options")
+  var colours: ColourOptions
 
   @Flag(help: "Show on standard error what happens: each query, its address, status and time.")
   var trace = false
@@ -31,13 +34,14 @@ struct CacheRefreshCommand: ContextCommand {
   var hosts: [String]
 
   func run(in context: CommandContext) async -> ExitStatus {
+    let context = context.coloured(colours)
     do throws(SettingsError) {
       var settings = try upstream.settings(in: context)
       settings.resolver.keepAlive = []
       if trace { settings.resolver.observer = Trace(context).note }
       let store = try OpenStore(settings, in: context, makesFile: true)
       let (families, lookup) = (settings.resolver.families, settings.lookup)
-      let lookups = NameLookups(hosts: hosts, format: format)
+      let lookups = NameLookups(hosts: hosts, format: output.chosen)
       return try await context.withResolver(settings, storing: RenewingStore(base: store.store)) { resolver, context in
         await lookups.run(in: context) { host throws(DirectDNSError) in
           await Self.ask(resolver, host, families)

@@ -20,12 +20,15 @@ struct CacheShowCommand: StoreCommand {
   @Option(help: "How answers are written.")
   var format = ShownFormat.text
 
+  @OptionGroup
+  var colours: ColourOptions
+
   @Argument(help: ArgumentHelp("A name.", valueName: "host"))
   var hosts: [String]
 
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
     var status = ExitStatus.answered
-    let style = TextStyle(isOn: context.usesColour)
+    let style = TextStyle(isOn: context.coloured(colours).usesColour)
     for text in hosts {
       guard let host = context.storedName(text) else {
         status = status.joined(.noAnswer)
