@@ -7,7 +7,7 @@ SEEDS ?= 5000
 SEED ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo examples recipes test simulate bench lint conformance docs release install clean
+.PHONY: help demo examples recipes test simulate bench lint conformance docs api release install uninstall clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,12 +46,18 @@ conformance: ## Run the conformance suites of SUITES=DIR and print the counts
 docs: ## Build the documentation, warnings as errors
 	@Scripts/docs
 
+api: ## Compare the public API with the last release
+	@Scripts/api
+
 release: ## Build dnsctl as one binary with the standard library inside
 	@Scripts/prerequisites build
 	@Scripts/release
 
-install: ## Install dnsctl and its completions under PREFIX=/usr/local (DESTDIR is honoured)
+install: ## Install dnsctl, its manual and its completions under PREFIX=/usr/local (DESTDIR is honoured)
 	@Scripts/install '$(PREFIX)' '$(DESTDIR)'
+
+uninstall: ## Remove what make install has put there
+	@Scripts/install --remove '$(PREFIX)' '$(DESTDIR)'
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-release .build-tsan .build-asan Benchmarks/.build Examples/AsyncHTTPClient/.build

@@ -5,7 +5,7 @@ package struct Dnsctl: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "dnsctl",
     abstract: "Resolves host names over HTTP, and sends requests straight to addresses.",
-    version: "0.1.0",
+    version: DnsctlVersion.text,
     subcommands: [
       ResolveCommand.self, CompareCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self,
       WarmupCommand.self,
@@ -26,7 +26,7 @@ package struct Dnsctl: AsyncParsableCommand {
       if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
     } catch {
       // The parser repeats what it was given, which a script may have from anyone.
-      let (text, code) = (root.fullMessage(for: error), root.exitCode(for: error))
+      let (text, code) = (FishCompletion.mended(root.fullMessage(for: error)), root.exitCode(for: error))
       let sink = DescriptorOutput(descriptor: code.isSuccess ? StandardDescriptor.output : StandardDescriptor.errors)
       if !text.isEmpty { sink.say(text + "\n") }
       root.exit(withError: code)

@@ -15,7 +15,7 @@ import Testing
         outcome.output == """
           GET /a?b=c HTTP/1.1\r
           Host: shop.example:\(fixture.origin.port)\r
-          User-Agent: dnsctl/0.1.0\r
+          User-Agent: dnsctl/\(DnsctlVersion.text)\r
           Accept: */*\r
           \r
 
@@ -253,7 +253,7 @@ import Testing
           * connected to 127.0.0.1
           > GET /old
           > Host: shop.example:\(port)
-          > User-Agent: dnsctl/0.1.0
+          > User-Agent: dnsctl/\(DnsctlVersion.text)
           > Accept: */*
           > Cookie: <redacted>
           > Authorization: <redacted>
@@ -269,7 +269,7 @@ import Testing
           * using the connection to 127.0.0.1
           > GET /new
           > Host: shop.example:\(port)
-          > User-Agent: dnsctl/0.1.0
+          > User-Agent: dnsctl/\(DnsctlVersion.text)
           > Accept: */*
           > Cookie: <redacted>
           > Authorization: <redacted>
