@@ -249,6 +249,18 @@ import Testing
     #expect(keys(at(provider, "credentials")) == all(ProviderEntry.CredentialsKey.self))
   }
 
+  @Test func `names every variable of the environment, which the manual page has from here`() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let source = try String(
+      contentsOf: root.appending(path: "Sources/DirectDNSConfiguration/EnvironmentSettings.swift"), encoding: .utf8)
+    let read = source.matches(of: #/\b(?:text|list|value)\(\s*"([A-Z_]+)"/#).map { "DIRECTDNS_\($0.1)" }
+    let text = String(decoding: try Self.bytes(), as: UTF8.self)
+    let named = text.matches(of: #/^// (DIRECTDNS_[A-Z_]+) {2,}/#.anchorsMatchLineEndings()).map { String($0.1) }
+    #expect(read.count > 10)
+    #expect(Set(read) == Set(named))
+  }
+
   @Test func `holds the defaults`() throws {
     let example = try DirectSettings(ConfigurationFile(Self.bytes(), name: "/c.json5"))
     let standard = try DirectSettings()
