@@ -7,10 +7,10 @@ SEEDS ?= 5000
 SEED ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo examples recipes test simulate bench lint conformance docs api release install uninstall clean
+.PHONY: help demo examples recipes test simulate bench lint conformance docs api release install uninstall package package-check clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Show the main job, offline: cold, cached, expired, the server gone and back, a request by address
 	@Scripts/prerequisites build
@@ -58,6 +58,14 @@ install: ## Install dnsctl, its manual and its completions under PREFIX=/usr/loc
 
 uninstall: ## Remove what make install has put there
 	@Scripts/install --remove '$(PREFIX)' '$(DESTDIR)'
+
+package: ## Make a .deb, a .tar.gz, what they are made of and checksums, in .build/package
+	@Scripts/prerequisites package
+	@Scripts/package
+
+package-check: ## Check them: lintian, and a fresh Debian in which the package is installed and removed (as root)
+	@Scripts/prerequisites package
+	@Scripts/package-check
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-release .build-tsan .build-asan Benchmarks/.build Examples/AsyncHTTPClient/.build

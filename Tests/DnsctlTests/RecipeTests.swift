@@ -2,6 +2,8 @@ import DirectDNSSQLite
 import Foundation
 import Testing
 
+@testable import DnsctlCommands
+
 /// What the recipes of `Config` take for granted about the code; `Scripts/recipes` runs them.
 struct RecipeTests {
   private func text(_ path: String) throws -> String {
@@ -15,5 +17,11 @@ struct RecipeTests {
     let match = try #require(recipe.firstMatch(of: #/sizeLimit: (\d+)Mi/#))
     let size = try #require(Int(match.1))
     #expect(size << 20 > 2 * SQLiteStoreConfiguration(path: "answers.sqlite").maximumBytes)
+  }
+
+  @Test(arguments: ["Config/kubernetes/warmup.yaml", "Packaging/Containerfile"])
+  func `images have the version that they are made of`(_ path: String) throws {
+    let versions = try text(path).matches(of: #/dnsctl:(\d+\.\d+\.\d+)/#).map { String($0.1) }
+    #expect(!versions.isEmpty && Set(versions) == [DnsctlVersion.text])
   }
 }
