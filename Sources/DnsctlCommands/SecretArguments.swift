@@ -10,6 +10,8 @@ enum SecretArguments {
     case afterColon
     /// What stands behind the first colon that no backslash escapes: `file:password`.
     case afterPlainColon
+    /// What stands behind the first equals sign: `name=content`; the name of a file is none.
+    case afterEquals
     /// The user info of a URL; nothing of it may be a part of the path.
     case userInfo
     /// A URL's user info and its query, in which keys stand.
@@ -22,10 +24,11 @@ enum SecretArguments {
     "user": .afterColon, "proxy-user": .afterColon, "cert": .afterPlainColon, "pass": .whole, "proxy": .userInfo,
     "store": .userInfo, "provider": .userInfoAndQuery, "header": .afterColon, "cookie": .cookies, "data": .whole,
     "data-raw": .whole, "data-binary": .whole, "json": .whole,
+    "data-urlencode": .whole, "form": .afterEquals, "form-string": .afterEquals,
   ]
   private static let short: [Character: Kind] = [
     "u": .afterColon, "U": .afterColon, "E": .afterPlainColon, "x": .userInfo, "H": .afterColon, "b": .cookies,
-    "d": .whole,
+    "d": .whole, "F": .afterEquals,
   ]
 
   /// The secret bytes of each word, as ranges of offsets; the program's own name is none of the words.
@@ -87,6 +90,10 @@ enum SecretArguments {
         isEscaped = !isEscaped && value[index] == UInt8(ascii: "\\")
       }
       return none
+    case .afterEquals:
+      guard let equals = value.firstIndex(of: UInt8(ascii: "=")) else { return none }
+      let mark = equals + 1 < value.endIndex ? value[equals + 1] : 0
+      return mark == UInt8(ascii: "@") || mark == UInt8(ascii: "<") ? none : equals + 1..<word.count
     case .userInfo: return userInfo(of: value) ?? none
     case .userInfoAndQuery:
       let query = value.firstIndex(of: UInt8(ascii: "?")).map { $0 + 1 }

@@ -18,12 +18,44 @@ struct FetchCommand: ContextCommand {
 
       --retry repeats what may be repeated: nothing that may have reached the server unless its method is idempotent, and nothing read from standard input. It waits as Retry-After says, or 1 s, 2 s, 4 s and so on up to 10 min.
 
+      -w knows these of curl's variables: \(WriteOutVariable.allCases.map(\.rawValue).sorted().joined(separator: ", ")). %{onerror}, %{stderr}, %{stdout}, %{json} and %{header_json} mean what they mean there.
+
       EXAMPLES
         dnsctl fetch https://www.example.com/
+        dnsctl fetch -sS -o page -w '%{http_code} %{remote_ip} %{time_total}\\n' https://www.example.com/
+        dnsctl fetch -F 'file=@report.pdf;type=application/pdf' -F note=new https://api.example/items
+        dnsctl fetch -G --data-urlencode 'q=dead DNS' https://www.example.com/search
         dnsctl fetch -o disk.iso -C - --retry 5 https://mirror.example/disk.iso
         dnsctl fetch -Z -O -O https://a.example/one.tgz https://b.example/two.tgz
         dnsctl fetch --json '{"id": 7}' -H @secrets.txt https://api.example/items
         dnsctl fetch --allow 10.0.0.0/8 --cacert ours.pem https://shop.internal/
+
+      NOT OFFERED
+        -k, --insecure       certificates are always checked; see --cacert
+        --connect-to         --resolve leads a name to an address, which is judged
+        --unix-socket        there would be no address to judge
+        -n, --netrc          -u @FILE keeps a password off the command line
+        --oauth2-bearer      -H @FILE, with the line 'Authorization: Bearer …'
+        --digest, --ntlm, --negotiate
+                             Basic alone, over https
+        -e, --referer        -H 'Referer: …'
+        -z, --time-cond      -H 'If-Modified-Since: …'
+        -J                   a server would choose the file's name
+        -R, --create-dirs, --output-dir
+                             touch and mkdir do it
+        -K, --config         options of all commands: the configuration file
+        --next               one command for each kind of request
+        --limit-rate, -y, -Y
+                             -m ends what is slow
+        --fail-with-body     -w '%{http_code}' tells the status
+        --tlsv1.x, --ciphers
+                             what the system's OpenSSL allows is spoken
+        --http3              the libcurl of most systems has none
+        {a,b} and [1-9] in URLs
+                             the shell does it
+        several files in one -F, ;encoder=, ;headers=
+                             give -F once for each file
+      A form's files are held in memory; -T sends one of any size.
 
       EXIT STATUS
           0  every URL was fetched, whatever its status, unless -f is given
@@ -75,27 +107,42 @@ struct FetchCommand: ContextCommand {
     do {
       let cookies = try CookieFlags(request, in: context)
       let jobs = try await FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
+      let writeOut = try await writeOut(in: context)
       var settings = try upstream.settings(in: context)
+      for (host, addresses) in try ResolveFlag.pins(connection.resolved, for: jobs.map(\.url)) {
+        settings.resolver.localZones.pins[host] = addresses
+      }
       // Nothing is kept alive by a process that ends with its transfers.
       settings.resolver.keepAlive = []
       let configuration = try configuration(settings, cookies.jar, context.readFile)
       return try await context.withResolver(settings) { [self] resolver, context throws(SettingsError) in
-        let status = await fetch(jobs, by: try Self.client(configuration, resolver), in: context)
-        return status.joined(cookies.save(in: context))
+        let dump = output.headPath.map { HeadDump($0, output: context.output) }
+        let status = await fetch(jobs, by: try Self.client(configuration, resolver), writeOut, dump, in: context)
+        return status.joined(dump?.end(in: context) ?? .answered).joined(cookies.save(in: context))
       }
     } catch {
       return error.status(in: context, of: "fetch")
     }
   }
 
-  private func fetch(_ jobs: [FetchJob], by client: DirectClient, in context: CommandContext) async -> ExitStatus {
+  /// What -w asks for; a variable that is unknown stands for nothing, as for curl.
+  private func writeOut(in context: CommandContext) async throws(SettingsError) -> WriteOut? {
+    guard let format = output.writeOut else { return nil }
+    let writeOut = try await WriteOut.read(format, in: context)
+    for name in writeOut.unknown { context.complain("unknown --write-out variable: '\(name.printable)'") }
+    return writeOut
+  }
+
+  private func fetch(
+    _ jobs: [FetchJob], by client: DirectClient, _ writeOut: WriteOut?, _ dump: HeadDump?, in context: CommandContext
+  ) async -> ExitStatus {
     let labels = jobs.filter { $0.destination != .standardOutput }.map { ($0.index, $0.label) }
     let showsProgress = context.isErrorsTerminal && !output.isSilent && !output.isVerbose && !labels.isEmpty
     let board = showsProgress ? ProgressBoard(context) : nil
     let fetcher = Fetcher(
       client: client, context: context, output: output, retries: connection.retries,
       log: output.isVerbose ? VerboseLog(context.errors, secrets: Set(request.secretHeaders)) : nil, board: board,
-      turns: output.isParallel ? OutputTurns() : nil)
+      turns: output.isParallel ? OutputTurns() : nil, writeOut: writeOut, dump: dump)
     let width = labels.map(\.1.columns).max() ?? 0
     let drawing = Task { await board?.run() }
     defer { drawing.cancel() }

@@ -30,6 +30,13 @@ struct ConnectionFlags: ParsableArguments {
       "The password of the client certificate's key. @FILE holds it in its first line.", valueName: "password|@file"))
   var keyPassword: String?
 
+  @Option(
+    name: .customLong("resolve"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Addresses to use for a host at a port, in place of a lookup. What the address policy forbids stays forbidden.",
+      valueName: "host:port:address[,address]"))
+  var resolved: [String] = []
+
   @Flag(name: [.customShort("k"), .customLong("insecure")], help: .hidden)
   var isInsecure = false
 

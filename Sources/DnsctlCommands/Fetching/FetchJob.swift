@@ -12,6 +12,8 @@ internal import HTTPTypes
 struct FetchJob: Sendable {
   /// Its place on the command line.
   let index: Int
+  /// The URL as it was given.
+  let text: String
   let url: WebURL
   let request: HTTPRequest
   let body: Body
@@ -38,7 +40,10 @@ struct FetchJob: Sendable {
     _ texts: [String], _ request: RequestFlags, _ output: OutputFlags, cookie: String?, in context: CommandContext
   ) async throws(SettingsError) -> [FetchJob] {
     let data = try await request.formData(in: context)
-    try check(request, output, hasData: data != nil, urls: texts.count)
+    // With -G it is a part of the URL.
+    let query = request.putsDataInURL ? data.map { String(decoding: $0.bytes, as: UTF8.self) } : nil
+    let sent = request.putsDataInURL ? nil : data
+    try check(request, output, hasData: sent != nil, urls: texts.count)
     let flags = try HeaderFlag.read(request.headers, readFile: context.readFile)
     if let host = HTTPField.Name("Host"), flags.contains(.leaveOut(host)) {
       throw SettingsError(
@@ -46,21 +51,27 @@ struct FetchJob: Sendable {
     }
     var urls: [WebURL] = []
     for (index, text) in texts.enumerated() {
-      urls.append(try url(text, upload: index < request.uploads.count ? request.uploads[index] : nil))
+      urls.append(try url(text, upload: index < request.uploads.count ? request.uploads[index] : nil, query: query))
     }
+    let range = try request.rangeValue(resumes: output.resumes)
     let destinations = try output.destinations(urls)
     let credentials = try request.credentials(context.readFile)
     return urls.enumerated().map { index, url in
-      let body = data.map { Body.bytes($0.bytes) } ?? Body(uploads: request.uploads, index)
-      var fields: HTTPFields = [.userAgent: userAgent, .accept: "*/*"]
+      let body = sent.map { Body.bytes($0.bytes) } ?? Body(uploads: request.uploads, index)
+      var fields: HTTPFields = [.userAgent: request.userAgent ?? userAgent, .accept: "*/*"]
+      if request.userAgent == "" { fields[.userAgent] = nil }
+      if let range { fields[.range] = range }
       if let cookie { fields[.cookie] = cookie }
       if let credentials { fields[.authorization] = credentials }
-      for field in data?.fields ?? [:] { fields[field.name] = field.value }
+      // A query has no type; JSON is what it is wherever it stands, as for curl.
+      if query == nil || !request.jsonData.isEmpty {
+        for field in data?.fields ?? [:] { fields[field.name] = field.value }
+      }
       return FetchJob(
-        index: index, url: url,
+        index: index, text: texts[index], url: url,
         request: HTTPRequest(
           method: request.method ?? method(body, asksForHead: request.asksForHead), url: url,
-          headerFields: fields.applying(flags)),
+          headerFields: fields.applying(flags).naming(sent?.boundary)),
         body: body, destination: destinations[index])
     }
   }
@@ -70,10 +81,12 @@ struct FetchJob: Sendable {
     _ request: RequestFlags, _ output: OutputFlags, hasData: Bool, urls: Int
   ) throws(SettingsError) {
     guard !hasData || request.uploads.isEmpty else {
-      throw SettingsError(.usage, "-d and -T do not go together: a request has one body.")
+      throw SettingsError(
+        .usage, "\(request.bodyOption) and -T do not go together: a request has one body.")
     }
     guard !request.asksForHead || (!hasData && request.uploads.isEmpty) else {
-      throw SettingsError(.usage, "-I goes with neither -d nor -T: a request for the head has no body.")
+      throw SettingsError(
+        .usage, "-I goes with neither \(request.bodyOption) nor -T: a request for the head has no body.")
     }
     guard !output.resumes || !(request.asksForHead || request.asksForCompression) else {
       let other = request.asksForHead ? "-I" : "--compressed"
@@ -97,13 +110,21 @@ struct FetchJob: Sendable {
 
   /// A URL as people write it: without a scheme it is http, as for curl; where a file is put into a folder, it gets the
   /// file's name.
-  static func url(_ text: String, upload: String?) throws(SettingsError) -> WebURL {
+  ///
+  /// - Parameters:
+  ///   - text: what was given.
+  ///   - upload: the file that is put there.
+  ///   - query: what -G puts behind the query.
+  /// - Returns: the URL.
+  /// - Throws: that it is none.
+  static func url(_ text: String, upload: String?, query: String? = nil) throws(SettingsError) -> WebURL {
     let scheme = WebURL.schemeName(of: text)
     // `localhost:8080` only looks as if it had one.
     let isWhole =
       scheme == "http" || scheme == "https" || scheme.map { text.dropFirst($0.count).hasPrefix("://") } ?? false
     do throws(DirectDNSError) {
-      let url = try WebURL(isWhole ? text : "http://\(text)")
+      var url = try WebURL(isWhole ? text : "http://\(text)")
+      if let query { url = try WebURL(appended(query, to: "\(url)")) }
       guard url.scheme == .http || url.scheme == .https else {
         throw DirectDNSError(.invalidURL, "\(url.scheme.rawValue) cannot be fetched: http and https can")
       }
@@ -113,6 +134,14 @@ struct FetchJob: Sendable {
     } catch {
       throw SettingsError(ExitStatus(error), "\(error.message).")
     }
+  }
+
+  /// A URL without its fragment, which a query would stand behind, and with more of a query.
+  private static func appended(_ query: String, to url: String) -> String {
+    let text = url.prefix { $0 != "#" }
+    guard let mark = text.firstIndex(of: "?") else { return "\(text)?\(query)" }
+    let isJoined = text.index(after: mark) == text.endIndex || text.hasSuffix("&")
+    return "\(text)\(isJoined ? "" : "&")\(query)"
   }
 
   /// A file's name as a part of a path.
@@ -133,6 +162,26 @@ struct FetchJob: Sendable {
 }
 
 extension RequestFlags {
+  /// The option that gives the body, for errors.
+  fileprivate var bodyOption: String { formParts.isEmpty && formTexts.isEmpty ? "-d" : "-F" }
+
+  /// `-r` as the value of `Range`.
+  fileprivate func rangeValue(resumes: Bool) throws(SettingsError) -> String? {
+    guard let range else { return nil }
+    guard !resumes else {
+      throw SettingsError(.usage, "-r and -C do not go together: -C asks for the range that is missing.")
+    }
+    let isRange = range.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "-,".utf8.contains($0)
+    }
+    guard isRange, range.contains(where: \.isNumber) else {
+      throw SettingsError(
+        .usage, "-r: \"\(range.printable)\" is no range. Write 0-499, 500-, -500, or several with commas.")
+    }
+    // One number is where to begin, as for curl.
+    return "bytes=\(range.contains("-") ? range : range + "-")"
+  }
+
   /// `-u` as the value of `Authorization` (RFC 7617).
   fileprivate func credentials(
     _ readFile: (String) throws(StreamError) -> [UInt8]?
@@ -150,13 +199,31 @@ extension FetchJob {
   /// Whether the body can be sent a second time.
   var isReplayable: Bool { body != .standardInput }
 
+  /// The body's bytes; nil where nobody knows before they are read.
+  var bodyLength: Int64? {
+    switch body {
+    case .none: 0
+    case .bytes(let bytes): Int64(bytes.count)
+    case .file(let path): fileLength(path)
+    case .standardInput: nil
+    }
+  }
+
   /// The body as the client takes it.
-  func requestBody(_ input: any InputSource) throws(DirectDNSError) -> RequestBody {
+  ///
+  /// - Parameters:
+  ///   - input: standard input.
+  ///   - sent: is told of each piece of it.
+  /// - Returns: the body.
+  /// - Throws: that a file cannot be read.
+  func requestBody(
+    _ input: any InputSource, sent: @escaping @Sendable (Int) -> Void
+  ) throws(DirectDNSError) -> RequestBody {
     switch body {
     case .none: .none
     case .bytes(let bytes): .bytes(bytes)
     case .file(let path): try .file(path)
-    case .standardInput: .stream(InputPieces(input: input))
+    case .standardInput: .stream(InputPieces(input: input, sent: sent))
     }
   }
 }
@@ -164,15 +231,18 @@ extension FetchJob {
 /// Standard input as a body: what comes is sent.
 struct InputPieces: AsyncSequence, Sendable {
   let input: any InputSource
+  let sent: @Sendable (Int) -> Void
 
   struct AsyncIterator: AsyncIteratorProtocol {
     let input: any InputSource
+    let sent: @Sendable (Int) -> Void
 
     mutating func next() async throws -> [UInt8]? {
       let piece = try await input.read()
+      sent(piece.count)
       return piece.isEmpty ? nil : piece
     }
   }
 
-  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(input: input) }
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(input: input, sent: sent) }
 }

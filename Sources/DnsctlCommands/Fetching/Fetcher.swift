@@ -11,21 +11,34 @@ struct Fetcher: Sendable {
   let board: ProgressBoard?
   /// Where several transfers share standard output.
   let turns: OutputTurns?
+  let writeOut: WriteOut?
+  let dump: HeadDump?
 
   /// Performs one job, and says what went wrong.
   func fetch(_ job: FetchJob) async -> ExitStatus {
-    let file = job.destination.path.map { OutputFile($0) }
+    let report = TransferReport(job, at: context.clock.now)
     defer { turns?.end(job.index) }
+    let failure = await perform(job, report)
+    let status = failure?.status ?? .answered
+    report.end(status, failure?.message, at: context.clock.now)
+    guard let writeOut, status != .closedPipe else { return status }
+    await turns?.wait(job.index)
+    return status.joined(writeOut.write(report, in: context))
+  }
+
+  /// Tries until it is done, or there is no use in trying.
+  private func perform(_ job: FetchJob, _ report: TransferReport) async -> FetchFailure? {
+    let file = job.destination.path.map { OutputFile($0) }
     var tries = 1
     while true {
       do throws(FetchFailure) {
-        try await attempt(job, file, isLast: tries > retries, resumes: output.resumes)
+        try await attempt(job, file, report, isLast: tries > retries, resumes: output.resumes)
         board?.end(job.index)
-        return .answered
+        return nil
       } catch {
         guard tries <= retries, error.mayPass else {
           complain(error, job)
-          return error.status
+          return error
         }
         let pause = RetryRule.pause(
           afterTries: tries, retryAfter: error.retryAfter, now: context.clock.secondsSince1970)
@@ -37,9 +50,10 @@ struct Fetcher: Sendable {
   }
 
   private func attempt(
-    _ job: FetchJob, _ file: OutputFile?, isLast: Bool, resumes: Bool
+    _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport, isLast: Bool, resumes: Bool
   ) async throws(FetchFailure) {
     var request = job.request
+    report.begin()
     let beginning: OutputFile.Beginning?
     do throws(StreamError) { beginning = resumes ? try file?.openToContinue() : nil } catch {
       throw FetchFailure(error, job)
@@ -51,9 +65,16 @@ struct Fetcher: Sendable {
     let response: DirectResponse
     do {
       response = try await client.execute(
-        request, body: job.requestBody(context.input), options: RequestOptions(observer: log?.note))
+        request, body: job.requestBody(context.input, sent: report.sent),
+        options: RequestOptions(observer: observer(report)))
     } catch {
       throw FetchFailure(error, job)
+    }
+    report.received(response)
+    do throws(StreamError) { try await dumpHeads(of: response, job) } catch {
+      response.body.cancel()
+      throw error == .closedPipe
+        ? FetchFailure(error, job) : FetchFailure(.streams, "-D: the heads cannot be written: \(error.reason).")
     }
     if !isLast, RetryRule.statuses.contains(response.status.code),
       RetryRule.allows(request.method, isReplayable: job.isReplayable, after: nil)
@@ -66,14 +87,29 @@ struct Fetcher: Sendable {
     }
     guard let beginning else {
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
-      return try await receive(response, job, file)
+      return try await receive(response, job, file, report)
     }
-    try await goOn(response, job, file, beginning, isLast: isLast)
+    try await goOn(response, job, file, report, beginning, isLast: isLast)
+  }
+
+  private func observer(_ report: TransferReport) -> (@Sendable (RequestEvent) -> Void)? {
+    guard log != nil || writeOut != nil else { return nil }
+    return { [log] event in
+      log?.note(event)
+      report.note(event)
+    }
+  }
+
+  private func dumpHeads(of response: DirectResponse, _ job: FetchJob) async throws(StreamError) {
+    guard let dump else { return }
+    if dump.isOnOutput { await turns?.wait(job.index) }
+    try dump.write(HeadText.all(of: response, forTerminal: dump.isOnOutput && context.isOutputTerminal))
   }
 
   /// What comes goes behind what is there, or in its place.
   private func goOn(
-    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ beginning: OutputFile.Beginning, isLast: Bool
+    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport,
+    _ beginning: OutputFile.Beginning, isLast: Bool
   ) async throws(FetchFailure) {
     let verdict = ResumeRule.verdict(beginning, status: response.status.code, fields: response.headerFields)
     log?.say("continuing behind \(beginning.length.counted("byte")): \(verdict)")
@@ -84,10 +120,10 @@ struct Fetcher: Sendable {
         say("\(path) is continued without comparing: nothing is known of the version that it began with.")
       }
       board?.update(job.index) { $0.begin(at: beginning.length, expecting: expected(response), now: $1) }
-      try await receive(response, job, file, isOpen: true)
+      try await receive(response, job, file, report, isOpen: true)
     case .startOver:
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
-      try await receive(response, job, file)
+      try await receive(response, job, file, report)
     case .complete:
       response.body.cancel()
       do throws(StreamError) { try file?.finish() } catch { throw FetchFailure(error, job) }
@@ -95,7 +131,7 @@ struct Fetcher: Sendable {
     case .askAnew(let reason) where RetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: nil):
       response.body.cancel()
       say("\(path) is fetched from its beginning: \(reason).")
-      try await attempt(job, file, isLast: isLast, resumes: false)
+      try await attempt(job, file, report, isLast: isLast, resumes: false)
     case .askAnew(let reason), .refused(let reason):
       response.body.cancel()
       throw FetchFailure(.httpError, "\(path) cannot be continued and stays as it is: \(reason).")
@@ -103,7 +139,7 @@ struct Fetcher: Sendable {
   }
 
   private func receive(
-    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, isOpen: Bool = false
+    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport, isOpen: Bool = false
   ) async throws(FetchFailure) {
     if file == nil { await turns?.wait(job.index) }
     // A file that begins with a head is as long as no part of the body.
@@ -111,7 +147,7 @@ struct Fetcher: Sendable {
     var sink = FetchSink(file: file, output: context.output, record: record, isOpen: isOpen)
     do throws(StreamError) {
       if output.includesHeads || job.request.method == .head {
-        try sink.write(Array(heads(of: response, forTerminal: file == nil && context.isOutputTerminal).utf8))
+        try sink.write(Array(HeadText.all(of: response, forTerminal: file == nil && context.isOutputTerminal).utf8))
       }
     } catch { throw FetchFailure(error, job) }
     var iterator = response.body.makeAsyncIterator()
@@ -130,14 +166,11 @@ struct Fetcher: Sendable {
         response.body.cancel()
         throw FetchFailure(error, job)
       }
-      if let piece { board?.update(job.index) { $0.add(piece.count, now: $1) } }
+      if let piece {
+        report.received(piece.count)
+        board?.update(job.index) { $0.add(piece.count, now: $1) }
+      }
     }
-  }
-
-  /// The heads of all hops, as curl shows them.
-  private func heads(of response: DirectResponse, forTerminal isShown: Bool) -> String {
-    let heads = response.hops.map { ($0.head, $0.connection) } + [(response.head, response.connection)]
-    return heads.map { HeadText.response($0, version: $1.httpVersion, forTerminal: isShown) }.joined()
   }
 
   /// The body's length, where it comes as it is.

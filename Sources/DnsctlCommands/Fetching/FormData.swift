@@ -1,67 +1,93 @@
 internal import DirectDNS
 internal import HTTPTypes
 
-/// What `-d` and its kin send.
+/// What `-d`, `-F` and their kin send.
 struct FormData: Sendable, Hashable {
-  enum Kind: Sendable, Hashable {
-    case form, raw, binary, json
-  }
-
   /// `@-`, as the name of a file.
   static let inputName = "-"
 
   var bytes: [UInt8]
-  var kind: Kind
-
   /// The fields that go with it, unless `-H` says otherwise.
-  var fields: HTTPFields {
-    kind == .json
-      ? [.contentType: "application/json", .accept: "application/json"]
-      : [.contentType: "application/x-www-form-urlencoded"]
-  }
+  var fields: HTTPFields
+  /// What stands between the parts of a `-F`; nil for other data.
+  var boundary: String?
 
   /// Puts the parts together.
   ///
   /// - Parameters:
-  ///   - parts: the options' values.
-  ///   - kind: which option they come from.
+  ///   - parts: the options' values, of kinds that go together.
+  ///   - boundary: what would stand between the parts of a form.
   ///   - file: gives the content of a file, and that of standard input for `-`.
-  /// - Throws: what `file` throws.
+  /// - Throws: what `file` throws, and what is wrong with a part.
   init(
-    _ parts: [String], _ kind: Kind, file: (String) async throws(SettingsError) -> [UInt8]
+    _ parts: [DataPart], boundary: String, file: (String) async throws(SettingsError) -> [UInt8]
   ) async throws(SettingsError) {
-    self.kind = kind
     bytes = []
-    for (index, part) in parts.enumerated() {
-      if index > 0, kind != .json { bytes.append(UInt8(ascii: "&")) }
-      guard kind != .raw, part.hasPrefix("@") else {
-        bytes += Array(part.utf8)
-        continue
-      }
-      let content = try await file(String(part.dropFirst()))
-      bytes += kind == .form ? content.filter { $0 != 0x0d && $0 != 0x0a && $0 != 0 } : content
+    switch parts.first?.kind {
+    case .formPart?, .formText?:
+      for part in parts { bytes += try await FormPart(part).bytes(boundary, file: file) }
+      bytes += Array("--\(boundary)--\r\n".utf8)
+      self.boundary = boundary
+      fields = [.contentType: "multipart/form-data; boundary=\(boundary)"]
+    case .json?: fields = [.contentType: "application/json", .accept: "application/json"]
+    default: fields = [.contentType: "application/x-www-form-urlencoded"]
     }
+    guard self.boundary == nil else { return }
+    for (index, part) in parts.enumerated() {
+      if index > 0, part.kind != .json { bytes.append(UInt8(ascii: "&")) }
+      bytes += try await Self.bytes(of: part, file: file)
+    }
+  }
+
+  private static func bytes(
+    of part: DataPart, file: (String) async throws(SettingsError) -> [UInt8]
+  ) async throws(SettingsError) -> [UInt8] {
+    if part.kind == .urlEncoded {
+      let part = URLEncodedPart(part.text)
+      let content =
+        switch part.content {
+        case .text(let text): Array(text.utf8)
+        case .file(let path): try await file(path)
+        }
+      return Array(part.name.utf8) + URLEncodedPart.encoded(content)
+    }
+    guard part.kind != .raw, part.text.hasPrefix("@") else { return Array(part.text.utf8) }
+    let content = try await file(String(part.text.dropFirst()))
+    return part.kind == .form ? content.filter { $0 != 0x0d && $0 != 0x0a && $0 != 0 } : content
   }
 }
 
 extension RequestFlags {
   /// The data to send; nil without any.
   func formData(in context: CommandContext) async throws(SettingsError) -> FormData? {
-    let given: [(parts: [String], kind: FormData.Kind)] = [
-      (data, .form), (rawData, .raw), (binaryData, .binary), (jsonData, .json),
-    ].filter { !$0.0.isEmpty }
-    guard let first = given.first else { return nil }
+    let plain = (data + rawData + binaryData + encodedData).sorted { $0.order < $1.order }
+    let form = (formParts + formTexts).sorted { $0.order < $1.order }
+    let given = [plain, jsonData, form].filter { !$0.isEmpty }
+    guard let parts = given.first else { return nil }
     guard given.count == 1 else {
-      throw SettingsError(
-        .usage, "Give -d, --data-raw, --data-binary or --json, one of them: their order would be lost.")
+      throw SettingsError(.usage, "Give -d and its kin, --json, or -F, one of them: a request has one body.")
     }
-    return try await FormData(first.parts, first.kind) { path async throws(SettingsError) in
-      guard path == FormData.inputName else { return try InputFile.read(path, for: "-d", by: context.readFile) }
+    guard form.isEmpty || !putsDataInURL else {
+      throw SettingsError(.usage, "-G and -F do not go together: a query has no parts. Give -d or --data-urlencode.")
+    }
+    return try await FormData(parts, boundary: FormPart.newBoundary()) { path async throws(SettingsError) in
+      guard path == FormData.inputName else {
+        return try InputFile.read(path, for: option(parts), by: context.readFile)
+      }
       return try await Self.everything(from: context.input)
     }
   }
 
-  private static func everything(from input: any InputSource) async throws(SettingsError) -> [UInt8] {
+  /// The option to name in an error.
+  private func option(_ parts: [DataPart]) -> String {
+    switch parts.first?.kind {
+    case .formPart?, .formText?: "-F"
+    case .json?: "--json"
+    default: "-d"
+    }
+  }
+
+  static func everything(from input: any InputSource) async throws(SettingsError) -> [UInt8] {
     var all: [UInt8] = []
     do throws(StreamError) {
       while case let piece = try await input.read(), !piece.isEmpty { all += piece }

@@ -11,6 +11,12 @@ enum HeadText {
     return (lines + [""]).map { "\(isShown ? $0.printable : $0)\r\n" }.joined()
   }
 
+  /// The heads of all hops, as curl shows them.
+  static func all(of response: DirectResponse, forTerminal isShown: Bool) -> String {
+    let heads = response.hops.map { ($0.head, $0.connection) } + [(response.head, response.connection)]
+    return heads.map { self.response($0, version: $1.httpVersion, forTerminal: isShown) }.joined()
+  }
+
   static func statusLine(_ head: HTTPResponse, version: Int) -> String {
     let reason = head.status.reasonPhrase
     // HTTP/2 has no reasons (RFC 9113 §8.3.2): one that is made up is left out.

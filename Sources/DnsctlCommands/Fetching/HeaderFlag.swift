@@ -59,6 +59,14 @@ extension HTTPFields {
     for case .send(let field) in flags { fields.append(field) }
     return fields
   }
+
+  /// The fields whose `Content-Type` tells the boundary, also one that `-H` has given.
+  func naming(_ boundary: String?) -> HTTPFields {
+    guard let boundary, let type = self[.contentType], !type.contains("boundary=") else { return self }
+    var fields = self
+    fields[.contentType] = "\(type); boundary=\(boundary)"
+    return fields
+  }
 }
 
 extension Substring {

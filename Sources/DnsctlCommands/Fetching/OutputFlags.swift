@@ -33,6 +33,19 @@ struct OutputFlags: ParsableArguments {
   @Flag(name: [.customShort("i"), .customLong("include")], help: "Show the heads of responses before the body.")
   var includesHeads = false
 
+  @Option(
+    name: [.customShort("D"), .customLong("dump-header")], parsing: .unconditional,
+    help: ArgumentHelp("Where to write the heads of all responses, - for standard output.", valueName: "file"),
+    completion: .file())
+  var headPath: String?
+
+  @Option(
+    name: [.customShort("w"), .customLong("write-out")], parsing: .unconditional,
+    help: ArgumentHelp(
+      "What to write after each transfer: text with %{variables}, %header{name}, %{json}, \\n, \\t and %%. @FILE holds it, @- standard input.",
+      valueName: "format|@file"))
+  var writeOut: String?
+
   @Flag(
     name: [.customShort("f"), .customLong("fail")],
     help: "Take a status of 400 and above for a failure: 22, and no body.")

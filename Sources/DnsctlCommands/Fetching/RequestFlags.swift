@@ -26,24 +26,54 @@ struct RequestFlags: ParsableArguments {
     name: [.customShort("d"), .customLong("data")], parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Data to POST as a form; several are joined by &. @FILE sends a file without its line ends, @- standard input.",
-      valueName: "data|@file"))
-  var data: [String] = []
+      valueName: "data|@file"),
+    transform: { DataPart(.form, $0) })
+  var data: [DataPart] = []
 
   @Option(
     name: .customLong("data-raw"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("As -d, but @ has no meaning.", valueName: "data"))
-  var rawData: [String] = []
+    help: ArgumentHelp("As -d, but @ has no meaning.", valueName: "data"), transform: { DataPart(.raw, $0) })
+  var rawData: [DataPart] = []
 
   @Option(
     name: .customLong("data-binary"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("As -d, but files are sent as they are.", valueName: "data|@file"))
-  var binaryData: [String] = []
+    help: ArgumentHelp("As -d, but files are sent as they are.", valueName: "data|@file"),
+    transform: { DataPart(.binary, $0) })
+  var binaryData: [DataPart] = []
+
+  @Option(
+    name: .customLong("data-urlencode"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "As -d, with the content percent-encoded: content, =content, name=content, @FILE or name@FILE.",
+      valueName: "data|name@file"),
+    transform: { DataPart(.urlEncoded, $0) })
+  var encodedData: [DataPart] = []
+
+  @Flag(
+    name: [.customShort("G"), .customLong("get")],
+    help: "Put the data of -d and its kin behind the URL's query, and send a GET.")
+  var putsDataInURL = false
+
+  @Option(
+    name: [.customShort("F"), .customLong("form")], parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "A part of a form (multipart/form-data): name=content, name=@FILE to upload a file, name=<FILE for its content; behind it ;type= and ;filename=.",
+      valueName: "name=content"),
+    transform: { DataPart(.formPart, $0) })
+  var formParts: [DataPart] = []
+
+  @Option(
+    name: .customLong("form-string"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("As -F, but @, < and ; have no meaning.", valueName: "name=content"),
+    transform: { DataPart(.formText, $0) })
+  var formTexts: [DataPart] = []
 
   @Option(
     name: .customLong("json"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("As --data-binary, of type application/json; several are put together.", valueName: "data|@file")
-  )
-  var jsonData: [String] = []
+    help: ArgumentHelp(
+      "As --data-binary, of type application/json; several are put together.", valueName: "data|@file"),
+    transform: { DataPart(.json, $0) })
+  var jsonData: [DataPart] = []
 
   @Option(
     name: [.customShort("T"), .customLong("upload-file")], parsing: .unconditionalSingleValue,
@@ -55,6 +85,24 @@ struct RequestFlags: ParsableArguments {
 
   @Flag(name: [.customShort("I"), .customLong("head")], help: "Ask for the head alone, and show it.")
   var asksForHead = false
+
+  @Option(
+    name: [.customShort("A"), .customLong("user-agent")], parsing: .unconditional,
+    help: ArgumentHelp(
+      "What to call ourselves; an empty name sends none. (default: dnsctl and its version)", valueName: "name"),
+    transform: { text in
+      guard HTTPField.isValidValue(text) else {
+        throw ValidationError("-A: the name has a character that no header field may have.")
+      }
+      return text
+    })
+  var userAgent: String?
+
+  @Option(
+    name: [.customShort("r"), .customLong("range")], parsing: .unconditional,
+    help: ArgumentHelp(
+      "The bytes to ask for: 0-499, 500-, -500 for the last ones, or several with commas.", valueName: "range"))
+  var range: String?
 
   @Option(
     name: [.customShort("u"), .customLong("user")], parsing: .unconditional,

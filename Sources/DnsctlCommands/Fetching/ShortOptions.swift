@@ -3,14 +3,14 @@
 /// The parser's own reading ends a joined value at an equals sign, and would complain of `-uname:pass=word` by showing it.
 enum ShortOptions {
   /// Those that have a value.
-  private static let valued = Set("XHdTubcoCEmxU")
+  private static let valued = Set("XHdTubcoCEmxUADFrw")
 
   /// Whether a letter's option has a value.
   static func isValued(_ letter: UInt8) -> Bool { valued.contains(Character(UnicodeScalar(letter))) }
 
   /// Long ones that have none; the word behind any other is its value, and left alone.
   private static let flags: Set<String> = [
-    "head", "compressed", "location", "no-location", "insecure", "http1.1", "http2", "http2-prior-knowledge",
+    "head", "get", "compressed", "location", "no-location", "insecure", "http1.1", "http2", "http2-prior-knowledge",
     "remote-name", "remote-name-all", "include", "fail", "silent", "show-error", "verbose", "parallel", "no-system",
     "help", "version", "ipv4", "ipv6",
   ]

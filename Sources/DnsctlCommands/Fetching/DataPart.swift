@@ -1,0 +1,74 @@
+internal import Synchronization
+
+/// What one option gives to a request's body: its text, and where it stands among the options that do the same.
+struct DataPart: Sendable, Hashable {
+  enum Kind: Sendable, Hashable {
+    /// `-d`: `@FILE` is a file without its line ends.
+    case form
+    /// `--data-raw`: `@` has no meaning.
+    case raw
+    /// `--data-binary`: files as they are.
+    case binary
+    /// `--data-urlencode`.
+    case urlEncoded
+    /// `--json`.
+    case json
+    /// `-F`.
+    case formPart
+    /// `--form-string`: neither `@` nor `;` has a meaning.
+    case formText
+  }
+
+  let kind: Kind
+  let text: String
+  /// Options of several names are read into several lists, and the parser reads them from left to right.
+  let order: Int
+
+  private static let count = Atomic<Int>(0)
+
+  init(_ kind: Kind, _ text: String) {
+    self.kind = kind
+    self.text = text
+    order = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+  }
+}
+
+/// `--data-urlencode`, in curl's five forms.
+struct URLEncodedPart: Sendable, Hashable {
+  /// What stands in front, as it is, with its equals sign.
+  let name: String
+  /// The text, or where it comes from.
+  let content: Content
+
+  enum Content: Sendable, Hashable {
+    case text(String)
+    case file(String)
+  }
+
+  /// Reads `content`, `=content`, `name=content`, `@file` and `name@file`; whichever of the two signs comes first decides.
+  init(_ text: String) {
+    guard let sign = text.unicodeScalars.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+      (name, content) = ("", .text(text))
+      return
+    }
+    let front = String(text.unicodeScalars[..<sign])
+    let rest = String(text.unicodeScalars[text.unicodeScalars.index(after: sign)...])
+    name = front.isEmpty ? "" : front + "="
+    content = text.unicodeScalars[sign] == "=" ? .text(rest) : .file(rest)
+  }
+
+  /// The form's own encoding: a blank is a plus sign.
+  static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    let digits = Array("0123456789ABCDEF".utf8)
+    return bytes.flatMap { byte -> [UInt8] in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        [byte]
+      case UInt8(ascii: " "): [UInt8(ascii: "+")]
+      default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+  }
+}

@@ -1,0 +1,158 @@
+internal import DirectDNS
+internal import HTTPTypes
+
+/// `-w`: what is written when a transfer is over, in curl's language.
+struct WriteOut: Sendable, Hashable {
+  enum Piece: Sendable, Hashable {
+    case text(String)
+    case variable(WriteOutVariable)
+    /// `%header{name}`.
+    case header(String)
+    case json, headerJSON
+    case toErrors, toOutput
+    /// What follows is for transfers that failed.
+    case onError
+  }
+
+  let pieces: [Piece]
+  /// Names that stand for nothing.
+  let unknown: [String]
+
+  init(_ format: String) {
+    var pieces: [Piece] = []
+    var unknown: [String] = []
+    var text = String.UnicodeScalarView()
+    func flush() {
+      if !text.isEmpty { pieces.append(.text(String(text))) }
+      text = String.UnicodeScalarView()
+    }
+    var rest = format.unicodeScalars[...]
+    /// The name in braces behind a word, which is taken.
+    func braced(_ word: String) -> String? {
+      guard String(rest).hasPrefix(word + "{"), let end = rest.firstIndex(of: "}") else { return nil }
+      let name = String(rest[..<end].dropFirst(word.unicodeScalars.count + 1))
+      rest = rest[rest.index(after: end)...]
+      return name
+    }
+    while let next = rest.popFirst() {
+      switch next {
+      case "\\":
+        guard let letter = rest.popFirst() else {
+          text.append(next)
+          break
+        }
+        switch letter {
+        case "n": text.append("\n")
+        case "r": text.append("\r")
+        case "t": text.append("\t")
+        // What is no escape is what it is.
+        default: text += "\\\(letter)".unicodeScalars
+        }
+      case "%":
+        if rest.first == "%" {
+          rest.removeFirst()
+          text.append("%")
+        } else if let name = braced("header") {
+          flush()
+          pieces.append(.header(name))
+        } else if let name = braced("") {
+          flush()
+          if let piece = Self.piece(name) { pieces.append(piece) } else { unknown.append(name) }
+        } else {
+          text.append("%")
+        }
+      default: text.append(next)
+      }
+    }
+    flush()
+    self.pieces = pieces
+    self.unknown = unknown
+  }
+
+  private static func piece(_ name: String) -> Piece? {
+    switch name {
+    case "json": .json
+    case "header_json": .headerJSON
+    case "stderr": .toErrors
+    case "stdout": .toOutput
+    case "onerror": .onError
+    default: WriteOutVariable(rawValue: name).map { .variable($0) }
+    }
+  }
+
+  /// What is to be written, and whether to standard error.
+  ///
+  /// - Parameters:
+  ///   - report: the transfer's.
+  ///   - show: makes text from outside fit for where it is shown.
+  /// - Returns: texts in their order.
+  func texts(_ report: TransferReport, show: (String) -> String) -> [(text: String, isForErrors: Bool)] {
+    var isForErrors = false
+    var texts: [(text: String, isForErrors: Bool)] = []
+    for piece in pieces {
+      switch piece {
+      case .text(let text): texts.append((text, isForErrors))
+      case .variable(let variable): texts.append((show(variable.value(of: report).text), isForErrors))
+      case .header(let name): texts.append((show(Self.header(name, report)), isForErrors))
+      case .json: texts.append((Self.json(report), isForErrors))
+      case .headerJSON: texts.append((Self.headerJSON(report), isForErrors))
+      case .toErrors: isForErrors = true
+      case .toOutput: isForErrors = false
+      case .onError: if report.now.status == .answered { return texts }
+      }
+    }
+    return texts
+  }
+
+  /// The first field of that name.
+  private static func header(_ name: String, _ report: TransferReport) -> String {
+    guard let name = HTTPField.Name(name), let response = report.now.response else { return "" }
+    return response.headerFields[values: name].first ?? ""
+  }
+
+  private static func json(_ report: TransferReport) -> String {
+    var line = JSONLine()
+    for variable in WriteOutVariable.allCases.sorted(by: { $0.rawValue < $1.rawValue }) {
+      line.add(variable.rawValue, variable.value(of: report).json)
+    }
+    line.add("dnsctl_version", JSONLine.string(DnsctlVersion.text))
+    return line.object
+  }
+
+  /// Names in lower case, each with the list of its values.
+  private static func headerJSON(_ report: TransferReport) -> String {
+    guard let fields = report.now.response?.headerFields else { return "{}" }
+    var names: [HTTPField.Name] = []
+    for field in fields where !names.contains(field.name) { names.append(field.name) }
+    let members = names.map { name in
+      JSONLine.string(name.canonicalName) + ":" + JSONLine.array(fields[values: name].map(JSONLine.string))
+    }
+    return "{\(members.joined(separator: ","))}"
+  }
+}
+
+extension WriteOut {
+  /// Reads the format that an option has: `@FILE` is a file, `@-` standard input.
+  static func read(_ text: String, in context: CommandContext) async throws(SettingsError) -> WriteOut {
+    guard text.hasPrefix("@") else { return WriteOut(text) }
+    let bytes =
+      text == "@-"
+      ? try await RequestFlags.everything(from: context.input)
+      : try InputFile.read(String(text.dropFirst()), for: "-w", by: context.readFile)
+    return WriteOut(String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// Writes it.
+  func write(_ report: TransferReport, in context: CommandContext) -> ExitStatus {
+    for (text, isForErrors) in texts(report, show: { context.isOutputTerminal ? $0.printable : $0 }) {
+      guard !isForErrors else {
+        context.errors.say(text)
+        continue
+      }
+      do throws(StreamError) { try context.output.write(text) } catch {
+        return PipelineError.output(error).status(in: context)
+      }
+    }
+    return .answered
+  }
+}

@@ -1,0 +1,160 @@
+internal import DirectDNS
+internal import HTTPTypes
+
+/// curl's variables for `-w` that have a meaning here.
+enum WriteOutVariable: String, CaseIterable, Sendable {
+  case contentType = "content_type"
+  case errorMessage = "errormsg"
+  case exitCode = "exitcode"
+  case fileName = "filename_effective"
+  case httpCode = "http_code"
+  case httpVersion = "http_version"
+  case method
+  case connects = "num_connects"
+  case headers = "num_headers"
+  case redirects = "num_redirects"
+  case redirectURL = "redirect_url"
+  case remoteIP = "remote_ip"
+  case remotePort = "remote_port"
+  case responseCode = "response_code"
+  case scheme
+  case downloadSize = "size_download"
+  case headerSize = "size_header"
+  case uploadSize = "size_upload"
+  case downloadSpeed = "speed_download"
+  case uploadSpeed = "speed_upload"
+  case appConnectTime = "time_appconnect"
+  case connectTime = "time_connect"
+  case lookupTime = "time_namelookup"
+  case pretransferTime = "time_pretransfer"
+  case redirectTime = "time_redirect"
+  case startTime = "time_starttransfer"
+  case totalTime = "time_total"
+  case url
+  case effectiveURL = "url_effective"
+  case urlNumber = "urlnum"
+
+  enum Value: Sendable, Hashable {
+    /// nil: there is none.
+    case text(String?)
+    case number(Int64)
+    /// A status of HTTP: three digits, `000` without a response.
+    case code(Int)
+    case seconds(Duration)
+
+    var text: String {
+      switch self {
+      case .text(let text): text ?? ""
+      case .number(let number): "\(number)"
+      case .code(let code): String("\(1000 + code)".dropFirst())
+      case .seconds(let duration): Self.decimals(duration)
+      }
+    }
+
+    var json: String {
+      switch self {
+      case .text(let text): text.map(JSONLine.string) ?? "null"
+      case .number(let number): "\(number)"
+      case .code(let code): "\(code)"
+      case .seconds(let duration): Self.decimals(duration)
+      }
+    }
+
+    /// Seconds with six decimals, as curl has them.
+    private static func decimals(_ duration: Duration) -> String {
+      let microseconds = max(0, duration.wholeNanoseconds / 1000)
+      return "\(microseconds / 1_000_000).\("\(1_000_000 + microseconds % 1_000_000)".dropFirst())"
+    }
+  }
+
+  func value(of report: TransferReport) -> Value {
+    let facts = report.now
+    let response = facts.response
+    let times = response.map { TransferTimes($0.timings, wasRedirected: !$0.hops.isEmpty) } ?? TransferTimes()
+    return switch self {
+    case .contentType: .text(response?.headerFields[.contentType])
+    case .errorMessage: .text(facts.message.map(Self.line))
+    case .exitCode: .number(Int64(facts.status.rawValue))
+    case .fileName: .text(report.job.destination.path)
+    case .httpCode, .responseCode: .code(response?.status.code ?? 0)
+    case .httpVersion:
+      .text(response.map { $0.connection.httpVersion >= 2 ? "\($0.connection.httpVersion)" : "1.1" } ?? "0")
+    case .method: .text(facts.method.rawValue)
+    case .connects: .number(Int64(response.map(Self.connections) ?? 0))
+    case .headers: .number(Int64(response?.headerFields.count ?? 0))
+    case .redirects: .number(Int64(response?.hops.count ?? 0))
+    case .redirectURL: .text(response.flatMap(Self.redirect))
+    case .remoteIP: .text(response?.connection.remoteAddress?.description)
+    case .remotePort: .number(Int64(response?.connection.remotePort ?? 0))
+    case .scheme: .text((response?.url ?? report.job.url).scheme.rawValue)
+    case .downloadSize: .number(facts.received)
+    case .headerSize: .number(Int64(response.map(Self.headBytes) ?? 0))
+    case .uploadSize: .number(facts.sent)
+    case .downloadSpeed: .number(Self.rate(facts.received, facts.elapsed))
+    case .uploadSpeed: .number(Self.rate(facts.sent, facts.elapsed))
+    case .appConnectTime: .seconds(times.appConnect)
+    case .connectTime: .seconds(times.connect)
+    case .lookupTime: .seconds(times.lookup)
+    case .pretransferTime: .seconds(times.pretransfer)
+    case .redirectTime: .seconds(times.redirect)
+    case .startTime: .seconds(times.start)
+    case .totalTime: .seconds(facts.elapsed)
+    case .url: .text(report.job.text)
+    case .effectiveURL: .text("\(response?.url ?? report.job.url)")
+    case .urlNumber: .number(Int64(report.job.index))
+    }
+  }
+
+  /// Every server that was tried in vain has a line of its own: here all are one.
+  private static func line(_ message: String) -> String {
+    message.split(separator: "\n").map { String($0[...].trimmed) }.joined(separator: "; ")
+  }
+
+  private static func connections(_ response: DirectResponse) -> Int {
+    (response.hops.map(\.connection) + [response.connection]).count { !$0.isReused }
+  }
+
+  private static func headBytes(_ response: DirectResponse) -> Int {
+    HeadText.all(of: response, forTerminal: false).utf8.count
+  }
+
+  /// Where a redirect would have led.
+  private static func redirect(_ response: DirectResponse) -> String? {
+    guard (300..<400).contains(response.status.code), let location = response.headerFields[.location] else {
+      return nil
+    }
+    return (try? WebURL(location, base: response.url))?.description
+  }
+
+  private static func rate(_ bytes: Int64, _ duration: Duration) -> Int64 {
+    let microseconds = max(1, duration.wholeNanoseconds / 1000)
+    return Int64(exactly: (Double(bytes) * 1_000_000 / Double(microseconds)).rounded(.down)) ?? 0
+  }
+}
+
+/// A request's phases as curl counts them: each from the beginning on, and behind the redirects.
+struct TransferTimes: Sendable, Hashable {
+  var redirect = Duration.zero
+  var lookup = Duration.zero
+  var connect = Duration.zero
+  /// 0 without TLS.
+  var appConnect = Duration.zero
+  var pretransfer = Duration.zero
+  var start = Duration.zero
+
+  init() {}
+
+  /// - Parameters:
+  ///   - timings: the last hop's, with the total of all.
+  ///   - wasRedirected: whether there were others.
+  init(_ timings: RequestTimings, wasRedirected: Bool) {
+    let connecting = (timings.connect ?? .zero) + (timings.tls ?? .zero)
+    if wasRedirected { redirect = max(.zero, timings.total - timings.lookup - connecting - timings.firstByte) }
+    // From the end: where a request waits for a connection, it does so before it connects.
+    start = timings.total
+    pretransfer = max(.zero, start - timings.firstByte)
+    connect = max(.zero, pretransfer - (timings.tls ?? .zero))
+    appConnect = timings.tls == nil ? .zero : pretransfer
+    lookup = min(connect, redirect + timings.lookup)
+  }
+}

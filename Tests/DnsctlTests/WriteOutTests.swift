@@ -1,0 +1,124 @@
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import DnsctlCommands
+
+@Suite(.timeLimit(.minutes(1))) struct WriteOutTests {
+  @Test(
+    arguments: [
+      ("", []), ("a\\n\\t\\r", [.text("a\n\t\r")]), ("100%%", [.text("100%")]), ("\\x\\", [.text("\\x\\")]),
+      ("%z%", [.text("%z%")]), ("%{http_code", [.text("%{http_code")]),
+      ("%{http_code}!", [.variable(.httpCode), .text("!")]), ("%header{ETag}", [.header("ETag")]),
+      ("%{json}%{stderr}%{onerror}", [.json, .toErrors, .onError]),
+      ("%%{method}", [.text("%{method}")]),
+    ] as [(String, [WriteOut.Piece])])
+  func `a format is read as curl reads it`(_ format: String, _ pieces: [WriteOut.Piece]) {
+    #expect(WriteOut(format).pieces == pieces)
+  }
+
+  @Test func `an unknown variable is told and stands for nothing`() async throws {
+    #expect(WriteOut("a%{nope}b").unknown == ["nope"])
+    try await FetchFixture.with(handler: { _ in OriginResponse() }) { fixture in
+      let outcome = await fixture.fetch(["-w", "a%{nope}b", fixture.url()])
+      #expect(outcome.output == "ab" && outcome.status == 0)
+      #expect(outcome.errors == "dnsctl: unknown --write-out variable: 'nope'\n")
+    }
+  }
+
+  @Test func `a transfer is told`() async throws {
+    try await FetchFixture.with(handler: { request in
+      request.path == "/old"
+        ? OriginResponse(.seeOther, fields: [.location: "/new"])
+        : OriginResponse(fields: [.contentType: "text/x", .eTag: "\"1\""], body: "body")
+    }) { fixture in
+      let format = """
+        %{http_code} %{response_code} %{method} %{num_redirects} %{num_connects} %{remote_ip} %{remote_port} \
+        %{size_download} %{size_upload} %{content_type} %header{etag} %{url} %{url_effective} %{scheme} \
+        %{http_version} %{exitcode} [%{errormsg}] [%{filename_effective}] %{urlnum}%{onerror} never
+        """
+      let outcome = await fixture.fetch(["-d", "abc", "-o", "/dev/null", "-w", format, fixture.url("/old")])
+      #expect(
+        outcome.output
+          == "200 200 GET 1 1 127.0.0.1 \(fixture.origin.port) 4 3 text/x \"1\" \(fixture.url("/old")) \(fixture.url("/new")) http 1.1 0 [] [/dev/null] 0"
+      )
+    }
+  }
+
+  @Test func `a failure is told, too`() async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(.notFound) }) { fixture in
+      let format = "%{http_code} %{exitcode} [%{errormsg}]%{onerror} failed\\n"
+      let outcome = await fixture.fetch(["-sf", "-w", format, fixture.url("/a"), "http://gone.example/"])
+      let lines = outcome.output.split(separator: "\n")
+      #expect(lines.count == 2 && outcome.status == 22)
+      #expect(lines[0].hasPrefix("404 22 [") && lines[0].hasSuffix("404 Not Found.] failed"))
+      #expect(lines[1].hasPrefix("000 1 [gone.example does not exist") && lines[1].hasSuffix("] failed"))
+    }
+  }
+
+  @Test func `a redirect that is not followed says where it leads, and where -w is, is a file's business`() async throws
+  {
+    try await FetchFixture.with(handler: { _ in OriginResponse(.found, fields: [.location: "next?a"]) }) { fixture in
+      try fixture.write("%{redirect_url}", to: "dnsctl-format")
+      let url = fixture.url("/x/y")
+      let outcome = await fixture.fetch(["--no-location", "-w", "@\(fixture.path("dnsctl-format"))", url])
+      #expect(outcome.output == fixture.url("/x/next?a"))
+      let typed = await fixture.fetch(["--no-location", "-w", "@-", url], input: ["%{stderr}%{urlnum}\\n"])
+      #expect(typed.output == "" && typed.errors == "0\n")
+    }
+  }
+
+  @Test func `JSON has every variable, and fields with all their values`() async throws {
+    try await FetchFixture.with(handler: { _ in
+      var fields: HTTPFields = [.contentType: "a"]
+      fields.append(HTTPField(name: .setCookie, value: "b=\"1\""))
+      fields.append(HTTPField(name: .setCookie, value: "c"))
+      return OriginResponse(fields: fields)
+    }) { fixture in
+      let json = await fixture.fetch(["-w", "%{json}", fixture.url()]).output
+      for variable in WriteOutVariable.allCases { #expect(json.contains("\"\(variable.rawValue)\":")) }
+      #expect(json.contains("\"errormsg\":null") && json.contains("\"http_code\":200,"))
+      let fields = await fixture.fetch(["-w", "%{header_json}", fixture.url()]).output
+      #expect(fields.contains(#""set-cookie":["b=\"1\"","c"]"#) && fields.hasPrefix("{") && fields.hasSuffix("}"))
+    }
+  }
+
+  @Test func `transfers side by side are told in their order`() async throws {
+    try await FetchFixture.with { fixture in
+      let urls = (0..<8).map { fixture.url("/\($0)") }
+      let outcome = await fixture.fetch(
+        ["-Z", "-o", "/dev/null"] + Array(repeating: ["-o", "/dev/null"], count: 7).joined() + ["-w", "%{urlnum} "]
+          + urls)
+      #expect(outcome.output == "0 1 2 3 4 5 6 7 ")
+    }
+  }
+
+  @Test(
+    arguments: [
+      // lookup, connect, tls, first byte, total; then curl's in its order
+      ((5, 10, 20, 30, 65), false, [0, 5, 15, 35, 35, 65]),
+      ((5, 10, nil, 30, 45), false, [0, 5, 15, 0, 15, 45]),
+      ((0, nil, nil, 30, 30), false, [0, 0, 0, 0, 0, 30]),
+      ((5, 10, nil, 30, 145), true, [100, 105, 115, 0, 115, 145]),
+      // Waiting counts before the connection.
+      ((5, 10, nil, 30, 75), false, [0, 5, 45, 0, 45, 75]),
+    ] as [((Int, Int?, Int?, Int, Int), Bool, [Int])])
+  func `times are counted from the beginning`(
+    _ given: (Int, Int?, Int?, Int, Int), _ wasRedirected: Bool, _ times: [Int]
+  ) {
+    let timings = RequestTimings(
+      lookup: .milliseconds(given.0), connect: given.1.map { .milliseconds($0) },
+      tls: given.2.map { .milliseconds($0) },
+      firstByte: .milliseconds(given.3), total: .milliseconds(given.4))
+    let told = TransferTimes(timings, wasRedirected: wasRedirected)
+    #expect(
+      [told.redirect, told.lookup, told.connect, told.appConnect, told.pretransfer, told.start]
+        == times.map { .milliseconds($0) })
+  }
+
+  @Test func `numbers are written as curl writes them`() {
+    #expect(WriteOutVariable.Value.seconds(.microseconds(1_000_042)).text == "1.000042")
+    #expect(WriteOutVariable.Value.code(0).text == "000" && WriteOutVariable.Value.code(404).json == "404")
+  }
+}
