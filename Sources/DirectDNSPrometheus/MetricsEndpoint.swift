@@ -36,11 +36,15 @@ public struct MetricsEndpointConfiguration: Sendable {
 
 /// Serves a registry's metrics at `/metrics`, over HTTP/1.1 and on loopback, for Prometheus or a person with curl.
 ///
+/// Beside them `/live` answers 200 for as long as the process serves at all, and `/ready` 200 or 503 as the process says:
+/// what supervisors and Kubernetes ask.
+///
 /// A service for a service group, or on its own with ``start()`` and ``stop()``. It needs one thread, which sleeps
 /// between scrapes.
 public final class MetricsEndpoint: Service {
   private let registry: PrometheusRegistry
   private let configuration: MetricsEndpointConfiguration
+  private let readiness: @Sendable () -> Readiness
   private let running = Locked<Running?>(nil)
 
   private struct Running {
@@ -53,10 +57,13 @@ public final class MetricsEndpoint: Service {
   /// - Parameters:
   ///   - registry: whose metrics it serves.
   ///   - configuration: where it listens; every part has a default.
+  ///   - readiness: what `/ready` says; always ready by default. It is called for each request, on the endpoint's thread,
+  ///     and must not wait.
   /// - Throws: an error of code `invalidConfiguration` when the address is one that other machines reach and
   ///   ``MetricsEndpointConfiguration/allowsRemoteClients`` is off, or when a limit is not positive.
   public init(
-    _ registry: PrometheusRegistry, _ configuration: MetricsEndpointConfiguration = MetricsEndpointConfiguration()
+    _ registry: PrometheusRegistry, _ configuration: MetricsEndpointConfiguration = MetricsEndpointConfiguration(),
+    readiness: @escaping @Sendable () -> Readiness = { .ready }
   ) throws(DirectDNSError) {
     guard configuration.allowsRemoteClients || configuration.address.isLoopback else {
       throw DirectDNSError(
@@ -70,6 +77,7 @@ public final class MetricsEndpoint: Service {
     }
     self.registry = registry
     self.configuration = configuration
+    self.readiness = readiness
   }
 
   deinit { stop() }
@@ -100,7 +108,7 @@ public final class MetricsEndpoint: Service {
         throw error
       }
       running = Running(port: listener.port, wakeUp: writing)
-      let server = ScrapeServer(registry, configuration, listener: listener.socket, wakeUp: reading)
+      let server = ScrapeServer(registry, configuration, readiness, listener: listener.socket, wakeUp: reading)
       DispatchQueue(label: "directdns.metrics").async { server.run() }
     }
   }

@@ -17,8 +17,11 @@ struct ScrapeReply: Sendable, Hashable {
   ///   - bytes: from the connection's beginning.
   ///   - allowsAnyHost: whether a `Host` that is no address and not `localhost` is served. A page in a browser can make
   ///     a name of its own lead to a loopback address (DNS rebinding), and would read the metrics.
+  ///   - readiness: what `/ready` says.
   /// - Returns: the reply; nil while the head is incomplete.
-  static func to(_ bytes: [UInt8], allowsAnyHost: Bool) -> ScrapeReply? {
+  static func to(
+    _ bytes: [UInt8], allowsAnyHost: Bool, readiness: () -> Readiness = { .ready }
+  ) -> ScrapeReply? {
     guard let end = headEnd(bytes) else {
       guard bytes.count <= headLimit else { return refusal(431, "The request's head is larger than 8 KiB.") }
       // What cannot become a request need not be waited for.
@@ -29,21 +32,33 @@ struct ScrapeReply: Sendable, Hashable {
     guard let head = String(validating: bytes[..<end], as: UTF8.self), let request = ScrapeRequest(head) else {
       return refusal(400, "This is no HTTP request.")
     }
-    var reply = answer(request, allowsAnyHost)
+    var reply = answer(request, allowsAnyHost, readiness)
     reply.isHead = request.method == "HEAD"
     return reply
   }
 
-  private static func answer(_ request: ScrapeRequest, _ allowsAnyHost: Bool) -> ScrapeReply {
+  private static func answer(
+    _ request: ScrapeRequest, _ allowsAnyHost: Bool, _ readiness: () -> Readiness
+  ) -> ScrapeReply {
     guard request.hosts.count == 1 || request.hosts.isEmpty && request.minor == 0 else {
       return refusal(400, "A request needs one Host field.")
     }
     guard allowsAnyHost || request.hosts.allSatisfy(isLocal) else {
       return refusal(421, "This endpoint is reached by its address or as localhost.")
     }
-    guard request.path == "/metrics" else { return refusal(404, "The metrics are at /metrics.") }
+    guard ["/metrics", "/live", "/ready"].contains(request.path) else {
+      return refusal(404, "The metrics are at /metrics; there are /live and /ready besides.")
+    }
     guard request.method == "GET" || request.method == "HEAD" else { return refusal(405, "Use GET or HEAD.") }
-    return ScrapeReply(status: 200, hasMetrics: true)
+    switch request.path {
+    case "/live": return ScrapeReply(status: 200, reason: "live")
+    case "/ready":
+      switch readiness() {
+      case .ready: return ScrapeReply(status: 200, reason: "ready")
+      case .notReady(let reason): return refusal(503, reason.printable)
+      }
+    default: return ScrapeReply(status: 200, hasMetrics: true)
+    }
   }
 
   private static func refusal(_ status: Int, _ reason: String) -> ScrapeReply {
@@ -83,7 +98,7 @@ struct ScrapeReply: Sendable, Hashable {
 
   private static let phrases = [
     200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 421: "Misdirected Request",
-    431: "Request Header Fields Too Large",
+    431: "Request Header Fields Too Large", 503: "Service Unavailable",
   ]
 }
 

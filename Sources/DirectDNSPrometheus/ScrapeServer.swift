@@ -23,16 +23,18 @@ final class ScrapeServer: Sendable {
 
   private let registry: PrometheusRegistry
   private let configuration: MetricsEndpointConfiguration
+  private let readiness: @Sendable () -> Readiness
   private let listener: EndpointSocket
   private let wakeUp: EndpointSocket
   private let clock = SystemClock()
 
   init(
-    _ registry: PrometheusRegistry, _ configuration: MetricsEndpointConfiguration, listener: EndpointSocket,
-    wakeUp: EndpointSocket
+    _ registry: PrometheusRegistry, _ configuration: MetricsEndpointConfiguration,
+    _ readiness: @escaping @Sendable () -> Readiness, listener: EndpointSocket, wakeUp: EndpointSocket
   ) {
     self.registry = registry
     self.configuration = configuration
+    self.readiness = readiness
     self.listener = listener
     self.wakeUp = wakeUp
   }
@@ -86,9 +88,10 @@ final class ScrapeServer: Sendable {
     switch connection.stage {
     case .reading:
       if case .ended = connection.socket.read(into: &connection.received) { return false }
-      guard let reply = ScrapeReply.to(connection.received, allowsAnyHost: configuration.allowsRemoteClients) else {
-        return true
-      }
+      guard
+        let reply = ScrapeReply.to(
+          connection.received, allowsAnyHost: configuration.allowsRemoteClients, readiness: readiness)
+      else { return true }
       connection.stage = .writing(reply.bytes(registry.text())[...])
       return go(&connection)
     case .writing(let rest):

@@ -9,7 +9,7 @@ package struct MetricsOptions: ParsableArguments {
   @Option(
     name: .customLong("metrics"),
     help: ArgumentHelp(
-      "Serve metrics for Prometheus at this address of this machine, such as 127.0.0.1:9464. (default: off)",
+      "Serve metrics for Prometheus at this address of this machine, such as 127.0.0.1:9464, and /live and /ready for supervisors. (default: off)",
       valueName: "address:port"),
     transform: { text in
       guard let place = MetricsPlace(text) else {
@@ -28,10 +28,14 @@ package struct MetricsOptions: ParsableArguments {
   ///
   /// To be called before a resolver is made: each looks once whether anybody collects.
   ///
-  /// - Parameter context: where it is said.
+  /// - Parameters:
+  ///   - context: where it is said.
+  ///   - readiness: what `/ready` says; always ready by default.
   /// - Returns: the endpoint, which the caller stops; nil if it was not asked for.
   /// - Throws: that it cannot listen there.
-  package func start(in context: CommandContext) throws(SettingsError) -> MetricsEndpoint? {
+  package func start(
+    in context: CommandContext, readiness: @escaping @Sendable () -> Readiness = { .ready }
+  ) throws(SettingsError) -> MetricsEndpoint? {
     guard let place else {
       guard !allowsRemoteClients else {
         throw SettingsError(.usage, "--metrics-remote needs --metrics.")
@@ -47,7 +51,8 @@ package struct MetricsOptions: ParsableArguments {
       let endpoint = try MetricsEndpoint(
         registry,
         MetricsEndpointConfiguration(
-          address: place.address, port: place.port, allowsRemoteClients: allowsRemoteClients))
+          address: place.address, port: place.port, allowsRemoteClients: allowsRemoteClients),
+        readiness: readiness)
       try endpoint.start()
       context.collectMetrics(registry)
       context.complain("metrics at \(endpoint.url ?? "\(place)")")

@@ -23,6 +23,28 @@ struct ScrapeReplyTests {
     )
   }
 
+  @Test func `a process is live while it answers, and ready when it says so`() throws {
+    func said(_ path: String, _ readiness: Readiness) throws -> String {
+      let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+      let reply = try #require(ScrapeReply.to(request, allowsAnyHost: false) { readiness })
+      let text = String(decoding: reply.bytes("up 1\n"), as: UTF8.self)
+      return text.replacing(#/\r\n(?:.*\r\n)*\r\n/#, with: "|")
+    }
+    #expect(try said("/live", .notReady("not yet")) == "HTTP/1.1 200 OK|live\n")
+    #expect(try said("/ready", .ready) == "HTTP/1.1 200 OK|ready\n")
+    let refused = try said("/ready?verbose", .notReady("not \u{1b}yet"))
+    #expect(refused.hasPrefix("HTTP/1.1 503 Service Unavailable|not ") && refused.hasSuffix("yet\n"))
+    #expect(!refused.contains("\u{1b}"))
+    #expect(try said("/metrics", .notReady("not yet")).hasSuffix("|up 1\n"))
+  }
+
+  @Test(arguments: ["/live", "/ready"])
+  func `they are for those who may see the metrics`(_ path: String) {
+    #expect(answer("GET \(path) HTTP/1.1\r\nHost: attacker.example\r\n\r\n")?.status == 421)
+    #expect(answer("POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")?.status == 405)
+    #expect(answer("GET \(path)/ HTTP/1.1\r\nHost: localhost\r\n\r\n")?.status == 404)
+  }
+
   @Test func `HEAD gets the head alone`() throws {
     let text = String(
       decoding: try #require(answer("HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")).bytes("up 1\n"), as: UTF8.self

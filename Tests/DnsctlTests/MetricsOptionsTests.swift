@@ -1,4 +1,6 @@
+import ArgumentParser
 import DirectDNSPrometheus
+import HTTPTypes
 import Testing
 
 @testable import DirectDNS
@@ -31,6 +33,27 @@ struct MetricsOptionsTests {
     #expect(fixture.registries.withLock { $0.count } == 1)
     let said = try #require(outcome.errors.split(separator: "\n").first)
     #expect(said.hasPrefix("dnsctl: metrics at http://127.0.0.1:") && said.hasSuffix("/metrics"))
+  }
+
+  @Test func `supervisors are told whether it is ready`() async throws {
+    let isReady = Locked(false)
+    let endpoint = try #require(
+      try MetricsOptions.parse(["--metrics", "127.0.0.1:0"]).start(in: CommandFixture().context) {
+        isReady.withLock { $0 } ? .ready : .notReady("not yet")
+      })
+    defer { endpoint.stop() }
+    var configuration = DirectClientConfiguration()
+    configuration.policy = .any
+    let client = try DirectClient(configuration, resolver: Resolver(ResolverConfiguration(providers: [])))
+    let place = try WebURL(try #require(endpoint.url))
+    func status(_ path: String) async throws -> Int {
+      try await client.execute(HTTPRequest(method: .get, url: WebURL(path, base: place))).status.code
+    }
+    #expect(try await status("/ready") == 503)
+    #expect(try await status("/live") == 200)
+    isReady.withLock { $0 = true }
+    #expect(try await status("/ready") == 200)
+    await client.shutDown()
   }
 
   @Test func `an address that others reach needs a second word`() async {

@@ -127,11 +127,15 @@ struct WarmupCommand: ContextCommand {
       } else {
         settings.resolver.keepAlive = []
       }
-      let endpoint = try metrics.start(in: context)
+      // What starts behind a warm-up waits for it, and not for ever: with fewer names than wanted the command ends.
+      let isWarm = Locked(false)
+      let endpoint = try metrics.start(in: context) {
+        isWarm.withLock { $0 } ? .ready : .notReady("the warm-up is under way")
+      }
       defer { endpoint?.stop() }
       let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
       return try await context.withResolver(settings, store, CommandContext.judge) { resolver throws(SettingsError) in
-        try await warm(resolver, lists, in: context)
+        try await warm(resolver, lists, in: context) { isWarm.withLock { $0 = true } }
       }
     } catch {
       return error.status(in: context, of: "warmup")
@@ -152,7 +156,7 @@ struct WarmupCommand: ContextCommand {
   }
 
   private func warm(
-    _ resolver: Resolver, _ lists: HostLists, in context: CommandContext
+    _ resolver: Resolver, _ lists: HostLists, in context: CommandContext, isDone: () -> Void
   ) async throws(SettingsError) -> ExitStatus {
     let job: WarmupJob
     do throws(DirectDNSError) { job = try WarmupJob(plan(lists), resolver: resolver) } catch {
@@ -167,6 +171,7 @@ struct WarmupCommand: ContextCommand {
     guard keepsAlive, written == .answered else { return written }
     let following = try upstream.follow(resolver, in: context, tell: context.complain)
     defer { following?.cancel() }
+    isDone()
     let kept = report.names - report.negative
     context.complain("keeping \(kept.counted("name")) fresh until told to end")
     _ = await interruption.value
