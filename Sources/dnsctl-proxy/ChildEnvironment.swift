@@ -14,7 +14,10 @@ struct ChildEnvironment {
     let url = "http://\(host):\(port)"
     // Not HTTP_PROXY: a CGI program takes it for a field of a request's (CVE-2016-5385), and whoever reads it reads the
     // lower-case one first.
-    for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy"] { variables[name] = url }
+    // ws_proxy and wss_proxy are aiohttp's, which looks its WebSockets' proxies up by their schemes.
+    for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ws_proxy", "wss_proxy"] {
+      variables[name] = url
+    }
     for name in ["no_proxy", "NO_PROXY", "HTTP_PROXY", "ALL_PROXY"] { variables[name] = nil }
     variables["NODE_USE_ENV_PROXY"] = "1"
     if tellsJava {

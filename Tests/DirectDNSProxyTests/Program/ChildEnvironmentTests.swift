@@ -13,7 +13,7 @@ struct ChildEnvironmentTests {
     #expect(
       variables == [
         "PATH": "/bin", "http_proxy": url, "https_proxy": url, "HTTPS_PROXY": url, "all_proxy": url,
-        "NODE_USE_ENV_PROXY": "1",
+        "ws_proxy": url, "wss_proxy": url, "NODE_USE_ENV_PROXY": "1",
       ])
   }
 

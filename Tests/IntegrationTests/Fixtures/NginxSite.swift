@@ -15,10 +15,13 @@ struct NginxSite: WebServer {
   let caFile: String
   let accessLog: URL
   let uploads: URL
+  let site: LabSite
 
   init() async throws {
     let nginx = try Nginx("nginx-site")
-    let (folder, site) = (nginx.folder, try LabSite(in: nginx.folder))
+    let folder = nginx.folder
+    let site = try LabSite(in: folder)
+    self.site = site
     (port, httpPort, caFile) = (nginx.port, nginx.httpPort, site.caFile)
     accessLog = folder.appending(path: "access.log")
     uploads = folder.appending(path: "sink")

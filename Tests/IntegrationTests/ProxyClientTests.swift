@@ -1,0 +1,168 @@
+import DirectDNSTesting
+import Foundation
+import Testing
+
+/// Programs of many languages through `dnsctl exec` and `dnsctl proxy`, as their users run them: names that one provider
+/// alone knows, over http and https.
+@Suite(
+  "The proxy's clients", .enabled(if: WebKind.missing.isEmpty, "not every program is installed"),
+  .timeLimit(.minutes(3)))
+struct ProxyClientTests {
+  private static let megabyte = 1 << 20
+
+  private func withClient(_ client: ProxyClient, _ body: (ProxyLab) async throws -> Void) async throws {
+    if let missing = await client.missing { try Test.cancel("\(missing)") }
+    try await ProxyLab.running(body)
+  }
+
+  /// Java is told in its own way, which the others do not mind.
+  private func run(_ client: ProxyClient, _ wish: ProxyClient.Wish, _ lab: ProxyLab) async throws -> ProxyLab.Outcome {
+    try await lab.exec(client.words(wish, trusting: lab.site.caFile), options: ["--java"])
+  }
+
+  @Test(arguments: ProxyClient.allCases)
+  func `a client gets and puts, by http and by https`(_ client: ProxyClient) async throws {
+    try await withClient(client) { lab in
+      let file = try await lab.file(Self.megabyte)
+      for base in [lab.plain, lab.secure] {
+        let got = try await run(client, .get("\(base)/name"), lab)
+        #expect(got.status == 0 && got.output.contains(LabSite.www) && got.output.contains("200"), "\(got)")
+      }
+      let (target, place) = ("\(lab.secure)/sink/small", lab.place)
+      let put = try await run(client, .put(target, file), lab)
+      #expect(put.status == 0 && put.output.contains("201"), "\(put)")
+      let saved = try await run(client, .save(target, place), lab)
+      #expect(saved.status == 0, "\(saved)")
+      #expect(try await lab.digests([file, lab.site.uploads.appending(path: "small"), place]).count == 1)
+      let names = Set(lab.provider.requests.compactMap(\.name))
+      #expect(names == [LabSite.www])
+    }
+  }
+
+  @Test(arguments: ProxyClient.allCases)
+  func `a client is told what the proxy refuses`(_ client: ProxyClient) async throws {
+    try await withClient(client) { lab in
+      // An http request's answer is the proxy's page, which says why.
+      for (name, says) in [(ProxyLab.unknown, "502"), (ProxyLab.inside, "403")] {
+        let plain = try await run(client, .get("http://\(name):8080/"), lab)
+        #expect(plain.output.contains(says) && plain.output.contains(name), "\(plain)")
+      }
+      // Of a tunnel's refusal clients show the status, or what it stands for.
+      for (name, says) in [(ProxyLab.unknown, ["502", "Bad Gateway"]), (ProxyLab.inside, ["403", "Forbidden"])] {
+        let secure = try await run(client, .get("https://\(name):8443/"), lab)
+        #expect(secure.status != 0 && says.contains { secure.output.contains($0) }, "\(secure)")
+      }
+    }
+  }
+
+  @Test(arguments: ProxyClient.allCases)
+  func `a client proves who it is, and is told where that is wrong`(_ client: ProxyClient) async throws {
+    try await withClient(client) { lab in
+      let hash = try await lab.run(["openssl", "passwd", "-6", "geheim 42"]).output
+      let users = lab.place
+      try "ada:\(hash)".write(to: users, atomically: false, encoding: .utf8)
+      try await lab.withProxy(["--users", users.path]) { port in
+        for (password, isRight) in [("geheim 42", true), ("wrong", false)] {
+          let url = "http://ada:\(password.replacing(" ", with: "%20"))@127.0.0.1:\(port)"
+          // Java has Basic switched off for tunnels, and knows no user in a URL.
+          let java = [
+            "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=\(port) -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=\(port)",
+            "-Djdk.http.auth.tunneling.disabledSchemes= -Dhttp.proxyUser=ada '-Dhttp.proxyPassword=\(password)'",
+          ]
+          let environment = [
+            "http_proxy": url, "https_proxy": url, "NODE_USE_ENV_PROXY": "1",
+            "JAVA_TOOL_OPTIONS": java.joined(separator: " "),
+          ]
+          for base in [lab.plain, lab.secure] {
+            let words = client.words(.get("\(base)/name"), trusting: lab.site.caFile)
+            let got = try await lab.run(words, environment: environment)
+            if isRight {
+              #expect(got.status == 0 && got.output.contains(LabSite.www) && got.output.contains("200"), "\(got)")
+            } else {
+              #expect(Self.saysRefused(got.output), "\(got)")
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// What clients make of a 407: the number, its name, or that they have tried often enough.
+  private static func saysRefused(_ text: String) -> Bool {
+    ["407", "Proxy Authentication Required", "too many authentication attempts"].contains { text.contains($0) }
+  }
+
+  @Test(arguments: [(ProxyClient.curl, false), (.requests, true)])
+  func `a hundred megabytes arrive whole, both ways`(_ client: ProxyClient, isSecure: Bool) async throws {
+    try await withClient(client) { lab in
+      let file = try await lab.file(100 * Self.megabyte)
+      let (target, place) = ("\(isSecure ? lab.secure : lab.plain)/sink/large", lab.place)
+      for wish in [ProxyClient.Wish.put(target, file), .save(target, place)] {
+        let outcome = try await run(client, wish, lab)
+        #expect(outcome.status == 0, "\(outcome)")
+      }
+      #expect(try await lab.digests([file, lab.site.uploads.appending(path: "large"), place]).count == 1)
+      // A machine's temporary files may lie in its memory.
+      for file in [file, lab.site.uploads.appending(path: "large"), place] {
+        try FileManager.default.removeItem(at: file)
+      }
+    }
+  }
+
+  @Test func `curl speaks HTTP 2 through a tunnel`() async throws {
+    try await ProxyLab.running { lab in
+      let got = try await lab.exec([
+        "curl", "-sS", "--http2", "--cacert", lab.site.caFile, "-w", " %{http_version} %{http_connect}\n",
+        "\(lab.secure)/name", "\(lab.secure)/name",
+      ])
+      #expect(got.output == "\(LabSite.www) 2 200\n\(LabSite.www) 2 000\n", "\(got)")
+    }
+  }
+
+  @Test func `git clones by https`() async throws {
+    guard ServerFixture.path(of: "git") != nil else { try Test.cancel("there is no git here") }
+    try await ProxyLab.running { lab in
+      let (work, copy) = (lab.place, lab.place)
+      let bare = lab.site.site.folder.appending(path: "\(LabSite.www)/repository.git")
+      // As any file of the site: no git runs on the server (gitprotocol-http(5), the dumb way).
+      let made = try await lab.run([
+        "sh", "-ec",
+        """
+        git init -q "$1"; cd "$1"
+        openssl rand -out file 300000; git add file
+        git -c user.name=Ada -c user.email=ada@lab.test commit -q -m first
+        git clone -q --bare . "$2"; git -C "$2" update-server-info
+        """, "sh", work.path, bare.path,
+      ])
+      #expect(made.status == 0, "\(made)")
+      let cloned = try await lab.exec([
+        "git", "-c", "http.sslCAInfo=\(lab.site.caFile)", "clone", "-q", "\(lab.secure)/repository.git", copy.path,
+      ])
+      #expect(cloned.status == 0, "\(cloned)")
+      #expect(try await lab.digests([work, copy].map { $0.appending(path: "file") }).count == 1)
+      let refused = try await lab.exec(["git", "clone", "-q", "https://\(ProxyLab.inside):8443/x.git"])
+      #expect(refused.status == 128 && refused.output.contains("403"), "\(refused)")
+    }
+  }
+
+  @Test func `a WebSocket's messages pass, by ws and by wss`() async throws {
+    if let missing = await ProxyClient.aiohttp.missing { try Test.cancel("\(missing)") }
+    try await ProxyLab.running { lab in
+      let certificate = try await LabCertificate.shared
+      let ports = [try LoopbackPort.free(), try LoopbackPort.free()]
+      let server = ServerProcess(
+        program: "/usr/bin/python3",
+        arguments: [
+          ProxyClient.file("echo.py"), "\(ports[0])", "\(ports[1])", certificate.chainFile, certificate.keyFile,
+        ],
+        folder: try ServerFixture.newFolder("echo"), ports: ports)
+      try await server.start()
+      for url in ["ws://doh.lab.test:\(ports[0])/", "wss://doh.lab.test:\(ports[1])/"] {
+        let words = ["env", "CA_FILE=\(certificate.caFile)", "python3", ProxyClient.file("client.py"), "aiohttp"]
+        let talked = try await lab.exec(words + ["socket", url])
+        #expect(talked.output == "101 echoed\n", "\(talked)")
+      }
+      try await server.stop()
+    }
+  }
+}
