@@ -7,7 +7,7 @@ SEEDS ?= 5000
 SEED ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo examples recipes test simulate bench lint conformance docs api release install uninstall package package-check clean
+.PHONY: help demo examples recipes test simulate bench lint conformance browsers docs api release install uninstall package package-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,11 @@ simulate: ## Lead the deciding machines through SEEDS=N made-up worlds; SEED=S t
 
 conformance: ## Run the conformance suites of SUITES=DIR and print the counts
 	@Scripts/conformance '$(SUITES)'
+
+browsers: ## Drive Chromium and WebKitGTK through the proxy: our own cases, and those beside SUITES=DIR
+	@Scripts/prerequisites browsers
+	@Scripts/test --filter BrowserTests
+	@Scripts/browsers '$(SUITES)'
 
 docs: ## Build the documentation, warnings as errors
 	@Scripts/docs
