@@ -22,7 +22,7 @@ extension LiveConfiguration: Service {
   ///
   /// - Parameter listens: is called as soon as SIGHUP no longer ends the process.
   /// - Throws: nothing, though services may.
-  func run(listens: () -> Void) async throws {
+  package func run(listens: () -> Void) async throws {
     let signals = await UnixSignalsSequence(trapping: .sighup)
     listens()
     await cancelWhenGracefulShutdown {

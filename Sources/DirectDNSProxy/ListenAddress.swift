@@ -1,4 +1,5 @@
 public import DirectDNS
+internal import NIOCore
 
 /// Where a proxy listens.
 public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
@@ -35,6 +36,17 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
         .invalidConfiguration, "\(text): that is no address: write 127.0.0.1:3128, or [::1]:3128 with brackets")
     }
     self = .tcp(address, port: port)
+  }
+
+  /// Where a socket listens; nil where that is no place of ours.
+  init?(_ address: SocketAddress?) {
+    switch address {
+    case .unixDomainSocket?: self = .unix(path: address?.pathname ?? "")
+    case .v4?, .v6?:
+      guard let ip = address?.ipAddressValue, let port = address?.port else { return nil }
+      self = .tcp(ip, port: UInt16(port))
+    case nil: return nil
+    }
   }
 
   /// Whether other machines can reach it.

@@ -6,6 +6,10 @@ public struct ProxyConfiguration: Sendable {
   ///
   /// An address that other machines reach needs ``users``.
   public var listeners: [ListenAddress]
+  /// Descriptors of sockets that listen already, made by whoever started the process, such as systemd (sd_listen_fds(3)).
+  ///
+  /// They are listened at beside ``listeners``, which may then be empty, and are closed at the end. None by default.
+  public var inherited: [Int32]
   /// Which addresses may be connected to; public ones by default.
   ///
   /// Each is judged before a connection is begun and once more when it stands.
@@ -16,6 +20,10 @@ public struct ProxyConfiguration: Sendable {
   public var ports: ProxyPorts
   /// Who may use it; anybody by default.
   public var users: ProxyUsers?
+  /// The users of this machine, by their numbers, who may connect to Unix sockets; by default whoever the file's mode lets.
+  ///
+  /// Others are hung up on: the kernel tells whose process a client is.
+  public var peers: Set<UInt32>?
   /// What lookups want; the resolver's own ways by default.
   public var lookup: LookupOptions
   /// Its times and sizes.
@@ -27,16 +35,19 @@ public struct ProxyConfiguration: Sendable {
 
   /// Creates a configuration; every part has a default.
   public init(
-    listeners: [ListenAddress] = [.tcp(.ipv4(0x7f00_0001), port: 3128)], policy: AddressPolicy = .publicOnly,
-    direct: DirectSwitch = .on, ports: ProxyPorts = .web, users: ProxyUsers? = nil,
+    listeners: [ListenAddress] = [.tcp(.ipv4(0x7f00_0001), port: 3128)], inherited: [Int32] = [],
+    policy: AddressPolicy = .publicOnly, direct: DirectSwitch = .on, ports: ProxyPorts = .web,
+    users: ProxyUsers? = nil, peers: Set<UInt32>? = nil,
     lookup: LookupOptions = LookupOptions(), limits: ProxyLimits = ProxyLimits(), loops: Int = 1,
     accessLog: (@Sendable (ProxyAccess) -> Void)? = nil
   ) {
     self.listeners = listeners
+    self.inherited = inherited
     self.policy = policy
     self.direct = direct
     self.ports = ports
     self.users = users
+    self.peers = peers
     self.lookup = lookup
     self.limits = limits
     self.loops = loops

@@ -49,19 +49,15 @@ public final class ProxyServer: Service {
   /// - Throws: as ``init(_:resolver:)``; then the earlier one still holds.
   public func update(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
     try Self.check(configuration)
+    if configuration.users == nil { for place in places { try Self.checkOpen(place) } }
     shared.update(ProxySettings(configuration))
   }
 
   private static func check(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
-    guard !configuration.listeners.isEmpty else {
+    guard !configuration.listeners.isEmpty || !configuration.inherited.isEmpty else {
       throw DirectDNSError(.invalidConfiguration, "the proxy listens nowhere: name an address, such as 127.0.0.1:3128")
     }
-    if configuration.users == nil, let open = configuration.listeners.first(where: \.isRemote) {
-      throw DirectDNSError(
-        .invalidConfiguration,
-        "\(open): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it"
-      )
-    }
+    if configuration.users == nil { for place in configuration.listeners { try checkOpen(place) } }
     guard (1...64).contains(configuration.loops) else {
       throw DirectDNSError(
         .invalidConfiguration, "loops: \(configuration.loops) is not a number of threads from 1 to 64")
@@ -77,6 +73,15 @@ public final class ProxyServer: Service {
     guard times.allSatisfy({ $0 > .zero && $0 <= .seconds(30 * 86400) }) else {
       throw DirectDNSError(.invalidConfiguration, "limits: every time has to be more than 0 and at most 30 days")
     }
+  }
+
+  /// Whether anybody may use the proxy there.
+  private static func checkOpen(_ place: ListenAddress) throws(DirectDNSError) {
+    guard place.isRemote else { return }
+    throw DirectDNSError(
+      .invalidConfiguration,
+      "\(place): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it"
+    )
   }
 
   /// Begins to listen.
@@ -102,8 +107,16 @@ public final class ProxyServer: Service {
             return NIOLoopBound(loop, eventLoop: eventLoop)
           }.get())
       }
+      for descriptor in configuration.inherited {
+        listeners.append(try await bootstrap(group, loops).withBoundSocket(descriptor).get())
+        guard let place = ListenAddress(listeners.last?.localAddress) else {
+          throw IOError(errnoCode: ENOTSOCK, reason: "")
+        }
+        if configuration.users == nil { try Self.checkOpen(place) }
+        places.append(place)
+      }
       for place in configuration.listeners {
-        let channel = try await Self.listen(at: place, group, loops)
+        let channel = try await listen(at: place, group, loops)
         listeners.append(channel)
         if case .tcp(let address, _) = place, let port = channel.localAddress?.port {
           places.append(.tcp(address, port: UInt16(port)))
@@ -114,9 +127,12 @@ public final class ProxyServer: Service {
     } catch {
       for listener in listeners { try? await listener.close() }
       try? await group.shutdownGracefully()
-      let place = configuration.listeners[min(listeners.count, configuration.listeners.count - 1)]
+      if let error = error as? DirectDNSError { throw error }
+      let wanted =
+        configuration.inherited.map { "the socket with descriptor \($0)" } + configuration.listeners.map(\.description)
       throw DirectDNSError(
-        .fileUnusable, "\(place): the proxy cannot listen there: \(Self.reason(error))", underlying: error)
+        .fileUnusable, "\(wanted[places.count]): the proxy cannot listen there: \(Self.reason(error))",
+        underlying: error)
     }
     shared.places = places
     let now = Running(group: group, listeners: listeners, loops: loops)
@@ -125,18 +141,31 @@ public final class ProxyServer: Service {
     return places
   }
 
-  private static func listen(
-    at place: ListenAddress, _ group: MultiThreadedEventLoopGroup, _ loops: [NIOLoopBound<ProxyLoop>]
-  ) async throws -> any Channel {
-    let bootstrap = ServerBootstrap(group: group)
+  private func bootstrap(
+    _ group: MultiThreadedEventLoopGroup, _ loops: [NIOLoopBound<ProxyLoop>]
+  ) -> ServerBootstrap {
+    ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.maxMessagesPerRead, value: 16)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop }) else { return }
-          try channel.carry(by: ClientHandler(loop.value))
+      .childChannelInitializer { [shared] channel in
+        let isUnix = channel.localAddress?.protocol == .unix
+        let serve = { @Sendable in
+          channel.eventLoop.makeCompletedFuture {
+            guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop }) else { return }
+            if !isUnix { try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1) }
+            try channel.carry(by: ClientHandler(loop.value))
+          }
         }
+        // One who may not connect is hung up on by NIO, before a byte of it is read.
+        guard isUnix, let peers = shared.settings.configuration.peers else { return serve() }
+        return PeerUser.check(channel, isOneOf: peers).flatMap(serve)
       }
+  }
+
+  private func listen(
+    at place: ListenAddress, _ group: MultiThreadedEventLoopGroup, _ loops: [NIOLoopBound<ProxyLoop>]
+  ) async throws -> any Channel {
+    let bootstrap = bootstrap(group, loops)
     switch place {
     case .tcp(let address, let port):
       let target = try SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(port))
@@ -156,6 +185,8 @@ public final class ProxyServer: Service {
     case EADDRNOTAVAIL: "this machine has no such address"
     case EACCES: "that is not allowed: choose a port from 1024, or another folder"
     case ENOENT: "there is no such folder"
+    case ENOTSOCK, EBADF, EINVAL, EOPNOTSUPP:
+      "it is no socket for connections: a socket unit wants ListenStream= and Accept=no"
     default: error.description
     }
   }
@@ -179,7 +210,7 @@ public final class ProxyServer: Service {
     while shared.clientCount > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }
     try? await running.group.shutdownGracefully()
-    for place in shared.places { if case .unix(let path) = place { Self.remove(path) } }
+    for place in shared.settings.configuration.listeners { if case .unix(let path) = place { Self.remove(path) } }
   }
 
   private static func remove(_ path: String) { _ = unsafe unlink(path) }

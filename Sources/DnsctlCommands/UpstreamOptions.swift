@@ -101,11 +101,14 @@ extension UpstreamOptions {
   ///   - context: where the file, the clock and the environment are.
   ///   - tell: is told what changed, and why a file changed nothing.
   ///   - changed: is called with what holds after each change.
+  ///   - begun: is called as soon as changes and SIGHUP are heeded; never where nil is returned.
+  ///   - read: is called behind each reading, whatever came of it.
   /// - Returns: what is cancelled at the end; nil where there is no file, or one that can be read once, such as a pipe.
   /// - Throws: what is wrong with the file, or with the options over it.
   package func follow(
     _ resolver: Resolver, in context: CommandContext, tell: @escaping @Sendable (String) -> Void,
-    changed: @escaping @Sendable (DirectSettings) -> Void = { _ in }
+    changed: @escaping @Sendable (DirectSettings) -> Void = { _ in }, begun: @escaping @Sendable () -> Void = {},
+    read: @escaping @Sendable () -> Void = {}
   ) throws(SettingsError) -> Task<Void, any Error>? {
     // What comes through a pipe can be read once: it stays as it was.
     let store = storeText.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
@@ -118,10 +121,18 @@ extension UpstreamOptions {
         if !difference.isEmpty { changed(settings) }
       case .failure(let error): tell("\(error.message) What held before holds still.")
       }
+      read()
     }
     guard let live else { return nil }
     do throws(DirectDNSError) { try live.keep(resolver) } catch { throw SettingsError(error) }
-    return Task { if context.isAtTerminal { await live.follow() } else { try await live.run() } }
+    return Task {
+      if context.isAtTerminal {
+        begun()
+        await live.follow()
+      } else {
+        try await live.run(listens: begun)
+      }
+    }
   }
 
   private func overrides(in context: CommandContext) throws(SettingsError) -> SettingsOverrides {

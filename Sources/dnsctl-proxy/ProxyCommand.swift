@@ -5,6 +5,14 @@ internal import DirectDNSPrometheus
 internal import DnsctlCommands
 internal import DirectDNSProxy
 
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
 /// `dnsctl proxy`: a forward proxy that resolves, judges and connects as `fetch` does.
 struct ProxyCommand: ContextCommand {
   static let configuration = CommandConfiguration(
@@ -15,7 +23,9 @@ struct ProxyCommand: ContextCommand {
 
       The first line on standard error says where it listens. A browser finds what it needs at /proxy.pac; /live and /ready say whether it works.
 
-      Only this machine can use it, unless there are users: other addresses are refused without --users or --token. A Unix socket goes by the mode of its file.
+      Only this machine can use it, unless there are users: other addresses are refused without --users or --token. A Unix socket goes by the mode of its file, and by --peer-uid.
+
+      Under systemd it takes over the sockets of a socket unit and says when it serves, reloads and ends (Type=notify).
 
       SIGHUP has the configuration file read again, which also happens when it changes. SIGINT and SIGTERM end it: what is under way may end within --drain.
 
@@ -51,23 +61,39 @@ struct ProxyCommand: ContextCommand {
       defer { endpoint?.stop() }
       let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
       let log = proxy.accessLog(in: context)
+      let systemd = Systemd(context.environment, process: getpid())
       return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
         let users = try proxy.users(in: context)
-        let server = try server(configuration(settings, log, users: users), resolver)
+        let server = try server(configuration(settings, log, users: users, systemd.sockets), resolver)
         let interruption = Task { await context.interruption() }
         defer { interruption.cancel() }
         let places: [ListenAddress]
         do throws(DirectDNSError) { places = try await server.start() } catch {
           throw SettingsError(.streams, error.message)
         }
-        context.complain("proxy at \(places.map(\.description).joined(separator: ", "))")
+        guard proxy.peers.isEmpty || places.contains(where: { if case .unix = $0 { true } else { false } }) else {
+          await server.stop()
+          throw SettingsError(
+            .usage, "--peer-uid is for Unix sockets, and the proxy listens at none: add --listen unix:PATH.")
+        }
+        let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
+        context.complain(said)
         let following = try upstream.follow(resolver, in: context, tell: context.complain) { changed in
-          do throws(DirectDNSError) { try server.update(configuration(changed, log, users: users)) } catch {
+          do throws(DirectDNSError) {
+            try server.update(configuration(changed, log, users: users, systemd.sockets))
+          } catch {
             context.complain(error.message)
           }
+        } begun: {
+          systemd.tell(.ready(status: said))
+        } read: {
+          systemd.tell(.reloading(microseconds: Systemd.microseconds))
+          systemd.tell(.ready(status: said))
         }
+        if following == nil { systemd.tell(.ready(status: said)) }
         defer { following?.cancel() }
         _ = await interruption.value
+        systemd.tell(.stopping)
         await server.stop()
         log?.flush()
         return .answered
@@ -86,11 +112,13 @@ struct ProxyCommand: ContextCommand {
   }
 
   private func configuration(
-    _ settings: DirectSettings, _ log: AccessLogWriter?, users: ProxyUsers?
+    _ settings: DirectSettings, _ log: AccessLogWriter?, users: ProxyUsers?, _ inherited: [Int32]
   ) -> ProxyConfiguration {
     var configuration = ProxyConfiguration(
-      listeners: proxy.listeners, policy: policy.policy(over: settings.addressPolicy), direct: settings.direct,
-      ports: proxy.ports, users: users, lookup: settings.lookup, limits: proxy.limits, loops: proxy.loops)
+      listeners: proxy.listeners(beside: inherited), inherited: inherited,
+      policy: policy.policy(over: settings.addressPolicy), direct: settings.direct,
+      ports: proxy.ports, users: users, peers: proxy.peers.isEmpty ? nil : Set(proxy.peers), lookup: settings.lookup,
+      limits: proxy.limits, loops: proxy.loops)
     if let log { configuration.accessLog = { log.write($0) } }
     return configuration
   }

@@ -9,7 +9,7 @@ struct ProxyOptions: ParsableArguments {
   @Option(
     name: .customLong("listen"),
     help: ArgumentHelp(
-      "Where to listen: ADDRESS:PORT, [ADDRESS]:PORT with IPv6, or unix:PATH; may be given several times. Port 0 is any that is free. (default: 127.0.0.1:3128)",
+      "Where to listen: ADDRESS:PORT, [ADDRESS]:PORT with IPv6, or unix:PATH; may be given several times. Port 0 is any that is free. (default: the sockets that systemd hands over, else 127.0.0.1:3128)",
       valueName: "address"),
     transform: { text in try ProxyOptions.shown { () throws(DirectDNSError) in try ListenAddress(text) } })
   var listening: [ListenAddress] = []
@@ -27,6 +27,13 @@ struct ProxyOptions: ParsableArguments {
       "A password that is right with any name: @FILE, or the name of an environment variable behind a $ in quotes.",
       valueName: "@file|$name"))
   var token: String?
+
+  @Option(
+    name: .customLong("peer-uid"),
+    help: ArgumentHelp(
+      "A user of this machine, by number (id -u), who may connect to unix: sockets; may be given several times. Others are hung up on. (default: whom the socket's mode lets)",
+      valueName: "uid"))
+  var peers: [UInt32] = []
 
   @Option(
     help: ArgumentHelp(
@@ -82,7 +89,10 @@ struct ProxyOptions: ParsableArguments {
     if logsPaths, logFormat == nil { throw ValidationError("--log-paths needs --access-log.") }
   }
 
-  var listeners: [ListenAddress] { listening.isEmpty ? [.tcp(.ipv4(0x7f00_0001), port: 3128)] : listening }
+  /// Where it listens beside the sockets that were handed over.
+  func listeners(beside inherited: [Int32]) -> [ListenAddress] {
+    listening.isEmpty && inherited.isEmpty ? [.tcp(.ipv4(0x7f00_0001), port: 3128)] : listening
+  }
 
   var limits: ProxyLimits {
     var limits = ProxyLimits()

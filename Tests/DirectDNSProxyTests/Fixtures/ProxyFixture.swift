@@ -8,6 +8,7 @@ import Testing
 final class ProxyFixture: Sendable {
   let provider: FakeProvider
   let resolver: DirectDNS.Resolver
+  let configuration: ProxyConfiguration
   let proxy: ProxyServer
   let port: UInt16
   private let log = Watched<[ProxyAccess]>([])
@@ -27,8 +28,10 @@ final class ProxyFixture: Sendable {
     let log = log
     configuration.accessLog = { access in log.change { $0.append(access) } }
     change(&configuration)
+    self.configuration = configuration
     proxy = try ProxyServer(configuration, resolver: resolver)
-    guard case .tcp(_, let port)? = try await proxy.start().first else {
+    let ports = try await proxy.start().compactMap { if case .tcp(_, let port) = $0 { port } else { nil } }
+    guard let port = ports.first else {
       throw DirectDNSError(.connectFailed, "no port")
     }
     self.port = port

@@ -1,0 +1,127 @@
+import DirectDNS
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import DirectDNSProxy
+@testable import DirectDNSTesting
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Sockets that are no port of our own: Unix sockets, and those that listened before the proxy began.
+@Suite("Unix sockets and inherited ones", .timeLimit(.minutes(1)))
+struct UnixSocketTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(
+    path: "directdns-\(UInt32.random(in: 0 ... .max))")
+
+  init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+  /// What a proxy answers at a Unix socket; empty where it hangs up.
+  private func ask(_ path: String) async throws -> String {
+    let answer = Watched((text: "", isClosed: false))
+    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Listener(answer)) }
+      }
+      .connect(unixDomainSocketPath: path).get()
+    // One that is hung up on may find nobody to write to.
+    try? await channel.writeAndFlush(ByteBuffer(string: "GET /live HTTP/1.1\r\nHost: x\r\n\r\n"))
+    await answer.wait { $0.isClosed || $0.text.hasSuffix("live\n") }
+    try? await channel.close()
+    return answer.value.text
+  }
+
+  private final class Listener: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let answer: Watched<(text: String, isClosed: Bool)>
+
+    init(_ answer: Watched<(text: String, isClosed: Bool)>) { self.answer = answer }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let buffer = unwrapInboundIn(data)
+      answer.change { $0.text += String(buffer: buffer) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func channelInactive(context: ChannelHandlerContext) { answer.change { $0.isClosed = true } }
+  }
+
+  @Test func `a user who is named may connect, and others are hung up on`() async throws {
+    let path = folder.appending(path: "s").path
+    let fixture = try await ProxyFixture {
+      $0.listeners.append(.unix(path: path))
+      $0.peers = [getuid()]
+    }
+    #expect(try await ask(path).hasPrefix("HTTP/1.1 200 "))
+    var others = fixture.configuration
+    others.peers = [getuid() &+ 1]
+    try fixture.proxy.update(others)
+    #expect(try await ask(path) == "")
+    // A port of this machine has no such thing.
+    let client = try await fixture.client()
+    try await client.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(await client.receive("live\n").hasPrefix("HTTP/1.1 200 "))
+    await client.close()
+    await fixture.stop()
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `a Unix socket that listened before is served, and its file stays`() async throws {
+    let path = folder.appending(path: "inherited").path
+    let descriptor = try listening(at: path)
+    let fixture = try await ProxyFixture { $0.inherited = [descriptor] }
+    #expect(fixture.proxy.places.first == .unix(path: path))
+    #expect(try await ask(path).hasPrefix("HTTP/1.1 200 "))
+    await fixture.stop()
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `a descriptor that is no socket for connections is refused with what it should be`() async throws {
+    let file = unsafe open("/dev/null", O_RDONLY)
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await ProxyFixture { $0.inherited = [file] }
+    }
+    #expect(error?.code == .fileUnusable)
+    #expect(error?.message.contains("descriptor \(file)") == true && error?.message.contains("ListenStream=") == true)
+  }
+
+  @Test func `a socket that other machines reach is refused without users, inherited or not`() async throws {
+    let descriptor = try wildcard()
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await ProxyFixture { $0.inherited = [descriptor] }
+    }
+    #expect(error?.code == .invalidConfiguration && error?.message.contains("other machines") == true)
+  }
+
+  private func listening(at path: String) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Self.stream, 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let status = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, size) }
+    }
+    try #require(status == 0 && listen(descriptor, 16) == 0)
+    return descriptor
+  }
+
+  /// A socket at any address and a port that is free, as listen(2) binds one that has none.
+  private func wildcard() throws -> Int32 {
+    let descriptor = socket(AF_INET, Self.stream, 0)
+    try #require(listen(descriptor, 16) == 0)
+    return descriptor
+  }
+
+  #if canImport(Glibc)
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+  #else
+    private static let stream = SOCK_STREAM
+  #endif
+}
