@@ -10,7 +10,8 @@ struct ProxyProgramTests {
     (["exec", "--", "/"], 126), (["exec"], 64), (["exec", "--no-such-option"], 64),
     (["exec", "--ports", "x", "--", "true"], 64),
     (["proxy", "--listen", "127.0.0.1:0", "--peer-uid", "0"], 64),
-    (["proxy", "--peer-uid", "root"], 64), (["proxy", "--listen", "0.0.0.0:0"], 64), (["proxy", "--listen", "nowhere"], 64),
+    (["proxy", "--peer-uid", "root"], 64), (["proxy", "--listen", "0.0.0.0:0"], 64),
+    (["proxy", "--listen", "nowhere"], 64),
     (["proxy", "--users", "/no/such"], 74),
     (["proxy", "--token", "plain-on-the-command-line"], 64), (["proxy", "--log-paths"], 64),
     (["proxy", "--listen", "unix:/no/such/folder/socket"], 74), (["proxy", "--help"], 0), (["exec", "--help"], 0),
@@ -47,5 +48,37 @@ struct ProxyProgramTests {
     let result = try await Program().run(["proxy", "--token", "0123456789abcdef"])
     #expect(result.errors.contains("--token: write @FILE"))
     #expect(!result.errors.contains("0123456789abcdef"))
+  }
+
+  @Test(.enabled(if: WebKind.missing.isEmpty, "not every program is installed"))
+  func `a proxy is checked: whether it is there, reaches a name and refuses what lies inside`() async throws {
+    try await ProxyLab.running { lab in
+      // Nobody listens at port 443 of the name, which is told as that.
+      try await lab.withProxy([]) { port in
+        let check = ["check", "--proxy", "127.0.0.1:\(port)", "--format", "json"]
+        let reached = try await Program().run(check + ["--name", LabSite.www])
+        #expect(reached.status == 2, "\(reached)")
+        #expect(reached.output.contains(#""grade":"ok","detail":"127.0.0.1:\#(port) is ready"#), "\(reached)")
+        #expect(reached.output.contains("connection_refused"), "\(reached)")
+        #expect(reached.output.contains("169.254.169.254:80 is refused"), "\(reached)")
+        let unknown = try await Program().run(check + ["--name", ProxyLab.unknown])
+        #expect(unknown.output.contains("dns_error"), "\(unknown)")
+      }
+      let users = lab.place
+      let hash = try await lab.run(["openssl", "passwd", "-6", "geheim"]).output
+      try "ada:\(hash)".write(to: users, atomically: false, encoding: .utf8)
+      try await lab.withProxy(["--users", users.path]) { port in
+        let check = ["check", "--proxy", "http://127.0.0.1:\(port)"]
+        #expect(try await Program().run(check).output.contains("--proxy-user @FILE"))
+        let known = lab.place
+        try "ada:geheim\n".write(to: known, atomically: false, encoding: .utf8)
+        let outcome = try await Program().run(check + ["--proxy-user", "@\(known.path)"])
+        #expect(outcome.output.contains("169.254.169.254:80 is refused"), "\(outcome)")
+      }
+      let nobody = try await Program().run(["check", "--proxy", "127.0.0.1:\(try LoopbackPort.free())"])
+      #expect(nobody.status == 2 && nobody.output.contains("connection refused"), "\(nobody)")
+      #expect(try await Program().run(["check", "--proxy", "http://a:b@127.0.0.1:1"]).status == 64)
+      #expect(try await Program().run(["check", "--proxy-user", "a:b"]).status == 64)
+    }
   }
 }

@@ -6,15 +6,18 @@ internal import DirectDNSConfiguration
 struct CheckCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Check configuration, clock, libraries, network, providers and store.",
+    abstract: "Check configuration, clock, libraries, network, providers and store; or a proxy.",
     discussion: """
       Every provider is asked at each of its addresses, on a connection of its own, past caches and fallbacks. Each line is ok, warn or fail, and says what to do.
+
+      With --proxy a proxy is checked in place of all that, since lookups are its business: that it is ready, that it reaches the name's port 443, and that it refuses 169.254.169.254, where clouds keep credentials.
 
       EXAMPLES
         dnsctl check
         dnsctl check --config pipeline.json5 --name api.example.com
         dnsctl check --provider doh+https://dns.example/dns-query --bootstrap dns.example=192.0.2.53
         dnsctl check --strict --format json
+        dnsctl check --proxy http://127.0.0.1:3128
 
       EXIT STATUS
           0  all is well, or there are warnings
@@ -38,6 +41,15 @@ struct CheckCommand: ContextCommand {
     help: ArgumentHelp("The name that providers are asked for.", valueName: "host"))
   var name = "example.com"
 
+  @Option(help: ArgumentHelp("A proxy to check: http://ADDRESS:PORT.", valueName: "url"))
+  var proxy: String?
+
+  @Option(
+    name: .customLong("proxy-user"), parsing: .unconditional,
+    help: ArgumentHelp(
+      "Name and password for the proxy. @FILE holds them in its first line.", valueName: "user:password|@file"))
+  var proxyUser: String?
+
   @Flag(help: "Count warnings as failures.")
   var strict = false
 
@@ -54,11 +66,10 @@ struct CheckCommand: ContextCommand {
       do throws(DirectDNSError) { host = try HostName(name) } catch {
         throw SettingsError(.usage, "--name: \(error.message).")
       }
-      let settings = try upstream.settings(in: context)
-      var findings = [Finding.ok("configuration", configurationDetail(settings, in: context))]
-      var store: (any AnswerStore)?
-      if let setting = settings.store { store = try context.openStore(setting) }
-      findings += try await Checkup(settings: settings, store: store, name: host, context: context).run()
+      let findings =
+        if let proxy { try await proxyCheckup(proxy, host, in: context).run() } else {
+          try await lookupFindings(host, in: context)
+        }
       do throws(StreamError) {
         try context.output.write(text(findings, in: context))
       } catch {
@@ -68,6 +79,48 @@ struct CheckCommand: ContextCommand {
     } catch {
       return error.status(in: context, of: "check")
     }
+  }
+
+  private func lookupFindings(_ host: HostName, in context: CommandContext) async throws(SettingsError) -> [Finding] {
+    guard proxyUser == nil else { throw SettingsError(.usage, "--proxy-user needs --proxy.") }
+    let settings = try upstream.settings(in: context)
+    let configuration = Finding.ok("configuration", configurationDetail(settings, in: context))
+    var store: (any AnswerStore)?
+    if let setting = settings.store { store = try context.openStore(setting) }
+    return [configuration] + (try await Checkup(settings: settings, store: store, name: host, context: context).run())
+  }
+
+  private func proxyCheckup(
+    _ text: String, _ host: HostName, in context: CommandContext
+  ) throws(SettingsError) -> ProxyCheckup {
+    let url: WebURL
+    do throws(DirectDNSError) { url = try WebURL(text.contains("://") ? text : "http://\(text)") } catch {
+      throw SettingsError(.usage, "--proxy: \(error.message)")
+    }
+    guard url.username.isEmpty, url.password.isEmpty else {
+      throw SettingsError(.usage, "--proxy: name and password have their place in --proxy-user @FILE.")
+    }
+    let address: IPAddress
+    switch url.host {
+    case .address(let given): address = given
+    case .name("localhost"): address = .ipv4(0x7f00_0001)
+    case .name: throw SettingsError(.usage, "--proxy: give the proxy's address, such as http://127.0.0.1:3128.")
+    }
+    guard url.scheme == .http else {
+      throw SettingsError(
+        .usage, "--proxy: write http://ADDRESS:PORT; proxies that are spoken to by TLS are not checked.")
+    }
+    var credentials: String?
+    if let proxyUser {
+      credentials = try InputFile.secret(proxyUser, for: "--proxy-user", by: context.readFile)
+      guard credentials?.contains(":") == true else {
+        throw SettingsError(.usage, "--proxy-user: write USER:PASSWORD; there is nobody to ask for the password.")
+      }
+    }
+    let place = "\(address.family == .ipv6 ? "[\(address)]" : "\(address)"):\(url.port ?? 80)"
+    return ProxyCheckup(
+      place: place, probe: ProxyProbe(address: address, port: url.port ?? 80, credentials: credentials), name: host,
+      clock: context.clock)
   }
 
   static func status(_ findings: [Finding], isStrict: Bool) -> ExitStatus {

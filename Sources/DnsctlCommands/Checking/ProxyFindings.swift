@@ -1,0 +1,88 @@
+internal import DirectDNS
+
+extension Finding {
+  /// What `/ready` of a proxy says.
+  static func proxyReady(_ reply: Result<ProxyReply, ProxyProbe.Failure>, at place: String, after time: Duration)
+    -> Self
+  {
+    switch reply {
+    case .failure(let failure):
+      .fail(
+        "proxy", "\(place): \(failure.reason)",
+        "Start it by dnsctl proxy --listen \(place), or see systemctl status directdns-proxy.")
+    case .success(let reply) where reply.status == 200: .ok("proxy", "\(place) is ready, \(time.readable)")
+    case .success(let reply) where reply.status == 503:
+      .warn("proxy", "\(place) is ending", "It takes no more connections: ask again when it has been started anew.")
+    case .success(let reply):
+      .warn(
+        "proxy", "\(place) answers, and says \(reply.status) to /ready",
+        "It is no dnsctl proxy: what it does with names and addresses is its own business.")
+    }
+  }
+
+  /// What a proxy says to a tunnel that it should open.
+  static func proxyTunnel(_ reply: Result<ProxyReply, ProxyProbe.Failure>, to target: String, after time: Duration)
+    -> Self
+  {
+    let subject = "proxy tunnel"
+    switch reply {
+    case .failure(let failure): return .fail(subject, "\(target): \(failure.reason)", "See what the proxy itself says.")
+    case .success(let reply) where reply.status == 200: return .ok(subject, "\(target) is reached, \(time.readable)")
+    case .success(let reply) where reply.status == 407:
+      return .fail(
+        subject, "\(target): it wants a name and a password, or others",
+        "Give them: --proxy-user @FILE holds USER:PASSWORD.")
+    case .success(let reply):
+      let reason = [reply.error, reply.details].compactMap(\.self).joined(separator: ": ").printable
+      return .fail(
+        subject, "\(target): \(reply.status)\(reason.isEmpty ? "" : ", \(reason)")",
+        reply.error?.hasPrefix("dns_") == true
+          ? "See dnsctl check with the proxy's configuration: its providers do not answer for that name."
+          : "See the proxy's log, and take another name by --name.")
+    }
+  }
+
+  /// What a proxy says to a tunnel that it has to refuse: an address that holds a cloud machine's credentials.
+  static func proxyPolicy(_ reply: Result<ProxyReply, ProxyProbe.Failure>, to target: String) -> Self? {
+    let subject = "proxy policy"
+    switch reply {
+    // Said already.
+    case .failure: return nil
+    case .success(let reply) where reply.status == 407: return nil
+    case .success(let reply) where reply.status == 403: return .ok(subject, "\(target) is refused")
+    case .success(let reply):
+      return .fail(
+        subject, "\(target) is not refused: \(reply.status)",
+        "Whoever may use the proxy reaches what is inside this network: take --address-policy publicOnly, and allow by --allow what is needed."
+      )
+    }
+  }
+}
+
+/// Looks at a proxy: whether it is there, reaches what it should, and refuses what it should.
+struct ProxyCheckup: Sendable {
+  let place: String
+  let probe: ProxyProbe
+  let name: HostName
+  let clock: any ResolverClock
+
+  /// A cloud's metadata service: the address that is asked for credentials first, wherever a program can be led astray.
+  static let inside = "169.254.169.254:80"
+
+  func run() async -> [Finding] {
+    let (ready, first) = await timed("GET", "/ready")
+    let finding = Finding.proxyReady(ready, at: place, after: first)
+    guard finding.grade != .fail else { return [finding] }
+    let target = "\(name):443"
+    let (tunnel, second) = await timed("CONNECT", target)
+    let (refused, _) = await timed("CONNECT", Self.inside)
+    return [finding, .proxyTunnel(tunnel, to: target, after: second)]
+      + [Finding.proxyPolicy(refused, to: Self.inside)].compactMap(\.self)
+  }
+
+  private func timed(_ method: String, _ target: String) async -> (Result<ProxyReply, ProxyProbe.Failure>, Duration) {
+    let began = clock.now
+    let reply = await probe.ask(method, target)
+    return (reply, clock.now - began)
+  }
+}

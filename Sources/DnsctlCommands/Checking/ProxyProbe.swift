@@ -1,0 +1,134 @@
+internal import DirectDNS
+internal import Dispatch
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// What a proxy says to one request, of which the head alone is read.
+struct ProxyReply: Sendable, Hashable {
+  var status: Int
+  /// What `Proxy-Status` says is wrong (RFC 9209), such as `dns_timeout`.
+  var error: String?
+  var details: String?
+
+  /// Reads a head; nil where that is none.
+  init?(head: String) {
+    let lines = head.split(whereSeparator: \.isNewline)
+    let words = lines.first?.split(separator: " ") ?? []
+    guard words.count > 1, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
+    self.status = status
+    let field = lines.dropFirst().first { $0.lowercased().hasPrefix("proxy-status:") }
+    for parameter in field?.split(separator: ";") ?? [] {
+      let parts = parameter.trimmed.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2 else { continue }
+      let value = parts[1].hasPrefix("\"") ? parts[1].dropFirst().dropLast() : parts[1]
+      if parts[0] == "error" { error = String(value) }
+      if parts[0] == "details" { details = String(value) }
+    }
+  }
+}
+
+/// Asks a proxy, each time on a connection of its own, by plain sockets: curl says of a tunnel's refusal no more than its status.
+struct ProxyProbe: Sendable {
+  /// Why there was no reply, in words.
+  struct Failure: Error, Hashable { var reason: String }
+
+  let address: IPAddress
+  let port: UInt16
+  /// `USER:PASSWORD`.
+  let credentials: String?
+
+  private static let timeout = 10
+
+  /// Asks one thing and reads the reply's head.
+  func ask(_ method: String, _ target: String) async -> Result<ProxyReply, Failure> {
+    var head = "\(method) \(target) HTTP/1.1\r\nHost: \(method == "CONNECT" ? target : "proxy")\r\n"
+    if let credentials { head += "Proxy-Authorization: Basic \(Data(credentials.utf8).base64EncodedString())\r\n" }
+    let bytes = Array((head + "Connection: close\r\n\r\n").utf8)
+    return await withCheckedContinuation { continuation in
+      // It blocks, for as long as the timeout at most.
+      DispatchQueue.global().async { continuation.resume(returning: exchange(bytes)) }
+    }
+  }
+
+  private func exchange(_ bytes: [UInt8]) -> Result<ProxyReply, Failure> {
+    #if canImport(Glibc)
+      let descriptor = socket(address.family == .ipv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      let descriptor = socket(address.family == .ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0)
+    #endif
+    guard descriptor >= 0 else { return .failure(Self.failure()) }
+    defer { close(descriptor) }
+    // connect(2) goes by it, too (socket(7)).
+    var time = timeval(tv_sec: Self.timeout, tv_usec: 0)
+    for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
+      unsafe setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+    guard connect(descriptor) else { return .failure(Self.failure()) }
+    guard unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
+      return .failure(Self.failure())
+    }
+    var received: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while received.count < 65_536, received.firstRange(of: Array("\r\n\r\n".utf8)) == nil {
+      let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+      guard count >= 0 else { return .failure(Self.failure()) }
+      guard count > 0 else { break }
+      received += buffer.prefix(count)
+    }
+    guard let reply = ProxyReply(head: String(decoding: received, as: UTF8.self)) else {
+      return .failure(Failure(reason: received.isEmpty ? "it hangs up" : "what answers there does not speak HTTP"))
+    }
+    return .success(reply)
+  }
+
+  private func connect(_ descriptor: Int32) -> Bool {
+    let bytes = address.bytes
+    var storage = sockaddr_storage()
+    let size: Int
+    if address.family == .ipv6 {
+      var place = sockaddr_in6()
+      place.sin6_family = sa_family_t(AF_INET6)
+      place.sin6_port = port.bigEndian
+      unsafe withUnsafeMutableBytes(of: &place.sin6_addr) { unsafe $0.copyBytes(from: bytes) }
+      size = MemoryLayout<sockaddr_in6>.size
+      unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: place, as: sockaddr_in6.self) }
+    } else {
+      var place = sockaddr_in()
+      place.sin_family = sa_family_t(AF_INET)
+      place.sin_port = port.bigEndian
+      unsafe withUnsafeMutableBytes(of: &place.sin_addr) { unsafe $0.copyBytes(from: bytes) }
+      size = MemoryLayout<sockaddr_in>.size
+      unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: place, as: sockaddr_in.self) }
+    }
+    return unsafe withUnsafePointer(to: &storage) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        #if canImport(Darwin)
+          unsafe Darwin.connect(descriptor, $0, socklen_t(size)) == 0
+        #elseif canImport(Musl)
+          unsafe Musl.connect(descriptor, $0, socklen_t(size)) == 0
+        #else
+          unsafe Glibc.connect(descriptor, $0, socklen_t(size)) == 0
+        #endif
+      }
+    }
+  }
+
+  private static func failure() -> Failure {
+    let code = errno
+    // A blocking socket says so of its time-out (socket(7)); connect(2) in its own way.
+    guard code != EAGAIN, code != EINPROGRESS else { return Failure(reason: "no answer in \(timeout) s") }
+    return Failure(reason: unsafe String(cString: strerror(code)).lowercased())
+  }
+}

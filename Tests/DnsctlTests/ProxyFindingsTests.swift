@@ -1,0 +1,53 @@
+import DirectDNS
+import Testing
+
+@testable import DnsctlCommands
+
+@Suite("What dnsctl check says of a proxy")
+struct ProxyFindingsTests {
+  @Test(arguments: [
+    ("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n", "200 - -"),
+    (
+      "HTTP/1.1 502 Bad Gateway\r\nProxy-Status: directdns; error=dns_error; details=\"no such name\"\r\n\r\n",
+      "502 dns_error no such name"
+    ),
+    ("HTTP/1.0 407 x\nproxy-status: p;error=a\n\n", "407 a -"), ("SSH-2.0-x\r\n", "none"), ("", "none"),
+    ("HTTP/1.1 \r\n\r\n", "none"), ("HTTP/1.1 abc\r\n\r\n", "none"),
+  ])
+  func `a reply's head is read`(head: String, reads: String) {
+    let reply = ProxyReply(head: head)
+    #expect((reply.map { "\($0.status) \($0.error ?? "-") \($0.details ?? "-")" } ?? "none") == reads)
+  }
+
+  private func reply(_ status: Int, _ error: String? = nil) throws -> Result<ProxyReply, ProxyProbe.Failure> {
+    let field = error.map { "Proxy-Status: directdns; error=\($0)\r\n" } ?? ""
+    return .success(try #require(ProxyReply(head: "HTTP/1.1 \(status) x\r\n\(field)\r\n")))
+  }
+
+  @Test(arguments: [(200, "ok"), (503, "warn"), (404, "warn"), (400, "warn")])
+  func `one that is ready is told from one that ends, and from another's`(status: Int, grade: String) throws {
+    let finding = Finding.proxyReady(try reply(status), at: "127.0.0.1:3128", after: .zero)
+    #expect(finding.grade.rawValue == grade && (finding.advice == nil) == (grade == "ok"))
+  }
+
+  @Test(
+    arguments: [
+      (200, nil, "ok", ""), (407, nil, "fail", "--proxy-user"), (502, "dns_error", "fail", "providers"),
+      (504, "connection_timeout", "fail", "log"),
+    ] as [(Int, String?, String, String)])
+  func `a tunnel that does not open is told with what to do`(
+    status: Int, error: String?, grade: String, advice: String
+  ) throws {
+    let finding = Finding.proxyTunnel(try reply(status, error), to: "example.com:443", after: .zero)
+    #expect(finding.grade.rawValue == grade)
+    #expect(advice.isEmpty ? finding.advice == nil : finding.advice?.contains(advice) == true)
+    #expect(error.map { finding.detail.contains($0) } ?? true)
+  }
+
+  @Test func `a proxy that reaches inside has failed, and one that wants a password has been told of already`() throws {
+    #expect(Finding.proxyPolicy(try reply(403), to: "x")?.grade == .ok)
+    for status in [200, 502, 504] { #expect(Finding.proxyPolicy(try reply(status), to: "x")?.grade == .fail) }
+    #expect(Finding.proxyPolicy(try reply(407), to: "x") == nil)
+    #expect(Finding.proxyPolicy(.failure(.init(reason: "gone")), to: "x") == nil)
+  }
+}
