@@ -67,8 +67,8 @@ struct Dnsctl {
     var lines = ["dnsctl"]
     var isValue = false
     for argument in arguments {
-      let takesValue = ["--provider", "--bootstrap", "--ca", "--allow"].contains(argument)
-      if !isValue, (lines.last ?? "").count + argument.count > 75 || argument == "--provider" {
+      let takesValue = ["--provider", "--bootstrap", "--ca", "--allow", "--store"].contains(argument)
+      if !isValue, (lines.last ?? "").count + argument.count > 75 || ["--provider", "--"].contains(argument) {
         lines.append("    \(argument)")
       } else {
         lines[lines.count - 1] += " \(argument)"

@@ -28,6 +28,7 @@ struct Story {
       try await rewritten(dnsctl, shop)
       try await restored(try Customer(resolver, allowing: Shop.network), shop)
 
+      try await proxied(dnsctl)
       try await survives(resolver, clock, doh)
 
       resolver.shutdown()

@@ -16,7 +16,16 @@ package struct Dnsctl: AsyncParsableCommand {
   package init() {}
 
   /// Runs the command that the process was started with.
-  package static func main() async { await main(self) }
+  package static func main() async {
+    // The proxy's program knows the options of its verbs, too.
+    if asksForCompletions { ProxyProgramStart.replaceProcess(Array(CommandLine.arguments.dropFirst())) }
+    await main(self)
+  }
+
+  /// Whether a shell's completions are wanted, and nothing else.
+  package static var asksForCompletions: Bool {
+    CommandLine.arguments.dropFirst().first?.hasPrefix("--generate-completion-script") == true
+  }
 
   /// Runs a program's command: this one's, or another's.
   package static func main(_ root: any ParsableCommand.Type) async {

@@ -44,6 +44,19 @@ struct ProxyProgramTests {
     #expect(result.status == 5)
   }
 
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func `a shell completes the options of the proxy's verbs, and all others`(shell: String) async throws {
+    let script = try await Program().run(["--generate-completion-script", shell])
+    #expect(script.status == 0 && script.errors == "")
+    for option in ["peer-uid", "access-log", "java", "bootstrap", "keep-alive"] {
+      #expect(script.output.contains(option), "\(option)")
+    }
+    guard ServerFixture.path(of: shell) != nil else { return }
+    let file = try ServerFixture.newFolder("completions").appending(path: shell)
+    try script.output.write(to: file, atomically: false, encoding: .utf8)
+    #expect(try await ServerFixture.run(shell, ["-n", file.path]).status == 0)
+  }
+
   @Test func `a secret that must not stand on a command line is not taken from it`() async throws {
     let result = try await Program().run(["proxy", "--token", "0123456789abcdef"])
     #expect(result.errors.contains("--token: write @FILE"))

@@ -42,18 +42,24 @@ enum ProxyProgramStart {
 
   /// Never returns: the process is the other program from then on, or ends.
   static func replaceProcess(_ verb: String, _ arguments: [String]) -> Never {
-    let places = places(beside: ownPath() ?? CommandLine.arguments.first ?? "dnsctl")
-    for place in places {
-      var words: [UnsafeMutablePointer<CChar>?] = unsafe ([place, verb] + arguments).map { unsafe strdup($0) }
+    replaceProcess([verb] + arguments)
+    let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
+    errors.say("dnsctl: dnsctl-proxy is not beside dnsctl (\(ownPlaces[0])): install both, as make install does.\n")
+    CommandSignals.end(.streams)
+  }
+
+  /// Returns only where there is no such program.
+  static func replaceProcess(_ arguments: [String]) {
+    for place in ownPlaces {
+      var words: [UnsafeMutablePointer<CChar>?] = unsafe ([place] + arguments).map { unsafe strdup($0) }
       unsafe words.append(nil)
       // It comes back only when that failed.
       _ = unsafe execv(place, words)
       unsafe words.forEach { unsafe free($0) }
     }
-    let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
-    errors.say("dnsctl: dnsctl-proxy is not beside dnsctl (\(places[0])): install both, as make install does.\n")
-    CommandSignals.end(.streams)
   }
+
+  private static var ownPlaces: [String] { places(beside: ownPath() ?? CommandLine.arguments.first ?? "dnsctl") }
 
   /// The file that this process is; links are followed.
   private static func ownPath() -> String? {
