@@ -53,7 +53,7 @@ struct MetricsOptionsTests {
     #expect(try await status("/live") == 200)
     isReady.withLock { $0 = true }
     #expect(try await status("/ready") == 200)
-    await client.shutDown()
+    await client.shutdown()
   }
 
   @Test func `an address that others reach needs a second word`() async {

@@ -31,7 +31,7 @@ struct RecordTests {
     try await kind.running { server in
       for method in ["doh", "doh-post"] {
         let resolver = try Self.resolver(server, method)
-        defer { resolver.shutDown() }
+        defer { resolver.shutdown() }
         for (name, type) in Self.questions {
           let own = try await Self.data(resolver, name, type)
           for tool in LookupTool.allCases {

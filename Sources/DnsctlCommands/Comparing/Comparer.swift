@@ -38,7 +38,7 @@ struct Comparer: Sendable {
     }
     if settings.resolver.usesSystemDNS { sources.append(Source(name: "system")) }
     guard sources.count > 1 else {
-      for source in sources { source.resolver?.shutDown() }
+      for source in sources { source.resolver?.shutdown() }
       throw SettingsError(
         .usage,
         "There is nobody to compare \(sources.first?.name ?? "with"): name another --provider, or leave out --no-system."
@@ -51,7 +51,7 @@ struct Comparer: Sendable {
   }
 
   /// Ends what the resolvers have.
-  func end() { for source in sources { source.resolver?.shutDown() } }
+  func end() { for source in sources { source.resolver?.shutdown() } }
 
   /// The name that a text is, if providers are asked for such names.
   func host(_ text: String) throws(DirectDNSError) -> HostName {

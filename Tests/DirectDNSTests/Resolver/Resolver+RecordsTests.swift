@@ -24,7 +24,7 @@ struct ResolverRecordsTests {
     }
 
     func networkDidChange() {}
-    func shutDown() {}
+    func shutdown() {}
   }
 
   private static let mail =
@@ -159,7 +159,7 @@ struct ResolverRecordsTests {
   @Test func `nothing is asked after the end`() async throws {
     let servers = Servers { _ in .success(Self.mail) }
     let resolver = try resolver(servers)
-    resolver.shutDown()
+    resolver.shutdown()
     let error = await #expect(throws: DirectDNSError.self) { try await resolver.records(of: Self.name, type: .mx) }
     #expect(error?.code == .shutDown && servers.asked.withLock(\.isEmpty))
   }
