@@ -46,7 +46,7 @@ conformance: ## Run the conformance suites of SUITES=DIR and print the counts
 
 browsers: ## Drive Chromium and WebKitGTK through the proxy: our own cases, and those beside SUITES=DIR
 	@Scripts/prerequisites browsers
-	@Scripts/test --filter BrowserTests
+	@DIRECTDNS_TESTS_LOG=.build/browser-tests.log Scripts/test --filter BrowserTests
 	@Scripts/browsers '$(SUITES)'
 
 docs: ## Build the documentation, warnings as errors
