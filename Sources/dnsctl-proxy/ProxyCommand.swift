@@ -27,7 +27,7 @@ struct ProxyCommand: ContextCommand {
 
       Under systemd it takes over the sockets of a socket unit and says when it serves, reloads and ends (Type=notify).
 
-      SIGHUP has the configuration file read again, which also happens when it changes. SIGINT and SIGTERM end it: what is under way may end within --drain.
+      SIGHUP has the configuration file read again, and --users and --token with it, which also happens when it changes. SIGINT and SIGTERM end it: what is under way may end within --drain.
 
       EXAMPLES
         dnsctl proxy
@@ -78,16 +78,26 @@ struct ProxyCommand: ContextCommand {
         }
         let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
         context.complain(said)
+        let held = Locked((settings: settings, users: users))
         let following = try upstream.follow(resolver, in: context, tell: context.complain) { changed in
-          do throws(DirectDNSError) {
-            try server.update(configuration(changed, log, users: users, systemd.sockets))
-          } catch {
-            context.complain(error.message)
-          }
+          held.withLock { $0.settings = changed }
         } begun: {
           systemd.tell(.ready(status: said))
         } read: {
           systemd.tell(.reloading(microseconds: Systemd.microseconds))
+          // Who may use it is read again with all else; a file that cannot be used changes nothing.
+          do throws(SettingsError) {
+            let users = try proxy.users(in: context)
+            held.withLock { $0.users = users }
+          } catch {
+            context.complain("\(error.message) What held before holds still.")
+          }
+          let (settings, users) = held.withLock(\.self)
+          do throws(DirectDNSError) {
+            try server.update(configuration(settings, log, users: users, systemd.sockets))
+          } catch {
+            context.complain(error.message)
+          }
           systemd.tell(.ready(status: said))
         }
         if following == nil { systemd.tell(.ready(status: said)) }

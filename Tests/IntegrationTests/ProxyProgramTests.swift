@@ -94,4 +94,46 @@ struct ProxyProgramTests {
       #expect(try await Program().run(["check", "--proxy-user", "a:b"]).status == 64)
     }
   }
+
+  @Test(.enabled(if: WebKind.missing.isEmpty, "not every program is installed"))
+  func `who may use it is read again with the configuration, and a file that is of no use changes nothing`()
+    async throws
+  {
+    try await ProxyLab.running { lab in
+      let (users, configuration, folder) = (lab.place, lab.place, try ServerFixture.newFolder("proxy"))
+      func allow(_ line: String, _ comment: Int) throws {
+        try line.write(to: users, atomically: true, encoding: .utf8)
+        try "{ } // \(comment)\n".write(to: configuration, atomically: true, encoding: .utf8)
+      }
+      let hash = try await lab.run(["openssl", "passwd", "-6", "geheim"]).output
+      try allow("ada:\(hash)", 1)
+      try await lab.withProxy(["--users", users.path, "--config", configuration.path], in: folder) { port in
+        func status(_ name: String) async throws -> String {
+          try await lab.run([
+            "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "-x", "http://\(name):geheim@127.0.0.1:\(port)",
+            "\(lab.plain)/name",
+          ]).output
+        }
+        #expect(try await status("ada") == "200")
+        #expect(try await status("bob") == "407")
+        try allow("no line of such a file\n", 22)
+        try await becomes {
+          try String(contentsOf: folder.appending(path: "log"), encoding: .utf8).contains("holds still")
+        }
+        #expect(try await status("ada") == "200")
+        try allow("bob:\(hash)", 333)
+        try await becomes { try await status("bob") == "200" }
+        #expect(try await status("ada") == "407")
+      }
+    }
+  }
+
+  /// Waits for what must come; the configuration is looked at each second.
+  private func becomes(_ condition: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !(try await condition()) {
+      guard ContinuousClock.now < deadline else { throw ServerFixture.Failure("it does not come about") }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
 }

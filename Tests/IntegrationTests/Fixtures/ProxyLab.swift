@@ -64,12 +64,14 @@ final class ProxyLab: Sendable {
     return Outcome(status: status, output: String(decoding: output, as: UTF8.self))
   }
 
-  /// Runs a proxy with the options and more while `body` uses its port.
-  func withProxy<Result>(_ more: [String], _ body: (UInt16) async throws -> Result) async throws -> Result {
+  /// Runs a proxy with the options and more while `body` uses its port; what it says goes to `log` in the folder.
+  func withProxy<Result>(
+    _ more: [String], in folder: URL? = nil, _ body: (UInt16) async throws -> Result
+  ) async throws -> Result {
     let port = try LoopbackPort.free()
     let proxy = ServerProcess(
       program: Program.url.path, arguments: ["proxy", "--listen", "127.0.0.1:\(port)"] + options + more,
-      folder: try ServerFixture.newFolder("proxy"), ports: [port])
+      folder: try folder ?? ServerFixture.newFolder("proxy"), ports: [port])
     try await proxy.start()
     let result: Swift.Result<Result, any Error>
     do { result = .success(try await body(port)) } catch { result = .failure(error) }
