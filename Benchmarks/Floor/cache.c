@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The floor under a cached look-up: an open-addressing table that is only read, without a lock.
 
      cache [-n NAMES] [-t THREADS] [-l LOOK-UPS] [-f PER-FAMILY] [-c]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The floor under a `Cookie` field: a table by host, a check of each of its cookies, their text in a buffer.
 
      cookies [-n REPETITIONS]

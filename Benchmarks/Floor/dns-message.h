@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The least of the DNS message format (RFC 1035) that a client can do with. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Timing: the median of nine passes over one operation. */
 #pragma once
 #include <stdlib.h>

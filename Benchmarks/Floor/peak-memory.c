@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Runs a command and prints its peak memory: `peak_kb=KILOBYTES`.
 
      peak-memory COMMAND [ARGUMENT]…

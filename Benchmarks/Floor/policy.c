@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The floor under judging an address: every row of IANA's special-purpose registries compared in turn, no index.
 
      policy [-n REPETITIONS]

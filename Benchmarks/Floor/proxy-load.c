@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a forward proxy costs its clients: the same requests sent directly and through one, so many at once.
 
      proxy-load -o ORIGIN-PORT [-p PROXY-PORT] [-m connect|tunnel|plain] [-u PATH] [-s BODY-BYTES] [-c CONNECTIONS]

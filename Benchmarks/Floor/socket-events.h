@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The sockets and timers of libcurl's multi handles, watched by one epoll descriptor: a step costs what the ready
    sockets cost, however many others there are. */
 #include <curl/curl.h>

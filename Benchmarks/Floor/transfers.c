@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The floor under many transfers: libcurl's multi interface, polled, with so many in flight and no more.
 
      transfers -k get|post|json|body -u URL -r HOST:PORT:ADDRESS -a CA-FILE [-f NAMES] [-n COUNT] [-w WARM-UP]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The floors under a URL's way through the library: bytes read one after the other, and written into a buffer.
 
      url [-k KIND] [-n REPETITIONS]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The laboratory of the benchmarks: real servers on loopback with 100 000 names.
 
 unbound and dnsdist answer DNS over HTTPS, BIND too, nginx answers the JSON interface and serves files, and one

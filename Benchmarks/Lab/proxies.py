@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The proxies that are compared: ours, and what of tinyproxy, squid and haproxy is installed.
 
 They share a core with the laboratory's servers. haproxy is a relay: it knows one origin, and no client asks it for one.

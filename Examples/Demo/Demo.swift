@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The life of one answer, and a request that goes where it says, told with real servers on loopback.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Runs the `dnsctl` that was built beside this program, as someone at a terminal would.

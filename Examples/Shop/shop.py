@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A web server on loopback for the examples: nginx with two sites, http and https, on IPv4 and IPv6.
 
 It has a throw-away certificate authority, and shows the certificate of another name to whoever sends no server name or

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A window with an embedded WebKitGTK that goes direct: its names are dnsctl's business, and all else the WebView's.
 
     webview.py [--warm NAME]… [--allow CIDR]… URL

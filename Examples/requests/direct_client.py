@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """requests, going straight to the addresses that dnsctl finds for names.
 
 `dnsctl rewrite -` and `dnsctl restore` stay open beside this program: a request for a name becomes one for an address,

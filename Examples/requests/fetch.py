@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fetches URLs one after the other, with the cookies that they set.
 
     fetch.py [--ca FILE] URL…

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import DirectDNS
 
 /// `NAME=IP`: an address of a provider's host.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import DirectDNS
 
 /// The keys of one kind of object in the configuration file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// A value of the configuration file, or of a line of JSON, as it stands there.

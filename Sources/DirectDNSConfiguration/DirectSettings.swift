@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
 /// What a configuration comes to: defaults, over them the file, over it the environment.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// What the environment says, between the file and the options: variables named `DIRECTDNS_…`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Strings, names without quotes, and numbers of JSON5.
 extension JSON5Reader {
   // MARK: Strings

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// Reads JSON with comments (JSON5, <https://spec.json5.org>), and says where a text ends to be that.

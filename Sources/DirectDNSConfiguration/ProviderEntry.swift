@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// One provider as it is asked for: by option, by environment, or in the configuration file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Times as people write them: seconds, decimals allowed.
 package enum Seconds {
   /// Ten years; more is a mistake.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// What one configuration has other than another: a pure function of both, for people who read logs.

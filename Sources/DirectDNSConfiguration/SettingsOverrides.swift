@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import DirectDNS
 
 /// What is laid over file and environment: the options of a command line.

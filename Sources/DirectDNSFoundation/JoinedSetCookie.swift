@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Several `Set-Cookie` fields that became one, with commas between them.
 ///
 /// RFC 6265 §3 says not to fold them, since dates and values have commas too. A comma parts two cookies when a name and an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a ``PrometheusRegistry`` keeps what it collects.
 public struct PrometheusConfiguration: Sendable {
   /// The upper ends of the buckets of timers, in seconds; see ``defaultTimeBuckets``.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// How many connections an endpoint has, and who has to go for one that waits: decided without a socket.

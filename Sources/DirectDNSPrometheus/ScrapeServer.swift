@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// Serves an endpoint's connections, one request each, on the thread that runs it.

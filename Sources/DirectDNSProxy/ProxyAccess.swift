@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
 /// One request or tunnel that has ended: what an access log has of it.

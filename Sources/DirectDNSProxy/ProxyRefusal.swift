@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// What a proxy says in place of an origin (RFC 9110 §15, RFC 9209).

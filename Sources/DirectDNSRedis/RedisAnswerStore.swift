@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
 /// Answers on a Redis or Valkey server: one fleet shares them, and takes turns at asking.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a server replied to one command.
 enum RedisReply: Sendable, Hashable {
   case text(String)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSSQLite
 
 /// The file under a database: made, recognised, and set aside.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What stands in the file, by version.
 ///
 /// A file says its version in `user_version`, and that it is ours in `application_id`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSSQLite
 
 /// A prepared statement: bound, stepped through and reset in one call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where an ``SQLiteAnswerStore`` keeps its file, and how large it may grow.
 public struct SQLiteStoreConfiguration: Sendable, Hashable {
   /// The file's path; folders that lack are made.

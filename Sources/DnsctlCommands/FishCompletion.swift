@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The parser's completion script for fish, mended.
 ///
 /// Its `argparse` fails on an option with a dot in its name (`--http1.1`), on one that is unknown, and where a value is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which bytes of a command line are secrets: a pure function.
 ///
 /// A system shows a process's arguments to all its users (proc(5), ps(1)), for as long as the process runs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import DirectDNSConfiguration
 
 /// Why the command cannot begin: the command line or the configuration is wrong.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The variables by which programs learn of a proxy: a pure function of what stands there already.
 struct ChildEnvironment {
   let variables: [String: String]

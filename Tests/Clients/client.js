@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One request by Node: node client.js get URL | put URL FILE | save URL FILE
 //
 // Node's fetch heeds http_proxy and https_proxy where NODE_USE_ENV_PROXY is set, from 22.21 and 24.5 on. An older one asks

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One request by one of Python's HTTP clients, written as its users write it.
 
     client.py requests|aiohttp|httpx get URL

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A WebSocket server on 127.0.0.1 that sends back what it gets: echo.py PORT SECURE-PORT CHAIN KEY"""
 
 import asyncio

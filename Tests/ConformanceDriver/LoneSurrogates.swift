@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The half surrogate pairs that JSON can spell and no Swift string can hold.
 enum LoneSurrogates {
   /// The JSON text with each `\uD8xx` that has no other half as `\uFFFD`, as WebIDL's USVString does.

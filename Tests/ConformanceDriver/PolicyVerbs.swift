@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 
 /// The verbs of the address policy; what cannot be read is never sent to.

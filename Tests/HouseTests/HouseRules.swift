@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The house's rules, each a function from the sources to the places that break it.
 enum HouseRules {
   // MARK: Floors

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 /// A rule that cannot fail is no rule: each is shown a made-up house that breaks it, and one that does not.

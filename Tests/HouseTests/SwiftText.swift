@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Swift source as its compiler's lexer would see it, as far as the house rules need: without a compiler.
 enum SwiftText {
   /// The source with comments and literal text turned into spaces.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A client under measurement; all of them are asked for the same.
 package protocol Requester: Sendable {
   /// Fetches a URL, and counts the bytes of its body as they come.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 /// The measured halves of `make bench`: each prints one line of figures, which the runner sets beside the floor's.

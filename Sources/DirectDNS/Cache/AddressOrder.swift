@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The order of use of one family's addresses, as it follows from what is known of them.
 ///
 /// Those as good as the best stand first, in the order that the server gave them, and take turns; slower ones follow by

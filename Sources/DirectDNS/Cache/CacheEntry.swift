@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the cache knows of one name and one family.
 struct CacheEntry: Sendable, Hashable {
   var content: Answer.Content

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// For how long answers are kept and used: the whole life of an answer, decided here and nowhere else.
 public struct CachePolicy: Sendable, Hashable {
   /// A positive answer lives at least so long, except one with TTL 0.

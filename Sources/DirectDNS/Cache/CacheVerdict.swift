@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One family of a cached name, as much of it as decides what a lookup gets.
 struct FamilyView: Sendable, Hashable {
   /// What is known of the family.

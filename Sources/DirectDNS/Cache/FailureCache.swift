@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Failures that are remembered for a moment, so that a dead upstream is not asked once per caller (RFC 9520), nor once
 /// per use of an expired answer (RFC 8767 §5).
 ///

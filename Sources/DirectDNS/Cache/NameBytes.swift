@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A name's bytes, eight at a time.
 @safe struct NameBytes {
   let start: UnsafeRawPointer?

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a record's addresses are used: those that are equally good take turns, until that changes.
 struct RecordOrder: Sendable, Hashable {
   var equals4: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A record's second word: lengths, kinds and sources, packed.
 struct RecordShape: Sendable, Hashable {
   var bits: UInt64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the source codes of the cache's entries stand for: a list that grows and never changes, read without a lock.
 ///
 /// Providers come and go while a resolver runs, and answers outlive them: a name keeps its code for good. A code is in

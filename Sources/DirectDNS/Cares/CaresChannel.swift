@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCares
 
 /// A channel of c-ares: the name servers of one configuration, the sockets to them, and the lookups under way.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCares
 
 /// One lookup by the system's DNS: hosts file and resolv.conf, by c-ares.

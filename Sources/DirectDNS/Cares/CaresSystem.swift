@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The system's configuration as c-ares reads it when a channel is made.
 ///
 /// Two of them are alike while no file has changed. The hosts file is none of them: each lookup reads it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCares
 
 /// Which families have a route: a UDP socket that cannot be connected has none.

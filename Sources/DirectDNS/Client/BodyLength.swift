@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// Whether what a request says of its body's length is true: a server that believes a false one takes the next request

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CurlTransferSettings {
   /// The settings of each of a client's loops.
   init(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {

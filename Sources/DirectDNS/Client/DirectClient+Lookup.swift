@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a request needs to know of names before it goes out.
 extension DirectClient {
   /// A name's addresses, and where others may still come from.

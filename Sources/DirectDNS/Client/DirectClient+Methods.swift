@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
 /// The common requests in a line each; ``DirectClient/execute(_:body:options:)`` does all others.

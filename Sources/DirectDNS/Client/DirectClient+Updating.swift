@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Going on by another configuration, without losing connections.
 extension DirectClient {
   /// How it behaves at the moment.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
 /// A response, with the name in every place where the address could have stood, and how it was got.

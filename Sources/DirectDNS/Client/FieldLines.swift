@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// A request's header fields as libcurl takes them: each as it was given, in its order, and none of libcurl's own.

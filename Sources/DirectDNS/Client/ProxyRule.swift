@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which proxy a request goes through: a pure function of its URL and of what was configured.
 struct ProxyRule: Sendable {
   private let http: WebURL?

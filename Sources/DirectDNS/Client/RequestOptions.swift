@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
 /// What one request wants other than its client does; nothing by default.

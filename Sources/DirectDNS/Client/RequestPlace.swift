@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a request goes, for errors: the origin, and never the path or the query, which may be secrets.
 struct RequestPlace: Sendable {
   private let url: WebURL

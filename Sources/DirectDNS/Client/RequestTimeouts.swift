@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How long a request may take.
 public struct RequestTimeouts: Hashable, Sendable {
   /// For a connection, over all addresses that are tried; waiting for a free one does not count.

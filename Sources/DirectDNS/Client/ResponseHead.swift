@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// The head of a response, read as libcurl hands it over: a status line and field lines.

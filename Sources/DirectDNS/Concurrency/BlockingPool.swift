@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Threads for work that blocks, so many at most; further work waits in the order of its arrival.
 final class BlockingPool: Sendable {
   private struct State {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Waiting that ends in time, whatever becomes of what is waited for.
 enum Deadline {
   /// What `body` returns, or nil if it has not returned by then.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Values under numbers that were given out one after another, found without hashing.
 ///
 /// A number's place is the number itself, modulo the size: those that are under way at a time lie close together, so

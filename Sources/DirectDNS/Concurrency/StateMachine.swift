@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A value that decides: it is told what has happened, and says what is to be done.
 ///
 /// It has no clock, no socket, no lock and no task, so that a test or a simulation can lead it through anything.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
 /// An actor's own thread, for an actor whose calls block: SQLite's and hiredis's do.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request rate: so many a second on average, and so many at once.
 public struct RateLimit: Hashable, Sendable, Codable {
   /// Requests a second, on average.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Cookie {
   /// Reads a `Set-Cookie` field of a response, and says what becomes of it.
   ///

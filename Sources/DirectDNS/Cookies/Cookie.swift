@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A cookie as a jar keeps it (RFC 6265bis §5.7).
 public struct Cookie: Hashable, Sendable {
   /// What a site asked of browsers; a client without browsing contexts keeps it and shows it.

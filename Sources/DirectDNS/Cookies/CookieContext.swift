@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request as the cookie rules see it: whom it is for, for which path, and whether anybody can listen.
 struct CookieContext {
   let host: Cookie.Domain

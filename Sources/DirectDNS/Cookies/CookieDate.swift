@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CookieTime {
   /// Reads a date as the `Expires` attribute has it, in any of the spellings that servers ever sent.
   ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Cookie {
   /// Whom a cookie belongs to: a name, or a host that has none but its address.
   public enum Domain: Hashable, Sendable, CustomStringConvertible {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The `Cookie` field made of cookies (RFC 6265bis §5.8.3, steps 4 and 6).
 enum CookieHeader {
   /// The cookies' pairs, in the order given, as many as fit.

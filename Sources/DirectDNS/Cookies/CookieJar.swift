@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Cookies by RFC 6265bis: what responses set, and what requests carry.
 ///
 /// A jar is safe for concurrent use, bounded by its ``CookieJarConfiguration``, and goes by the wall clock. <doc:Cookies>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How much a cookie jar holds.
 public struct CookieJarConfiguration: Hashable, Sendable {
   /// The order in which cookies whose paths are equally long are sent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The two rules about paths (RFC 6265bis §5.1.4).
 package enum CookiePath {
   /// The path of a cookie that came without one: the folder of the URL's path.

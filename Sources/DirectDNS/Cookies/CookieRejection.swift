@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why a cookie is not taken.
 ///
 /// A rejected cookie is no failure of the request: it is ignored, as RFC 6265bis says, and this is the reason.

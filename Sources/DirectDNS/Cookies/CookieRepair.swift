@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What became of the cookies that were filed under an address.
 public struct CookieRepair: Hashable, Sendable {
   /// The cookies that are the host's now.

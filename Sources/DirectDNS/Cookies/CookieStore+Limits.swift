@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which cookies go when there are too many (RFC 6265bis §5.7).
 extension CookieStore {
   /// Takes cookies away until the limits hold: expired ones, then of a registrable domain with too many those that are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Cookies that were filed under an address, by a client that put the address in the URL and forgot the name.
 extension CookieStore {
   /// Gives the cookies of an address to the one host that it stood for; with several nobody can tell whose they are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The cookies of a jar and the rules of their coming and going, as a value (RFC 6265bis §5.7 and §5.8).
 ///
 /// Cookies lie on shelves by their domain: a request looks at the shelf of its host and of each domain above, however

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An instant on the wall clock, in whole seconds: what a cookie's life is measured in.
 ///
 /// Cookies outlive processes and their dates are the server's, so the monotonic time line of

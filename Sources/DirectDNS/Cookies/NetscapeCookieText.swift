@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The text of a cookie file in the Netscape format, which curl, wget and many others read and write.
 ///
 /// A line has seven fields between tabs: domain, whether the hosts below get the cookie, path, whether it is `Secure`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSPSL
 
 /// The public suffix list, through libpsl: the names under which anybody can register one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A `Set-Cookie` field taken apart, not yet judged (RFC 6265bis §5.6).
 package struct SetCookie {
   static let maximumOctets = 4_096

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request's body that comes piece by piece: a task writes, the loop's thread reads.
 ///
 /// At most ``room`` bytes wait in between; a writer that is faster waits.

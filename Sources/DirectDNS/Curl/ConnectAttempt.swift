@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
 /// One of libcurl's easy handles at work: an attempt to connect, and the whole transfer if its connection is the first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
 /// Waits until something can be read from a socket or written to it, until a time, or until it is woken.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
 /// Runs tasks on a loop's thread, in the order of their coming, between what the loop does itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How much a peer may still say around the body of a response: heads, those of interim responses too, and trailers.
 ///
 /// Each line counts 32 bytes more than it has, as in RFC 9113 §6.5.2: whoever keeps it pays for more than its bytes, and

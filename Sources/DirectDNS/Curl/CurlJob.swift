@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One DNS request on its way through the loop.
 ///
 /// All but the request belongs to the loop's thread once posted, and to whoever is handed its end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
 /// The one thread that owns multi handles and every transfer on them; a driver says what is done with them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What others leave for a loop's thread, and the means to wake it.
 final class CurlMailbox<Driver: CurlDriver>: Sendable {
   private struct State {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
 /// Waits by poll(2), where there is no epoll: a wait costs what all sockets cost.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
 /// One request on a connection of its own, with all that libcurl tells about that connection.

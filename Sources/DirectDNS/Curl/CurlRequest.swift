@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whom a transfer trusts to certify names.
 struct CurlTrust: Hashable, Sendable {
   /// A folder of certificates under their hashes: OpenSSL reads the one that it needs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The header fields of a response that matter to DNS, taken from its lines as libcurl hands them over: a pure value.
 ///
 /// Of several of one name the first counts. Those of interim responses and trailers do not.

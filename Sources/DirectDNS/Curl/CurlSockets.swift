@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
 /// The sockets of a loop's connections: each is told of when it is opened and when it is closed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
 /// The libcurl that is linked, and what it can do.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
 /// Finds out whether HTTP/2 refused a request unprocessed (RFC 9113 §8.7), which libcurl knows and does not tell.

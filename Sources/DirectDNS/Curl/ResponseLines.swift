@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The lines that come around a response's body: of its head, and of the trailers behind it.
 ///
 /// A pure value.

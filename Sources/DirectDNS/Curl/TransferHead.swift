@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A response's head, and how it was got.
 ///
 /// A class, since it is handed from the loop's thread to the caller's task: a copy would cost a retain of each part.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a transfer goes and how it is secured: transfers of one route share connections.
 struct CurlRoute: Hashable, Sendable {
   /// Which versions of HTTP may be spoken.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// Asks one provider at one of its addresses, on a connection of its own, and tells all that was seen of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The C libraries that this process is linked with, and whether the machine's network has a way out: what a check of
 /// an installation looks at.
 public struct SystemPackages: Sendable, Hashable {

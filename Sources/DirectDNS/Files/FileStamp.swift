@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSFiles
 
 /// What tells one state of a file from the next.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Lines out of bytes as they come, blank ones left out: of a list, whose comments begin with `#`, or of any text.
 package struct LineReader: Sendable {
   /// A line that is neither blank nor a comment.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSFiles
 
 /// What wakes a loop's thread from its wait: a descriptor that can be read from once somebody has called.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// DNS requests over libcurl: HTTP/2 over TLS, one connection per endpoint, strict about certificates.

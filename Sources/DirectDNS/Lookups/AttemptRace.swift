@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The attempts of one lookup that run at a time, and when something is to be decided about them.
 ///
 /// A value, moved by what begins and ends, and by `now`.

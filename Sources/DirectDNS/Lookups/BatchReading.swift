@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a reply to several questions says about them and about its endpoint: a pure function.
 enum BatchReading: Sendable {
   case answers([AddressQuestion: Result<Answer, ProviderFailure>])

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is known of an endpoint's health: a value, moved on by outcomes and `now` alone.
 struct EndpointHealth: Sendable, Hashable {
   /// Transport failures in a row that open the breaker.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One endpoint as it is configured: shared by all that is sent to it, and never changed.
 final class Endpoint: Sendable {
   /// Stays while the endpoint is configured, and is never given to another.

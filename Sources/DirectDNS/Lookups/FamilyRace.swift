@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Two families asked together: when a lookup has waited long enough (RFC 8305 §3).
 ///
 /// A value, moved by outcomes.

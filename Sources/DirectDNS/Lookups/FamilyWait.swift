@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A wait for the families of one name, as long as ``FamilyRace`` says and a deadline allows.
 ///
 /// A value, moved by outcomes and by `now`.

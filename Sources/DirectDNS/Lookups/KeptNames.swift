@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The names that are refreshed without being asked for: a value.
 struct KeptNames: Sendable {
   /// How it stands with one of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is known of names without asking, in the order of use.
 struct KnownAnswers: Sendable {
   let cache: AnswerCache

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a flight does about a fleet's lease: a pure function of what the store said and `now`.
 struct LeaseWait: Sendable, Hashable {
   enum Step: Sendable, Hashable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The names, in reverse, of addresses that mean something on this network only (RFC 6303 §4): what they stand for is no
 /// public server's to know.
 enum LocalReverseZones {

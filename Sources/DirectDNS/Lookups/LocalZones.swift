@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a name is looked up, decided from its spelling alone.
 public enum NameRoute: Sendable, Hashable {
   /// The caller's own table has it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a caller wants to know of a name.
 struct LookupRequest: Sendable {
   var host: HostName

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The times of one lookup: the whole, the providers together, and each attempt, in fixed proportion.
 struct LookupDeadlines: Sendable, Hashable {
   /// When the lookup ends.

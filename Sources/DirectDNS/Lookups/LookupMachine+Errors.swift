@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The errors of lookups: each names the host, who was asked, the reason, and what to do.
 extension LookupMachine {
   func cancelledError(_ host: HostName) -> DirectDNSError {

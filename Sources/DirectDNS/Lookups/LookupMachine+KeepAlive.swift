@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Names that are refreshed before they expire, without being asked for.
 extension LookupMachine {
   /// Keeps those names alive, in place of the ones before.

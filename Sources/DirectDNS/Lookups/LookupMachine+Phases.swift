@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a lookup waits for, one thing after the other.
 extension LookupMachine {
   // MARK: Beginnings

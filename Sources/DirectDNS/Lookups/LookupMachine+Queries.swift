@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Questions under way: each is asked once, whoever waits for it.
 extension LookupMachine {
   // MARK: Joining

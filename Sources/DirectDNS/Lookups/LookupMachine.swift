@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// All lookups that have to ask: what is waited for, who asks, what serves when nobody answers, and what is refreshed
 /// without being asked for.
 ///

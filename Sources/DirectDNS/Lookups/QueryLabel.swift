@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// What a query's end is called in metrics: one of a few words, never a reply's own.

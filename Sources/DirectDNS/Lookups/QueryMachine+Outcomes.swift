@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension QueryMachine {
   /// What a batch brought for one of its questions.
   enum BatchOutcome: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Asks the servers: for each question which one, when a second one too, when the next one, and when nobody is left.
 ///
 /// A value, moved by what happens and by `now`; what is sent and told is what it gives out as actions.

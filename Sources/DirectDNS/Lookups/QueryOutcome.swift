@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What became of one question.
 enum QueryOutcome: Sendable {
   /// An answer, a negative one included; `expireAt` is in the past for one that is not kept.

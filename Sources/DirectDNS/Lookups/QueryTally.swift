@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How many queries were sent to one source, and how many of them brought no answer.
 struct QueryTally: Sendable, Hashable {
   private(set) var queries = 0

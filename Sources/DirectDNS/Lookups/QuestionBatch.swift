@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Questions that wait for each other, to be asked in one query: a value.
 ///
 /// Each that is expected joins, or leaves because it needs no asking; with the last of them the query goes out.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A question for records that is asked of one server after the other: who is next, and when.
 ///
 /// A value, moved by what happens and by `now`. It goes by the servers' order, rates, pauses and breakers as lookups of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Records as they are handed out, and how much they can be relied on.
 public struct RecordResolution: Sendable, Hashable {
   /// The type that was asked for.

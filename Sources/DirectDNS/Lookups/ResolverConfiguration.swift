@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a resolver behaves.
 ///
 /// Every property has a default; without any change a resolver works on the internet.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a resolver goes by at the moment: whoever needs it reads it as a whole, and an update puts another in its place.
 final class ResolverSettings: Sendable {
   let configuration: ResolverConfiguration

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a stored answer is good for: a pure function of where it and the cache's own stand in their lives.
 enum StoredUse: Sendable, Hashable {
   /// It ends the flight.

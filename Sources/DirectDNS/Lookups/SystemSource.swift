@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The system's DNS, as a resolver falls back on it.
 public protocol SystemSource: Sendable {
   /// Looks a name up.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HeapModule
 
 /// What is to be looked at, and when: each key at one instant.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The ASCII bytes and classes that names, addresses and URLs are written with.
 enum ASCII {
   static let tab = UInt8(ascii: "\t")

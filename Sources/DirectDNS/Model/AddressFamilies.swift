@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The families of addresses that a caller wants.
 public struct AddressFamilies: OptionSet, Hashable, Sendable, CustomStringConvertible {
   /// The set's bits.

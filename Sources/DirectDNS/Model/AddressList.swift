@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Addresses in an order that matters.
 ///
 /// Up to eight are held without an allocation.

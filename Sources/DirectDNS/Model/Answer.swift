@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a provider said about one name and one family: addresses, or that there are none.
 public struct Answer: Hashable, Sendable {
   /// The two kinds of answer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What RFC 5893 asks of the labels beside a right-to-left label.
 ///
 /// libidn2 judges each label alone, but the rule is about the whole name (UTS #46 `CheckBidi`): beside

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A day of the Gregorian calendar, which is also counted on before it began, in UTC.
 ///
 /// Years are counted from March here: the leap day is then the last of its year. The arithmetic is that of Howard

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension DirectDNSError {
   /// Text from outside as it may stand in a message: quoted, invisible characters escaped, cut when long.
   ///

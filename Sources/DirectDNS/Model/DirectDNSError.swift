@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What every failing call of this library throws.
 ///
 /// The message names the host, the provider where there is one, the reason, and what to do about it. It

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A path segment that moves instead of naming something (WHATWG URL §4.1, "single-dot" and "double-dot").
 enum DotSegment {
   case current

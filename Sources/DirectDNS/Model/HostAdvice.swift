@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What to write in place of a text that is no host: a pure function, for the readers of errors.
 enum HostAdvice {
   /// `: give www.example.com alone` for a text that is more than a host; nil where no host can be made out.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The rules that a host keeps to be looked up: RFC 1035 §2.3 with the underscore of RFC 2181 §11.
 extension HostName {
   static let maximumLength = 253

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A host name that can be looked up, in its canonical form.
 ///
 /// It is ASCII and lower case, has no final dot, at most 253 octets (RFC 1035 §2.3.4 less the root's

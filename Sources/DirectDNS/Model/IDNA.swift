@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSIDN
 
 /// Internationalised host names: UTS #46, nontransitional, through libidn2, label by label.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension IPAddress: LosslessStringConvertible {
   /// Reads an address in its standard text form, and nothing looser.
   ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An IPv4 or IPv6 address, without a port and without a zone.
 ///
 /// It costs no allocation. Addresses are ordered by family (IPv4 first), then by value. An

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A block of addresses that share their first bits, such as `10.0.0.0/8`.
 public struct IPNetwork: Hashable, Sendable {
   /// The first address of the block: every bit beyond the prefix is zero.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The IPv4 spellings that a URL may use: fewer than four parts, octal and hexadecimal numbers.
 ///
 /// WHATWG URL §3.5, "ends in a number checker", "IPv4 parser" and "IPv4 number parser". A host that ends in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The hash of a name's bytes, seeded once per process.
 ///
 /// Names come from attackers, so the seed is drawn at random: nobody outside can prepare names that fall

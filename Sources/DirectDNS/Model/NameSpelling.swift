@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Names as people write them, wherever text is for people: `例子.测试 (xn--fsqu00a.xn--0zwm56d)`.
 ///
 /// Inside, a name is what DNS has, and only its labels' `xn--` form is known: the characters that it stands for come out

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Scheme, host and port of a URL: whoever may see a credential, may see it at one origin (RFC 6454).
 ///
 /// A sub-domain, another port, and the same name with a final dot are other origins.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Percent-encoding of a URL's parts (WHATWG URL §1.3).
 package enum PercentEncoding {
   /// The bytes that a part of a URL may not hold as they are: one bit per ASCII byte, and all others.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An answer as it is handed out: the addresses to use, and how much they can be relied on.
 public struct Resolution: Sendable, Hashable {
   /// Where an answer stands in its life.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A point on a resolver's own time line: monotonic, from an origin of its own, in nanoseconds.
 public struct ResolverInstant: Hashable, Comparable, Sendable {
   /// Nanoseconds since the clock's origin.

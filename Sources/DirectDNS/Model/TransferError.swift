@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why a transfer brought no response.
 enum TransferError: Error, Hashable, Sendable {
   case connect(String)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The parts of a URL, as far as they differ in the bytes that may stand in them as they are.
 ///
 /// This is ``PercentEncoding/EncodeSet`` turned round and put into constant memory: one load decides on a byte, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A point in time by the wall clock: what can be told to another process, and to one that starts after a reboot.
 ///
 /// Wall clocks differ between machines and are set, so whatever reads one that was written elsewhere must not rely

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WebURL.Layout {
   /// The layout of a text that is a URL's serialisation already, found by one scan of it; nil when in doubt.
   ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WebURL {
   /// What a URL's host part names: the unit of origins, of serialisation and of the `Host` field.
   ///

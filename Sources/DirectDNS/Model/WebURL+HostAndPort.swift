@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WebURL {
   /// A host and, behind a colon, a port: the tail of a URL's authority (WHATWG URL §4.4, host and port state).
   package struct HostAndPort {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WebURL {
   /// What a URL's text consists of: where its parts begin and end, in bytes, and what its scheme and port are.
   ///

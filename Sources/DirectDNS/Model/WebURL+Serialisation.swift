@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WebURL: CustomStringConvertible {
   /// The whole URL as text.
   ///

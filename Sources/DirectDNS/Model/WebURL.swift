@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A URL of http, https, ws or wss, read by the WHATWG URL standard: as a browser reads it.
 ///
 /// It is the only URL parser of this library, so policy, DNS, the `Host` field and the connection can never

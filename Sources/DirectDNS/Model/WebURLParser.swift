@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The WHATWG basic URL parser (§4.4), for the four special schemes that have a host.
 ///
 /// With only these schemes the standard's state machine becomes a descent: scheme, authority, path, query,

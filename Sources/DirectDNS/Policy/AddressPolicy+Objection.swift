@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension AddressPolicy {
   /// Why an address may not be connected to, and what would allow it.
   public struct Objection: Hashable, Sendable, CustomStringConvertible {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which addresses a request may be sent to.
 ///
 /// A name says nothing about where it leads, and anybody may point theirs at a machine behind the firewall, at a

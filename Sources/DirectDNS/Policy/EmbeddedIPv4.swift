@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The IPv4 addresses that traffic to an IPv6 address would reach.
 ///
 /// The kernel takes an IPv4-mapped address for the IPv4 address in it, a NAT64 translator the addresses under its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A prefix under which a network's translator reaches IPv4, such as `64:ff9b::/96` (RFC 6052 §2.2).
 public struct NAT64Prefix: Hashable, Sendable, CustomStringConvertible {
   /// The prefix's addresses.

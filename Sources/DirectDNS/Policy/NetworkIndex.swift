@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Finds the most specific network of a fixed list, in a few steps and without an allocation.
 ///
 /// The networks are cut into ranges that do not overlap, each of which belongs to one network or to none, so that a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A block of addresses with a purpose of its own: one row of a registry.
 struct SpecialPurposeNetwork: Hashable, Sendable {
   /// Whether the policy `publicOnly` lets requests into the block.

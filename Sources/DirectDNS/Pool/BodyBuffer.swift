@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What has come of a response's body and waits for its reader: a slow one makes the transfer wait.
 ///
 /// A pure value.

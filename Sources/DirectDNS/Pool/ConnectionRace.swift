@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One race for a connection, by RFC 8305: which address is tried when, and what is left to try.
 ///
 /// A pure value: the performer asks what to do, does it, and says how it went.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the connections of one origin carry, and whether they can carry one more request.
 ///
 /// A pure value. HTTP/1.1 carries one request a connection; HTTP/2 carries many, so that a burst needs one handshake

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a transfer gets its connection, and what becomes of it there.
 extension PoolMachine {
   /// Starts the attempts that are due; a transfer without any left has failed.

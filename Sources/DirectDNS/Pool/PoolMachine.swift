@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How many there may be.
 struct PoolLimits: Sendable {
   /// Connections in all; idle ones do not count.

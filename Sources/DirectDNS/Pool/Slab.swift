@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The place of a value in a ``Slab``: good for that value alone, also when another has taken its place since.
 struct SlabID<Element>: Hashable, Sendable {
   let index: Int

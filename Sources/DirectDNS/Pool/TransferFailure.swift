@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why a transfer brought no response, or not all of it.
 struct TransferFailure: Error, Sendable {
   let reason: TransferError

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a transfer is, as far as its fate goes.
 struct TransferTerms: Sendable {
   /// The addresses to connect to, in the order of trying; none through a proxy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The response that nearly all queries get, read where it stands.
 ///
 /// It has the question, addresses of the name itself, and at most an empty OPT record. Nothing is made of it but the answer,

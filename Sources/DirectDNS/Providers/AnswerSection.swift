@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From records to an answer: follows the CNAME chain from the question's name and ignores all else.
 ///
 /// A reply may hold records that nobody asked for, by mistake or to poison a cache: a record counts only if it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The reply format that the JSON APIs share; it has no RFC, and each spells some things its own way.
 package enum DNSJSON {
   /// Reads the answer to a question out of a reply's body.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A DNS message (RFC 1035 §4), with EDNS (RFC 6891) taken out of its additional section.
 public struct DNSMessage: Hashable, Sendable {
   /// A response code, with EDNS's upper bits.

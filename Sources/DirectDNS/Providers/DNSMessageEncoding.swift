@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension DNSMessage {
   /// The message's bytes, with no name compressed.
   public func encoded() -> [UInt8] {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension DNSName {
   /// The name whose PTR records say what an address stands for, in `in-addr.arpa` or `ip6.arpa` (RFC 1035 §3.5, RFC 3596
   /// §2.5).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A domain name as DNS messages carry it: labels of bytes, compared without regard to ASCII case.
 ///
 /// A name may hold any bytes, a dot inside a label too, so it is not a ``HostName``; ``hostName`` gives that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// DNSPod's `/d`: addresses as text, plain, or with a token over https.
 ///
 /// Its DES and AES forms are not spoken: OpenSSL 3 no longer brings single DES, and https with a token protects more.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The type of a record or of a question, such as A or AAAA (IANA "DNS Resource Record (RR) TYPEs").
 public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The type's number.

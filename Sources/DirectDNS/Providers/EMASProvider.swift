@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// Alibaba's EMAS HTTPDNS: version 1 (`/d`, `/sign_d`, `/resolve`, `/sign_resolve`) and version 2 (`/v2/d`), plain

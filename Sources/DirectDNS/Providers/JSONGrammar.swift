@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is JSON: the grammar, strictly (RFC 8259) and with bounded depth.
 ///
 /// Our own, since a lookup over a JSON API costs some 20 µs in all and `JSONDecoder` alone takes most of that for a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// The JSON APIs of AliDNS, Google and Cloudflare, and all of their shape: `?name=&type=`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A JSON text that is well-formed (``JSONGrammar``), read where it stands: no tree is built of a reply, and no text of
 /// what is none in the end.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A value in a JSON text, with what is needed to read it: for replies that are read by name.
 struct JSONValue: Sendable {
   private let reader: JSONReader

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// RFC 8484: DNS messages over HTTP, by GET or POST.

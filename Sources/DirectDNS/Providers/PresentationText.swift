@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The text form of records' data: words, quoted strings and escapes (RFC 1035 §5.1), and the form of what has no other
 /// (RFC 3597 §5).
 enum PresentationText {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a resolver asks a provider: the addresses of one family of one name.
 public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
   /// The name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A provider as a resolver uses it: the format, the addresses to reach it at, and how often it may be asked.
 public struct ProviderConfiguration: Sendable {
   /// The wire format and the endpoint.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The public providers that this library knows by name.
 enum Preset: String, CaseIterable, Sendable {
   case alidns, google, cloudflare, quad9, dnspod

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A provider's answer to the question for records of one type.
 public struct RecordAnswer: Hashable, Sendable {
   /// The records of the type that was asked for, at the end of the CNAME chain; none is a negative answer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension DNSMessageReader {
   /// Reads the data of a record of class IN, and stands behind it.
   ///

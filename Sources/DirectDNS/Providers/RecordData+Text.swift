@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension RecordData: CustomStringConvertible {
   /// The data in the presentation form of its type's RFC; what has none as `\# LENGTH HEX` (RFC 3597 §5).
   ///

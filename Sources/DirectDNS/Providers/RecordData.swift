@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a record says, as far as its type is known here (RFC 1035 §3.3 and the types' own RFCs).
 ///
 /// Data whose bytes are not what its type wants is kept as it came, and so is that of types that are not known.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A provider whose format carries records of any type.
 ///
 /// DNS messages do, and the JSON APIs; DNSPod's `/d` and EMAS carry addresses alone.

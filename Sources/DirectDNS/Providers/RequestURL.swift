@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WebURL {
   /// The URL as it is requested: no user info, no fragment.
   var requestText: String { text(userInfo: false, fragment: false) }

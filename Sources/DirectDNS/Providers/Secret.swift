@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A text that must not be seen: keys, tokens, signing secrets.
 ///
 /// Descriptions, dumps and string interpolation show `<redacted>`; only this package's code that signs or logs in reads the text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The presentation form of service bindings (RFC 9460 §2.1 and appendix A).
 extension ServiceBinding {
   /// The registered keys (IANA "Service Parameter Keys (SvcParamKeys)").

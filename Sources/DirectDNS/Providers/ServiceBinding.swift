@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A service binding: where and how an https origin can be reached (RFC 9460).
 ///
 /// Kept as data.

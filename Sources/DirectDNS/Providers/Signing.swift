@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Crypto
 
 /// The signatures of the vendors' APIs, each a pure function.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The addresses of endpoints that have a name and no bootstrap addresses: asked of the system's DNS, kept by their TTL;
 /// `localhost` is this machine, whatever that says.
 final class Bootstrap: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a resolver's cache holds of one name and one family, for inspection.
 public struct CachedAnswer: Sendable, Hashable {
   /// The name.

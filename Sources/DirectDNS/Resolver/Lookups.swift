@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
 /// Carries out what the lookups' machine decides: sends, asks, writes down, tells, and resumes those who wait.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The family that a lookup brought no addresses of: asked for once, when those of the first one do not do.
 ///
 /// The race for a connection asks when its first attempt brings none at once, so that a request whose first address

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Lookups that have to ask.
 extension Resolver {
   /// A lookup that the hot path could not answer.

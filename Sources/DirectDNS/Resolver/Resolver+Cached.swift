@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
 /// Answers that need no asking. This is the hot path: no lock, no allocation, no reference that threads share.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A name that is asked for ahead of need.
 extension Resolver {
   /// What came of a renewal.

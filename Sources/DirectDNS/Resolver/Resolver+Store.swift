@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What became of answers that the store had yet to get.
 public struct StoreFlush: Sendable {
   /// The answers that the store did not get.

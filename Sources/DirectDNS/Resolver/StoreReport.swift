@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
 /// Tells logs, metrics and the observer what became of the store.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a resolver's provider does, by the queries of this process.
 public struct UpstreamStatus: Sendable, Hashable {
   /// The provider's name.

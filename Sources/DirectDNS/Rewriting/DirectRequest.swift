@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
 /// A request that goes straight to an address, while everything else about it stays on the name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether requests go straight to the addresses that this library finds: the switch that turns it off, for all names or
 /// for some, when it is in the way.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
 /// The next request after a response that redirects (RFC 9110 §15.4).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// What a request's header fields become on the way from one URL to the next.

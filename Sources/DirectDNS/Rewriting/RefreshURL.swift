@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the URL stands in the value of `Refresh`: `5; url=/next` (HTML, "shared declarative refresh steps").
 enum RefreshURL {
   /// The URL's place; nil for a value that only names a time.

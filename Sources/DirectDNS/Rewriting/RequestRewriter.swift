@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
 /// Turns a request for a name into one that goes straight to an address.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WebURL {
   /// The URL's user info as the value of `Authorization` (RFC 7617); nil without user info.
   ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension WebURL {
   /// The URL as it is requested: without user info and fragment.
   var requested: WebURL { hasUserInfo || layout.queryEnd < href.utf8.count ? requested(from: host) : self }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Answers that are remembered beyond the process: across restarts, and by many machines.
 ///
 /// A resolver reads from its store when its cache does not know a name, and writes what it learns behind its callers'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A store in this process's memory: for several resolvers of one process, and for tests.
 ///
 /// A single resolver needs none: its own cache remembers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether a store is asked: a value, moved on by outcomes and `now` alone.
 ///
 /// After a failure, or three calls in a row that were late, it rests for 1 s, doubling to 30 s. Then one call tries it,

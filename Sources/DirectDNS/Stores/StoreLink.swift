@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A resolver's end of its store: reads in time, writes behind, and knows what the wall clock's stamps are worth.
 final class StoreLink: Sendable {
   /// The right to ask for all members.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a look into a store brought.
 enum StoreReading<Value: Sendable>: Sendable {
   case found(Value)

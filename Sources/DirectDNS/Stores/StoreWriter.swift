@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes to a store behind everyone's back, in the order of learning.
 ///
 /// What cannot be written waits, up to a limit, and is tried again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension StoredAnswer {
   /// Where a stored answer stands in its life, for whoever looks into a store.
   public struct Standing: Sendable, Hashable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What stands in a store, in words: one line, so that people can read it with the store's own tools.
 ///
 ///     1 1700000000000 1700000300000 1700086700000 alidns www.example.net 192.0.2.1,192.0.2.2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An answer as it is remembered beyond the process: what one provider said about one family of one name.
 ///
 /// It holds no secret: a name, its addresses, the provider's name, and instants.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How the wall clock stands to the resolver's own time line: a value, moved on by looking at both.
 ///
 /// Wall clocks are set. Whoever looks at both clocks sees it, and from then on takes no stamp from before for more than it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Tracing
 
 /// The spans of one transfer's connections, from the dialling of each address to the end of its TLS handshake.

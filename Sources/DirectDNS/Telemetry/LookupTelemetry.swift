@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Tracing
 
 /// The span of a lookup that has to wait, where the process has a tracer.

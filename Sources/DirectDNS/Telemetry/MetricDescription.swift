@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A metric of this library: its name, its labels and what it means.
 ///
 /// Names are those of Prometheus: counters end in `_total`, times in `_seconds`. No label ever holds the name of a host

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CoreMetrics
 
 /// Makes the metrics that are described, while somebody collects.

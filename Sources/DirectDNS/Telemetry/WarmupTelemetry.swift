@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CoreMetrics
 
 /// Counters of what warm-ups did.

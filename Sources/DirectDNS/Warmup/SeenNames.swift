@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which names there were: nine to eighteen bytes for each.
 ///
 /// A name's 64-bit hash, of a seed that nobody outside knows, stands for it. A set of the standard library would take more

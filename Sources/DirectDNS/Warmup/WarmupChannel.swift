@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
 
 /// Hands a warm-up's events to one reader, who holds back the warm-up rather than being flooded or missing any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a warm-up tells as it goes.
 public enum WarmupEvent: Sendable {
   /// A name is done.

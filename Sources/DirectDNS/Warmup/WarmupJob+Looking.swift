@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Names come in, and are looked up: the job as a performer of what its queue says.
 extension WarmupJob {
   // MARK: Reading names

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
 /// Looks up many names before the first request, so that no request waits for DNS.

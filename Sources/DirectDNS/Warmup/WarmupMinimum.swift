@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How many names must have an address for a warm-up to have succeeded.
 public enum WarmupMinimum: Sendable, Hashable {
   /// So many names.

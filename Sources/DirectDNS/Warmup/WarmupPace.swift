@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// When the next name may begin: so many a second, a value moved by `now`.
 ///
 /// What a late timer missed is made up for, but for no more than 50 ms: the rate is an average over that time.

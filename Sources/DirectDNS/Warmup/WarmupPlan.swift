@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a warm-up looks up, how fast, and when it has succeeded.
 ///
 /// Every property but the names has a default.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a warm-up came to.
 ///
 /// Its size does not depend on the number of names: lists stop at a limit and say how many they left out. Equal runs make

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which names are looked up again, how often, and when.
 public struct WarmupRetry: Sendable, Hashable {
   /// The most tries after the first one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the names of a warm-up come from.
 ///
 /// Names stand as people write them: upper case, a final dot and international labels do not matter. What is no name is

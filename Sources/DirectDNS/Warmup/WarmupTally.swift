@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Makes a report out of outcomes as they come: a value of bounded size.
 struct WarmupTally: Sendable {
   private var report: WarmupReport

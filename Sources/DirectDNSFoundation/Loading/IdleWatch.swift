@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Notices that nothing has moved for too long.
 ///
 /// One timer for all pieces of a body: it looks again when the last piece's time would be over.

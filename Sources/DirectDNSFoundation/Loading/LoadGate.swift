@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a load waits while its task is suspended.
 final class LoadGate: Sendable {
   private struct State {

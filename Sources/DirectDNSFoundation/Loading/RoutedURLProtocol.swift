@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The protocol for the sessions of one configuration.
 ///
 /// Foundation makes protocols by their class alone and tells them nothing of their session: only a class of its own can

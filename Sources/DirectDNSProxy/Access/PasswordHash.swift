@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCrypt
 
 /// A password's hash as `htpasswd` and `mkpasswd` write them: bcrypt (`$2y$`), SHA-crypt (`$5$`, `$6$`), yescrypt (`$y$`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a message says where its body ends (RFC 9112 §6.3).
 package enum BodyFraming: Equatable, Sendable {
   case none

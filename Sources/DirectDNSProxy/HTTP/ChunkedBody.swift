@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A body in chunks on its way through (RFC 9112 §7.1): checked byte by byte, passed on without its chunk extensions, and
 /// its end found.
 ///

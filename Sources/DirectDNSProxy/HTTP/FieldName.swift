@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The fields that a proxy acts on; all others pass as they are.
 package enum FieldName: UInt8, Sendable {
   case host

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A head as it goes to the next hop (RFC 9110 §7.6): the bytes that came, without what was for this hop alone.
 enum ForwardedHead {
   /// What becomes of the connection that a response is sent on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why a message is refused.
 package enum MessageFault: Error, Equatable {
   /// It breaks the grammar or is ambiguous; the text says how.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The head of an HTTP/1 message, where its bytes stand (RFC 9112 §2–5).
 ///
 /// The bytes stay what they are: whoever passes a message on writes them again without the lines that are not for the next

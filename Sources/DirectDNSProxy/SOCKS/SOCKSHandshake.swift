@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// The beginning of a SOCKS connection: SOCKS5 (RFC 1928, RFC 1929), SOCKS4 and SOCKS4a.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A gate that is shut until a test opens it: what makes a server slow for exactly as long as the test wants.
 ///
 /// ```swift

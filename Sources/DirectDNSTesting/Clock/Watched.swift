@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import NIOConcurrencyHelpers
 
 /// A value that several threads change, and that a task can wait for without polling.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 
 /// What both EMAS versions say of one family of one name.

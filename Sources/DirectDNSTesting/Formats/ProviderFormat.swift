@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 
 /// What a format needs besides the request to make its reply.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Crypto
 
 /// The signatures that the providers check, written from their documentation and apart from the library's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Wraps bytes as a gzip file (RFC 1952) whose deflate blocks are stored, not compressed (RFC 1951 §3.2.4).
 ///
 /// A client must unpack it like any other, and no compression library is needed to make it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 
 /// The date format of HTTP (RFC 9110 §5.6.7), such as `Tue, 14 Nov 2023 22:13:20 GMT`.

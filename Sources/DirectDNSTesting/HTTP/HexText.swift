@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes as hexadecimal digits, the way the providers write signatures and ciphertexts.
 enum HexText {
   /// Lower-case digits, two a byte.

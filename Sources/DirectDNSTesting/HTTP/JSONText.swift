@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A JSON value whose members keep their order, as the providers write them.
 indirect enum JSONText: Sendable {
   case object([(String, JSONText)])

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 
 /// One `name=value` of a query, percent-decoded.

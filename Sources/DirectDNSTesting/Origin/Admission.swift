@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a ``FakeOrigin`` does with a request whose head has come.
 public enum Admission: Hashable, Sendable {
   /// Reads the body; a client that asked by `Expect: 100-continue` is told to send it.

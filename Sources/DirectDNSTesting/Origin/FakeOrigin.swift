@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A web server on loopback that writes down what it is asked and answers by a script.
 ///
 /// It stands for the server that a request goes to once its name is resolved. It speaks HTTP/1.1, and with a TLS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Crypto
 
 /// Bytes for bodies of any size that nobody has to hold: each is its place modulo 251.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
 /// Writes the body of one response of a ``FakeOrigin``, piece by piece.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a ``FakeOrigin`` does instead of answering, or in the middle of an answer, when its handler throws it.
 public enum OriginFault: Error, Hashable, Sendable {
   /// Closes the connection at once, without TLS's goodbye.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An AliDNS account that a fake server knows.
 public struct AliDNSAccount: Hashable, Sendable {
   /// The account ID, sent as `uid`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
 /// What a fake server knows: names and their records, and what it says of names without any.

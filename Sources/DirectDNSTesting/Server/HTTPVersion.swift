@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The version of HTTP that a request came with.
 public enum HTTPVersion: Hashable, Sendable, CaseIterable {
   /// HTTP/1.1, or HTTP/1.0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One TCP connection that a ``FakeOrigin`` accepted.
 public struct RecordedConnection: Hashable, Sendable {
   /// The connection's place in the order of acceptance, from 1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import NIOSSL
 
 /// What a server shows under TLS, by the name that it is asked for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
 /// Sits between TLS and HTTP/1.1: it sees heads as they were written, and can write what HTTP would not.

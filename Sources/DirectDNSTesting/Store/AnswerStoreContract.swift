@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
 /// What every ``/DirectDNS/AnswerStore`` must do, one promise at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
 /// A `ca.pem` on disk, in a directory of its own, removed again with this object.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A certificate chain with the key of its first certificate: what a TLS server shows.
 public struct TLSIdentity: Hashable, Sendable {
   /// The certificates as PEM texts, the server's own first.

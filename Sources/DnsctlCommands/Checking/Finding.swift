@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a check came to, and what to do about it.
 struct Finding: Sendable, Hashable {
   enum Grade: String, Sendable, Hashable, Comparable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// Findings as people read them: a line each, and below it what to do.

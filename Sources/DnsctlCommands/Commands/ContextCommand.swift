@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import ArgumentParser
 
 /// A command that sees the world through a context, so that tests can give it one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// What `-b` and `-c` come to: cookies sent by hand, and a jar.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
 /// What one option gives to a request's body: its text, and where it stands among the options that do the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a body goes, opened by its first byte.
 struct FetchSink {
   let file: OutputFile?

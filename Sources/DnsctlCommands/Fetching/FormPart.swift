@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// One `-F`: a part of a form, as curl reads and sends it (RFC 7578).

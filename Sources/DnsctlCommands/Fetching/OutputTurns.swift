@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
 /// Standard output for transfers that run side by side: one after the other writes, in the order of the command line.

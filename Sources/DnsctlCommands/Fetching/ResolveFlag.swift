@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// A `--resolve`: addresses for a host at a port, in place of a lookup.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
 /// What becomes of a file that is to be continued, once the server has answered: a pure function.

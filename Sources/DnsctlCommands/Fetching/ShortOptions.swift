@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Short options as curl takes them, `-sSo file`, `-dx=y`, one by one, as the parser of the command line takes them.
 ///
 /// The parser's own reading ends a joined value at an equals sign, and would complain of `-uname:pass=word` by showing it.

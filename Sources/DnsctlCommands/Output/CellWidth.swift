@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How many columns a terminal gives to text (UAX #11, and UTS #51 for emoji).
 ///
 /// A character of East Asia or an emoji takes two, a mark that is put onto another character none: counted as one each,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Rows of text whose columns stand below one another; the last one ends where it ends.
 struct ColumnTable: Sendable {
   private var rows: [[TableCell]] = []

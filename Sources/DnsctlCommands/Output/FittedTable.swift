@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A table that fits a terminal's width: what is too long is cut, and columns that find no room are left out.
 struct FittedTable: Sendable {
   /// A column, its rows aside.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes outcomes in their order, answers and errors each where they belong, and keeps the worst status.
 struct OutcomeWriter<Outcome> {
   private let output: any OutputSink

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
 /// Lets text through until it is closed: what is still under way then has nobody to tell.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// How far one transfer is, as a line for a terminal: a pure function of values and `now`.

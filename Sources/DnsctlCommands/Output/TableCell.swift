@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// A cell of a table: a text that may be anyone's, and how it is coloured once its width is settled.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// Answers for people: a block a name, the columns of all blocks aligned where the names are known beforehand.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// Many things at once: read as they come, worked on side by side, handed on in the order of reading.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// Records of names of the command line and of standard input: looked up side by side, written in their order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// Looks a request's host up, unless its address is given, and rewrites it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A word as a POSIX shell reads it back, whatever is in it (POSIX.1-2017, XCU 2.2.2).
 ///
 /// A shell knows bytes. A `Character` may be an apostrophe *and* the combining mark behind it, which is no apostrophe to

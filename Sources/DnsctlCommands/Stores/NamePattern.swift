@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// Which names are meant: a glob where there is a `*` or `?`, any part of a name otherwise.

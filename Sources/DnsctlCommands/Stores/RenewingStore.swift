@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// A store that is written and never read: whoever looks a name up with it asks the providers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// How far a warm-up is, as a line: a pure function of its report and `now`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the keys do while `dnsctl watch` draws on a terminal.
 enum WatchKey: Sendable, Hashable {
   case quit

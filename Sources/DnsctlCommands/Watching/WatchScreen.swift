@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
 /// A snapshot as people read it: a pure function of the snapshot and the window.

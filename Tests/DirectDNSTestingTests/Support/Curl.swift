@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The `curl` command line as an independent client: it knows nothing of the server under test.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// AES-128-CBC by the `openssl` command line, an implementation apart from the server's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import DirectDNS
 
 /// The bytes that a text spells: hexadecimal digits, spaces between them, and words in quotes for themselves.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import DirectDNS
 
 /// Those who look names up in a ``LookupWorld``, and what changes around them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import DirectDNS
 
 /// What the machine wants done in a ``LookupWorld``, and what must hold.

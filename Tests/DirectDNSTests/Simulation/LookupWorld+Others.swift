@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import DirectDNS
 
 /// What servers, the system's DNS, a store and the other members of a fleet do in a ``LookupWorld``.

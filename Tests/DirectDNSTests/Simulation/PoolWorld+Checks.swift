@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import DirectDNS
 
 /// What must hold in a ``PoolWorld``.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import DirectDNS
 
 /// What libcurl does in a ``PoolWorld``: it finds connections or opens them, repeats what may be repeated, and keeps what

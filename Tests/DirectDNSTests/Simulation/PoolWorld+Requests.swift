@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import DirectDNS
 
 /// Requests that go out in a ``PoolWorld``, and what servers do with them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import DirectDNS
 
 /// A made-up world around a ``PoolMachine``: callers, servers and what libcurl does between them, all of it from one seed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// BIND's named: DNS over HTTPS and plain DNS, as the zone's own server.

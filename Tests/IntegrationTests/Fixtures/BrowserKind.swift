@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The browsers that tests drive: Chromium by its command line, WebKitGTK by the example that embeds it.

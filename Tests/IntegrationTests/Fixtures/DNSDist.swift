@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// dnsdist: DNS over HTTPS in front of an unbound of its own.

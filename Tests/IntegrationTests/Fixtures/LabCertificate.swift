@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A certificate for the fixture's names and the authority that signed it, made anew for each run.

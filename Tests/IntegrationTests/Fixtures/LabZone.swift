@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The zone `lab.test`, as every server of the fixture serves it.
 struct LabZone: Sendable {
   struct Record: Sendable {

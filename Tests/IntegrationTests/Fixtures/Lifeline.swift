@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Ends the servers and removes their files when the test process has gone, even by a crash or SIGKILL.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A process of `StoreMember`, which the package manager builds beside the tests.

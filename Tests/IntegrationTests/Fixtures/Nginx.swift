@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// What every nginx of the tests has: a folder of its own, two ports, and the beginning of its configuration.

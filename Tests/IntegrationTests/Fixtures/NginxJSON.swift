@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// nginx with a script: the JSON interface that Google and AliDNS have made common.

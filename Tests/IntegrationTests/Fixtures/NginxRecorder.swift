@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// nginx with a script that answers a request with what it got: method, target, fields in their order and spelling, body.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A server from the system's packages that answers for ``LabZone/standard`` over HTTP on loopback.
 protocol RealServer: Sendable {
   /// The name that test reports use.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// One server program on loopback, started and ended as often as a test likes, on the same ports.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// unbound: DNS over HTTPS, by HTTP/2 alone, and plain DNS.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A web server from the system's packages that serves ``LabSite`` on 127.0.0.1 and on ::1.

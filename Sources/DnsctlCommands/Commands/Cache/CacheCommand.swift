@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 
 /// `dnsctl cache`: what a store holds, for people and scripts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 
 /// `dnsctl cache stats`: how much a store holds.
