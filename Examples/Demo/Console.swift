@@ -64,7 +64,7 @@ struct Console: Sendable {
   }
 
   /// Shows what the cache has of the story's name, which must be that fresh.
-  func show(_ call: String, _ resolver: Resolver, expecting freshness: Resolution.Freshness) throws {
+  func show(_ call: String, _ resolver: DirectResolver, expecting freshness: Resolution.Freshness) throws {
     let found = resolver.cached(Stage.host)
     show(call, found)
     try expect(found?.freshness, is: freshness, "the cached answer's freshness")

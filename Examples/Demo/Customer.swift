@@ -9,10 +9,10 @@ import Foundation
 
 /// A client made of the library and `URLSession`: it connects by address, and leaves cookies and redirects to the library.
 final class Customer: NSObject, URLSessionTaskDelegate {
-  private let resolver: Resolver
+  private let resolver: DirectResolver
   private let rewriter: RequestRewriter
 
-  init(_ resolver: Resolver, allowing network: String) throws {
+  init(_ resolver: DirectResolver, allowing network: String) throws {
     self.resolver = resolver
     rewriter = RequestRewriter(policy: AddressPolicy(allowedNetworks: [try IPNetwork(parsing: network)]))
   }

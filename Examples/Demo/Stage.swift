@@ -77,12 +77,12 @@ struct Stage {
   }
 
   /// A resolver of the first provider alone, whose time is moved by hand.
-  func resolver(clock: ManualClock) throws -> Resolver {
+  func resolver(clock: ManualClock) throws -> DirectResolver {
     var provider = try ProviderConfiguration(dohURL)
     provider.bootstrap = [.ipv4(0x7F00_0001)]
     var configuration = ResolverConfiguration(providers: [provider])
     configuration.usesSystemDNS = false
     configuration.trust = TrustStore(privateAuthorities: [file.path])
-    return try Resolver(configuration, clock: clock)
+    return try DirectResolver(configuration, clock: clock)
   }
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// The last part: requests that get through.
 extension Story {
-  func survives(_ resolver: Resolver, _ clock: ManualClock, _ doh: FakeProvider) async throws {
+  func survives(_ resolver: DirectResolver, _ clock: ManualClock, _ doh: FakeProvider) async throws {
     console.chapter("A request that takes the next address")
     let tills = try await Tills()
     for address in Tills.addresses { doh.records.add(Tills.host, address, ttl: Stage.ttl) }

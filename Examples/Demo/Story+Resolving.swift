@@ -18,7 +18,7 @@ extension Story {
     try console.expect(asked, is: ["A over http2", "AAAA over http2"], "what the server was asked")
   }
 
-  func cached(_ resolver: Resolver) async throws {
+  func cached(_ resolver: DirectResolver) async throws {
     console.chapter("A cached one")
     console.say("A process that stays, with the library in it, asks once and then remembers.")
     let before = stage.doh.requests.count
@@ -44,7 +44,7 @@ extension Story {
     }
   }
 
-  func expiring(_ resolver: Resolver, _ clock: ManualClock) async throws {
+  func expiring(_ resolver: DirectResolver, _ clock: ManualClock) async throws {
     console.chapter("The answer grows old, and nobody waits")
     console.say("The answer lives for \(Stage.ttl) s. From here on the clock is moved by hand. 50 s later:")
     clock.advance(by: .seconds(50))
@@ -64,7 +64,7 @@ extension Story {
       asked, is: 4, "queries for the IPv4 address so far: dnsctl's, the cold one, two refreshes")
   }
 
-  func dead(_ resolver: Resolver, _ clock: ManualClock, _ dnsctl: Dnsctl) async throws {
+  func dead(_ resolver: DirectResolver, _ clock: ManualClock, _ dnsctl: Dnsctl) async throws {
     console.chapter("The server dies")
     await stage.doh.stop()
     console.say(
@@ -108,7 +108,7 @@ extension Story {
     console.say("The first one could not be reached, so the second one was asked, within the same lookup.")
   }
 
-  func returning(_ resolver: Resolver, _ clock: ManualClock, _ dnsctl: Dnsctl)
+  func returning(_ resolver: DirectResolver, _ clock: ManualClock, _ dnsctl: Dnsctl)
     async throws -> FakeProvider
   {
     console.chapter("The server returns")
@@ -131,7 +131,7 @@ extension Story {
   }
 
   /// Waits for a refresh that goes on behind an answer.
-  private func refreshed(_ resolver: Resolver) async throws {
+  private func refreshed(_ resolver: DirectResolver) async throws {
     let deadline = ContinuousClock.now + .seconds(5)
     while !resolver.snapshot().contains(where: { $0.family == .ipv4 && $0.age == .zero }) {
       guard ContinuousClock.now < deadline else {

@@ -74,7 +74,7 @@ struct Pipeline {
         ],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     ).run()
-    let flushed = await resolver.shutdown(flushingWithin: Resolver.flushLimit)
+    let flushed = await resolver.shutdown(flushingWithin: DirectResolver.flushLimit)
     if flushed.unwritten > 0 { logger.warning("\(flushed.unwritten) answers were not stored") }
   }
 }

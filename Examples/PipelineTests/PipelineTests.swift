@@ -19,7 +19,7 @@ struct PipelineTests {
     let provider = try await FakeProvider.start(records: records)
     let clock = ManualClock()
     let url = "json+\(provider.url("/resolve"))"
-    let resolver = try Resolver(ResolverConfiguration(providers: [try ProviderConfiguration(url)]), clock: clock)
+    let resolver = try DirectResolver(ResolverConfiguration(providers: [try ProviderConfiguration(url)]), clock: clock)
 
     let first = try await resolver.resolve("www.example.test")
     #expect(first.freshness == .fresh)
@@ -40,7 +40,7 @@ struct PipelineTests {
     let provider = try await FakeProvider.start(records: RecordTable { $0.add("shop.example.test", "127.0.0.1") })
     let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "basket=7; Domain=127.0.0.1"]) }
     let url = "json+\(provider.url("/resolve"))"
-    let resolver = try Resolver(ResolverConfiguration(providers: [try ProviderConfiguration(url)]))
+    let resolver = try DirectResolver(ResolverConfiguration(providers: [try ProviderConfiguration(url)]))
     let loopback = try IPNetwork(parsing: "127.0.0.0/8")
     let rewriter = RequestRewriter(policy: AddressPolicy(allowedNetworks: [loopback]))
 

@@ -9,7 +9,7 @@ struct Resolve {
     let host = CommandLine.arguments.dropFirst().first ?? "www.example.com"
     do throws(DirectDNSError) {
       // Without a configuration: AliDNS, Google and Cloudflare over HTTPS, then the system's DNS.
-      let resolver = try Resolver()
+      let resolver = try DirectResolver()
 
       let options = LookupOptions(expired: .preferred, timeout: .seconds(2))
       let answer = try await resolver.resolve(host, options: options)

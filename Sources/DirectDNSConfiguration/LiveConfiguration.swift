@@ -31,7 +31,7 @@ public final class LiveConfiguration: Sendable {
     var settings: DirectSettings
     /// What the file was when it was last read, for better or worse.
     var stamp: FileStamp?
-    var resolvers: [Resolver] = []
+    var resolvers: [DirectResolver] = []
     var clients: [DirectClient] = []
   }
 
@@ -121,7 +121,7 @@ public final class LiveConfiguration: Sendable {
   /// Keeps a resolver to the file from now on; what the file may say is the file's to say.
   ///
   /// - Throws: `invalidConfiguration` if the resolver cannot go by the file.
-  public func keep(_ resolver: Resolver) throws(DirectDNSError) {
+  public func keep(_ resolver: DirectResolver) throws(DirectDNSError) {
     try state.withLock { state throws(DirectDNSError) in
       try state.settings.apply(to: resolver)
       state.resolvers.append(resolver)
@@ -130,7 +130,7 @@ public final class LiveConfiguration: Sendable {
 
   /// Keeps a client to the file from now on: its address policy, the switch of direct connect, and what look-ups want.
   ///
-  /// Its resolver is kept by ``keep(_:)-(Resolver)``.
+  /// Its resolver is kept by ``keep(_:)-(DirectResolver)``.
   ///
   /// - Throws: `invalidConfiguration` if the client cannot go by the file.
   public func keep(_ client: DirectClient) throws(DirectDNSError) {
@@ -147,11 +147,11 @@ public final class LiveConfiguration: Sendable {
   /// - Throws: `invalidConfiguration` if there can be no such resolver.
   public func makeResolver(
     _ adjust: (inout ResolverConfiguration) -> Void = { _ in }
-  ) throws(DirectDNSError) -> Resolver {
+  ) throws(DirectDNSError) -> DirectResolver {
     let settings = settings
     var configuration = settings.resolver
     adjust(&configuration)
-    let resolver = try Resolver(configuration, system: SystemDNS(servers: settings.systemServers))
+    let resolver = try DirectResolver(configuration, system: SystemDNS(servers: settings.systemServers))
     try keep(resolver)
     return resolver
   }
@@ -164,7 +164,7 @@ public final class LiveConfiguration: Sendable {
   /// - Returns: the client, which goes on by each further state of the file.
   /// - Throws: `invalidConfiguration` if there can be no such client.
   public func makeClient(
-    resolver: Resolver, _ adjust: (inout DirectClientConfiguration) -> Void = { _ in }
+    resolver: DirectResolver, _ adjust: (inout DirectClientConfiguration) -> Void = { _ in }
   ) throws(DirectDNSError) -> DirectClient {
     let settings = settings
     var configuration = DirectClientConfiguration()
@@ -248,7 +248,7 @@ extension DirectSettings {
     configuration.lookup.expired = lookup.expired
   }
 
-  fileprivate func apply(to resolver: Resolver) throws(DirectDNSError) {
+  fileprivate func apply(to resolver: DirectResolver) throws(DirectDNSError) {
     try resolver.update(self.resolver, system: SystemDNS(servers: systemServers))
   }
 

@@ -14,7 +14,7 @@ public import ServiceLifecycle
 /// A forward proxy: what DirectDNS promises, for every language and every browser.
 ///
 /// It speaks HTTP/1.1 and HTTP/1.0 (absolute-form requests, CONNECT, Upgrade), SOCKS5, SOCKS4 and SOCKS4a on one port. Names
-/// are resolved by a `Resolver`, every address is judged, and what is learnt from connections goes back to it.
+/// are resolved by a `DirectResolver`, every address is judged, and what is learnt from connections goes back to it.
 ///
 /// A service for a service group, or on its own with ``start()`` and ``stop()``.
 public final class ProxyServer: Service {
@@ -36,7 +36,7 @@ public final class ProxyServer: Service {
   /// - Throws: an error of code `invalidConfiguration` when a part cannot be used: other machines reach an address and there
   ///   are no users, say.
   public init(
-    _ configuration: ProxyConfiguration = ProxyConfiguration(), resolver: DirectDNS.Resolver
+    _ configuration: ProxyConfiguration = ProxyConfiguration(), resolver: DirectDNS.DirectResolver
   ) throws(DirectDNSError) {
     try Self.check(configuration)
     shared = ProxyShared(resolver, ProxySettings(configuration))

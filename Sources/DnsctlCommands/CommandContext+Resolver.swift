@@ -5,7 +5,7 @@ internal import Synchronization
 
 extension CommandContext {
   /// What a resolver is lent for; it writes to the context that it is given.
-  typealias ResolverUse = @Sendable (Resolver, CommandContext) async throws(SettingsError) -> ExitStatus
+  typealias ResolverUse = @Sendable (DirectResolver, CommandContext) async throws(SettingsError) -> ExitStatus
 
   /// Lends a resolver, and ends it in such a way that its store has what was learned, after an interrupt too.
   ///
@@ -51,7 +51,7 @@ extension CommandContext {
   /// - Throws: that there can be no such resolver, or what `body` throws.
   package func withResolver(
     _ settings: DirectSettings, _ store: (any AnswerStore)?, _ judge: (StoreFlush) -> ExitStatus = { _ in .answered },
-    _ body: (Resolver) async throws(SettingsError) -> ExitStatus
+    _ body: (DirectResolver) async throws(SettingsError) -> ExitStatus
   ) async throws(SettingsError) -> ExitStatus {
     var configuration = settings.resolver
     let notice = StoreNotice(self)
@@ -59,7 +59,7 @@ extension CommandContext {
       configuration.store = store
       configuration.observer = notice.hearing(configuration.observer)
     }
-    let resolver: Resolver
+    let resolver: DirectResolver
     do throws(DirectDNSError) {
       resolver = try makeResolver(configuration, settings.systemServers)
     } catch {
@@ -71,7 +71,7 @@ extension CommandContext {
     // wait for what has yet to be learned.
     let isToldToEnd = [.success(.interrupted), .success(.terminated)].contains(outcome)
     if store != nil, !isToldToEnd { await resolver.finishQueries(within: configuration.cache.clientResponseTimeout) }
-    let flush = await resolver.shutdown(flushingWithin: Resolver.flushLimit)
+    let flush = await resolver.shutdown(flushingWithin: DirectResolver.flushLimit)
     notice.ended(flush)
     return try outcome.get().joined(judge(flush))
   }
@@ -80,7 +80,7 @@ extension CommandContext {
   ///
   /// Its task is left behind: the process ends before it could.
   private func untilInterrupted(
-    _ resolver: Resolver, _ signal: SignalWait, _ body: @escaping ResolverUse
+    _ resolver: DirectResolver, _ signal: SignalWait, _ body: @escaping ResolverUse
   ) async throws(SettingsError) -> ExitStatus {
     let gate = OutputGate()
     let guarded = gate.guarding(self)

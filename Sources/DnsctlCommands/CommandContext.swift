@@ -16,7 +16,7 @@ internal import Logging
 package struct CommandContext: Sendable {
   /// Makes the resolver that a command asks.
   package typealias ResolverFactory =
-    @Sendable (ResolverConfiguration, _ systemServers: String?) throws(DirectDNSError) -> Resolver
+    @Sendable (ResolverConfiguration, _ systemServers: String?) throws(DirectDNSError) -> DirectResolver
 
   package var input: any InputSource
   /// Answers, and nothing else.
@@ -74,7 +74,7 @@ package struct CommandContext: Sendable {
       pause: { try? await Task.sleep(for: $0) },
       readFile: { path throws(StreamError) in try readWholeFile(path) },
       makeResolver: { configuration, servers throws(DirectDNSError) in
-        try Resolver(configuration, system: SystemDNS(servers: servers))
+        try DirectResolver(configuration, system: SystemDNS(servers: servers))
       },
       collectMetrics: { MetricsSystem.bootstrap($0) },
       interruption: { await CommandSignals.interruption() },

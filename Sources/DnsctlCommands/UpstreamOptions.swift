@@ -107,7 +107,7 @@ extension UpstreamOptions {
   /// - Returns: what is cancelled at the end; nil where there is no file, or one that can be read once, such as a pipe.
   /// - Throws: what is wrong with the file, or with the options over it.
   package func follow(
-    _ resolver: Resolver, in context: CommandContext, tell: @escaping @Sendable (String) -> Void,
+    _ resolver: DirectResolver, in context: CommandContext, tell: @escaping @Sendable (String) -> Void,
     changed: @escaping @Sendable (DirectSettings) -> Void = { _ in }, begun: @escaping @Sendable () -> Void = {},
     read: @escaping @Sendable () -> Void = {}
   ) throws(SettingsError) -> Task<Void, any Error>? {

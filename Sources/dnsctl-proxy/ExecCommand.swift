@@ -86,7 +86,7 @@ struct ExecCommand: AsyncParsableCommand {
   }
 
   private func run(
-    _ program: [String], _ settings: DirectSettings, _ resolver: Resolver, _ ended: Locked<Int32>,
+    _ program: [String], _ settings: DirectSettings, _ resolver: DirectResolver, _ ended: Locked<Int32>,
     in context: CommandContext
   ) async throws(SettingsError) -> ExitStatus {
     var limits = ProxyLimits()

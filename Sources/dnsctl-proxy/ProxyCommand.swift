@@ -115,7 +115,7 @@ struct ProxyCommand: ContextCommand {
   }
 
   private func server(
-    _ configuration: ProxyConfiguration, _ resolver: Resolver
+    _ configuration: ProxyConfiguration, _ resolver: DirectResolver
   ) throws(SettingsError) -> ProxyServer {
     do throws(DirectDNSError) { return try ProxyServer(configuration, resolver: resolver) } catch {
       throw SettingsError(.usage, error.message)

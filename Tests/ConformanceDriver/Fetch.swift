@@ -79,7 +79,7 @@ struct Fetch {
     // The client has one switch for both statuses, as no server means them differently.
     if options["post301"] != nil || options["post302"] != nil { redirects.postRedirect = .keep }
     configuration.redirects = options["follow"] == nil && options["follow_custom"] == nil ? nil : redirects
-    return try DirectClient(configuration, resolver: Resolver(names))
+    return try DirectClient(configuration, resolver: DirectResolver(names))
   }
 
   private func request(_ url: WebURL, cookie: String?) throws -> (HTTPRequest, RequestBody) {

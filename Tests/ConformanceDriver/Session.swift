@@ -48,7 +48,7 @@ struct Session {
     func sleep(until instant: ResolverInstant) async throws { try await machine.sleep(until: instant) }
   }
 
-  private var resolver: Resolver
+  private var resolver: DirectResolver
   private var configuration: ResolverConfiguration
   private let system = ScriptedSystem()
   private let clock = MovedClock()
@@ -97,7 +97,7 @@ struct Session {
     }
     configuration.cache = cache
     expired = settings.stale == false ? .refused : .allowed
-    resolver = try Resolver(configuration, clock: clock, system: system)
+    resolver = try DirectResolver(configuration, clock: clock, system: system)
   }
 
   private mutating func answer(_ command: JSONObject) async throws -> JSONObject {
@@ -133,9 +133,9 @@ struct Session {
       clock.move(by: seconds)
       return [:]
     case "restart":
-      let flush = await resolver.shutdown(flushingWithin: Resolver.flushLimit)
+      let flush = await resolver.shutdown(flushingWithin: DirectResolver.flushLimit)
       guard flush.unwritten == 0 else { return ["error": "the store did not get \(flush.unwritten) answers"] }
-      resolver = try Resolver(configuration, clock: clock, system: system)
+      resolver = try DirectResolver(configuration, clock: clock, system: system)
       return [:]
     default: return ["unsupported": true]
     }
@@ -179,7 +179,7 @@ extension Session {
     private var timeToLive: Int?
     private var error: String?
 
-    init(_ name: String, _ family: IPAddress.Family, _ expired: ExpiredUse, by resolver: Resolver) async {
+    init(_ name: String, _ family: IPAddress.Family, _ expired: ExpiredUse, by resolver: DirectResolver) async {
       do throws(DirectDNSError) {
         let options = LookupOptions(families: AddressFamilies(family), expired: expired)
         let found = try await resolver.resolve(name, options: options)

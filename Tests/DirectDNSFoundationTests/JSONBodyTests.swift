@@ -24,7 +24,7 @@ struct JSONBodyTests {
     resolving.localZones.pins[try HostName("shop.test")] = [.ipv4(0x7F00_0001)]
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
-    let client = try DirectClient(configuration, resolver: Resolver(resolving))
+    let client = try DirectClient(configuration, resolver: DirectResolver(resolving))
     try await body(client.post(origin.url("/pay", host: "shop.test"), .json(Payment(id: "ü", cents: 5))))
     await client.shutdown()
     await origin.stop()

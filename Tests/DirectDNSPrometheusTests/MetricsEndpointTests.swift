@@ -42,7 +42,7 @@ struct MetricsEndpointTests {
     let (endpoint, url, _) = try start()
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
-    let client = try DirectClient(configuration, resolver: Resolver(ResolverConfiguration(providers: [])))
+    let client = try DirectClient(configuration, resolver: DirectResolver(ResolverConfiguration(providers: [])))
     for _ in 0..<3 {
       let response = try await client.execute(.init(method: .get, url: WebURL(url)))
       #expect(try await response.body.collect(upTo: 100_000) == Array(registry.text().utf8))

@@ -77,7 +77,7 @@ struct ProxyAccessTests {
   }
 
   @Test func `an address that others reach is refused without users`() async throws {
-    let resolver = try DirectDNS.Resolver(ResolverConfiguration())
+    let resolver = try DirectDNS.DirectResolver(ResolverConfiguration())
     #expect {
       try ProxyServer(ProxyConfiguration(listeners: [try ListenAddress("0.0.0.0:0")]), resolver: resolver)
     } throws: { error in

@@ -56,7 +56,7 @@ struct CommandFixture: Sendable {
         return Array(text.utf8)
       },
       makeResolver: { [transport, clock] configuration, _ throws(DirectDNSError) in
-        try Resolver(configuration, transport: transport, clock: clock, system: system)
+        try DirectResolver(configuration, transport: transport, clock: clock, system: system)
       },
       collectMetrics: { [registries] registry in registries.withLock { $0.append(registry) } },
       interruption: { [interruption, output, errors, clock] in

@@ -45,7 +45,7 @@ struct MetricsOptionsTests {
     defer { endpoint.stop() }
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
-    let client = try DirectClient(configuration, resolver: Resolver(ResolverConfiguration(providers: [])))
+    let client = try DirectClient(configuration, resolver: DirectResolver(ResolverConfiguration(providers: [])))
     let place = try WebURL(try #require(endpoint.url))
     func status(_ path: String) async throws -> Int {
       try await client.execute(HTTPRequest(method: .get, url: WebURL(path, base: place))).status.code

@@ -97,7 +97,7 @@ struct WatchCommandTests {
   }
 
   @Test func `other names are watched without losing what is known of those that stay`() async throws {
-    let resolver = try Resolver(ResolverConfiguration(providers: []))
+    let resolver = try DirectResolver(ResolverConfiguration(providers: []))
     let watcher = Watcher(["127.0.0.1", "127.0.0.2"], resolver: resolver, options: .init(), clock: StillClock())
     await withTaskGroup { watcher.look(in: &$0) }
     watcher.watch(["127.0.0.3", "127.0.0.2"], options: .init())
@@ -127,7 +127,7 @@ struct WatchCommandTests {
   }
 
   @Test func `the error of a refresh that failed behind an answer is shown`() {
-    let resolver = try? Resolver(ResolverConfiguration(providers: []))
+    let resolver = try? DirectResolver(ResolverConfiguration(providers: []))
     let watcher = resolver.map { Watcher(["a.example"], resolver: $0, options: LookupOptions(), clock: StillClock()) }
     let hear = Watcher.hearing { watcher }
     guard let host = try? HostName("a.example") else { return }

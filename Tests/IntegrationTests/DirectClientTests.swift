@@ -26,7 +26,7 @@ struct DirectClientTests {
     configuration.policy = .any
     configuration.trust = TrustStore(privateAuthorities: [server.caFile])
     configure(&configuration)
-    let client = try DirectClient(configuration, resolver: try Resolver(resolving))
+    let client = try DirectClient(configuration, resolver: try DirectResolver(resolving))
     try await body(client)
     await client.shutdown(within: .zero)
   }

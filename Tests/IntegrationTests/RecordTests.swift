@@ -53,17 +53,17 @@ struct RecordTests {
     }
   }
 
-  private static func resolver(_ server: some DoHServer, _ method: String) throws -> Resolver {
+  private static func resolver(_ server: some DoHServer, _ method: String) throws -> DirectResolver {
     let url = server.dohURL
     var provider = try ProviderConfiguration("\(method)+\(url)")
     provider.bootstrap = [.ipv4(0x7f00_0001)]
     var configuration = ResolverConfiguration(providers: [provider])
     configuration.usesSystemDNS = false
     configuration.trust.privateAuthorities = [server.caFile]
-    return try Resolver(configuration)
+    return try DirectResolver(configuration)
   }
 
-  private static func data(_ resolver: Resolver, _ name: String, _ type: String) async throws -> [String] {
+  private static func data(_ resolver: DirectResolver, _ name: String, _ type: String) async throws -> [String] {
     guard let name = DNSName(name), let type = DNSRecordType(type) else {
       throw ServerFixture.Failure("\(name) \(type) is no question")
     }

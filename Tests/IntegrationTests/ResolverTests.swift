@@ -26,18 +26,18 @@ struct ResolverTests {
   /// Lends a resolver of those providers that trusts the fixture's authority and never asks the system.
   private func withResolver(
     _ providers: ProviderConfiguration..., hedges: Bool = false, clock: any ResolverClock = SystemClock(),
-    _ body: (Resolver) async throws -> Void
+    _ body: (DirectResolver) async throws -> Void
   ) async throws {
     var configuration = ResolverConfiguration(providers: providers)
     configuration.usesSystemDNS = false
     configuration.hedges = hedges
     configuration.trust = TrustStore(privateAuthorities: [try await LabCertificate.shared.caFile])
-    let resolver = try Resolver(configuration, clock: clock)
+    let resolver = try DirectResolver(configuration, clock: clock)
     defer { resolver.shutdown() }
     try await body(resolver)
   }
 
-  private func code(_ resolver: Resolver, _ name: String, _ families: AddressFamilies = .any) async
+  private func code(_ resolver: DirectResolver, _ name: String, _ families: AddressFamilies = .any) async
     -> DirectDNSError.Code?
   {
     do throws(DirectDNSError) {
@@ -49,7 +49,7 @@ struct ResolverTests {
   }
 
   /// What any provider of the fixture's zone has to say.
-  private func expectAnswers(_ resolver: Resolver) async throws {
+  private func expectAnswers(_ resolver: DirectResolver) async throws {
     let www = try await resolver.resolve("WWW.lab.test.")
     #expect(www.addresses.map(\.description) == ["127.0.0.1"])
     #expect(www.freshness == .fresh && www.source == .provider("first") && www.canonicalName == nil)

@@ -253,7 +253,7 @@ struct RedisStoreTests {
   func `the holder of a lease is killed: another member asks after its patience`() async throws {
     try await Redis.running { server in
       try await Unbound.running { provider in
-        let resolver = try Resolver(try await configuration(provider, server))
+        let resolver = try DirectResolver(try await configuration(provider, server))
         // Connections stand: what is measured is the wait.
         _ = try await resolver.resolve("chain.lab.test")
         let holder = try Member("hold", server.url, "www.lab.test")
@@ -273,10 +273,10 @@ struct RedisStoreTests {
   func `what one process learned serves the next, and a dead Redis fails no lookup`() async throws {
     try await Redis.running { server in
       try await Unbound.running { provider in
-        let first = try Resolver(try await configuration(provider, server))
+        let first = try DirectResolver(try await configuration(provider, server))
         _ = try await first.resolve("www.lab.test")
         #expect(await first.shutdown(flushingWithin: .seconds(2)).unwritten == 0)
-        let second = try Resolver(try await configuration(provider, server))
+        let second = try DirectResolver(try await configuration(provider, server))
         #expect(try await second.resolve("www.lab.test").source == .store)
         try await server.process.kill()
         for number in 0..<20 {

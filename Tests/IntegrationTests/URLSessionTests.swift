@@ -108,7 +108,7 @@ struct URLSessionTests {
     var settings = DirectClientConfiguration()
     settings.policy = .any
     if let authority { settings.trust = TrustStore(privateAuthorities: [authority], environment: [:]) }
-    let client = try DirectClient(settings, resolver: Resolver(resolving))
+    let client = try DirectClient(settings, resolver: DirectResolver(resolving))
     if direct { configuration.goDirect(through: client) }
     let session = URLSession(configuration: configuration)
     let (data, _) = try await session.data(for: request)

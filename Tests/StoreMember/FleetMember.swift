@@ -18,7 +18,7 @@ struct FleetMember {
     configuration.families = .ipv4
     configuration.cache.refreshesAhead = refreshesAhead
     configuration.store = RedisAnswerStore(try RedisStoreConfiguration(url: url))
-    let resolver = try Resolver(configuration)
+    let resolver = try DirectResolver(configuration)
     let hosts = try (0..<names).map { try HostName("host-\($0).example.net") }
     let clock = ContinuousClock()
     let begun = clock.now
@@ -33,7 +33,7 @@ struct FleetMember {
       slowest = max(slowest, clock.now - start)
       lookups += 1
     }
-    let unwritten = await resolver.shutdown(flushingWithin: Resolver.flushLimit).unwritten
+    let unwritten = await resolver.shutdown(flushingWithin: DirectResolver.flushLimit).unwritten
     try FileOutput.say("\(lookups) \(failures) \(stale) \(unwritten) \(Int(slowest / .milliseconds(1)))")
   }
 }

@@ -27,7 +27,7 @@ struct CachedBench: AsyncParsableCommand {
     configuration.capacity = names
     configuration.families = perFamily == 0 ? .ipv4 : .any
     configuration.hedges = false
-    let resolver = try Resolver(configuration, transport: Instant(perFamily: perFamily))
+    let resolver = try DirectResolver(configuration, transport: Instant(perFamily: perFamily))
     let expected = max(1, perFamily * 2)
     var random = Xorshift()
     let hosts = try (0..<names).map { try HostName("host-" + padded($0) + ".lab.test") }
@@ -110,10 +110,10 @@ struct CachedBench: AsyncParsableCommand {
     let spelling: String
 
     @inline(never)
-    borrowing func host(in resolver: Resolver) -> Resolution? { resolver.cached(name) }
+    borrowing func host(in resolver: DirectResolver) -> Resolution? { resolver.cached(name) }
 
     @inline(never)
-    borrowing func text(in resolver: Resolver) -> Resolution? { resolver.cached(spelling) }
+    borrowing func text(in resolver: DirectResolver) -> Resolution? { resolver.cached(spelling) }
   }
 
   private func padded(_ number: Int) -> String {

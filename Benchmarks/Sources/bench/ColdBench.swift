@@ -36,7 +36,7 @@ struct ColdBench: AsyncParsableCommand {
     configuration.families = .ipv4
     configuration.usesSystemDNS = false
     configuration.capacity = count + warmUp
-    let resolver = try Resolver(configuration)
+    let resolver = try DirectResolver(configuration)
     let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
     let hosts = try text.split(separator: "\n").prefix(count + warmUp).map { try HostName(String($0)) }
     let failed = await Load(inFlight: inFlight).measure(hosts.count - warmUp, warmUp: warmUp) { index in

@@ -21,7 +21,7 @@ struct DirectClientRequester: Requester {
     configuration.connectionsPerName = setting.connections
     // What waits for the silent server is to wait for as long as the row takes.
     configuration.timeouts.firstByte = .seconds(120)
-    client = try DirectClient(configuration, resolver: try Resolver(resolving))
+    client = try DirectClient(configuration, resolver: try DirectResolver(resolving))
   }
 
   var executor: (any TaskExecutor)? { client.executor }

@@ -35,14 +35,14 @@ struct WarmupBench: AsyncParsableCommand {
     var plan = WarmupPlan(file: list.path)
     plan.concurrency = inFlight
     plan.deadline = nil
-    let report = try await WarmupJob(plan, resolver: Resolver(configuration)).warmUp()
+    let report = try await WarmupJob(plan, resolver: DirectResolver(configuration)).warmUp()
     let seconds = (clock.now - began) / .seconds(1)
     print("ms=\(seconds * 1000) rate=\(Double(count) / seconds) failed=\(count - report.resolved)")
     if report.resolved != count { throw ExitCode(1) }
   }
 
   private func initialiseLibraries(_ configuration: ResolverConfiguration) async throws {
-    let resolver = try Resolver(configuration)
+    let resolver = try DirectResolver(configuration)
     _ = try await resolver.resolve("www.lab.test")
     resolver.shutdown()
   }

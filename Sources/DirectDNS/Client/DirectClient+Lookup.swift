@@ -79,7 +79,7 @@ extension DirectClient {
 
 extension DirectClient.Call {
   /// What a look-up wants, within what is left of the request's time.
-  fileprivate func lookup(_ resolver: Resolver) -> LookupOptions {
+  fileprivate func lookup(_ resolver: DirectResolver) -> LookupOptions {
     var options = self.options.lookup ?? settings.configuration.lookup
     let left = Duration.milliseconds(max(1, deadline - CurlTime.now))
     if left < options.timeout ?? resolver.settings.configuration.timeout { options.timeout = left }
@@ -89,7 +89,7 @@ extension DirectClient.Call {
   fileprivate func isDirect(_ name: HostName) -> Bool { settings.configuration.direct.isOn(for: name) }
 }
 
-extension Resolver {
+extension DirectResolver {
   /// A name's addresses as a part of a request: as the cache and the providers know them, or the ordinary way where
   /// direct connect is switched off.
   nonisolated(nonsending) fileprivate func resolve(

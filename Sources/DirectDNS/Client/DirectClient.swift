@@ -4,7 +4,7 @@ internal import Logging
 
 /// An HTTP client that finds its own addresses: requests go out while DNS is dead, and never where they must not.
 ///
-/// Each request's host is resolved by a ``Resolver``, every address is judged by the ``AddressPolicy``, and connections
+/// Each request's host is resolved by a ``DirectResolver``, every address is judged by the ``AddressPolicy``, and connections
 /// are raced over those that are left (RFC 8305). `Host`, certificate check, cookies and redirects stay on the name.
 /// <doc:Requests> tells how to use it, <doc:Failover> what happens when something is broken.
 ///
@@ -12,7 +12,7 @@ internal import Logging
 /// transfers, its connections and its threads.
 public final class DirectClient: Sendable {
   /// What it resolves names by.
-  public let resolver: Resolver
+  public let resolver: DirectResolver
   let current: Locked<ClientSettings>
   let loops: [CurlLoop<CurlTransfers>]
   let inFlight: InFlight
@@ -41,13 +41,13 @@ public final class DirectClient: Sendable {
   ///     is none.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
   public convenience init(
-    _ configuration: DirectClientConfiguration = DirectClientConfiguration(), resolver: Resolver? = nil
+    _ configuration: DirectClientConfiguration = DirectClientConfiguration(), resolver: DirectResolver? = nil
   ) throws(DirectDNSError) {
     try self.init(configuration, resolver: resolver, telemetry: ClientTelemetry())
   }
 
   init(
-    _ configuration: DirectClientConfiguration, resolver: Resolver?, telemetry: ClientTelemetry
+    _ configuration: DirectClientConfiguration, resolver: DirectResolver?, telemetry: ClientTelemetry
   ) throws(DirectDNSError) {
     current = Locked(try ClientSettings(configuration))
     let inFlight = InFlight()
@@ -55,7 +55,7 @@ public final class DirectClient: Sendable {
     leave = { inFlight.leave() }
     self.telemetry = telemetry
     ownsResolver = resolver == nil
-    if let resolver { self.resolver = resolver } else { self.resolver = try Resolver() }
+    if let resolver { self.resolver = resolver } else { self.resolver = try DirectResolver() }
     let settings = try CurlTransferSettings(configuration)
     loops = (0..<configuration.threads).map { _ in CurlLoop(settings) }
   }
@@ -71,7 +71,7 @@ public final class DirectClient: Sendable {
   ///   - options: what this request wants other than the client does.
   /// - Returns: the response, as soon as its head has come; whatever its status is.
   /// - Throws: why there is no response: `connectFailed`, `tlsFailed`, `connectionLost`, `timedOut`,
-  ///   `addressForbidden`, what ``Resolver/resolve(_:options:)-(HostName,_)`` and
+  ///   `addressForbidden`, what ``DirectResolver/resolve(_:options:)-(HostName,_)`` and
   ///   ``Redirect/next(after:to:body:hops:configuration:)`` throw, and others.
   nonisolated(nonsending) public func execute(
     _ request: HTTPRequest, body: RequestBody = .none, options: RequestOptions = RequestOptions()

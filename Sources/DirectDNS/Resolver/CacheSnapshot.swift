@@ -29,7 +29,7 @@ public struct CacheStatistics: Sendable, Hashable {
   public var bytes: Int
 }
 
-extension Resolver {
+extension DirectResolver {
   /// How much the cache holds.
   public var cacheStatistics: CacheStatistics { CacheStatistics(names: cache.count, bytes: cache.byteCount) }
 

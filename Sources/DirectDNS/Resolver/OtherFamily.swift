@@ -111,7 +111,7 @@ package final class OtherFamily: CurlAddressSource, Sendable {
   }
 }
 
-extension Resolver {
+extension DirectResolver {
   /// The family that a lookup brought no addresses of, where it wanted both and somebody can be asked.
   ///
   /// - Parameters:

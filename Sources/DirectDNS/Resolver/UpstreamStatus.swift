@@ -24,14 +24,14 @@ public struct UpstreamStatus: Sendable, Hashable {
   }
 }
 
-extension Resolver {
+extension DirectResolver {
   /// How each provider does, in the order of the configuration.
   public var upstreamStatus: [UpstreamStatus] {
     lookups.look { $0.servers.states.endpoints.map { UpstreamStatus($0.configuration.provider, $0.health) } }
   }
 }
 
-extension Resolver {
+extension DirectResolver {
   /// Every query so far by its source's name, in the order of asking; the system's DNS last.
   ///
   /// An endpoint keeps its number while the configuration changes; the system's DNS has none.

@@ -46,7 +46,7 @@ public struct WarmupOutcome: Sendable {
     if case .success(let resolution) = result { resolution.source != .system } else { false }
   }
 
-  init(host: HostName, result: Result<Resolver.Renewal, DirectDNSError>, tries: Int, duration: Duration) {
+  init(host: HostName, result: Result<DirectResolver.Renewal, DirectDNSError>, tries: Int, duration: Duration) {
     self.host = host
     self.result = result.map(\.resolution)
     self.tries = tries
@@ -63,7 +63,7 @@ public struct WarmupOutcome: Sendable {
       }
   }
 
-  private static func kind(of renewal: Resolver.Renewal) -> Kind {
+  private static func kind(of renewal: DirectResolver.Renewal) -> Kind {
     switch renewal.resolution.source {
     case .store where renewal.wasAsked: .fromStore
     case _ where renewal.wasAsked && renewal.resolution.freshness == .fresh: .resolved

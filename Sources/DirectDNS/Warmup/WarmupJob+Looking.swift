@@ -122,7 +122,7 @@ extension WarmupJob {
 
   private func look(_ task: WarmupQueue.Task) async {
     let began = clock.now
-    let result: Result<Resolver.Renewal, DirectDNSError>
+    let result: Result<DirectResolver.Renewal, DirectDNSError>
     do throws(DirectDNSError) {
       // Where nobody has answered for a while, an expired answer in the hand is not made to wait for another refusal.
       let isPatient = !resolver.lookups.look { $0.servers.areAllOpen }

@@ -14,7 +14,7 @@ public final class WarmupJob: Sendable {
   /// What it looks up, and how.
   public let plan: WarmupPlan
   /// Whose cache becomes warm.
-  public let resolver: Resolver
+  public let resolver: DirectResolver
 
   struct State {
     var queue: WarmupQueue
@@ -54,11 +54,11 @@ public final class WarmupJob: Sendable {
   ///   - plan: what it looks up, and how.
   ///   - resolver: whose cache becomes warm.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
-  public convenience init(_ plan: WarmupPlan, resolver: Resolver) throws(DirectDNSError) {
+  public convenience init(_ plan: WarmupPlan, resolver: DirectResolver) throws(DirectDNSError) {
     try self.init(plan, resolver: resolver, metrics: WarmupTelemetry())
   }
 
-  init(_ plan: WarmupPlan, resolver: Resolver, metrics: WarmupTelemetry) throws(DirectDNSError) {
+  init(_ plan: WarmupPlan, resolver: DirectResolver, metrics: WarmupTelemetry) throws(DirectDNSError) {
     try plan.validate()
     self.plan = plan
     self.resolver = resolver

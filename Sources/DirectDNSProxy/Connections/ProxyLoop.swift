@@ -52,7 +52,7 @@ final class ProxyLoop {
 
 /// What all loops of a proxy share.
 final class ProxyShared: Sendable {
-  let resolver: Resolver
+  let resolver: DirectResolver
   let telemetry: ProxyTelemetry
   /// Where passwords are checked: their hashes are made to be slow.
   let passwords = DispatchQueue(label: "directdns.proxy.passwords", attributes: .concurrent)
@@ -67,7 +67,7 @@ final class ProxyShared: Sendable {
     var clients = 0
   }
 
-  init(_ resolver: Resolver, _ settings: ProxySettings) {
+  init(_ resolver: DirectResolver, _ settings: ProxySettings) {
     self.resolver = resolver
     telemetry = ProxyTelemetry()
     machine = Set(((try? System.enumerateDevices()) ?? []).compactMap { $0.address?.ipAddressValue })

@@ -18,7 +18,7 @@ public struct FakeOriginConfiguration: Sendable {
   /// The versions offered under TLS, the preferred one first.
   ///
   /// Plain http is HTTP/1.1 whatever stands here.
-  public var httpVersions: [HTTPVersion]
+  public var httpVersions: [HTTPProtocolVersion]
   /// How many HTTP/2 streams a connection may have open.
   ///
   /// Default: 100.
@@ -37,7 +37,7 @@ public struct FakeOriginConfiguration: Sendable {
   /// Creates a configuration.
   public init(
     identity: TLSIdentity? = nil, identities: [String: TLSIdentity] = [:], clientAuthority: String? = nil,
-    offersTLS13: Bool = true, httpVersions: [HTTPVersion] = [.http2, .http1], maxConcurrentStreams: Int = 100,
+    offersTLS13: Bool = true, httpVersions: [HTTPProtocolVersion] = [.http2, .http1], maxConcurrentStreams: Int = 100,
     bodyLimit: Int = 64 << 20, address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0
   ) {
     self.identity = identity

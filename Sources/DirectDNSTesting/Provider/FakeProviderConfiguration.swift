@@ -30,7 +30,7 @@ public struct FakeProviderConfiguration: Sendable {
   /// The versions offered under TLS, the preferred one first.
   ///
   /// Plain http is HTTP/1.1 whatever stands here.
-  public var httpVersions: [HTTPVersion]
+  public var httpVersions: [HTTPProtocolVersion]
   /// How many HTTP/2 streams a connection may have open.
   ///
   /// Default: 100.
@@ -48,7 +48,7 @@ public struct FakeProviderConfiguration: Sendable {
   public init(
     vendor: Vendor = .alidns, alidnsAccount: AliDNSAccount? = nil, dnspodAccount: DNSPodAccount? = nil,
     emasAccount: EMASAccount? = nil, identity: TLSIdentity? = nil,
-    httpVersions: [HTTPVersion] = [.http2, .http1], maxConcurrentStreams: Int = 100,
+    httpVersions: [HTTPProtocolVersion] = [.http2, .http1], maxConcurrentStreams: Int = 100,
     address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0, clock: (any ResolverClock)? = nil
   ) {
     self.vendor = vendor

@@ -11,7 +11,7 @@ struct ReplySender: Sendable {
   let state: Watched<ProviderState>
 
   private var channel: any Channel { writer.channel }
-  private var version: HTTPVersion { writer.version }
+  private var version: HTTPProtocolVersion { writer.version }
 
   /// Whether the server sends this when released.
   var isHeld: Bool { if case .held = plan.distortion.gate { true } else { false } }

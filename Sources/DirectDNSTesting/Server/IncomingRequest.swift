@@ -6,7 +6,7 @@ import NIOHTTP1
 /// A request as NIO hands it over, with as much of its body as has come.
 struct IncomingRequest: Sendable {
   let head: HTTPRequestHead
-  let version: HTTPVersion
+  let version: HTTPProtocolVersion
   /// The head's bytes on the wire, where they could be seen.
   let rawHead: [UInt8]
   var body = ReceivedBody()

@@ -12,7 +12,7 @@ public struct RecordedConnection: Hashable, Sendable {
   /// The certificate that the client showed, as PEM text; nil when it was not asked for one.
   public internal(set) var clientCertificate: String?
   /// The version of HTTP; nil until TLS has agreed on one.
-  public internal(set) var version: HTTPVersion?
+  public internal(set) var version: HTTPProtocolVersion?
   /// How many requests came on it.
   public internal(set) var requestCount = 0
   /// Whether it is still open.

@@ -11,7 +11,7 @@ public struct RecordedRequest: Sendable {
   /// The request's place among those of its connection, from 1: above 1 the connection was reused.
   public let numberOnConnection: Int
   /// The version of HTTP.
-  public let version: HTTPVersion
+  public let version: HTTPProtocolVersion
   /// The name in TLS's SNI; nil without TLS, or when the client sent none, as it must for an address.
   public let serverName: String?
   /// The client's address.

@@ -25,13 +25,13 @@ final class RequestCollector: ChannelInboundHandler {
 
   private let connection: ServerConnection
   private let service: HTTPService
-  private let version: HTTPVersion
+  private let version: HTTPProtocolVersion
   private let wire: WireTap?
   private var incoming: IncomingRequest?
   private var isDeciding = false
   private var isComplete = false
 
-  init(connection: ServerConnection, service: HTTPService, version: HTTPVersion, wire: WireTap? = nil) {
+  init(connection: ServerConnection, service: HTTPService, version: HTTPProtocolVersion, wire: WireTap? = nil) {
     self.connection = connection
     self.service = service
     self.version = version

@@ -7,7 +7,7 @@ import NIOHTTP1
 struct ResponseWriter: Sendable {
   /// The connection, or the HTTP/2 stream.
   let channel: any Channel
-  let version: HTTPVersion
+  let version: HTTPProtocolVersion
   let isHead: Bool
   /// Whether neither side wants the connection to end with the response.
   private let keepsAlive: Bool

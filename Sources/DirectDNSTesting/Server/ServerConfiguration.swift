@@ -9,7 +9,7 @@ struct ServerConfiguration: Sendable {
   /// The authority, as PEM text, that has to vouch for a client's certificate.
   var clientAuthority: String?
   var offersTLS13 = true
-  var httpVersions: [HTTPVersion]
+  var httpVersions: [HTTPProtocolVersion]
   var maxConcurrentStreams = 100
   var address: IPAddress
   var port: Int

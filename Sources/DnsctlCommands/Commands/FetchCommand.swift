@@ -195,7 +195,7 @@ struct FetchCommand: ContextCommand {
   }
 
   private static func client(
-    _ configuration: DirectClientConfiguration, _ resolver: Resolver
+    _ configuration: DirectClientConfiguration, _ resolver: DirectResolver
   ) throws(SettingsError) -> DirectClient {
     do throws(DirectDNSError) { return try DirectClient(configuration, resolver: resolver) } catch {
       throw SettingsError(error)

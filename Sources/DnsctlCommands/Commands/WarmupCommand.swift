@@ -157,7 +157,7 @@ struct WarmupCommand: ContextCommand {
   }
 
   private func warm(
-    _ resolver: Resolver, _ lists: HostLists, in context: CommandContext, isDone: () -> Void
+    _ resolver: DirectResolver, _ lists: HostLists, in context: CommandContext, isDone: () -> Void
   ) async throws(SettingsError) -> ExitStatus {
     let job: WarmupJob
     do throws(DirectDNSError) { job = try WarmupJob(plan(lists), resolver: resolver) } catch {

@@ -8,7 +8,7 @@ struct Comparer: Sendable {
   private struct Source: Sendable {
     var name: String
     /// The resolver that knows this provider alone; nil for the system's DNS.
-    var resolver: Resolver?
+    var resolver: DirectResolver?
   }
 
   private let sources: [Source]

@@ -4,7 +4,7 @@ internal import DirectDNS
 /// Looks a request's host up, unless its address is given, and rewrites it.
 struct RequestLookup: Sendable {
   let rewriter: RequestRewriter
-  let resolver: Resolver
+  let resolver: DirectResolver
   let options: LookupOptions
 
   func rewrite(_ input: RewriteInput) async -> RewriteResult {

@@ -24,7 +24,7 @@ final class StoreNotice: Sendable {
     guard flush.unwritten > 0 else { return }
     let count = flush.unwritten == 1 ? "1 answer was" : "\(flush.unwritten) answers were"
     guard let reason = flush.reason else {
-      let limit = Resolver.flushLimit.components.seconds
+      let limit = DirectResolver.flushLimit.components.seconds
       return context.complain("\(count) not stored: there was no time left after \(limit) s.")
     }
     say(reason.message)

@@ -30,12 +30,12 @@ final class Watcher: Sendable {
     }
   }
 
-  private let resolver: Resolver
+  private let resolver: DirectResolver
   private let clock: any ResolverClock
   private let began: ResolverInstant
   private let state: Mutex<State>
 
-  init(_ hosts: [String], resolver: Resolver, options: LookupOptions, clock: any ResolverClock) {
+  init(_ hosts: [String], resolver: DirectResolver, options: LookupOptions, clock: any ResolverClock) {
     self.resolver = resolver
     self.clock = clock
     began = clock.now

@@ -36,7 +36,7 @@ struct DirectSession {
     configuration.policy = .any
     if let authority { configuration.trust = TrustStore(privateAuthorities: [authority], environment: [:]) }
     change(&configuration)
-    return try DirectClient(configuration, resolver: Resolver(resolving))
+    return try DirectClient(configuration, resolver: DirectResolver(resolving))
   }
 
   func text(_ request: URLRequest) async throws -> (text: String, response: DirectURLResponse) {

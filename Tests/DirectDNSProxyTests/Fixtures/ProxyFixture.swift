@@ -8,7 +8,7 @@ import Testing
 /// A proxy on loopback that resolves names at a fake provider, and what it has told of.
 final class ProxyFixture: Sendable {
   let provider: FakeProvider
-  let resolver: DirectDNS.Resolver
+  let resolver: DirectDNS.DirectResolver
   let configuration: ProxyConfiguration
   let proxy: ProxyServer
   let port: UInt16
@@ -23,7 +23,7 @@ final class ProxyFixture: Sendable {
       ProviderConfiguration(provider: JSONProvider(name: "fake", url: try WebURL(provider.url("/resolve"))))
     ])
     resolving.usesSystemDNS = false
-    resolver = try Resolver(resolving, clock: clock)
+    resolver = try DirectResolver(resolving, clock: clock)
     var configuration = ProxyConfiguration(listeners: [try ListenAddress("127.0.0.1:0")], policy: policy)
     configuration.limits.drainTimeout = .milliseconds(200)
     let log = log

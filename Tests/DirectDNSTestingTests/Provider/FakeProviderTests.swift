@@ -37,8 +37,8 @@ struct FakeProviderTests {
     }
   }
 
-  @Test(arguments: HTTPVersion.allCases)
-  func `only the versions offered are spoken`(version: HTTPVersion) async throws {
+  @Test(arguments: HTTPProtocolVersion.allCases)
+  func `only the versions offered are spoken`(version: HTTPProtocolVersion) async throws {
     try await withSecureProvider(.init(httpVersions: [version])) { server, ca async throws in
       #expect(try await Curl.run("--cacert", ca, server.url(path)).status == 200)
       #expect(server.requests.map(\.version) == [version])

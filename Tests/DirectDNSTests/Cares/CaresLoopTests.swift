@@ -173,7 +173,7 @@ struct CaresLoopTests {
     let server = try await FakeNameServer.start()
     server.misbehave(.drop)
     let system = SystemDNS(servers: server.serverAddress)
-    let resolver = try Resolver(ResolverConfiguration(), system: system)
+    let resolver = try DirectResolver(ResolverConfiguration(), system: system)
     let asking = Task {
       try await resolver.resolveWithSystemDNS(HostName(canonical: "www.shop.test"), options: .init())
     }

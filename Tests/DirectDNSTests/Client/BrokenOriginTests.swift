@@ -28,7 +28,7 @@ struct BrokenOriginTests {
   }
 
   private func staged(
-    _ version: HTTPVersion = .http1, handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
+    _ version: HTTPProtocolVersion = .http1, handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
     admit: FakeOrigin.Gatekeeper? = nil, _ body: (Fixture) async throws -> Void
   ) async throws {
     var configuration = FakeOriginConfiguration()
@@ -64,9 +64,9 @@ struct BrokenOriginTests {
 
   // MARK: In mid-body
 
-  @Test(arguments: HTTPVersion.allCases, [OriginFault.close, .reset, .resetStream, .goAway(processed: true)])
+  @Test(arguments: HTTPProtocolVersion.allCases, [OriginFault.close, .reset, .resetStream, .goAway(processed: true)])
   func `a body that breaks off gives what came, then an error, and no second request`(
-    _ version: HTTPVersion, _ fault: OriginFault
+    _ version: HTTPProtocolVersion, _ fault: OriginFault
   ) async throws {
     let gate = Gate()
     try await staged(
@@ -108,8 +108,8 @@ struct BrokenOriginTests {
     }
   }
 
-  @Test(arguments: HTTPVersion.allCases)
-  func `a server that is slow is waited for, in its head and in its body`(_ version: HTTPVersion) async throws {
+  @Test(arguments: HTTPProtocolVersion.allCases)
+  func `a server that is slow is waited for, in its head and in its body`(_ version: HTTPProtocolVersion) async throws {
     let (head, body) = (Gate(), Gate())
     try await staged(
       version,
@@ -209,8 +209,10 @@ struct BrokenOriginTests {
     }
   }
 
-  @Test(arguments: HTTPVersion.allCases)
-  func `on a used connection that dies a GET is sent again, and a POST is not`(_ version: HTTPVersion) async throws {
+  @Test(arguments: HTTPProtocolVersion.allCases)
+  func `on a used connection that dies a GET is sent again, and a POST is not`(_ version: HTTPProtocolVersion)
+    async throws
+  {
     try await staged(version, handler: Self.failing(1, .reset)) { fixture in
       try await fixture.warm()
       #expect(try await fixture.client.execute(fixture.request()).body.text() == "alive")
@@ -314,8 +316,8 @@ struct BrokenOriginTests {
 
   // MARK: Expect: 100-continue
 
-  @Test(arguments: HTTPVersion.allCases, [3, 200_000])
-  func `a refused expectation is dropped, once`(_ version: HTTPVersion, _ size: Int) async throws {
+  @Test(arguments: HTTPProtocolVersion.allCases, [3, 200_000])
+  func `a refused expectation is dropped, once`(_ version: HTTPProtocolVersion, _ size: Int) async throws {
     try await staged(
       version,
       admit: { $0.field("expect") == nil ? .read : .answer(OriginResponse(.expectationFailed, body: "no")) }
@@ -329,8 +331,8 @@ struct BrokenOriginTests {
     }
   }
 
-  @Test(arguments: HTTPVersion.allCases)
-  func `a server that always answers 417 is asked twice at most`(_ version: HTTPVersion) async throws {
+  @Test(arguments: HTTPProtocolVersion.allCases)
+  func `a server that always answers 417 is asked twice at most`(_ version: HTTPProtocolVersion) async throws {
     try await staged(version, admit: { _ in .answer(OriginResponse(.expectationFailed, body: "no")) }) { fixture in
       let response = try await fixture.client.execute(
         fixture.request(.post, "/", [.expect: "100-continue"]), body: .text("abc"))

@@ -100,10 +100,10 @@ struct ClientConnectionsTests {
   }
 
   @Test(arguments: [
-    (HTTPVersionChoice.automatic, [HTTPVersion.http2, .http1], 2), (.automatic, [.http1], 1),
+    (HTTPVersionChoice.automatic, [HTTPProtocolVersion.http2, .http1], 2), (.automatic, [.http1], 1),
     (.http1, [.http2, .http1], 1), (.http2, [.http2, .http1], 2),
   ])
-  func `the version is what both speak`(_ choice: HTTPVersionChoice, _ offered: [HTTPVersion], _ version: Int)
+  func `the version is what both speak`(_ choice: HTTPVersionChoice, _ offered: [HTTPProtocolVersion], _ version: Int)
     async throws
   {
     let origin = try await secure { $0.httpVersions = offered }

@@ -9,7 +9,7 @@ import HTTPTypes
 struct ClientFixture: Sendable {
   let provider: FakeProvider
   let client: DirectClient
-  var resolver: Resolver { client.resolver }
+  var resolver: DirectResolver { client.resolver }
 
   init(
     records: RecordTable = RecordTable(), clock: any ResolverClock = SystemClock(), policy: AddressPolicy = .any,
@@ -24,7 +24,7 @@ struct ClientFixture: Sendable {
     var configuration = DirectClientConfiguration()
     configuration.policy = policy
     change(&configuration)
-    client = try DirectClient(configuration, resolver: Resolver(resolving, clock: clock))
+    client = try DirectClient(configuration, resolver: DirectResolver(resolving, clock: clock))
   }
 
   func stop() async {

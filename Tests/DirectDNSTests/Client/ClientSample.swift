@@ -17,7 +17,7 @@ enum ClientSample {
     var configuration = DirectClientConfiguration()
     configuration.policy = policy
     change(&configuration)
-    return try DirectClient(configuration, resolver: Resolver(resolving))
+    return try DirectClient(configuration, resolver: DirectResolver(resolving))
   }
 
   static func get(_ url: String, _ fields: HTTPFields = [:]) throws -> HTTPRequest {

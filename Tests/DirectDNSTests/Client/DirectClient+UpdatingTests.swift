@@ -32,7 +32,7 @@ struct DirectClientUpdatingTests {
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
     let client = try DirectClient(
-      configuration, resolver: Resolver(resolving, system: FixedSystem(addresses: system)))
+      configuration, resolver: DirectResolver(resolving, system: FixedSystem(addresses: system)))
     try await test(client, provider)
     await client.shutdown(within: .zero)
     client.resolver.shutdown()

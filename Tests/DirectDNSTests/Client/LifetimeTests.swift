@@ -66,9 +66,9 @@ struct LifetimeTests {
     await origin.stop()
   }
 
-  @Test(arguments: [HTTPVersion.http1, .http2])
+  @Test(arguments: [HTTPProtocolVersion.http1, .http2])
   func `a client that is dropped leaves neither a thread nor a descriptor, with bodies half read`(
-    _ version: HTTPVersion
+    _ version: HTTPProtocolVersion
   ) async throws {
     // In a process of its own, where nothing else opens descriptors; an exit test cannot take the argument along.
     switch version {
@@ -77,7 +77,7 @@ struct LifetimeTests {
     }
   }
 
-  private static func leavesNothing(_ version: HTTPVersion) async throws {
+  private static func leavesNothing(_ version: HTTPProtocolVersion) async throws {
     let authority = try TestCertificateAuthority()
     let file = try authority.makeFile()
     let identity = version == .http2 ? try authority.issue(names: ["shop.test"]) : nil

@@ -23,7 +23,7 @@ struct LoadTests {
   }
 
   private static func staged(
-    _ version: HTTPVersion = .http1,
+    _ version: HTTPProtocolVersion = .http1,
     handler: @escaping FakeOrigin.Handler = { OriginResponse(body: $0.path) },
     configure: (inout DirectClientConfiguration) -> Void = { _ in }, _ body: (Fixture) async throws -> Void
   ) async throws {
@@ -66,7 +66,7 @@ struct LoadTests {
       })
   }
 
-  private static func queues(_ version: HTTPVersion, connections: Int) async throws {
+  private static func queues(_ version: HTTPProtocolVersion, connections: Int) async throws {
     let count = 10_000
     let gate = Gate()
     try await staged(
@@ -142,7 +142,7 @@ struct LoadTests {
       await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { try await Self.down(.http2) })
   }
 
-  private static func down(_ version: HTTPVersion) async throws {
+  private static func down(_ version: HTTPProtocolVersion) async throws {
     try await staged(version, handler: { _ in OriginResponse(generating: large) }) { fixture in
       let response = try await fixture.client.execute(fixture.request("/"))
       var (received, isRight) = (0, true)
@@ -164,7 +164,7 @@ struct LoadTests {
       await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { try await Self.up(.http2) })
   }
 
-  private static func up(_ version: HTTPVersion) async throws {
+  private static func up(_ version: HTTPProtocolVersion) async throws {
     try await staged(version, handler: { OriginResponse(body: "\($0.bodyLength) \($0.bodyHash)") }) { fixture in
       let line = Locked(MemoryLine())
       let pieces = GeneratedPieces(count: large) { sent in line.withLock { $0.sample(at: sent) } }
@@ -184,7 +184,7 @@ struct LoadTests {
       await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { try await Self.slow(.http2) })
   }
 
-  private static func slow(_ version: HTTPVersion) async throws {
+  private static func slow(_ version: HTTPProtocolVersion) async throws {
     let count = 100_000_000
     // Over HTTP/2 the others may wait for the slow one, and do so for as long as they are given.
     let patience = version == .http2 ? Duration.seconds(2) : .seconds(100)

@@ -24,9 +24,9 @@ struct CurlTransportTests {
     }
   }
 
-  @Test(arguments: [([HTTPVersion.http2, .http1], HTTPVersion.http2), ([.http1], .http1)])
+  @Test(arguments: [([HTTPProtocolVersion.http2, .http1], HTTPProtocolVersion.http2), ([.http1], .http1)])
   func `over TLS the server's best version is spoken, under the name`(
-    _ offered: [HTTPVersion], _ spoken: HTTPVersion
+    _ offered: [HTTPProtocolVersion], _ spoken: HTTPProtocolVersion
   ) async throws {
     try await ProviderFixture.secure(offered) { fixture async throws in
       #expect(try await fixture.send().status.code == 200)
@@ -561,7 +561,7 @@ struct CurlTransportTests {
   func `a connection that breaks ends its requests, and the next one opens another`(_ what: Misbehaviour)
     async throws
   {
-    for versions in [[HTTPVersion.http2], [.http1]] {
+    for versions in [[HTTPProtocolVersion.http2], [.http1]] {
       try await ProviderFixture.secure(versions) { fixture async throws in
         fixture.server.misbehave(what)
         guard case .connectionLost = await fixture.failure() else {
@@ -601,7 +601,7 @@ struct CurlTransportTests {
   }
 
   @Test func `an idle connection that the server closed costs no request`() async throws {
-    for versions in [[HTTPVersion.http2], [.http1]] {
+    for versions in [[HTTPProtocolVersion.http2], [.http1]] {
       try await ProviderFixture.secure(versions) { fixture async throws in
         for round in 1...3 {
           #expect(try await fixture.send().status.code == 200)

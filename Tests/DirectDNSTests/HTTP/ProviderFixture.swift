@@ -71,7 +71,7 @@ struct ProviderFixture: Sendable {
 
   /// TLS under a name that is reached by its address.
   static func secure<Result>(
-    _ versions: [HTTPVersion] = [.http2, .http1], streams: Int = 100,
+    _ versions: [HTTPProtocolVersion] = [.http2, .http1], streams: Int = 100,
     _ body: (ProviderFixture) async throws -> Result
   ) async throws -> Result {
     let authority = try TestCertificateAuthority()

@@ -17,7 +17,7 @@ struct BatchReadingTests {
   private static func running(
     _ count: Int, _ path: String = "/7/d", second: FakeProvider? = nil, edit: (inout RecordTable) -> Void = { _ in },
     configure: (inout ResolverConfiguration) -> Void = { _ in },
-    _ body: (FakeProvider, Resolver) async throws -> Void
+    _ body: (FakeProvider, DirectResolver) async throws -> Void
   ) async throws {
     var records = RecordTable()
     for (number, name) in names(count).enumerated() {
@@ -35,7 +35,7 @@ struct BatchReadingTests {
     configuration.usesSystemDNS = false
     configuration.hedges = false
     configure(&configuration)
-    let resolver = try Resolver(configuration)
+    let resolver = try DirectResolver(configuration)
     do { try await body(server, resolver) } catch {
       resolver.shutdown()
       await server.stop()
@@ -46,7 +46,7 @@ struct BatchReadingTests {
   }
 
   private static func warmUp(
-    _ names: [String], _ resolver: Resolver, _ change: (inout WarmupPlan) -> Void = { _ in }
+    _ names: [String], _ resolver: DirectResolver, _ change: (inout WarmupPlan) -> Void = { _ in }
   ) async throws -> WarmupReport {
     var plan = WarmupPlan(names: names)
     plan.retry = .never

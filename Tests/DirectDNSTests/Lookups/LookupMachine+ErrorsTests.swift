@@ -180,7 +180,7 @@ struct ResolverErrorsTests {
     configuration.hedges = false
     configuration.families = .ipv4
     let clock = ManualClock()
-    let resolver = try Resolver(
+    let resolver = try DirectResolver(
       configuration, transport: transport, clock: clock, system: ScriptedSystem(clock: clock))
     let error = try #require(
       await #expect(throws: DirectDNSError.self) { try await resolver.resolve(Self.host) })

@@ -101,7 +101,7 @@ struct ResolverConfigurationTests {
     let error = #expect(throws: DirectDNSError.self) {
       var configuration = ResolverFixture.configuration(["one"])
       configuration.capacity = 0
-      _ = try Resolver(
+      _ = try DirectResolver(
         configuration, transport: ScriptedTransport(clock: clock), clock: clock,
         system: ScriptedSystem(clock: clock))
     }

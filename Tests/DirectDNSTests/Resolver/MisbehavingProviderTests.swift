@@ -215,7 +215,7 @@ struct MisbehavingProviderTests {
       configuration.families = .ipv4
       configuration.hedges = false
       configuration.timeout = .seconds(20)
-      let resolver = try Resolver(configuration)
+      let resolver = try DirectResolver(configuration)
       #expect(await outcome(resolver, "www.shop.test") == expected)
       resolver.shutdown()
     }
@@ -241,17 +241,17 @@ struct MisbehavingProviderTests {
   private func resolver(
     _ providers: String..., hedges: Bool = false, timeout: Duration = .seconds(20),
     clock: any ResolverClock = SystemClock()
-  ) throws -> Resolver {
+  ) throws -> DirectResolver {
     var configuration = ResolverConfiguration(providers: try providers.map { try ProviderConfiguration($0) })
     configuration.usesSystemDNS = false
     configuration.families = .ipv4
     configuration.timeout = timeout
     configuration.hedges = hedges
-    return try Resolver(configuration, clock: clock)
+    return try DirectResolver(configuration, clock: clock)
   }
 
   /// The first address, or the error's code.
-  private func outcome(_ resolver: Resolver, _ name: String) async -> String {
+  private func outcome(_ resolver: DirectResolver, _ name: String) async -> String {
     do throws(DirectDNSError) {
       return try await resolver.resolve(name).addresses.map(\.description).first ?? "none"
     } catch {

@@ -7,7 +7,7 @@ final class ResolverFixture: Sendable {
   let clock: ManualClock
   let transport: ScriptedTransport
   let system: ScriptedSystem
-  let resolver: Resolver
+  let resolver: DirectResolver
   private let log = Watched<[ResolverEvent]>([])
 
   /// Makes a resolver that asks for IPv4 alone, unless `configure` says otherwise.
@@ -28,7 +28,7 @@ final class ResolverFixture: Sendable {
     configuration.families = .ipv4
     configuration.observer = { [log] event in log.change { $0.append(event) } }
     configure(&configuration)
-    resolver = try Resolver(configuration, transport: transport, clock: clock, system: system)
+    resolver = try DirectResolver(configuration, transport: transport, clock: clock, system: system)
   }
 
   deinit { resolver.shutdown() }

@@ -15,7 +15,7 @@ struct ClientTelemetryTests {
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
     return try withMetricsFactory(metrics ?? NOOPMetricsHandler.instance) {
-      try withTracer(tracer ?? NoOpTracer()) { try DirectClient(configuration, resolver: Resolver(resolving)) }
+      try withTracer(tracer ?? NoOpTracer()) { try DirectClient(configuration, resolver: DirectResolver(resolving)) }
     }
   }
 
@@ -101,7 +101,7 @@ struct ClientTelemetryTests {
   @Test func `refusals of the policy are counted by their code`() async throws {
     let metrics = RecordingMetrics()
     let client = try withMetricsFactory(metrics) {
-      try DirectClient(DirectClientConfiguration(), resolver: Resolver(ResolverConfiguration(providers: [])))
+      try DirectClient(DirectClientConfiguration(), resolver: DirectResolver(ResolverConfiguration(providers: [])))
     }
     await #expect(throws: DirectDNSError.self) { try await client.execute(ClientSample.get("http://127.0.0.1/")) }
     #expect(metrics.counts["directdns_policy_refusals_total reason=addressForbidden"] == 1)

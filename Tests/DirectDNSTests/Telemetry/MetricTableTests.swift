@@ -143,14 +143,14 @@ struct MetricTableTests {
     let origin = try await FakeOrigin.start()
     var resolving = ResolverConfiguration()
     resolving.localZones.pins[try HostName("shop.test")] = [.ipv4(0x7F00_0001)]
-    let client = try DirectClient(DirectClientConfiguration(), resolver: Resolver(resolving))
+    let client = try DirectClient(DirectClientConfiguration(), resolver: DirectResolver(resolving))
     await #expect(throws: DirectDNSError.self) {
       try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     }
     await client.shutdown()
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
-    let bold = try DirectClient(configuration, resolver: Resolver(resolving))
+    let bold = try DirectClient(configuration, resolver: DirectResolver(resolving))
     for _ in 0..<2 { _ = try await bold.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text() }
     await #expect(throws: DirectDNSError.self) { try await bold.execute(ClientSample.get("http://shop.test:1/")) }
     for reason in [ClientTelemetry.Retry.refused, .connectionLost, .expectation] { bold.telemetry.retries(reason) }

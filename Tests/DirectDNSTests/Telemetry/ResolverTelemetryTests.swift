@@ -64,7 +64,7 @@ struct ResolverTelemetryTests {
     first.resolver.invalidate(Sample.name("a.example"))
     #expect(metrics.counts["directdns_cache_names"] == 2)
     do {
-      let third = try withMetricsFactory(metrics) { try Resolver(ResolverConfiguration(providers: [])) }
+      let third = try withMetricsFactory(metrics) { try DirectResolver(ResolverConfiguration(providers: [])) }
       third.metrics.holds(7)
       #expect(metrics.counts["directdns_cache_names"] == 9)
     }

@@ -4,14 +4,14 @@ import Testing
 @testable import DirectDNS
 
 struct WarmupEventTests {
-  private func outcome(_ result: Result<Resolver.Renewal, DirectDNSError>) -> WarmupOutcome {
+  private func outcome(_ result: Result<DirectResolver.Renewal, DirectDNSError>) -> WarmupOutcome {
     WarmupOutcome(host: Sample.name("a.example"), result: result, tries: 1, duration: .zero)
   }
 
   private func renewal(
     _ source: Resolution.Source, _ freshness: Resolution.Freshness, wasAsked: Bool
-  ) -> Resolver.Renewal {
-    Resolver.Renewal(
+  ) -> DirectResolver.Renewal {
+    DirectResolver.Renewal(
       resolution: Resolution(
         addresses: [.ipv4(1)], canonicalName: nil, freshness: freshness, source: source, ageNanoseconds: 0,
         timeToLiveNanoseconds: freshness <= .due ? 1 : -1), wasAsked: wasAsked)

@@ -5,15 +5,15 @@ import Testing
 
 struct WarmupTallyTests {
   private func outcome(
-    _ name: String, _ result: Result<Resolver.Renewal, DirectDNSError>, _ seconds: Double = 0
+    _ name: String, _ result: Result<DirectResolver.Renewal, DirectDNSError>, _ seconds: Double = 0
   ) -> WarmupOutcome {
     WarmupOutcome(host: Sample.name(name), result: result, tries: 1, duration: .milliseconds(Int64(seconds * 1000)))
   }
 
   private func renewal(
     _ source: Resolution.Source = .provider("one"), _ freshness: Resolution.Freshness = .fresh, wasAsked: Bool = true
-  ) -> Resolver.Renewal {
-    Resolver.Renewal(
+  ) -> DirectResolver.Renewal {
+    DirectResolver.Renewal(
       resolution: Resolution(
         addresses: [.ipv4(1)], canonicalName: nil, freshness: freshness, source: source, ageNanoseconds: 0,
         timeToLiveNanoseconds: freshness <= .due ? 1 : -1), wasAsked: wasAsked)

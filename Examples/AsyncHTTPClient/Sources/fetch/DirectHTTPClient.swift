@@ -11,7 +11,7 @@ import class NIOPosix.MultiThreadedEventLoopGroup
 /// asked for: async-http-client issue 866). So there is a client for each origin, and another one as soon as the old
 /// one's address is no longer among the answers, or could not be reached.
 actor DirectHTTPClient {
-  private let resolver: Resolver
+  private let resolver: DirectResolver
   private let policy: AddressPolicy
   private let configuration: HTTPClient.Configuration
   private var clients: [Origin: PinnedClient] = [:]
@@ -22,7 +22,8 @@ actor DirectHTTPClient {
   ///   - resolver: finds the addresses, and remembers those that could not be reached.
   ///   - policy: which of them may be connected to; public ones only by default.
   ///   - configuration: everything else about the connections.
-  init(resolver: Resolver, policy: AddressPolicy = .publicOnly, configuration: HTTPClient.Configuration = .init()) {
+  init(resolver: DirectResolver, policy: AddressPolicy = .publicOnly, configuration: HTTPClient.Configuration = .init())
+  {
     self.resolver = resolver
     self.policy = policy
     var configuration = configuration

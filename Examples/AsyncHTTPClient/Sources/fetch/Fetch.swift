@@ -25,7 +25,7 @@ struct Fetch: AsyncParsableCommand {
   func run() async throws {
     var lookups = ResolverConfiguration()
     for pin in pin { lookups.localZones.pins[pin.name, default: []].append(pin.address) }
-    let resolver = try Resolver(lookups)
+    let resolver = try DirectResolver(lookups)
     defer { resolver.shutdown() }
 
     var tls = TLSConfiguration.makeClientConfiguration()

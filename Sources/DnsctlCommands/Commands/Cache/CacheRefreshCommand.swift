@@ -55,7 +55,7 @@ struct CacheRefreshCommand: ContextCommand {
   }
 
   /// Asks about each family by itself: a lookup of both does not wait for the one that comes last.
-  private static func ask(_ resolver: Resolver, _ host: String, _ families: AddressFamilies) async {
+  private static func ask(_ resolver: DirectResolver, _ host: String, _ families: AddressFamilies) async {
     await withTaskGroup { group in
       for family in families.members {
         // Why there is no answer is said by the lookup of both, which finds it in the resolver's memory.

@@ -216,7 +216,7 @@ struct ResolverUpdatingTests {
   {
     let authority = try TestCertificateAuthority()
     let file = try authority.makeFile()
-    let resolver = try Resolver()
+    let resolver = try DirectResolver()
     var configuration = resolver.configuration
     configuration.trust.privateAuthorities = ["/there/is/none.pem"]
     configuration.timeout = .seconds(1)

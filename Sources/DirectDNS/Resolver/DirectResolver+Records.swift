@@ -2,7 +2,7 @@
 internal import HTTPTypes
 
 /// Records of any type.
-extension Resolver {
+extension DirectResolver {
   /// Looks up the records of a name.
   ///
   /// A and AAAA of a host's name are looked up as addresses are: by the cache, expired answers and the store. All other types are

@@ -218,7 +218,7 @@ struct ResolverTests {
     var configuration = ResolverFixture.configuration(["one"])
     configuration.families = .ipv4
     configuration.keepAlive = [Self.host]
-    var resolver: Resolver? = try Resolver(
+    var resolver: DirectResolver? = try DirectResolver(
       configuration, transport: transport, clock: clock, system: ScriptedSystem(clock: clock))
     weak let seen = resolver
     await transport.waitForSent(1)

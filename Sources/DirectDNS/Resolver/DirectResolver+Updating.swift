@@ -3,7 +3,7 @@ internal import Logging
 internal import Synchronization
 
 /// Going on by another configuration, without losing what is known.
-extension Resolver {
+extension DirectResolver {
   /// How it behaves at the moment.
   public var configuration: ResolverConfiguration { settings.configuration }
 

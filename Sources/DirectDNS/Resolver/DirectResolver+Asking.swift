@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Lookups that have to ask.
-extension Resolver {
+extension DirectResolver {
   /// A lookup that the hot path could not answer.
   nonisolated(nonsending) func lookUp(
     _ host: HostName, _ options: LookupOptions

@@ -18,7 +18,7 @@ struct ResolverRenewingTests {
 
   private func begin(
     _ fixture: ResolverFixture, _ host: HostName = host, isPatient: Bool = true
-  ) -> Task<Result<Resolver.Renewal, DirectDNSError>, Never> {
+  ) -> Task<Result<DirectResolver.Renewal, DirectDNSError>, Never> {
     Task.immediate { [resolver = fixture.resolver] in
       do throws(DirectDNSError) {
         return .success(try await resolver.renew(host, nil, isPatient: isPatient))

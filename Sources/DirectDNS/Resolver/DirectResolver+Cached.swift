@@ -2,7 +2,7 @@
 internal import Logging
 
 /// Answers that need no asking. This is the hot path: no lock, no allocation, no reference that threads share.
-extension Resolver {
+extension DirectResolver {
   @inline(__always)
   func fresh(_ host: HostName, _ options: LookupOptions) -> Resolution? {
     guard let reading = cache.read(host) else { return nil }

@@ -17,7 +17,7 @@ struct ResolverServiceTests {
     ])
     configuration.usesSystemDNS = false
     configuration.store = store
-    let resolver = try Resolver(configuration)
+    let resolver = try DirectResolver(configuration)
     let group = ServiceGroup(
       services: [resolver], logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     let running = Task { try await group.run() }

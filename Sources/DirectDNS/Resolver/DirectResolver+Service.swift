@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import ServiceLifecycle
 
-extension Resolver: Service {
+extension DirectResolver: Service {
   /// Waits for the graceful shutdown of its service group, and ends the resolver then.
   ///
   /// What was learned is written to the store within ``flushLimit``. Put what looks names up after it: a group shuts down

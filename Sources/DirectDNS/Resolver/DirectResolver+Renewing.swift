@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A name that is asked for ahead of need.
-extension Resolver {
+extension DirectResolver {
   /// What came of a renewal.
   struct Renewal: Sendable {
     var resolution: Resolution

@@ -8,7 +8,7 @@ internal import Tracing
 ///
 /// One resolver per process is enough; it is safe for concurrent use. A cached lookup costs some tens of
 /// nanoseconds and neither waits nor allocates.
-public final class Resolver: Sendable {
+public final class DirectResolver: Sendable {
   package let clock: any ResolverClock
   let cache: AnswerCache
   let known: KnownAnswers

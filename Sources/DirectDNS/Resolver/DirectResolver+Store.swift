@@ -8,7 +8,7 @@ public struct StoreFlush: Sendable {
 }
 
 /// The store beyond the process, at the end.
-extension Resolver {
+extension DirectResolver {
   /// For how long a process that ends waits for its store.
   public static let flushLimit = Duration.seconds(2)
 

@@ -35,7 +35,7 @@ struct ResolverRecordsTests {
   private func resolver(
     _ servers: Servers, _ names: [String] = ["one", "two"], clock: ManualClock = ManualClock(),
     configure: (inout ResolverConfiguration) -> Void = { _ in }
-  ) throws -> Resolver {
+  ) throws -> DirectResolver {
     var configuration = ResolverConfiguration(
       providers: names.map {
         ProviderConfiguration(
@@ -43,7 +43,7 @@ struct ResolverRecordsTests {
           bootstrap: Sample.addresses("192.0.2.53"))
       })
     configure(&configuration)
-    return try Resolver(configuration, transport: servers, clock: clock, system: ScriptedSystem(clock: clock))
+    return try DirectResolver(configuration, transport: servers, clock: clock, system: ScriptedSystem(clock: clock))
   }
 
   @Test func `the first server that answers is it, and is asked each time`() async throws {

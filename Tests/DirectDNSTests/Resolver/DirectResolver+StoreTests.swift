@@ -299,7 +299,7 @@ struct ResolverStoreTests {
     store.hang(.writing)
     let fixture = try member()
     try await fixture.learn()
-    let ending = Task.immediate { await fixture.resolver.shutdown(flushingWithin: Resolver.flushLimit) }
+    let ending = Task.immediate { await fixture.resolver.shutdown(flushingWithin: DirectResolver.flushLimit) }
     await clock.waitForSleepers()
     clock.advance(by: .seconds(2))
     let flush = await ending.value
@@ -321,7 +321,7 @@ struct ResolverStoreTests {
     await fixture.transport.waitForSent(1)
     let ending = Task.immediate {
       await fixture.resolver.finishQueries(within: .milliseconds(300))
-      return await fixture.resolver.shutdown(flushingWithin: Resolver.flushLimit)
+      return await fixture.resolver.shutdown(flushingWithin: DirectResolver.flushLimit)
     }
     clock.advance(by: .milliseconds(200))
     #expect(await ending.value.unwritten == 0)
@@ -337,7 +337,7 @@ struct ResolverStoreTests {
     let ending = Task.immediate { await fixture.resolver.finishQueries(within: .milliseconds(300)) }
     clock.advance(by: .milliseconds(300))
     await ending.value
-    #expect(await fixture.resolver.shutdown(flushingWithin: Resolver.flushLimit).unwritten == 0)
+    #expect(await fixture.resolver.shutdown(flushingWithin: DirectResolver.flushLimit).unwritten == 0)
     #expect(remembered?.content == .addresses([Sample.address("192.0.2.7")]))
   }
 

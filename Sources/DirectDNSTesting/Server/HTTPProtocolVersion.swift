@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The version of HTTP that a request came with.
-public enum HTTPVersion: Hashable, Sendable, CaseIterable {
+public enum HTTPProtocolVersion: Hashable, Sendable, CaseIterable {
   /// HTTP/1.1, or HTTP/1.0.
   case http1
   /// HTTP/2, over TLS only.
