@@ -154,6 +154,7 @@ let package = Package(
       dependencies: [
         "DnsctlCommands", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSProxy",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: house),
     .executableTarget(

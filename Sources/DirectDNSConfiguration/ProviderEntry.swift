@@ -92,8 +92,10 @@ struct ProviderEntry: Sendable, Hashable {
       text, credentials: credentials, clientSubnet: clientSubnet, plainHTTP: plainHTTP)
     if let bootstrap { configuration.bootstrap = bootstrap }
     if let rateLimit { configuration.rateLimit = rateLimit }
-    if let name, name != configuration.provider.name {
-      configuration.provider = NamedProvider(base: configuration.provider, name: name)
+    // The provider itself, which keeps all that it can do.
+    if let name, var provider = configuration.provider as? any NameableProvider {
+      provider.name = name
+      configuration.provider = provider
     }
     return configuration
   }
@@ -106,21 +108,5 @@ struct ProviderEntry: Sendable, Hashable {
     return [some, ProviderCredentials()].contains {
       (try? ProviderConfiguration(text, credentials: $0, plainHTTP: .anywhere)) != nil
     }
-  }
-}
-
-/// A provider under another name.
-private struct NamedProvider: Provider {
-  let base: any Provider
-  let name: String
-
-  var url: WebURL { base.url }
-
-  func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
-    base.request(for: question, at: secondsSince1970)
-  }
-
-  func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
-    try base.answer(from: reply, to: question)
   }
 }

@@ -46,8 +46,12 @@ final class AccessLogWriter: Sendable {
     if begins { queue.async { self.writeAll() } }
   }
 
-  /// Waits until all lines are out.
-  func flush() { queue.sync {} }
+  /// Waits until all lines are out, and no longer than two seconds: a reader that is stuck must not keep the process.
+  func flush() {
+    let done = DispatchSemaphore(value: 0)
+    queue.async { done.signal() }
+    _ = done.wait(timeout: .now() + 2)
+  }
 
   private func writeAll() {
     while true {
@@ -61,7 +65,9 @@ final class AccessLogWriter: Sendable {
       }
       guard !lines.isEmpty else { return }
       try? output.write(lines.joined())
-      if dropped > 0, format == .json { try? output.write("{\"dropped\":\(dropped)}\n") }
+      if dropped > 0 {
+        try? output.write(format == .json ? "{\"dropped\":\(dropped)}\n" : "# \(dropped) lines found no room\n")
+      }
     }
   }
 }

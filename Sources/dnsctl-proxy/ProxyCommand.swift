@@ -5,6 +5,7 @@ internal import DirectDNSConfiguration
 internal import DirectDNSPrometheus
 internal import DnsctlCommands
 internal import DirectDNSProxy
+internal import UnixSignals
 
 #if canImport(Darwin)
   internal import Darwin
@@ -80,11 +81,7 @@ struct ProxyCommand: ContextCommand {
         let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
         context.complain(said)
         let held = Locked((settings: settings, users: users))
-        let following = try upstream.follow(resolver, in: context, tell: context.complain) { changed in
-          held.withLock { $0.settings = changed }
-        } begun: {
-          systemd.tell(.ready(status: said))
-        } read: {
+        let read = { @Sendable in
           systemd.tell(.reloading(microseconds: Systemd.microseconds))
           // Who may use it is read again with all else; a file that cannot be used changes nothing.
           do throws(SettingsError) {
@@ -101,7 +98,25 @@ struct ProxyCommand: ContextCommand {
           }
           systemd.tell(.ready(status: said))
         }
-        if following == nil { systemd.tell(.ready(status: said)) }
+        let begun = { @Sendable in systemd.tell(.ready(status: said)) }
+        var following = try upstream.follow(resolver, in: context, tell: context.complain) { changed in
+          held.withLock { $0.settings = changed }
+        } begun: {
+          begun()
+        } read: {
+          read()
+        }
+        // Without a file to follow, who may use it is read again all the same; at a terminal SIGHUP ends the process.
+        if following == nil, users != nil, !context.isAtTerminal {
+          context.ignoreHangUp()
+          following = Task {
+            let signals = await UnixSignalsSequence(trapping: .sighup)
+            begun()
+            for await _ in signals { read() }
+          }
+        } else if following == nil {
+          begun()
+        }
         defer { following?.cancel() }
         _ = await interruption.value
         systemd.tell(.stopping)

@@ -181,6 +181,8 @@ import Testing
     let entry = try #require(file.providers?.first)
     let provider = try entry.configuration()
     #expect(provider.provider.name == "lab")
+    // Its name takes nothing of what it can do.
+    #expect(provider.provider is any RecordProvider)
     #expect(provider.rateLimit == RateLimit(perSecond: 2.5, burst: 7))
     let message = provider.provider.request(
       for: AddressQuestion(try HostName("a.example"), .ipv4), at: 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 import DirectDNSProxy
-import DirectDNSTesting
+@testable import DirectDNSTesting
+import Dispatch
 import Foundation
 import Testing
 
@@ -60,6 +61,46 @@ struct ProxyServerTests {
     #expect(order.count == 20 && order == order.sorted())
     await proxy.stop()
     await origin.stop()
+  }
+
+  @Test func `a request behind one that cannot be sent is answered, too`() async throws {
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    // Nobody listens there.
+    let request = "GET http://127.0.0.1:1025/ HTTP/1.1\r\nHost: x\r\n\r\n"
+    try await client.send(request + request + "GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
+    let received = await client.receive("live\n")
+    #expect(received.components(separatedBy: "HTTP/1.1 502 ").count == 3)
+    await proxy.stop()
+  }
+
+  /// What is refused, and told of, before the client hears of it.
+  @Test(arguments: [
+    "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n", "GET http://127.0.0.1:22/ HTTP/1.1\r\nHost: x\r\n\r\n",
+  ])
+  func `a client that goes while it is told something takes what it asked for next with it`(
+    _ refused: String
+  ) async throws {
+    let isTold = Watched(false)
+    let hasGone = DispatchSemaphore(value: 0)
+    let proxy = try await ProxyFixture(records: RecordTable { $0.add("next.test", "127.0.0.1") }) {
+      $0.accessLog = { _ in
+        // The proxy's thread waits until there is nobody to write to any more: its flush finds that out.
+        guard !isTold.value else { return }
+        isTold.change { $0 = true }
+        hasGone.wait()
+      }
+    }
+    let client = try await proxy.client()
+    try await client.send(refused + "GET http://next.test:1025/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    await isTold.wait { $0 }
+    try await client.reset()
+    hasGone.signal()
+    let other = try await proxy.client()
+    try await other.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(await other.receive("live\n").hasPrefix("HTTP/1.1 200 "))
+    #expect(proxy.provider.requests.isEmpty)
+    await proxy.stop()
   }
 
   @Test func `bodies in chunks go both ways with their trailers`() async throws {

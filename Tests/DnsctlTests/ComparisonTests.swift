@@ -72,7 +72,13 @@ struct ComparisonTests {
     Case(answers: ["8.8.8.8", "none"], remarks: ["", "noAnswer"], verdict: .disagree, status: .disagreement),
     Case(answers: ["nx", "none", "8.8.8.8"], remarks: ["", "", "answer"], verdict: .disagree, status: .disagreement),
     Case(
-      answers: ["nx", "nx", "10.0.0.1"], remarks: ["", "", "answer"], verdict: .disagree, status: .disagreement),
+      answers: ["nx", "nx", "10.0.0.1"], remarks: ["", "", "answer notPublic"], verdict: .disagree,
+      status: .disagreement),
+    // A filter's address against the truth: the filter is named, however many it has on its side.
+    Case(answers: ["0.0.0.0", "nx"], remarks: ["answer notPublic", ""], verdict: .disagree, status: .disagreement),
+    Case(
+      answers: ["0.0.0.0", "0.0.0.0", "nx"], remarks: ["answer notPublic", "answer notPublic", ""], verdict: .disagree,
+      status: .disagreement),
     Case(answers: ["nx", "nx"], remarks: ["", ""], verdict: .agree, status: .noAnswer),
     Case(answers: ["none", "none"], remarks: ["", ""], verdict: .agree, status: .noAnswer),
     Case(

@@ -171,6 +171,7 @@ public final class DirectClient: Sendable {
     if ownsResolver { resolver.shutdown() }
   }
 
+  /// The old name of ``shutdown(within:)``.
   @available(*, deprecated, renamed: "shutdown(within:)")
   public func shutDown(within limit: Duration = .seconds(30)) async { await shutdown(within: limit) }
 }

@@ -34,6 +34,7 @@ public struct LocalZones: Sendable, Hashable {
   private static let loopbackNames = names("localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback")
   private static let localhost = HostName(canonical: "localhost")
   private static let invalid = HostName(canonical: "invalid")
+  private static let arpa = HostName(canonical: "arpa")
   private static let onion = HostName(canonical: "onion")
   // RFC 6762 (mDNS), RFC 8375 (home networks), and ICANN's reservation for private use.
   private static let builtIn = names("local", "internal", "home.arpa")
@@ -49,6 +50,8 @@ public struct LocalZones: Sendable, Hashable {
     if host.isSingleLabel || Self.builtIn.contains(where: host.hasSuffix) || suffixes.contains(where: host.hasSuffix) {
       return .system
     }
+    // Few names are in reverse: the list is searched for these alone.
+    if host.hasSuffix(Self.arpa), LocalReverseZones.contain(host) { return .system }
     return .providers
   }
 }

@@ -26,7 +26,9 @@ extension DNSName {
       )
     }
     // What stands in names that no host has, and in no URL that was pasted whole.
-    if text == "." || text.utf8.contains(where: { "\\*".utf8.contains($0) }) || Self.isDelegated(text) {
+    if !text.contains("://"),
+      text == "." || text.utf8.contains(where: { "\\*".utf8.contains($0) }) || Self.isDelegated(text)
+    {
       if text.utf8.allSatisfy({ $0 > ASCII.space && $0 < 0x7f }), let name = DNSName(text) {
         self = name
         return

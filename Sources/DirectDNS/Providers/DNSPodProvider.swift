@@ -2,9 +2,9 @@
 /// DNSPod's `/d`: addresses as text, plain, or with a token over https.
 ///
 /// Its DES and AES forms are not spoken: OpenSSL 3 no longer brings single DES, and https with a token protects more.
-public struct DNSPodProvider: Provider {
+public struct DNSPodProvider: NameableProvider {
   /// A short name for logs, errors and metrics.
-  public let name: String
+  public package(set) var name: String
   /// The endpoint.
   public let url: WebURL
   /// The client network that the provider is told, as an address; none by default.

@@ -56,7 +56,9 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
     let upper = text.uppercased()
     if let known = Self.mnemonics.first(where: { $0.name == upper }) {
       self = known.type
-    } else if let number = UInt16(upper.hasPrefix("TYPE") ? String(upper.dropFirst(4)) : upper) {
+    } else if case let digits = upper.hasPrefix("TYPE") ? upper.dropFirst(4) : upper[...],
+      digits.utf8.allSatisfy(ASCII.isDigit), let number = UInt16(digits)
+    {
       self.init(rawValue: number)
     } else {
       return nil

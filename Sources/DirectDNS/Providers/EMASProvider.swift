@@ -5,7 +5,7 @@ internal import HTTPTypes
 /// and signed.
 ///
 /// The encrypted form of version 2 (`m=1`, `m=2`) is not spoken: use https.
-public struct EMASProvider: Provider {
+public struct EMASProvider: NameableProvider {
   private enum Form: Sendable, Hashable {
     /// Version 1: the account stands in the path. `isBatch` is `/resolve`, whose replies are lists.
     case first(isBatch: Bool)
@@ -19,7 +19,7 @@ public struct EMASProvider: Provider {
   }
 
   /// A short name for logs, errors and metrics.
-  public let name: String
+  public package(set) var name: String
   /// The endpoint, path included.
   public let url: WebURL
   /// The client network that the provider is told, as an address; none by default.

@@ -72,9 +72,14 @@ extension JSONValue {
       throw .malformed("a record without a name or a type")
     }
     guard let ttl = self["TTL"]?.integer else { throw .malformed("a record without a TTL") }
-    guard let text = self["data"]?.string, let data = RecordData(text, type: type) else {
-      throw .malformed("a record of type \(type) whose data is none")
+    guard let text = self["data"]?.string else { throw .malformed("a record of type \(type) without data") }
+    let read = RecordData(text, type: type)
+    // Addresses and chains go by these. Of all others the text is shown: anybody may publish what cannot be read, and it
+    // says nothing about the provider.
+    guard read != nil || ![.a, .aaaa, .cname].contains(type) else {
+      throw ProviderFailure(.response, "a record of type \(type) whose data is none")
     }
+    let data = read ?? .presentation(text)
     let lifetime = min(UInt32(clamping: max(0, ttl)), DNSRecord.lifetimeLimit)
     return ResourceRecord(owner: owner, type: type, ttl: freshness.lifetime(lifetime), data: data)
   }

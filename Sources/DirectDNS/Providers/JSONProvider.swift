@@ -2,7 +2,7 @@
 internal import HTTPTypes
 
 /// The JSON APIs of AliDNS, Google and Cloudflare, and all of their shape: `?name=&type=`.
-public struct JSONProvider: Provider {
+public struct JSONProvider: NameableProvider {
   /// What AliDNS wants to know of its customers.
   public struct Signature: Sendable, Hashable {
     /// The account id, `uid`.
@@ -21,7 +21,7 @@ public struct JSONProvider: Provider {
   }
 
   /// A short name for logs, errors and metrics.
-  public let name: String
+  public package(set) var name: String
   /// The endpoint.
   public let url: WebURL
   /// Signs each request as AliDNS wants it; nil means that requests are plain.

@@ -86,7 +86,8 @@ private struct RecordMessage {
       guard case .opaque(let data) = reader.recordData(of: head.type, until: end), head.type == .opt else { continue }
       head.data = .opaque(data)
       responseCode = DNSMessage.ResponseCode(rawValue: UInt16(head.ttl >> 24) << 4 | flags & 0xf)
-      explanation = DNSMessage.EDNS(options: try reader.options(head)).explanation
+      // For the message of a failure alone: options that cannot be read spoil no answer.
+      explanation = (try? reader.options(head)).map { DNSMessage.EDNS(options: $0).explanation } ?? ""
     }
     guard reader.offset == bytes.count else { throw reader.error("bytes behind the last record") }
   }

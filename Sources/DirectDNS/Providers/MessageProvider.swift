@@ -2,7 +2,7 @@
 internal import HTTPTypes
 
 /// RFC 8484: DNS messages over HTTP, by GET or POST.
-public struct MessageProvider: Provider {
+public struct MessageProvider: NameableProvider {
   /// The two methods of RFC 8484.
   public enum Method: Sendable, Hashable {
     /// The message stands in the URL: caches on the way can help, and names stand in the server's logs.
@@ -12,7 +12,7 @@ public struct MessageProvider: Provider {
   }
 
   /// A short name for logs, errors and metrics.
-  public let name: String
+  public package(set) var name: String
   /// The endpoint, without a message.
   public let url: WebURL
   /// How messages are sent.

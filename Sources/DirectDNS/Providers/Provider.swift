@@ -52,6 +52,11 @@ public protocol Provider: Sendable, CustomStringConvertible, CustomReflectable {
   func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer
 }
 
+/// A provider whose name is its user's to choose.
+package protocol NameableProvider: Provider {
+  var name: String { get set }
+}
+
 /// A format that takes several names in one request.
 protocol BatchProvider: Provider {
   /// The most names in one request.

@@ -101,7 +101,8 @@ extension ServiceBinding {
       let name = word.bytes.prefix { $0 != UInt8(ascii: "=") }
       let value = Array(word.bytes.dropFirst(name.count + 1))
       guard let key = Key.number(String(decoding: name, as: UTF8.self)), parameters[key] == nil,
-        let bytes = Self.bytes(key, value), Self.isWellFormed(key, bytes)
+        // The value of `keyNNNNN` is written as it is on the wire (§2.1).
+        let bytes = name.starts(with: "key".utf8) ? value : Self.bytes(key, value), Self.isWellFormed(key, bytes)
       else { return nil }
       parameters[key] = bytes
     }

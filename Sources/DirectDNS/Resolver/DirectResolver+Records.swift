@@ -59,19 +59,13 @@ extension DirectResolver {
     return RecordResolution(found, of: host, type)
   }
 
-  /// What zones have at their top: of a name with one label, this is asked of the root's servers and tells nothing of
-  /// this network.
-  private static let zoneTypes: Set<DNSRecordType> = [.ns, .soa, .init(rawValue: 43), .init(rawValue: 48)]
-
   /// Refuses what no public provider is asked for.
   private func judge(_ host: HostName, _ type: DNSRecordType) throws(DirectDNSError) {
-    let isLocal = LocalReverseZones.contain(host)
     switch settings.configuration.localZones.route(host) {
-    case .providers where !isLocal: return
-    case .system where host.isSingleLabel && Self.zoneTypes.contains(type): return
+    case .providers: return
     case .pinned, .loopback: throw DirectDNSError(noRecord: type, of: DNSName(host))
     case .neverExists, .refused: _ = try local(host, settings.configuration.localZones.route(host), .any)
-    case .system, .providers:
+    case .system:
       throw DirectDNSError(
         .refused,
         "\(host) is a name of this network: no provider is asked for it, and the system's DNS for its addresses alone.")

@@ -54,6 +54,7 @@ extension DirectResolver {
     return flush
   }
 
+  /// The old name of ``shutdown(flushingWithin:)``.
   @available(*, deprecated, renamed: "shutdown(flushingWithin:)")
   @discardableResult
   public func shutDown(flushingWithin limit: Duration) async -> StoreFlush { await shutdown(flushingWithin: limit) }

@@ -187,6 +187,7 @@ public final class DirectResolver: Sendable {
     transport.shutdown()
   }
 
+  /// The old name of ``shutdown()``.
   @available(*, deprecated, renamed: "shutdown()")
   public func shutDown() { shutdown() }
 

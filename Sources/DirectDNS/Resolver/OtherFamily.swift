@@ -60,7 +60,14 @@ package final class OtherFamily: CurlAddressSource, Sendable {
   }
 
   /// Nobody wants it any more; a query that is under way goes on for the cache.
-  package func cancel() { state.withLock { $0.look }?.cancel() }
+  package func cancel() {
+    let look = state.withLock { state in
+      // Whoever waits may know this object: a cycle, which a lookup ends by its answer, and no lookup here.
+      if state.look == nil { state.deliver = nil }
+      return state.look
+    }
+    look?.cancel()
+  }
 
   /// What was found, if it was.
   var resolution: Resolution? { if case .success(let found)? = state.withLock(\.outcome) { found } else { nil } }
@@ -95,7 +102,8 @@ package final class OtherFamily: CurlAddressSource, Sendable {
 
   private func deliver(_ outcome: Outcome) -> Outcome {
     let outcome = note(outcome)
-    state.withLock { $0.deliver }?(outcome.addresses)
+    let deliver = state.withLock { $0.deliver.take() }
+    deliver?(outcome.addresses)
     return outcome
   }
 
@@ -122,6 +130,7 @@ extension DirectResolver {
   ///   - isDirect: whether the name is looked up by us, and not by the system.
   ///   - look: looks up the families that are missing.
   ///   - observer: is told what was found.
+  /// - Returns: the family; nil where nothing is missing.
   package func otherFamily(
     than found: Resolution, of name: HostName, _ options: LookupOptions, since began: ResolverInstant?, isDirect: Bool,
     look: @escaping @Sendable (AddressFamilies) async throws(DirectDNSError) -> Resolution,

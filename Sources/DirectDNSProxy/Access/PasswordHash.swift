@@ -11,8 +11,15 @@ struct PasswordHash: Sendable, Hashable {
   /// Takes a hash; nil for a method that is unknown or that a fast machine breaks: plain text, DES, MD5, SHA-1.
   init?(_ text: String) {
     let methods = ["$2a$", "$2b$", "$2y$", "$5$", "$6$", "$y$", "$7$"]
-    guard methods.contains(where: { text.hasPrefix($0) }), unsafe directdns_crypt_knows(text) != 0 else { return nil }
+    guard methods.contains(where: { text.hasPrefix($0) }), Self.isWhole(text), unsafe directdns_crypt_knows(text) != 0
+    else { return nil }
     self.text = text
+  }
+
+  /// Whether nothing is cut off, which the C library does not look at: a file that is being written has such lines.
+  private static func isWhole(_ text: String) -> Bool {
+    let hash = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).last?.count ?? 0
+    return if text.hasPrefix("$2") { text.utf8.count == 60 } else { hash == (text.hasPrefix("$6$") ? 86 : 43) }
   }
 
   /// Whether a password is the one; waits for the hash.

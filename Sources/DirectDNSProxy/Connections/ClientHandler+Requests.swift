@@ -204,6 +204,7 @@ extension ClientHandler {
         loop.shared.ended(access)
         write(answer(.failure(refusal)))
         flush()
+        guard !isGone else { return }
         if refused() {
           state = .head(since: nil)
           goOn()
@@ -238,6 +239,7 @@ extension ClientHandler {
       ByteBuffer(
         bytes: refusal.bytes(as: form, isToHEAD: request?.method == "HEAD", closes: closes || !isDrained)))
     flush()
+    guard !isGone else { return }
     guard !closes, isDrained, let request else { return linger() }
     let progress = request.progress
     state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
@@ -284,6 +286,7 @@ extension ClientHandler {
     if request.method != "HEAD" { text += body }
     write(ByteBuffer(string: text))
     flush()
+    guard !isGone else { return }
     guard !closes else { return linger() }
     let progress = request.progress
     state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))

@@ -35,6 +35,7 @@ final class ClientHandler: ChannelDuplexHandler {
   private(set) var context: ChannelHandlerContext?
   private var holdsRead = false
   private var isCounted = false
+  private var isGoingOn = false
   private(set) var lastActivity = NIODeadline.now()
   private(set) var address: IPAddress?
 
@@ -113,13 +114,16 @@ final class ClientHandler: ChannelDuplexHandler {
 
   func flush() { context?.flush() }
 
+  /// Whether the client is gone: a flush may find that out, and everything has ended by the time that it returns.
+  var isGone: Bool { if case .closed = state { true } else { false } }
+
   /// Closes when all that was written has gone out.
   func closeBehindWrites() { context?.closeBehindWrites(.all) }
 
   /// Says that nothing more follows, and reads on for a while: a client that is still sending would lose the response to
   /// a reset.
   func linger() {
-    guard let context else { return }
+    guard let context, !isGone else { return }
     state = .lingering(end: .now() + .seconds(2))
     held = ByteBuffer()
     context.closeBehindWrites(.output)
@@ -212,12 +216,18 @@ final class ClientHandler: ChannelDuplexHandler {
 
   /// Goes on with what has come.
   func goOn() {
+    // Once at a time: what ends within goes on in the loop that led to it, and not a call deeper for each request.
+    guard !isGoingOn else { return }
+    isGoingOn = true
+    defer { isGoingOn = false }
     while held.readableBytes > 0 {
       let before = held.readableBytes
       switch state {
       case .head: guard readHead() else { return }
       case .socks: guard readSOCKS() else { return }
-      case .exchange(let exchange): return exchange.passRequest()
+      case .exchange(let exchange):
+        exchange.passRequest()
+        if case .exchange = state { return }
       case .draining(var progress, let end):
         do throws(MessageFault) {
           let isOver = try progress.pass(&held) { _ in }
@@ -259,7 +269,15 @@ final class ClientHandler: ChannelDuplexHandler {
       }
     case .socks(_, let since): if now - since > TimeAmount(limits.headTimeout) { close() }
     case .exchange(let exchange): exchange.timePassed(now, limits)
-    case .draining(_, let end), .lingering(let end): if now >= end { close() }
+    case .draining(_, let end): if now >= end { close() }
+    case .lingering(let end):
+      guard now >= end, let context else { break }
+      // A client that reads slowly has yet to get what was said; one that has stopped reading is cut off, and sees that.
+      if context.isWrittenOut {
+        close()
+      } else if now - end > TimeAmount(limits.responseTimeout) {
+        reset()
+      }
     case .tunnel(let tunnel):
       let limit = tunnel.isHalfOver ? min(limits.tunnelTimeout, limits.halfClosedTimeout) : limits.tunnelTimeout
       if now - max(lastActivity, tunnel.lastActivity) > TimeAmount(limit) {
@@ -346,6 +364,7 @@ final class ClientHandler: ChannelDuplexHandler {
     state = .tunnel(tunnel)
     if early.readableBytes > 0 { originSent(early) }
     flush()
+    guard !isGone else { return }
     // What came right behind the request.
     if held.readableBytes > 0 {
       tunnel.clientSent(takeHeld())

@@ -13,6 +13,8 @@ enum Connections {
   static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 * 1024, high: 256 * 1024)
   /// What is kept of a client's bytes while they cannot go on.
   static let heldLimit = 65_536
+  /// How long what was written last may take to go out, when nothing else is left to do.
+  static let writingLimit = TimeAmount.minutes(1)
 }
 
 extension Channel {
@@ -37,11 +39,23 @@ extension Channel {
 extension ChannelHandlerContext {
   /// Closes when all that was written has gone out.
   func closeBehindWrites(_ mode: CloseMode) {
-    if let waiting = try? channel.syncOptions?.getOption(.bufferedWritableBytes), waiting == 0 {
-      return close(mode: mode, promise: nil)
+    guard !isWrittenOut else { return close(mode: mode, promise: nil) }
+    // One who has stopped reading would keep the connection for ever.
+    let end =
+      mode != .all
+      ? nil
+      : eventLoop.assumeIsolated().scheduleTask(in: Connections.writingLimit) { [self] in
+        channel.setReset()
+        close(mode: .all, promise: nil)
+      }
+    writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { [self] _ in
+      end?.cancel()
+      close(mode: mode, promise: nil)
     }
-    writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { [self] _ in close(mode: mode, promise: nil) }
   }
+
+  /// Whether nothing waits to be written.
+  var isWrittenOut: Bool { (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) == 0 }
 }
 
 extension ByteBuffer {

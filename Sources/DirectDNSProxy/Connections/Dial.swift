@@ -168,7 +168,7 @@ final class Dial {
     race.failed(number)
     failures.append((address, Self.reason(error), Self.refusal(error)))
     loop.shared.telemetry.failedConnect()
-    if case .name = origin.host { loop.shared.resolver.report(address, .failed) }
+    if case .name = origin.host, Self.isAboutAddress(error) { loop.shared.resolver.report(address, .failed) }
     step()
   }
 
@@ -203,6 +203,12 @@ final class Dial {
     return nil
   }
 
+  /// Whether a failure says something about the address, and not about this process or its policy.
+  private static func isAboutAddress(_ error: any Error) -> Bool {
+    guard let code = code(error) else { return true }
+    return ![EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EACCES, EPERM].contains(code)
+  }
+
   private static func reason(_ error: any Error) -> String {
     switch code(error) {
     case ECONNREFUSED?: "connection refused"
@@ -210,6 +216,7 @@ final class Dial {
     case EHOSTUNREACH?: "no route to it"
     case ETIMEDOUT?: "no answer in time"
     case EACCES?: "not allowed"
+    case EMFILE?, ENFILE?: "this process has no file left: raise its limit (ulimit -n)"
     case let code?: "error \(code)"
     case nil: "the connection failed"
     }
@@ -222,6 +229,7 @@ final class Dial {
     case ENETUNREACH?, EHOSTUNREACH?: "destination_ip_unroutable"
     case ETIMEDOUT?: "connection_timeout"
     case EACCES?: "destination_ip_prohibited"
+    case EMFILE?, ENFILE?, ENOBUFS?, ENOMEM?, EADDRNOTAVAIL?: "proxy_internal_error"
     default: "destination_unavailable"
     }
   }

@@ -152,6 +152,7 @@ final class Exchange {
     }
     end(nil)
     client.flush()
+    guard !client.isGone else { return }
     guard !closesClient else { return client.linger() }
     client.awaitRequest()
   }
@@ -227,6 +228,9 @@ final class Exchange {
     stage = .over
     access.received = progress.passed
     client.refuse(refusal, progress.isOver || progress.passed == 0 ? request : nil, access)
+    // The next request, or this one's body, may be there already.
+    client.goOn()
+    client.resume()
   }
 
   private func answer(_ refusal: ProxyRefusal) {

@@ -82,6 +82,7 @@ final class Route {
 
   /// A lookup has brought addresses; where none of them may be used, the other family is awaited.
   private func found(_ known: Resolution, _ others: OtherFamily?, _ origin: ForwardOrigin, _ loop: ProxyLoop) {
+    guard completion != nil else { return }
     let judged = Self.judge(Array(known.addresses), origin, loop)
     guard let others else { return finish(judged) }
     switch judged {

@@ -86,7 +86,10 @@ struct ResolveCommand: ContextCommand {
     let (_, hosts) = try ServerArgument.separated(arguments)
     guard !hosts.isEmpty else { throw ValidationError("Give a name to look up besides the server.") }
     guard wanted.isEmpty || upstream.families == nil else {
-      throw ValidationError("Choose one of --type and --family: A is IPv4, AAAA is IPv6.")
+      throw ValidationError(
+        isReverse
+          ? "Leave -4, -6 and --family out with -x: they say nothing about the names of addresses."
+          : "Choose one of --type and --family (-4, -6): A is IPv4, AAAA is IPv6.")
     }
     guard output.chosen != .hosts || wanted.allSatisfy({ $0 == .a || $0 == .aaaa }) else {
       throw ValidationError("A hosts file has addresses alone: leave --type out, or write A or AAAA.")

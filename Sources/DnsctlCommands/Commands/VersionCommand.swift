@@ -41,8 +41,8 @@ struct VersionCommand: ContextCommand {
     return lines.map { "\($0.name) \($0.version)\n" }.joined().printableLines
   }
 
-  /// `--version --verbose`, in either order, as this command; other words as they are.
+  /// `--version --verbose` or `-v`, in either order, as this command; other words as they are.
   static func spelledOut(_ words: [String]) -> [String] {
-    Set(words) == ["--version", "--verbose"] ? ["version", "--verbose"] : words
+    [["--version", "--verbose"], ["--version", "-v"]].contains(Set(words)) ? ["version", "--verbose"] : words
   }
 }

@@ -49,9 +49,7 @@ struct Comparison: Sendable, Hashable {
     remarks = answers.map { _ in [] }
     let speaking = answers.indices.filter { !answers[$0].hasFailed }
     remarkDenials(speaking)
-    for index in speaking {
-      remarkAddresses(index, others: speaking.filter { $0 != index && !answers[$0].addresses.isEmpty })
-    }
+    for index in speaking { remarkAddresses(index, others: speaking.filter { $0 != index }) }
     remarkAuthentication(speaking)
   }
 
@@ -93,11 +91,15 @@ struct Comparison: Sendable, Hashable {
       guard !missing.isEmpty, missing.count < lacking.count else { return }
       for index in missing { add(.otherDenial, "others say that the name exists", to: index) }
     } else if !lacking.isEmpty {
-      guard having.count < lacking.count else {
+      let isPublic = having.contains { index in
+        answers[index].addresses.contains { AddressPolicy.publicOnly.objection(to: $0) == nil }
+      }
+      // Addresses of nobody against none at all: whoever made them up is told of, not those without.
+      guard having.count < lacking.count || !isPublic else {
         for index in lacking { add(.noAnswer, "others have addresses", to: index) }
         return
       }
-      for index in having { add(.answer, "most others say that there is none", to: index) }
+      for index in having { add(.answer, "others say that there is none", to: index) }
     }
   }
 
@@ -112,7 +114,7 @@ struct Comparison: Sendable, Hashable {
       add(.notPublic, "\(address) is no public address\(range), and not everybody has it", to: index)
     }
     let networks = Set(others.flatMap { answers[$0].addresses.map(Self.network) })
-    if networks.isDisjoint(with: addresses.map(Self.network)) {
+    if !networks.isEmpty, networks.isDisjoint(with: addresses.map(Self.network)) {
       add(.otherNetwork, "in other networks than the others", to: index)
     }
   }

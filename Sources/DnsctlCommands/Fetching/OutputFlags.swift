@@ -90,6 +90,7 @@ extension OutputFlags {
     }
     var destinations: [Destination] = []
     var taken: Set<String> = []
+    if let headPath, headPath != "-", headPath != "/dev/null" { taken.insert(headPath) }
     for (index, url) in urls.enumerated() {
       var path: String?
       if index < outputs.count {
@@ -98,7 +99,11 @@ extension OutputFlags {
         path = try Self.remoteName(of: url)
       }
       if let path, path != "/dev/null", !taken.insert(path).inserted {
-        throw SettingsError(.usage, "Two URLs would be written to \(path.printable). Name the files with -o.")
+        throw SettingsError(
+          .usage,
+          path == headPath
+            ? "The heads of -D and a body would be written to \(path.printable): name two files."
+            : "Two URLs would be written to \(path.printable). Name the files with -o.")
       }
       destinations.append(path.map { .file($0) } ?? .standardOutput)
     }

@@ -9,7 +9,7 @@ enum ServerArgument {
   static func separated(_ arguments: [String]) throws -> (providers: [String], others: [String]) {
     let providers = try arguments.filter { $0.hasPrefix("@") }.map { text in
       guard let provider = provider(String(text.dropFirst())) else {
-        throw ValidationError("@ wants a server behind it: @google, @1.1.1.1 or @https://dns.example/dns-query.")
+        throw ValidationError("@ wants a server behind it, and its port behind a colon: @google, @1.1.1.1 or @https://dns.example/dns-query.")
       }
       return provider
     }
@@ -19,7 +19,10 @@ enum ServerArgument {
   /// What `--provider` takes for a server: an address or a host is asked over HTTPS by DNS messages (RFC 8484), at the
   /// path that nearly all servers have; a word is a provider's name; a URL is itself.
   static func provider(_ server: String) -> String? {
-    guard !server.isEmpty else { return nil }
+    let authority = server.firstRange(of: "://").map { server[$0.upperBound...] } ?? server[...]
+    guard let first = authority.first, !"/?#".contains(first), !authority.prefix(while: { $0 != "/" }).contains("#") else {
+      return nil
+    }
     if let address = IPAddress.written(server) { return messages("https://\(WebURL.Host.address(address))") }
     guard let scheme = server.firstRange(of: "://") else {
       let isWord = !server.contains { ".:/".contains($0) }

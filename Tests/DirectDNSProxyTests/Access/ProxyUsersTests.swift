@@ -30,6 +30,13 @@ struct ProxyUsersTests {
     #expect(!users.check("ann", TestHashes.password + "\u{0}x"))
   }
 
+  @Test(arguments: [TestHashes.bcrypt, TestHashes.sha512])
+  func `a hash that is cut off, as in a file that is being written, is none`(_ hash: String) {
+    for count in [hash.utf8.count - 1, hash.utf8.count / 2, 6] {
+      #expect(throws: (any Error).self, "\(count)") { try ProxyUsers(lines: "ann:\(hash.prefix(count))\n") }
+    }
+  }
+
   @Test func `a token is right with any name`() throws {
     let users = try ProxyUsers(tokens: ["0123456789abcdef"])
     #expect(users.verdict(on: "anybody", "0123456789abcdef") == .right)

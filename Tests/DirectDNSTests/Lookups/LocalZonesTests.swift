@@ -16,7 +16,7 @@ struct LocalZonesTests {
     ("www.example.net", .providers), ("notlocalhost.example", .providers), ("localhost.example", .providers),
     ("a.notinvalid", .providers), ("invalid.example", .providers), ("onion.example", .providers),
     ("a.thelocal", .providers), ("internal.example", .providers), ("arpa.example", .providers),
-    ("xhome.arpa", .providers), ("1.0.0.127.in-addr.arpa", .providers),
+    ("xhome.arpa", .providers), ("8.8.8.8.in-addr.arpa", .providers), ("1.0.0.127.in-addr.arpa", .system),
     ("a.localhost.localdomain", .providers),
   ])
   func `a name's spelling decides who is asked`(_ text: String, _ route: NameRoute) {

@@ -353,6 +353,7 @@ struct QueryMachineTests {
       #expect(transport.cancelled.count == place)
       clock.advance(by: .milliseconds(1500))
       #expect(provider(await lookup.value) == place)
+      await transport.waitForCancelled(place + 1)
     }
   }
 

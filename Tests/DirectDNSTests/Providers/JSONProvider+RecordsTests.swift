@@ -64,6 +64,22 @@ struct JSONProviderRecordsTests {
     #expect(try provider().records(from: HTTPReply(missing), to: question()).isNameMissing)
   }
 
+  @Test func `what anybody published and nobody can read is shown as it came, and spoils no other record`() throws {
+    let answers =
+      #"{"name":"example.com","type":15,"TTL":1,"data":"mail"},{"name":"example.com","type":15,"TTL":1,"data":"5 a.example."}"#
+    let body = #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":[\#(answers)]}"#
+    let found = try provider().records(from: HTTPReply(body), to: question()).records
+    #expect(found.map { "\($0.data)" } == ["mail", "5 a.example."])
+  }
+
+  @Test func `a chain whose target is none is a failure of this answer alone`() {
+    let body =
+      #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":[{"name":"example.com","type":5,"TTL":1,"data":"a b"}]}"#
+    #expect(throws: ProviderFailure(.response, "a record of type CNAME whose data is none")) {
+      try provider().records(from: HTTPReply(body), to: question())
+    }
+  }
+
   @Test(arguments: [
     ("not a JSON object", "[]"), ("no DNS status in the JSON", "{}"),
     ("a truncated reply", #"{"Status":0,"TC":true}"#),
@@ -80,8 +96,8 @@ struct JSONProviderRecordsTests {
       #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":[{"name":"example.com","type":15}]}"#
     ),
     (
-      "a record of type MX whose data is none",
-      #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":[{"name":"example.com","type":15,"TTL":1,"data":"mail"}]}"#
+      "a record of type MX without data",
+      #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":[{"name":"example.com","type":15,"TTL":1}]}"#
     ),
   ])
   func `what is no reply to the question is a failure`(_ reason: String, _ body: String) {

@@ -132,7 +132,8 @@ struct ResolverRecordsTests {
 
   @Test(arguments: [
     ("printer", DNSRecordType.mx, DirectDNSError.Code.refused), ("nas.local", .txt, .refused),
-    (#"a\.b.internal"#, .txt, .refused), ("_x._tcp.site.example", .srv, .refused), ("a.invalid", .mx, .nameNotFound),
+    (#"a\.b.internal"#, .txt, .refused), ("nas", .ns, .refused), ("corp", .soa, .refused),
+    ("_x._tcp.site.example", .srv, .refused), ("a.invalid", .mx, .nameNotFound),
     ("a.onion", .mx, .refused), ("localhost", .mx, .noRecord), ("pinned.example", .mx, .noRecord),
     ("a.example", .opt, .invalidRequest), ("1.0.0.10.in-addr.arpa", .ptr, .refused),
   ])
@@ -148,7 +149,7 @@ struct ResolverRecordsTests {
     #expect(error?.code == code && servers.asked.withLock(\.isEmpty), "\(error.map { "\($0)" } ?? "")")
   }
 
-  @Test(arguments: [("com", DNSRecordType.ns), (".", .soa), ("*.com", .mx)])
+  @Test(arguments: [(".", DNSRecordType.soa), ("*.com", .mx)])
   func `what belongs to zones is asked of the top too`(_ name: String, _ type: DNSRecordType) async throws {
     let reply = #"{"Status":0,"Question":[{"name":"\#(name)","type":\#(type.rawValue)}]}"#
     let servers = Servers { _ in .success(reply) }

@@ -42,6 +42,23 @@ struct OtherFamilyTests {
     #expect(family.resolution == Self.found && family.failure == nil)
   }
 
+  @Test(arguments: [true, false]) func `whoever waits is let go when it is over`(_ isFound: Bool) async {
+    final class Waiting: Sendable {}
+    let family = isFound ? family(look: .success(Self.found)) : family()
+    weak var waiting: Waiting?
+    do {
+      let object = Waiting()
+      waiting = object
+      family.connect { [delivered] addresses in
+        withExtendedLifetime(object) { delivered.change { $0.append(addresses) } }
+      }
+    }
+    #expect(waiting != nil)
+    _ = family.ask()
+    if isFound { await delivered.wait { !$0.isEmpty } } else { family.cancel() }
+    while waiting != nil { await Task.yield() }
+  }
+
   @Test func `that there are none is known, too`() {
     let family = family(known: .failure(DirectDNSError(.noAddress, "none")))
     #expect(family.ask() == [])
