@@ -295,7 +295,10 @@ final class ClientHandler: ChannelDuplexHandler {
   func originCanTakeMore() {
     switch state {
     case .tunnel(let tunnel): if tunnel.origin.isWritable { resume() }
-    case .exchange: goOn()
+    case .exchange(let exchange):
+      goOn()
+      // What is passed on here may be the last of a body: no reading follows that would flush it.
+      exchange.flush()
     default: break
     }
   }

@@ -9,7 +9,9 @@ enum ServerArgument {
   static func separated(_ arguments: [String]) throws -> (providers: [String], others: [String]) {
     let providers = try arguments.filter { $0.hasPrefix("@") }.map { text in
       guard let provider = provider(String(text.dropFirst())) else {
-        throw ValidationError("@ wants a server behind it, and its port behind a colon: @google, @1.1.1.1 or @https://dns.example/dns-query.")
+        throw ValidationError(
+          "@ wants a server behind it, and its port behind a colon: @google, @1.1.1.1 or @https://dns.example/dns-query."
+        )
       }
       return provider
     }
@@ -20,9 +22,9 @@ enum ServerArgument {
   /// path that nearly all servers have; a word is a provider's name; a URL is itself.
   static func provider(_ server: String) -> String? {
     let authority = server.firstRange(of: "://").map { server[$0.upperBound...] } ?? server[...]
-    guard let first = authority.first, !"/?#".contains(first), !authority.prefix(while: { $0 != "/" }).contains("#") else {
-      return nil
-    }
+    // A host begins it, and no `#53` behind an address is the part of a URL that nobody is told.
+    guard let first = authority.first, !"/?#".contains(first), !authority.prefix(while: { $0 != "/" }).contains("#")
+    else { return nil }
     if let address = IPAddress.written(server) { return messages("https://\(WebURL.Host.address(address))") }
     guard let scheme = server.firstRange(of: "://") else {
       let isWord = !server.contains { ".:/".contains($0) }
