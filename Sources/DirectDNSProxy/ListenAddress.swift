@@ -42,7 +42,10 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   /// Where a socket listens; nil where that is no place of ours.
   init?(_ address: SocketAddress?) {
     switch address {
-    case .unixDomainSocket?: self = .unix(path: address?.pathname ?? "")
+    case .unixDomainSocket?:
+      // One without a path (unix(7), abstract) has no mode that says who may use it: everybody on the machine may.
+      guard let path = address?.pathname, !path.isEmpty else { return nil }
+      self = .unix(path: path)
     case .v4?, .v6?:
       guard let ip = address?.ipAddressValue, let port = address?.port else { return nil }
       self = .tcp(ip, port: UInt16(port))

@@ -187,7 +187,7 @@ public final class ProxyServer: Service {
     case EACCES: "that is not allowed: choose a port from 1024, or another folder"
     case ENOENT: "there is no such folder"
     case ENOTSOCK, EBADF, EINVAL, EOPNOTSUPP:
-      "it is no socket for connections: a socket unit wants ListenStream= and Accept=no"
+      "it is no socket for connections: a socket unit wants ListenStream= with an address or a path, and Accept=no"
     default: error.description
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
+import NIOCore
 import Testing
 
 @testable import DirectDNSProxy
@@ -50,4 +51,9 @@ struct ProxyPortsTests {
 
   @Test(arguments: ["", "x", "80,", "0", "9-8", "1-", "-1", "65536", "80;443", "1-2-3"])
   func `what is none is refused`(text: String) { #expect(throws: DirectDNSError.self) { try ProxyPorts(text) } }
+
+  @Test func `a socket without a path, which no mode guards, is no place to listen at`() throws {
+    #expect(ListenAddress(try SocketAddress(unixDomainSocketPath: "\u{0}proxy")) == nil)
+    #expect(ListenAddress(try SocketAddress(unixDomainSocketPath: "/run/proxy")) == .unix(path: "/run/proxy"))
+  }
 }

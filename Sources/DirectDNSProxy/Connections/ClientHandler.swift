@@ -36,7 +36,7 @@ final class ClientHandler: ChannelDuplexHandler {
   private var holdsRead = false
   private var isCounted = false
   private var isGoingOn = false
-  private(set) var lastActivity = NIODeadline.now()
+  var lastActivity = NIODeadline.now()
   private(set) var address: IPAddress?
 
   init(_ loop: ProxyLoop) { self.loop = loop }
@@ -287,96 +287,4 @@ final class ClientHandler: ChannelDuplexHandler {
     case .judging, .connecting, .closed: break
     }
   }
-
-  // MARK: What an origin does
-
-  var unwrapsChunks: Bool { if case .exchange(let exchange) = state { exchange.unwrapsChunks } else { false } }
-
-  func originCanTakeMore() {
-    switch state {
-    case .tunnel(let tunnel): if tunnel.origin.isWritable { resume() }
-    case .exchange(let exchange):
-      goOn()
-      // What is passed on here may be the last of a body: no reading follows that would flush it.
-      exchange.flush()
-    default: break
-    }
-  }
-
-  func originSent(_ buffer: ByteBuffer) {
-    if case .tunnel(let tunnel) = state { tunnel.originSent(buffer) }
-    if case .exchange(let exchange) = state { exchange.originSent(buffer) }
-    write(buffer)
-  }
-
-  func originPaused() { flush() }
-
-  func originInformed(_ head: MessageHead) {
-    if case .exchange(let exchange) = state { exchange.originInformed(head) }
-  }
-
-  func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
-    if case .exchange(let exchange) = state { exchange.originAnswered(head, status: status, framing) }
-  }
-
-  func originFinished(canBeReused: Bool) {
-    if case .exchange(let exchange) = state { exchange.originFinished(canBeReused: canBeReused) }
-  }
-
-  func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {
-    if case .exchange(let exchange) = state { exchange.originSwitched(head, rest) }
-  }
-
-  /// There is no response; `fault` where there is something that is none.
-  func originFailed(_ fault: MessageFault?) {
-    if case .exchange(let exchange) = state { exchange.originFailed(fault) }
-  }
-
-  /// A response has broken off.
-  func originBroke(isReset: Bool) {
-    guard case .exchange(let exchange) = state else { return }
-    exchange.broke()
-    state = .closed
-    isReset ? reset() : closeBehindWrites()
-  }
-
-  func originStopped(isBroken: Bool) {
-    guard case .tunnel(let tunnel) = state else { return }
-    if isBroken {
-      tunnel.end(isBroken: true)
-      reset()
-    } else {
-      tunnel.originStopped()
-    }
-  }
-
-  func originEnded() {
-    if case .tunnel(let tunnel) = state, tunnel.isOver { close() }
-  }
-
-  /// A response is over, and the next request may come.
-  func awaitRequest() {
-    lastActivity = .now()
-    state = .head(since: nil)
-    goOn()
-    resume()
-  }
-
-  /// A request became a tunnel.
-  func beginTunnel(_ tunnel: Tunnel, early: ByteBuffer) {
-    state = .tunnel(tunnel)
-    if early.readableBytes > 0 { originSent(early) }
-    flush()
-    guard !isGone else { return }
-    // What came right behind the request.
-    if held.readableBytes > 0 {
-      tunnel.clientSent(takeHeld())
-      tunnel.origin.flush()
-    }
-    resume()
-    tunnel.origin.resume()
-  }
-
-  /// The origin sends no more: the client hears that, and may go on sending.
-  func finishSending() { context?.closeBehindWrites(.output) }
 }
