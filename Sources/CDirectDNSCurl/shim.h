@@ -4,15 +4,11 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <string.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <sys/epoll.h>
-#endif
 
 // libcurl's setters and getters are variadic, which Swift cannot call: one typed form per kind of argument.
 
@@ -151,13 +147,6 @@ static inline int directdns_close(curl_socket_t socket) { return close(socket); 
 /// Ends a connection that libcurl keeps: it sees so when it looks at it next, and closes the socket.
 static inline void directdns_end(curl_socket_t socket) { (void)shutdown(socket, SHUT_RDWR); }
 
-/// poll(2), over libcurl's own form of a `pollfd`: the same on every system, and not claimed by two modules.
-static inline int directdns_poll(struct curl_waitfd *watched, int count, int milliseconds) {
-  _Static_assert(sizeof(struct curl_waitfd) == sizeof(struct pollfd), "libcurl passes it to poll(2) as it is");
-  _Static_assert(CURL_WAIT_POLLIN == POLLIN && CURL_WAIT_POLLOUT == POLLOUT, "likewise");
-  return poll((struct pollfd *)(void *)watched, (nfds_t)count, milliseconds);
-}
-
 /// The bytes of the address that is about to be dialled: 4 or 16 of them, or 0 for any other family.
 static inline int directdns_dialled_address(const struct curl_sockaddr *address, uint8_t bytes[_Nonnull 16]) {
   if (address->family == AF_INET) {
@@ -172,7 +161,7 @@ static inline int directdns_dialled_address(const struct curl_sockaddr *address,
 }
 static inline curl_socket_t directdns_socket(const struct curl_sockaddr *address) {
 #if defined(SOCK_CLOEXEC)
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  return socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
 #else
   return socket(address->family, address->socktype, address->protocol);
 #endif

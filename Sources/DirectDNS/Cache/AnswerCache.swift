@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Reading takes no lock; all that writes, and all that a read could not settle, takes one.
 final class AnswerCache: Sendable {
-  private struct State {
+  struct State {
     var policy: CachePolicy
     var failures: FailureCache
     var evictions = 0
@@ -13,11 +13,11 @@ final class AnswerCache: Sendable {
 
   let capacity: Int
   let ranking = AddressRanking()
-  private let table: AnswerTable
+  let table: AnswerTable
   /// Serialises the table's writers too.
-  private let state: Locked<State>
+  let state: Locked<State>
   /// When the network last changed: what was asked before is due.
-  private let epoch = Atomic<Int64>(.min)
+  let epoch = Atomic<Int64>(.min)
   // The policy's times, each an atomic of its own: none of them depends on another.
   private let grace: Atomic<Int64>
   private let maximumStale: Atomic<Int64>
@@ -35,7 +35,7 @@ final class AnswerCache: Sendable {
 
   /// What the policy means for an answer that is there.
   @inline(__always)
-  private var times: CacheTimes {
+  var times: CacheTimes {
     CacheTimes(
       grace: grace.load(ordering: .relaxed), maximumStale: maximumStale.load(ordering: .relaxed),
       refreshesAhead: refreshesAhead.load(ordering: .relaxed))
@@ -227,189 +227,6 @@ final class AnswerCache: Sendable {
 
   var count: Int { state.withLock { _ in table.count } }
   var byteCount: Int { state.withLock { _ in table.byteCount } }
-
-  // MARK: Writing
-
-  /// Keeps an answer in place of what was known of that family.
-  ///
-  /// - Returns: the number of names that had to go.
-  @discardableResult
-  func store(
-    _ answer: Answer, to question: AddressQuestion, source: UInt16, asked: ResolverInstant, now: ResolverInstant
-  ) -> Int {
-    let policy = state.withLock { $0.policy }
-    return store(
-      CacheEntry(answer, source: source, policy: policy, asked: asked, now: now), inAnswerTo: question, now: now)
-  }
-
-  /// Keeps an entry in place of what was known of that family; nil, an answer that is not to be kept, still takes the
-  /// place of the one before it.
-  ///
-  /// - Returns: the number of names that had to go.
-  func store(_ entry: CacheEntry?, inAnswerTo question: AddressQuestion, now: ResolverInstant) -> Int {
-    state.withLock { state in
-      state.failures.forget(question)
-      return change(question.host, now: now, &state) { value in
-        value[question.family] = entry.map(CachedName.Slot.entry) ?? .unknown
-      }
-    }
-  }
-
-  /// Keeps an entry as it is.
-  @discardableResult
-  func store(_ entry: CacheEntry, for question: AddressQuestion, now: ResolverInstant) -> Int {
-    state.withLock { state in
-      change(question.host, now: now, &state) { $0[question.family] = .entry(entry) }
-    }
-  }
-
-  /// Notes that a family was asked for in vain: its answer stays what it is, and others are not kept waiting for it.
-  ///
-  /// - Parameters:
-  ///   - error: why there is no new answer.
-  ///   - question: the name and the family.
-  ///   - servers: who failed it.
-  ///   - now: the present.
-  func remember(
-    _ error: DirectDNSError, for question: AddressQuestion, by servers: [FailureCache.Server] = [],
-    now: ResolverInstant
-  ) {
-    state.withLock { state in
-      let value = table.value(question.host)
-      let isThere = value?[question.family].entry?.isNegative == false
-      state.failures.note(
-        error, for: question, by: servers, recheck: isThere ? state.policy.failureRecheck : .zero, at: now)
-      if value?[question.family] == .neverAsked {
-        change(question.host, now: now, &state) { $0[question.family] = .unknown }
-      }
-    }
-  }
-
-  /// Whether an entry may be refreshed now: not if the last try failed a moment ago.
-  func mayRefresh(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
-    state.withLock { $0.failures.mayRefresh(question, at: now) }
-  }
-
-  /// A server answered: what it failed may soon be asked for again.
-  ///
-  /// - Returns: the number of questions that need not wait as long as before.
-  func answered(by server: FailureCache.Server, at now: ResolverInstant) -> Int {
-    state.withLock { $0.failures.answered(by: server, at: now) }
-  }
-
-  /// When a name may be asked for again because a server that failed it has answered since; nil for all others.
-  func releasedAt(_ name: HostName) -> ResolverInstant? {
-    state.withLock { state in
-      IPAddress.Family.allCases.compactMap { state.failures.releasedAt(AddressQuestion(name, $0)) }.min()
-    }
-  }
-
-  @discardableResult
-  private func change(
-    _ name: HostName, now: ResolverInstant, _ state: inout State, _ body: (inout CachedName) -> Void
-  ) -> Int {
-    let known = table.value(name)
-    var value = known ?? CachedName()
-    body(&value)
-    guard !value.isEmpty else {
-      if known != nil { table.remove(name) }
-      return 0
-    }
-    var evicted = 0
-    if known == nil {
-      while table.count >= capacity, let victim = leastUseful(at: now) {
-        table.remove(victim)
-        for family in IPAddress.Family.allCases { state.failures.forgetWait(of: AddressQuestion(victim, family)) }
-        evicted += 1
-      }
-    }
-    write(value, for: name, isNew: known == nil, now: now)
-    state.evictions += evicted
-    return evicted
-  }
-
-  /// Writes what is known of a name, its addresses in the order of use.
-  private func write(_ value: CachedName, for name: HostName, isNew: Bool, now: ResolverInstant) {
-    guard value.ipv4.addresses.count > 1 || value.ipv6.addresses.count > 1 else {
-      return table.store(value, for: name, isNew: isNew, lastUsed: now.wholeSeconds)
-    }
-    var ordered = value
-    ordered.ipv4.addresses = Array(value.ipv4.addresses.prefix(Answer.addressLimit))
-    ordered.ipv6.addresses = Array(value.ipv6.addresses.prefix(Answer.addressLimit))
-    // Before the order is made: what is heard meanwhile makes it anew.
-    let news = ranking.news(of: ordered.ipv4.addresses) &+ ranking.news(of: ordered.ipv6.addresses)
-    let order4 = ranking.order(ordered.ipv4.addresses, at: now)
-    let order6 = ranking.order(ordered.ipv6.addresses, at: now)
-    ordered.ipv4.addresses = order4.addresses
-    ordered.ipv6.addresses = order6.addresses
-    let order = RecordOrder(
-      equals4: order4.equals, equals6: order6.equals,
-      changesAt: [order4.changesAt, order6.changesAt].compactMap(\.self).min(), news: news)
-    table.store(ordered, for: name, order: order, isNew: isNew, lastUsed: now.wholeSeconds)
-  }
-
-  /// Of sixteen names from a random place on, the least useful one: one that can serve nobody, else the one
-  /// whose last use is longest ago; of equals the first by name, so that the same goes each time.
-  ///
-  /// A name that is kept alive stays unless there are no others.
-  private func leastUseful(at now: ResolverInstant) -> HostName? {
-    var seen = 0
-    var worst: (Int, UInt32, name: HostName)?
-    var last: HostName?
-    table.visit(from: .random(in: .min ... .max)) { name, value, lastUsed in
-      last = name
-      guard !value.isKeptAlive else { return true }
-      seen += 1
-      let rank = (usefulness(of: value, at: now), lastUsed, name: name)
-      if worst.map({ rank < $0 }) ?? true { worst = rank }
-      return seen < 16
-    }
-    return worst?.name ?? last
-  }
-
-  private func usefulness(of value: CachedName, at now: ResolverInstant) -> Int {
-    let phases = [value.ipv4, value.ipv6].compactMap(\.entry).map {
-      times.phase(of: $0.life, isNegative: $0.isNegative, expired: .allowed, epoch: .min, at: now)
-    }
-    return phases.allSatisfy { $0 == .gone } ? 0 : 1
-  }
-
-  /// Marks names as kept alive, or no longer so.
-  func keepAlive(_ names: Set<HostName>, now: ResolverInstant) {
-    state.withLock { state in
-      var marked: [HostName] = []
-      table.visit { name, value, _ in
-        if value.isKeptAlive, !names.contains(name) { marked.append(name) }
-        return true
-      }
-      for name in marked { change(name, now: now, &state) { $0.isKeptAlive = false } }
-      for name in names { change(name, now: now, &state) { $0.isKeptAlive = true } }
-    }
-  }
-
-  /// Forgets a name, its failures too; it stays kept alive if it was.
-  func forget(_ name: HostName, now: ResolverInstant) {
-    state.withLock { state in
-      for family in IPAddress.Family.allCases {
-        state.failures.forget(AddressQuestion(name, family))
-      }
-      change(name, now: now, &state) { value in
-        value.ipv4 = .neverAsked
-        value.ipv6 = .neverAsked
-      }
-    }
-  }
-
-  /// Forgets all failures, and makes every entry due at once: what it says stays, and is refreshed when next used.
-  func networkDidChange(now: ResolverInstant) {
-    epoch.store(now.nanoseconds, ordering: .relaxed)
-    forgetFailures()
-  }
-
-  /// Forgets all failures: who failed may not be who is asked next.
-  func forgetFailures() {
-    state.withLock { $0.failures.forgetAll() }
-  }
 }
 
 extension ResolverInstant {

@@ -26,8 +26,9 @@ internal import CDirectDNSCares
     }
   }
 
-  /// What c-ares waits for, as poll(2) has it.
-  private(set) var sockets: [ares_socket_t: Int16] = [:]
+  /// The sockets that c-ares has open and waits for.
+  private(set) var sockets: Set<ares_socket_t> = []
+  private let poller: Poller
   /// No more lookups than that are begun on a channel: those that are under way together have one port, which whoever
   /// forges answers would have time to find (RFC 5452 §9.2).
   private(set) var room = 64
@@ -38,7 +39,8 @@ internal import CDirectDNSCares
   private static let library = ares_library_init(Int32(ARES_LIB_INIT_ALL)) == directdns_ares_success
 
   /// Reads the system's configuration.
-  init(_ kind: Kind) throws(CaresError) {
+  init(_ kind: Kind, poller: Poller) throws(CaresError) {
+    self.poller = poller
     guard Self.library else { throw .failed("c-ares cannot be initialised") }
     var options = unsafe ares_options()
     // Whoever sets HOSTALIASES for a process must not choose where its requests go (hostname(7)).
@@ -49,8 +51,7 @@ internal import CDirectDNSCares
     unsafe options.sock_state_cb = { context, socket, reads, writes in
       guard let context = unsafe context else { return }
       let channel = unsafe Unmanaged<CaresChannel>.fromOpaque(context).takeUnretainedValue()
-      let events = (reads != 0 ? Int16(POLLIN) : 0) | (writes != 0 ? Int16(POLLOUT) : 0)
-      channel.sockets[socket] = events == 0 ? nil : events
+      channel.watch(socket, reads: reads != 0, writes: writes != 0)
     }
     unsafe options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
     let status = unsafe directdns_ares_init(&handle, &options, kind.system.resolvConf)
@@ -59,6 +60,19 @@ internal import CDirectDNSCares
       unsafe ares_destroy(handle)
       throw .failed("\(servers) is no list of name servers; write ADDRESS:PORT")
     }
+  }
+
+  private func watch(_ socket: ares_socket_t, reads: Bool, writes: Bool) {
+    // Nothing at all is said of a socket that is about to be closed.
+    guard reads || writes else {
+      sockets.remove(socket)
+      return poller.closed(socket)
+    }
+    if sockets.insert(socket).inserted { poller.opened(socket) }
+    var interest: Poller.Interest = []
+    if reads { interest.insert(.reading) }
+    if writes { interest.insert(.writing) }
+    poller.watch(socket, for: interest, owner: 0)
   }
 
   /// Ends it, and with it what is under way; c-ares calls back for each.
@@ -104,13 +118,10 @@ internal import CDirectDNSCares
   }
 
   /// Goes on with a socket.
-  func act(on socket: ares_socket_t, _ ready: Int16) {
-    // Another socket's event may have closed this one meanwhile.
-    guard let handle = unsafe handle, sockets[socket] != nil else { return }
-    // An error and an end are there to be read.
-    let reads = ready & ~Int16(POLLOUT) != 0
-    let writes = ready & Int16(POLLOUT) != 0
-    unsafe ares_process_fd(handle, reads ? socket : ARES_SOCKET_BAD, writes ? socket : ARES_SOCKET_BAD)
+  func act(on socket: ares_socket_t, _ ready: Poller.Interest) {
+    guard let handle = unsafe handle else { return }
+    unsafe ares_process_fd(
+      handle, ready.contains(.reading) ? socket : ARES_SOCKET_BAD, ready.contains(.writing) ? socket : ARES_SOCKET_BAD)
   }
 
   /// Does what is due, and drops what nobody waits for.

@@ -20,7 +20,7 @@ class CurlJob: @unchecked Sendable {
   init(_ request: CurlRequest, for recipient: any CurlRecipient) {
     self.request = request
     self.recipient = recipient
-    deadline = CurlTime.now + request.timeout
+    deadline = LoopTime.now + request.timeout
   }
 
   func finish(_ result: Result<CurlResponse, TransferError>) {
@@ -52,14 +52,14 @@ protocol CurlRecipient: AnyObject, Sendable {
   func receive(_ jobs: ArraySlice<CurlJob>)
 }
 
-extension CurlLoop<CurlQueries> {
+extension Loop<CurlQueries> {
   /// Creates a loop for DNS requests.
   convenience init() { self.init(()) }
 
-  /// Starts a transfer, or ends it where the loop was stopped.
+  /// Starts a transfer, or ends it where the loop takes none.
   func start(_ job: CurlJob) {
     guard !post(.start(job)) else { return }
-    job.finish(.failure(.shutDown))
+    job.finish(.failure(refusal))
     job.recipient.receive([job])
   }
 

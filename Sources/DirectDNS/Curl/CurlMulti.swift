@@ -4,12 +4,12 @@ internal import CDirectDNSCurl
 /// A multi handle, which belongs to its loop's thread.
 @safe final class CurlMulti {
   private let handle: UnsafeMutableRawPointer
-  let events: CurlEvents
+  let poller: Poller
   /// Its place among the thread's handles.
   let index: UInt8
-  /// When libcurl wants to be called though no socket is ready, by ``CurlTime``.
+  /// When libcurl wants to be called though no socket is ready, by ``LoopTime``.
   private(set) var due = Int64.max
-  /// Whether several transfers share a connection; see ``CurlPatience/secondLook``.
+  /// Whether several transfers share a connection; see ``CurlSecondLook``.
   var sharesConnections = false
   /// Connections that are open or being opened, as far as the driver counts them.
   var connectionCount = 0
@@ -17,10 +17,10 @@ internal import CDirectDNSCurl
   var sockets: CurlSockets?
 
   /// - Returns: nil if libcurl has no memory for it.
-  init?(index: UInt8, events: CurlEvents) {
+  init?(index: UInt8, poller: Poller) {
     guard CurlLibrary.isReady, let handle = unsafe curl_multi_init() else { return nil }
     unsafe self.handle = handle
-    self.events = events
+    self.poller = poller
     self.index = index
     unsafe directdns_multi_setopt_events(
       handle,
@@ -46,11 +46,11 @@ internal import CDirectDNSCurl
 
   private func watch(_ socket: curl_socket_t, _ what: CInt) {
     // CURL_POLL_REMOVE is another bit.
-    events.watch(socket, for: CurlEvents.Interest(rawValue: UInt8(what & 3)), owner: index)
+    poller.watch(socket, for: Poller.Interest(rawValue: UInt8(what & 3)), owner: index)
   }
 
   private func setTimer(_ milliseconds: Int) {
-    due = milliseconds < 0 ? .max : milliseconds == 0 ? .min : CurlTime.now + Int64(milliseconds)
+    due = milliseconds < 0 ? .max : milliseconds == 0 ? .min : LoopTime.now + Int64(milliseconds)
   }
 
   func add(_ easy: UnsafeMutableRawPointer) { unsafe _ = curl_multi_add_handle(handle, easy) }
@@ -60,7 +60,7 @@ internal import CDirectDNSCurl
   func set(_ option: CURLMoption, _ value: Int) { unsafe _ = directdns_multi_setopt_long(handle, option, value) }
 
   /// Goes on with the transfers of a socket.
-  func act(on socket: curl_socket_t, _ ready: CurlEvents.Interest) {
+  func act(on socket: curl_socket_t, _ ready: Poller.Interest) {
     var count: CInt = 0
     unsafe _ = curl_multi_socket_action(handle, socket, CInt(ready.rawValue), &count)
   }

@@ -24,7 +24,7 @@ enum CurlProbe {
   static func run(_ request: CurlRequest) -> Outcome {
     guard let easy = CurlEasy(request.pool, sockets: CurlSockets()) else {
       return Outcome(
-        result: .failure(.invalidRequest("libcurl has no memory for a transfer")), total: 0, certificate: [])
+        result: .failure(.noMemory), total: 0, certificate: [])
     }
     easy.prepare(request)
     easy.followTLS()

@@ -36,8 +36,8 @@ final class CurlQueries: CurlDriver {
 
   private let multi: CurlMulti
   let multis: [CurlMulti]
-  var now = CurlTime.now
-  var runsTasks = false
+  var now = LoopTime.now
+  var secondLook = CurlSecondLook()
   private var pools: [ObjectIdentifier: Pool] = [:]
   /// The pool that was looked for last: mostly the next one too.
   private var lastPool: Pool?
@@ -50,10 +50,11 @@ final class CurlQueries: CurlDriver {
   /// Transfers that were started and have sent nothing yet.
   private var startCount = 0
 
-  init(_ settings: (), multi: CurlMulti) {
+  init?(_ settings: (), poller: Poller) {
+    guard let multi = CurlMulti(index: 0, poller: poller) else { return nil }
     self.multi = multi
     multis = [multi]
-    sockets = CurlSockets(events: multi.events)
+    sockets = CurlSockets(poller: poller)
     multi.sockets = sockets
     multi.sharesConnections = true
     limitConnections()
@@ -152,7 +153,7 @@ final class CurlQueries: CurlDriver {
 
   private func start(_ job: CurlJob, in pool: Pool) {
     guard let easy = pool.idle.popLast() ?? newHandle(in: pool) else {
-      return finish(job, .failure(.invalidRequest("libcurl has no memory for a transfer")))
+      return finish(job, .failure(.noMemory))
     }
     job.stage = .running
     easy.job = job
@@ -208,7 +209,7 @@ final class CurlQueries: CurlDriver {
 
   /// Ends what takes too long, and what waited too long; hands back what is done.
   func settle() -> Int64 {
-    // Not left to libcurl, which can drop a transfer's timers unserved (see ``CurlPatience/secondLook``).
+    // Not left to libcurl, which can drop a transfer's timers unserved (see ``CurlSecondLook``).
     if earliestEnd <= now {
       earliestEnd = .max
       for pool in pools.values {

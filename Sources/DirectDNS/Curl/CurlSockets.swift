@@ -4,15 +4,15 @@ internal import CDirectDNSCurl
 /// The sockets of a loop's connections: each is told of when it is opened and when it is closed.
 @safe final class CurlSockets {
   private(set) var open: Set<curl_socket_t> = []
-  private let events: CurlEvents?
+  private let poller: Poller?
   /// Milliseconds that a connection's bytes may stay unacknowledged.
   private let silenceLimit: UInt32
   /// Is told which socket is closed, before it is.
   var closing: ((curl_socket_t) -> Void)?
 
-  init(silenceLimit: UInt32 = 3_000, events: CurlEvents? = nil) {
+  init(silenceLimit: UInt32 = 3_000, poller: Poller? = nil) {
     self.silenceLimit = silenceLimit
-    self.events = events
+    self.poller = poller
   }
 
   /// Makes a handle tell of the sockets that its transfers open, and of their end.
@@ -44,12 +44,12 @@ internal import CDirectDNSCurl
   private func opened(_ socket: curl_socket_t) {
     directdns_prepare_socket(socket, silenceLimit)
     open.insert(socket)
-    events?.opened(socket)
+    poller?.opened(socket)
   }
 
   private func closes(_ socket: curl_socket_t) {
     open.remove(socket)
-    events?.closed(socket)
+    poller?.closed(socket)
     closing?(socket)
   }
 

@@ -20,9 +20,10 @@ final class CurlTransfers: CurlDriver {
 
   let settings: CurlTransferSettings
   private(set) var multis: [CurlMulti]
-  var now = CurlTime.now
+  var now = LoopTime.now
+  var secondLook = CurlSecondLook()
   /// Whether somebody has tasks run on the loop's thread.
-  var runsTasks = false
+  private var runsTasks = false
   let sockets: CurlSockets
   private let share = CurlShare()
   var machine: Machine
@@ -37,11 +38,12 @@ final class CurlTransfers: CurlDriver {
   /// Transfers with something to hand over.
   private var due: [CurlTransfer] = []
 
-  init(_ settings: CurlTransferSettings, multi: CurlMulti) {
+  init?(_ settings: CurlTransferSettings, poller: Poller) {
+    guard let multi = CurlMulti(index: 0, poller: poller) else { return nil }
     self.settings = settings
     machine = Machine(settings.limits)
     multis = [multi]
-    sockets = CurlSockets(silenceLimit: 20_000, events: multi.events)
+    sockets = CurlSockets(silenceLimit: 20_000, poller: poller)
     configure(multi)
     sockets.closing = { [unowned self] in machine.closed($0) }
   }
@@ -58,6 +60,8 @@ final class CurlTransfers: CurlDriver {
   private static let raceRoom = 32
 
   var isBusy: Bool { machine.isBusy }
+
+  func willRunTasks() { runsTasks = true }
 
   func takeCrowdedSockets() -> [curl_socket_t] {
     var crowded: [curl_socket_t] = []
@@ -155,8 +159,7 @@ final class CurlTransfers: CurlDriver {
   private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
     guard let transfer = running[id.index].transfer, let pool = machine.transfers.read(id, { $0.pool }) else { return }
     guard let attempt = newAttempt(in: pool) else {
-      let failure = TransferError.invalidRequest("libcurl has no memory for a transfer")
-      return machine.ended(id, attempt: number, .failed(failure), at: now)
+      return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
     }
     attempt.prepare(transfer, id, in: pool, number: number, address: address, waits: waits, settings, share, sockets)
     running[id.index].attempts.append(attempt)
@@ -170,7 +173,7 @@ final class CurlTransfers: CurlDriver {
 
   /// The handle that keeps the connections of so manieth place.
   private func multi(_ place: Int) -> CurlMulti {
-    if place == multis.count, let multi = CurlMulti(index: UInt8(place), events: multis[0].events) {
+    if place == multis.count, let multi = CurlMulti(index: UInt8(place), poller: multis[0].poller) {
       configure(multi)
       multis.append(multi)
     }

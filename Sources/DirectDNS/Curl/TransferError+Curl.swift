@@ -19,12 +19,16 @@ extension TransferError {
       CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED:
       // It may repeat what a certificate says.
       self = .tls(detail.isEmpty ? text : detail.printable)
-    case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY,
-      CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION:
+    case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_NOT_BUILT_IN,
+      CURLE_UNKNOWN_OPTION:
       self = .invalidRequest(text)
     case CURLE_FILESIZE_EXCEEDED: self = .bodyTooLarge
     case CURLE_ABORTED_BY_CALLBACK: self = .cancelled
+    // A lack of memory too (CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT): nothing is wrong with the request.
     default: self = .connectionLost(text)
     }
   }
+
+  /// libcurl could not even make a handle.
+  static let noMemory = TransferError.connectionLost("libcurl has no memory for a transfer")
 }

@@ -11,7 +11,7 @@ final class TransferHead: Sendable {
   /// Microseconds of the connection's making: nothing for one that stood.
   let connect: Int64?
   let tls: Int64?
-  /// Milliseconds from the connection to the head, by ``CurlTime``.
+  /// Milliseconds from the connection to the head, by ``LoopTime``.
   let wait: Int64
   let slower: [SlowerAddress]
   /// Addresses that failed before this one.

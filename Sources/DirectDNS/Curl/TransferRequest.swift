@@ -69,7 +69,7 @@ final class TransferRequest: Sendable {
   /// Milliseconds.
   let connectTimeout: Int64
   let firstByteTimeout: Int64
-  /// When the whole of it must have ended, by ``CurlTime``.
+  /// When the whole of it must have ended, by ``LoopTime``.
   let deadline: Int64
   /// Whether a handle that has served it can serve another request of its route without being reset.
   let isPlain: Bool

@@ -34,6 +34,12 @@ package struct FileFailure: Error, Hashable, Sendable {
   /// The reader of a pipe has gone.
   package var isClosedPipe: Bool { code == EPIPE }
 
+  /// There is no such file.
+  package var isMissing: Bool { code == ENOENT }
+
+  /// This process may not do that.
+  package var isForbidden: Bool { code == EACCES }
+
   /// No file may be made in the folder, while one that is there may be written all the same.
   package var forbidsNewFiles: Bool { [EACCES, EPERM, EROFS, EEXIST].contains(code) }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSFiles
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)

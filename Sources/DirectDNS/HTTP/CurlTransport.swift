@@ -8,7 +8,7 @@ internal import HTTPTypes
 /// No proxy, no netrc, no redirects, no cookies, no look-up of its own: a host that is no address must come with
 /// addresses.
 public final class CurlTransport: HTTPTransport {
-  private let loop = CurlLoop<CurlQueries>()
+  private let loop = Loop<CurlQueries>()
   private let pools: Locked<Pools>
 
   private struct Pools {

@@ -72,7 +72,7 @@ struct LookupMachine: StateMachine {
   var servers: QueryMachine
   var systemFailures: FailureCache
   var systemTally = QueryTally()
-  private(set) var isShutDown = false
+  var isShutDown = false
   var keptAlive: KeptNames
   var lookups = NumberTable<Lookup>()
   var queries = NumberTable<InFlightQuery>()
@@ -90,7 +90,7 @@ struct LookupMachine: StateMachine {
   /// The source that answered last, and its code.
   var lastSource = (provider: "", code: SourceNames.system)
   /// Counts configurations.
-  private(set) var generation = 0
+  var generation = 0
   private var lastNumber = 0
 
   init(
@@ -121,7 +121,7 @@ struct LookupMachine: StateMachine {
     return next
   }
 
-  private mutating func takeDue(at now: ResolverInstant) -> Timer? {
+  mutating func takeDue(at now: ResolverInstant) -> Timer? {
     guard let end = ends.next(among: lookups), end <= timers.next() ?? end else { return timers.takeDue(at: now) }
     return ends.takeDue(among: lookups, at: now).map { .lookup($0) }
   }
@@ -212,123 +212,6 @@ struct LookupMachine: StateMachine {
     batches[batch]?.close()
     send(batch, at: now)
     settle(at: now)
-  }
-
-  // MARK: What happens
-
-  /// A query has ended.
-  mutating func ended(_ query: Int, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
-    servers.ended(query, reply, at: now)
-    settle(at: now)
-  }
-
-  /// The system's DNS has answered, or has not.
-  mutating func systemAnswered(_ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant) {
-    if let query = queries[number] { noteSystem(number, query, result, at: now) }
-    settle(at: now)
-  }
-
-  /// The store was looked into.
-  mutating func storeRead(_ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant) {
-    if let query = queries[number] { noteStore(number, query, reading, at: now) }
-    settle(at: now)
-  }
-
-  /// The store said whose turn it is.
-  mutating func leaseTaken(_ number: Int, _ state: StoreLink.LeaseState, at now: ResolverInstant) {
-    if let query = queries[number], case .takingLease(let wait) = query.stage {
-      noteLease(number, state, wait, at: now)
-    } else if case .taken(let lease) = state {
-      actions.append(.endLease(lease))
-    }
-    settle(at: now)
-  }
-
-  /// The time has come that it wanted to be told of.
-  mutating func timePassed(at now: ResolverInstant) {
-    servers.timePassed(at: now)
-    // What has come by now counts before what is late.
-    settle(at: now)
-    while let timer = takeDue(at: now) {
-      switch timer {
-      case .lookup(let number):
-        guard var lookup = lookups.removeValue(forKey: number) else { continue }
-        lookup.wait.timePassed(at: now)
-        goOn(number, lookup, at: now)
-      case .lease(let number):
-        guard let query = queries[number], case .waitingForLease(let wait) = query.stage else { continue }
-        queries[number]?.stage = .reading(wait)
-        actions.append(.readStore(number, query.question))
-      case .keepAlive(let host): refreshAhead(host, at: now)
-      }
-      settle(at: now)
-    }
-  }
-
-  /// Goes on by other settings.
-  mutating func update(_ settings: ResolverSettings, at now: ResolverInstant) {
-    let configuration = settings.configuration
-    let before = self.settings.configuration
-    self.settings = settings
-    generation += 1
-    systemFailures.policy = configuration.cache
-    servers.update(configuration, at: now)
-    // Whoever failed may be gone, and nobody waits for a pause to end that was made for another's sake.
-    cache.forgetFailures()
-    systemFailures.forgetAll()
-    let (added, removed) = (
-      configuration.keepAlive.subtracting(before.keepAlive), before.keepAlive.subtracting(configuration.keepAlive)
-    )
-    if !added.isEmpty || !removed.isEmpty {
-      keepAlive(keptAlive.names.subtracting(removed).union(added), at: now)
-    }
-    settle(at: now)
-  }
-
-  /// The machine is on another network: failures and health are forgotten.
-  mutating func networkDidChange(at now: ResolverInstant) {
-    cache.networkDidChange(now: now)
-    systemFailures.forgetAll()
-    servers.networkDidChange()
-    settle(at: now)
-  }
-
-  /// Forgets what is known of a name.
-  mutating func invalidate(_ host: HostName, at now: ResolverInstant) {
-    cache.forget(host, now: now)
-    for family in IPAddress.Family.allCases { systemFailures.forget(AddressQuestion(host, family)) }
-  }
-
-  /// Ends what is under way; nothing is asked afterwards.
-  mutating func shutdown(at now: ResolverInstant) {
-    guard !isShutDown else { return }
-    isShutDown = true
-    keepAlive([], at: now)
-    servers.shutdown()
-    settle(at: now)
-    for (number, query) in queries.all {
-      landings.append((number, .failed(shutDownError(query.question.host))))
-      if let lease = query.lease { actions.append(.endLease(lease)) }
-    }
-    settle(at: now)
-    // Those that waited for a store are asked for no more.
-    batches = [:]
-  }
-
-  /// Says when all that is asked by now is over.
-  ///
-  /// - Parameters:
-  ///   - host: the name that counts; nil for all.
-  ///   - servers: whose queries count.
-  ///   - now: the present.
-  /// - Returns: the number by which that is said.
-  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuery.Server>, at now: ResolverInstant) -> Int {
-    let number = number()
-    let open = queries.all.filter { _, query in
-      servers.contains(query.key.server) && (host == nil || query.question.host == host)
-    }
-    if open.isEmpty { endings.append(.drained(number)) } else { drains[number] = Set(open.map(\.number)) }
-    return number
   }
 
   /// How many questions are under way.

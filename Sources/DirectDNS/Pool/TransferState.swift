@@ -1,31 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a transfer is, as far as its fate goes.
-struct TransferTerms: Sendable {
-  /// The addresses to connect to, in the order of trying; none through a proxy.
-  var addresses: [IPAddress] = []
-  /// Whether it goes through a proxy, which libcurl connects to by itself.
-  var isProxied = false
-  /// Whether a family of addresses may yet come; see ``ConnectionRace``.
-  var hasOthers = false
-  /// Whether it may be sent again when it may have reached the server.
-  var isRetryable = false
-  /// Whether its body can be sent from the beginning once more.
-  var canStartOver = true
-  /// Whether it waits for the server to say that it may send its body.
-  var expectsContinue = false
-  // Milliseconds.
-  var connectTimeout: Int64
-  var firstByteTimeout: Int64
-  /// When all of it must have ended.
-  var deadline: Int64
-}
-
-/// An address that had not connected after so many milliseconds, when another one did.
-struct SlowerAddress: Sendable, Hashable {
-  let address: IPAddress
-  let time: Int64
-}
-
 /// One transfer's life: it waits, attempts race for a connection, one of them carries it, and it ends.
 ///
 /// A pure value, in milliseconds of its owner's clock. It knows nothing of other transfers; see ``PoolMachine``.
@@ -104,7 +77,7 @@ struct TransferState {
   /// The address that its pool counts it under.
   private(set) var line: IPAddress?
   private(set) var startedAt: Int64 = 0
-  private(set) var failed: [FailedAddress] = []
+  var failed: [FailedAddress] = []
   private(set) var slower: [SlowerAddress] = []
   /// An address that was about to be dialled although the policy forbids it.
   private(set) var forbidden: IPAddress?
@@ -308,43 +281,6 @@ struct TransferState {
 
   var isStranded: Bool { if case .refused = retry { true } else { false } }
 
-  // MARK: Ending
-
-  /// Why it failed before it had a connection.
-  var loss: TransferFailure {
-    let reason = failed.last { if case .tls = $0.reason { true } else { false } } ?? failed.last
-    return TransferFailure(
-      reason?.reason ?? .connect("no address is left"), attempts: failed, forbidden: forbidden)
-  }
-
-  /// Why it failed once it had a connection.
-  func breakdown(_ reason: TransferError, wasRefused: Bool = false) -> TransferFailure {
-    var reason = reason
-    // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
-    if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
-    return TransferFailure(
-      reason, attempts: failed, mayHaveArrived: !wasRefused, wasRefused: wasRefused, wasRetried: hasRetried,
-      address: carrier?.address)
-  }
-
-  /// Why it failed when libcurl was kept from repeating it.
-  func stranding(wasRefused: Bool) -> TransferFailure {
-    breakdown(.connectionLost("the connection ended before a response came"), wasRefused: wasRefused)
-  }
-
-  // MARK: Time
-
-  /// A time that is over, if one is.
-  func exceeded(at now: Int64) -> TransferFailure.Timer? {
-    if terms.deadline <= now { return .whole }
-    switch phase {
-    case .waiting, .receiving: return nil
-    case .connecting: return startedAt + terms.connectTimeout <= now ? .connect : nil
-    case .sent(let carrier), .asking(let carrier):
-      return carrier.movedAt + terms.firstByteTimeout <= now ? .firstByte : nil
-    }
-  }
-
   /// When something has to be done about it, if nothing happens before.
   var due: Int64 {
     switch phase {
@@ -354,16 +290,4 @@ struct TransferState {
     }
   }
 
-  /// Why it failed when a time was over: an address that was silent for the whole of it is as dead as one that refuses.
-  mutating func timeOut(_ timer: TransferFailure.Timer) -> TransferFailure {
-    if timer == .connect {
-      // Nothing runs: the other family was awaited, and those that were there have failed.
-      if attempts.isEmpty { return loss }
-      for attempt in attempts {
-        guard let address = attempt.address else { continue }
-        failed.append(FailedAddress(address: address, reason: .timedOut))
-      }
-    }
-    return TransferFailure(.timedOut, attempts: failed, mayHaveArrived: carrier != nil, timer: timer)
-  }
 }

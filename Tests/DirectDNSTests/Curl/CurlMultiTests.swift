@@ -7,24 +7,24 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct CurlMultiTests {
-  private let events: CurlEvents
+  private let poller: Poller
   private let multi: CurlMulti
 
   init() throws {
     let wakeUp = try #require(WakeUp())
-    events = try #require(CurlEvents(wakeUp))
-    multi = try #require(CurlMulti(index: 0, events: events))
+    poller = try #require(Poller(wakeUp))
+    multi = try #require(CurlMulti(index: 0, poller: poller))
   }
 
   /// Goes on with the transfers until one of them ends.
   private func firstEnd() -> CURLcode {
     var end: CURLcode?
     while end == nil {
-      if multi.due <= CurlTime.now { multi.actOnTimers() }
+      if multi.due <= LoopTime.now { multi.actOnTimers() }
       unsafe multi.reap { end = $1 }
-      let patience = end == nil ? max(0, min(multi.due, CurlTime.now + 10_000) - CurlTime.now) : 0
-      _ = events.wait(patience)
-      events.forEach { socket, ready, owner in
+      let patience = end == nil ? max(0, min(multi.due, LoopTime.now + 10_000) - LoopTime.now) : 0
+      _ = poller.wait(patience)
+      poller.forEach { socket, ready, owner in
         #expect(owner == 0)
         multi.act(on: socket, ready)
       }
@@ -34,14 +34,14 @@ struct CurlMultiTests {
 
   @Test func `transfers go on by their sockets and by libcurl's own timers`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
-    let sockets = CurlSockets(events: events)
+    let sockets = CurlSockets(poller: poller)
     let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
     let easy = try #require(CurlEasy(request.pool, sockets: sockets))
     for _ in 0..<3 {
       easy.prepare(request)
       #expect(multi.due == .max)
       unsafe multi.add(easy.handle)
-      #expect(multi.due <= CurlTime.now)
+      #expect(multi.due <= LoopTime.now)
       #expect(firstEnd() == CURLE_OK)
       unsafe multi.remove(easy.handle)
       #expect(easy.response().status == 200 && sockets.open.count == 1)
@@ -55,7 +55,7 @@ struct CurlMultiTests {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     weak var told: CurlSockets?
     do {
-      let sockets = CurlSockets(events: events)
+      let sockets = CurlSockets(poller: poller)
       told = sockets
       multi.sockets = sockets
       let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
@@ -73,7 +73,7 @@ struct CurlMultiTests {
 
   @Test func `a transfer that nobody tells of goes on when all are looked at`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
-    let sockets = CurlSockets(events: events)
+    let sockets = CurlSockets(poller: poller)
     let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
     let easy = try #require(CurlEasy(request.pool, sockets: sockets))
     easy.prepare(request)
@@ -82,7 +82,7 @@ struct CurlMultiTests {
     while end == nil {
       multi.actOnAll()
       unsafe multi.reap { end = $1 }
-      _ = events.wait(10)
+      _ = poller.wait(10)
     }
     #expect(end == CURLE_OK)
     unsafe multi.remove(easy.handle)

@@ -9,8 +9,8 @@ struct RefusalProbeTests {
   // What it finds after a refusal is in BrokenOriginTests: only a server can refuse.
   @Test func `a handle that was not refused remembers no refusal, however often it is asked`() throws {
     let wakeUp = try #require(WakeUp())
-    let events = try #require(CurlEvents(wakeUp))
-    let multi = try #require(CurlMulti(index: 0, events: events))
+    let poller = try #require(Poller(wakeUp))
+    let multi = try #require(CurlMulti(index: 0, poller: poller))
     let handle = unsafe try #require(curl_easy_init())
     let before = ProcessState.descriptors + 10
     for _ in 0..<50 {
@@ -19,10 +19,10 @@ struct RefusalProbeTests {
       var end: CURLcode?
       // As the loop does it: it never waits for this transfer alone.
       while end == nil {
-        if multi.due <= CurlTime.now { multi.actOnTimers() }
+        if multi.due <= LoopTime.now { multi.actOnTimers() }
         unsafe multi.reap { end = $1 }
-        _ = events.wait(end == nil ? max(0, min(multi.due, CurlTime.now + 1_000) - CurlTime.now) : 0)
-        events.forEach { socket, ready, _ in multi.act(on: socket, ready) }
+        _ = poller.wait(end == nil ? max(0, min(multi.due, LoopTime.now + 1_000) - LoopTime.now) : 0)
+        poller.forEach { socket, ready, _ in multi.act(on: socket, ready) }
       }
       unsafe multi.remove(handle)
       #expect(end == CURLE_GOT_NOTHING && !refusal.isRemembered)

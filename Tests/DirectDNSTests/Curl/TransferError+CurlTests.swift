@@ -29,6 +29,7 @@ struct TransferErrorCurlTests {
     (CURLE_GOT_NOTHING, "connectionLost"),
     (CURLE_PARTIAL_FILE, "connectionLost"), (CURLE_HTTP2, "connectionLost"),
     (CURLE_HTTP2_STREAM, "connectionLost"),
+    (CURLE_OUT_OF_MEMORY, "connectionLost"), (CURLE_FAILED_INIT, "connectionLost"),
     (CURLE_WEIRD_SERVER_REPLY, "connectionLost"), (CURLE_ABORTED_BY_CALLBACK, "cancelled"),
   ])
   func `each of libcurl's codes is one kind of error`(_ code: CURLcode, _ expected: String) {

@@ -6,7 +6,7 @@ import Testing
 struct WakeUpTests {
   @Test func `a call can be seen until it was seen, however often it was made`() throws {
     let wakeUp = try #require(WakeUp())
-    let poller = CurlPoll()
+    let poller = PollWait()
     poller.register(wakeUp.descriptor, .reading, insteadOf: [])
     #expect(poller.wait(0) == 0)
     for _ in 0..<3 { wakeUp.call() }

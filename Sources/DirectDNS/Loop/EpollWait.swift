@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #if os(Linux)
-  internal import CDirectDNSCurl
+  internal import CDirectDNSLoop
 
   /// Waits by epoll(7).
-  @safe final class CurlEpoll: CurlPoller {
+  @safe final class EpollWait: PollerWait {
     private let descriptor: CInt
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
 
@@ -15,11 +15,11 @@
     }
 
     deinit {
-      if descriptor >= 0 { _ = directdns_close(descriptor) }
+      if descriptor >= 0 { directdns_loop_close(descriptor) }
       unsafe events.deallocate()
     }
 
-    func register(_ socket: CInt, _ interest: CurlEvents.Interest, insteadOf before: CurlEvents.Interest) {
+    func register(_ socket: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) {
       var event = unsafe epoll_event()
       unsafe event.data.fd = socket
       if interest.contains(.reading) { unsafe event.events |= EPOLLIN.rawValue }
@@ -33,9 +33,9 @@
       unsafe max(0, Int(epoll_wait(descriptor, events.baseAddress, CInt(events.count), milliseconds)))
     }
 
-    func event(_ index: Int) -> (descriptor: CInt, ready: CurlEvents.Interest) {
+    func event(_ index: Int) -> (descriptor: CInt, ready: Poller.Interest) {
       let event = unsafe events[index]
-      var ready: CurlEvents.Interest = []
+      var ready: Poller.Interest = []
       // An error and an end are there to be read, and to be run into by writing.
       let failed = EPOLLERR.rawValue | EPOLLHUP.rawValue
       if unsafe event.events & (EPOLLIN.rawValue | failed) != 0 { ready.insert(.reading) }

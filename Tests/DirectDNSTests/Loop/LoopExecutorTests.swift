@@ -7,7 +7,7 @@ import Testing
 @testable import DirectDNS
 
 @Suite(.timeLimit(.minutes(1)))
-struct CurlExecutorTests {
+struct LoopExecutorTests {
   private func thread() -> String { "\(Thread.current)" }
 
   @Test func `a task runs on the loop's thread, before and after a request`() async throws {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CDirectDNSCurl
-
 /// Waits until something can be read from a socket or written to it, until a time, or until it is woken.
 ///
 /// By epoll on Linux, where a wait costs what the ready sockets cost, however many others there are; elsewhere by
 /// poll(2). Used by its thread alone.
-@safe final class CurlEvents {
+final class Poller {
   /// What is waited for at a socket, in libcurl's bits for it (CURL_POLL_IN and CURL_CSELECT_IN, likewise OUT).
   struct Interest: OptionSet {
     let rawValue: UInt8
@@ -26,31 +24,31 @@ internal import CDirectDNSCurl
   /// By descriptor: the kernel gives out the lowest number that is free.
   private var watches: [Watch] = []
   private let wakeUp: WakeUp
-  private let poller: any CurlPoller
+  private let system: any PollerWait
   /// Events of the last wait.
   private var count = 0
 
-  init(_ wakeUp: WakeUp, poller: any CurlPoller) {
+  init(_ wakeUp: WakeUp, system: any PollerWait) {
     self.wakeUp = wakeUp
-    self.poller = poller
-    poller.register(wakeUp.descriptor, .reading, insteadOf: [])
+    self.system = system
+    system.register(wakeUp.descriptor, .reading, insteadOf: [])
   }
 
   /// - Returns: nil when the process may open no further files.
   convenience init?(_ wakeUp: WakeUp) {
     #if os(Linux)
-      guard let poller = CurlEpoll() else { return nil }
+      guard let system = EpollWait() else { return nil }
     #else
-      let poller = CurlPoll()
+      let system = PollWait()
     #endif
-    self.init(wakeUp, poller: poller)
+    self.init(wakeUp, system: system)
   }
 
   /// Watches a socket for its owner; for nothing to have it watched no more.
   ///
   /// Between two requests libcurl wants nothing of a connection. The kernel is told of that only when the connection
   /// has something to say in the meantime: to take it out and to put it in again would cost each request two calls.
-  func watch(_ socket: curl_socket_t, for interest: Interest, owner: UInt8) {
+  func watch(_ socket: CInt, for interest: Interest, owner: UInt8) {
     let place = place(of: socket)
     watches[place].owner = owner
     watches[place].wanted = interest
@@ -58,10 +56,10 @@ internal import CDirectDNSCurl
   }
 
   /// A socket was opened, and its end will be told: before that, no other one has its number.
-  func opened(_ socket: curl_socket_t) { watches[place(of: socket)] = Watch(isKnown: true) }
+  func opened(_ socket: CInt) { watches[place(of: socket)] = Watch(isKnown: true) }
 
   /// A socket is about to be closed, with which the kernel forgets it as well.
-  func closed(_ socket: curl_socket_t) {
+  func closed(_ socket: CInt) {
     let place = place(of: socket)
     if !watches[place].registered.isEmpty {
       watches[place].wanted = []
@@ -74,14 +72,14 @@ internal import CDirectDNSCurl
   ///
   /// - Returns: whether anything happened.
   func wait(_ milliseconds: Int64) -> Bool {
-    count = poller.wait(CInt(clamping: milliseconds))
+    count = system.wait(CInt(clamping: milliseconds))
     return count > 0
   }
 
   /// Hands out the sockets that were ready: each with what it is ready for, and its owner.
-  func forEach(_ body: (_ socket: curl_socket_t, _ ready: Interest, _ owner: UInt8) -> Void) {
+  func forEach(_ body: (_ socket: CInt, _ ready: Interest, _ owner: UInt8) -> Void) {
     for index in 0..<count {
-      let (socket, ready) = poller.event(index)
+      let (socket, ready) = system.event(index)
       if wakeUp.isFor(socket) {
         wakeUp.wasSeen()
         continue
@@ -97,22 +95,22 @@ internal import CDirectDNSCurl
     }
   }
 
-  private func place(of socket: curl_socket_t) -> Int {
+  private func place(of socket: CInt) -> Int {
     let place = Int(socket)
     while place >= watches.count { watches.append(Watch()) }
     return place
   }
 
   private func register(_ place: Int) {
-    poller.register(curl_socket_t(place), watches[place].wanted, insteadOf: watches[place].registered)
+    system.register(CInt(place), watches[place].wanted, insteadOf: watches[place].registered)
     watches[place].registered = watches[place].wanted
   }
 }
 
 /// The system call that waits.
-protocol CurlPoller: AnyObject {
+protocol PollerWait: AnyObject {
   /// Changes what a descriptor is watched for; nil for not at all.
-  func register(_ descriptor: CInt, _ interest: CurlEvents.Interest, insteadOf before: CurlEvents.Interest)
+  func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest)
 
   /// Waits for so many milliseconds at most.
   ///
@@ -120,5 +118,5 @@ protocol CurlPoller: AnyObject {
   func wait(_ milliseconds: CInt) -> Int
 
   /// An event of the last wait.
-  func event(_ index: Int) -> (descriptor: CInt, ready: CurlEvents.Interest)
+  func event(_ index: Int) -> (descriptor: CInt, ready: Poller.Interest)
 }

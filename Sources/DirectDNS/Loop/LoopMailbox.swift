@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What others leave for a loop's thread, and the means to wake it.
-final class CurlMailbox<Driver: CurlDriver>: Sendable {
+final class LoopMailbox<Driver: LoopDriver>: Sendable {
   private struct State {
     var commands: [Driver.Command] = []
     /// Tasks that want to run on the thread.
-    var tasks: [CurlTask<Driver>] = []
+    var tasks: [LoopTask<Driver>] = []
     /// There from the first command on, as is the thread.
     var wakeUp: WakeUp?
     var isStopped = false
@@ -25,7 +25,7 @@ final class CurlMailbox<Driver: CurlDriver>: Sendable {
   /// Leaves a task.
   ///
   /// - Returns: whether the thread will run it; one that was stopped takes none.
-  func post(_ task: CurlTask<Driver>) -> Bool { post { $0.tasks.append(task) } }
+  func post(_ task: LoopTask<Driver>) -> Bool { post { $0.tasks.append(task) } }
 
   private func post(_ leave: (inout State) -> Void) -> Bool {
     let (isTaken, wakeUp) = state.withLock { state -> (Bool, WakeUp?) in
@@ -41,6 +41,11 @@ final class CurlMailbox<Driver: CurlDriver>: Sendable {
     return isTaken
   }
 
+  /// Why nothing was taken: it was stopped, or its thread cannot begin, which the next one to leave something tries again.
+  var refusal: TransferError { state.withLock { $0.isStopped } ? .shutDown : .connect(Self.noDescriptors) }
+
+  static var noDescriptors: String { "this process may open no further files (ulimit -n)" }
+
   func stop() {
     let wakeUp = state.withLock { state in
       state.isStopped = true
@@ -49,14 +54,21 @@ final class CurlMailbox<Driver: CurlDriver>: Sendable {
     wakeUp?.call()
   }
 
+  /// Wakes the thread, if there is one, so that its driver looks at what others have changed.
+  func wake() { state.withLock(\.wakeUp)?.call() }
+
+  /// Whether there is a thread.
+  var isRunning: Bool { state.withLock { $0.wakeUp != nil } }
+
   private func startThread() -> WakeUp? {
-    guard let wakeUp = WakeUp(), let events = CurlEvents(wakeUp), let multi = CurlMulti(index: 0, events: events)
-    else { return nil }
+    guard let wakeUp = WakeUp(), let poller = Poller(wakeUp), let driver = Driver(settings, poller: poller) else {
+      return nil
+    }
     // Handed over: nobody but the thread has it.
-    let handle = Locked<CurlMulti?>(multi)
-    WorkerThread.start("curl") { [self] in
-      guard let multi = handle.withLock({ $0.take() }) else { return }
-      CurlThread(mailbox: self, multi: multi).run()
+    let made = Locked<(Driver, Poller)?>((driver, poller))
+    WorkerThread.start(Driver.threadName) { [self] in
+      guard let (driver, poller) = made.withLock({ $0.take() }) else { return }
+      LoopThread(mailbox: self, driver: driver, poller: poller).run()
     }
     return wakeUp
   }
@@ -73,13 +85,23 @@ final class CurlMailbox<Driver: CurlDriver>: Sendable {
   }
 
   /// Takes the tasks that were left.
-  func takeTasks(into tasks: inout [CurlTask<Driver>]) { state.withLock { swap(&$0.tasks, &tasks) } }
+  func takeTasks(into tasks: inout [LoopTask<Driver>]) { state.withLock { swap(&$0.tasks, &tasks) } }
 
   /// Whether the thread may wait; from then on whoever leaves something wakes it.
   func mayWait() -> Bool {
     state.withLock { state in
       state.isAsleep = state.commands.isEmpty && state.tasks.isEmpty && !state.isStopped
       return state.isAsleep
+    }
+  }
+
+  /// Whether the thread, which has nothing to do, may end; the next command then begins another one.
+  func mayEnd() -> Bool {
+    state.withLock { state in
+      guard state.commands.isEmpty, state.tasks.isEmpty, !state.isStopped else { return false }
+      state.wakeUp = nil
+      state.isAsleep = false
+      return true
     }
   }
 }

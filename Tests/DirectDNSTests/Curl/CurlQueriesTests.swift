@@ -6,14 +6,14 @@ import Testing
 
 /// What the loop's thread decides: who runs, who waits, and for how long.
 @Suite(.timeLimit(.minutes(1)))
-struct CurlThreadTests {
+struct CurlQueriesTests {
   private func withServer(
-    _ body: (_ server: FakeProvider, _ loop: CurlLoop<CurlQueries>, _ url: String) async throws -> Void
+    _ body: (_ server: FakeProvider, _ loop: Loop<CurlQueries>, _ url: String) async throws -> Void
   )
     async throws
   {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
-    let loop = CurlLoop<CurlQueries>()
+    let loop = Loop<CurlQueries>()
     try await body(server, loop, server.url("/resolve?name="))
     loop.stop()
     await server.stop()

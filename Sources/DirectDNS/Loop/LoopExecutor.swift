@@ -5,22 +5,22 @@ internal import Dispatch
 ///
 /// A task that waits for a transfer is then resumed by the thread that carried it, without a switch to another thread and
 /// back. Once the loop has ended its tasks run on the shared pool.
-final class CurlExecutor<Driver: CurlDriver>: TaskExecutor {
-  private let mailbox: CurlMailbox<Driver>
+final class LoopExecutor<Driver: LoopDriver>: TaskExecutor {
+  private let mailbox: LoopMailbox<Driver>
 
-  init(_ mailbox: CurlMailbox<Driver>) { self.mailbox = mailbox }
+  init(_ mailbox: LoopMailbox<Driver>) { self.mailbox = mailbox }
 
   func enqueue(_ job: consuming ExecutorJob) {
-    let task = CurlTask(job: UnownedJob(job), executor: self)
+    let task = LoopTask(job: UnownedJob(job), executor: self)
     guard !mailbox.post(task) else { return }
     DispatchQueue.global(qos: .userInitiated).async { task.run() }
   }
 }
 
 /// A task's next piece of work.
-struct CurlTask<Driver: CurlDriver>: Sendable {
+struct LoopTask<Driver: LoopDriver>: Sendable {
   let job: UnownedJob
-  let executor: CurlExecutor<Driver>
+  let executor: LoopExecutor<Driver>
 
   func run() { unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
 }

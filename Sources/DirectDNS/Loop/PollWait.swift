@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CDirectDNSCurl
+internal import CDirectDNSLoop
 
 /// Waits by poll(2), where there is no epoll: a wait costs what all sockets cost.
-final class CurlPoll: CurlPoller {
-  private var watched: [curl_waitfd] = []
+final class PollWait: PollerWait {
+  private var watched: [directdns_pollfd] = []
   private var places: [CInt: Int] = [:]
-  private var ready: [(descriptor: CInt, ready: CurlEvents.Interest)] = []
+  private var ready: [(descriptor: CInt, ready: Poller.Interest)] = []
 
-  func register(_ descriptor: CInt, _ interest: CurlEvents.Interest, insteadOf before: CurlEvents.Interest) {
+  func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) {
     if interest.isEmpty {
       guard let place = places.removeValue(forKey: descriptor), let last = watched.popLast() else { return }
       if place < watched.count {
@@ -17,13 +17,13 @@ final class CurlPoll: CurlPoller {
       return
     }
     var events: Int16 = 0
-    if interest.contains(.reading) { events |= Int16(CURL_WAIT_POLLIN) }
-    if interest.contains(.writing) { events |= Int16(CURL_WAIT_POLLOUT) }
+    if interest.contains(.reading) { events |= directdns_pollin }
+    if interest.contains(.writing) { events |= directdns_pollout }
     if let place = places[descriptor] {
       watched[place].events = events
     } else {
       places[descriptor] = watched.count
-      watched.append(curl_waitfd(fd: descriptor, events: events, revents: 0))
+      watched.append(directdns_pollfd(fd: descriptor, events: events, revents: 0))
     }
   }
 
@@ -31,15 +31,15 @@ final class CurlPoll: CurlPoller {
     ready.removeAll(keepingCapacity: true)
     guard unsafe directdns_poll(&watched, CInt(watched.count), milliseconds) > 0 else { return 0 }
     // Anything else is an error or an end: it is there to be read, and to be run into by writing.
-    let known = Int16(CURL_WAIT_POLLIN | CURL_WAIT_POLLOUT)
+    let known = directdns_pollin | directdns_pollout
     for watch in watched where watch.revents != 0 {
-      var interest: CurlEvents.Interest = []
-      if watch.revents & (Int16(CURL_WAIT_POLLIN) | ~known) != 0 { interest.insert(.reading) }
-      if watch.revents & (Int16(CURL_WAIT_POLLOUT) | ~known) != 0 { interest.insert(.writing) }
+      var interest: Poller.Interest = []
+      if watch.revents & (directdns_pollin | ~known) != 0 { interest.insert(.reading) }
+      if watch.revents & (directdns_pollout | ~known) != 0 { interest.insert(.writing) }
       ready.append((watch.fd, interest))
     }
     return ready.count
   }
 
-  func event(_ index: Int) -> (descriptor: CInt, ready: CurlEvents.Interest) { ready[index] }
+  func event(_ index: Int) -> (descriptor: CInt, ready: Poller.Interest) { ready[index] }
 }

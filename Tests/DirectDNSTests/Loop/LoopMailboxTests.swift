@@ -3,9 +3,9 @@ import Testing
 
 @testable import DirectDNS
 
-struct CurlMailboxTests {
+struct LoopMailboxTests {
   @Test func `a mailbox that was stopped takes nothing, and lets nobody wait`() {
-    let mailbox = CurlMailbox<CurlQueries>(())
+    let mailbox = LoopMailbox<CurlQueries>(())
     var commands: [CurlQueries.Command] = []
     #expect(mailbox.mayWait())
     #expect(!mailbox.take(into: &commands))
@@ -13,6 +13,13 @@ struct CurlMailboxTests {
     #expect(!mailbox.mayWait())
     #expect(!mailbox.post(.start(CurlJob(.sample("http://127.0.0.1:1/"), for: Nobody()))))
     #expect(mailbox.take(into: &commands) && commands.isEmpty)
+  }
+
+  @Test func `why a mailbox takes nothing is that it was stopped, or that no thread can begin`() {
+    let mailbox = LoopMailbox<CurlQueries>(())
+    #expect(mailbox.refusal == .connect("this process may open no further files (ulimit -n)"))
+    mailbox.stop()
+    #expect(mailbox.refusal == .shutDown)
   }
 
   private final class Nobody: CurlRecipient {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CDirectDNSCurl
 import Testing
 
 #if canImport(Glibc)
@@ -12,18 +11,18 @@ import Testing
 
 /// What every way of waiting has to do, by the one of this system and by the one that is everywhere.
 @Suite(.timeLimit(.minutes(1)))
-struct CurlPollTests {
+struct PollWaitTests {
   enum Way: CaseIterable {
     case poll, own
 
-    var poller: (any CurlPoller)? {
+    var poller: (any PollerWait)? {
       switch self {
-      case .poll: CurlPoll()
+      case .poll: PollWait()
       case .own:
         #if os(Linux)
-          CurlEpoll()
+          EpollWait()
         #else
-          CurlPoll()
+          PollWait()
         #endif
       }
     }
@@ -58,7 +57,7 @@ struct CurlPollTests {
     }
   }
 
-  private func ready(_ poller: any CurlPoller) -> [CInt: CurlEvents.Interest] {
+  private func ready(_ poller: any PollerWait) -> [CInt: Poller.Interest] {
     let count = poller.wait(0)
     return Dictionary(uniqueKeysWithValues: (0..<count).map { poller.event($0) }.map { ($0.descriptor, $0.ready) })
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CDirectDNSFiles
+internal import CDirectDNSLoop
 
 /// What wakes a loop's thread from its wait: a descriptor that can be read from once somebody has called.
 ///

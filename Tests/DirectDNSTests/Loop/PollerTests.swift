@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import CDirectDNSCurl
 import Testing
 
 @testable import DirectDNS
 
 @Suite(.timeLimit(.minutes(1)))
-struct CurlEventsTests {
+struct PollerTests {
   private let wakeUp: WakeUp
   private let poller = RecordingPoller()
-  private let events: CurlEvents
+  private let events: Poller
 
   init() throws {
     wakeUp = try #require(WakeUp())
-    events = CurlEvents(wakeUp, poller: poller)
+    events = Poller(wakeUp, system: poller)
     poller.said = []
   }
 
@@ -72,7 +71,7 @@ struct CurlEventsTests {
   }
 
   @Test func `a call ends the wait and is no socket's`() throws {
-    let events = try #require(CurlEvents(wakeUp))
+    let events = try #require(Poller(wakeUp))
     wakeUp.call()
     wakeUp.call()
     #expect(events.wait(60_000))
@@ -82,15 +81,15 @@ struct CurlEventsTests {
 }
 
 /// Says what it was told, and has the events that it is given.
-private final class RecordingPoller: CurlPoller {
+private final class RecordingPoller: PollerWait {
   var said: [String] = []
-  var events: [(CInt, CurlEvents.Interest)] = []
+  var events: [(CInt, Poller.Interest)] = []
 
-  func register(_ descriptor: CInt, _ interest: CurlEvents.Interest, insteadOf before: CurlEvents.Interest) {
+  func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) {
     said.append("\(descriptor): \(before.rawValue) → \(interest.rawValue)")
   }
 
   func wait(_ milliseconds: CInt) -> Int { events.count }
 
-  func event(_ index: Int) -> (descriptor: CInt, ready: CurlEvents.Interest) { events[index] }
+  func event(_ index: Int) -> (descriptor: CInt, ready: Poller.Interest) { events[index] }
 }

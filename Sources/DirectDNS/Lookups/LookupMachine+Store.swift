@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the store beyond the process has of a question, and whose turn it is to ask.
+extension LookupMachine {
+  /// The store was looked into.
+  mutating func noteStore(
+    _ number: Int, _ query: InFlightQuery, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
+  ) {
+    let found = restored(query.question, reading, at: now)
+    switch query.stage {
+    case .reading(let wait):
+      switch found {
+      case .found(let outcome):
+        if wait != nil { tell(.turn(.awaited)) }
+        leaveBatch(query, at: now)
+        landings.append((number, outcome))
+      case .unavailable: askServers(number, query, at: now)
+      case .nothing:
+        guard hasLeases else { return askServers(number, query, at: now) }
+        takeLease(
+          number,
+          wait
+            ?? LeaseWait(
+              from: now, clientResponseTimeout: settings.configuration.cache.clientResponseTimeout,
+              deadlines: query.deadlines),
+          at: now)
+      }
+    case .readingUnderLease:
+      // Whoever had the lease until now has written before giving it back.
+      guard case .found(let outcome) = found else { return askServers(number, query, at: now) }
+      if let lease = query.lease { actions.append(.endLease(lease)) }
+      queries[number]?.lease = nil
+      leaveBatch(query, at: now)
+      landings.append((number, outcome))
+    case .takingLease, .waitingForLease, .batching, .asking: break
+    }
+  }
+
+  private mutating func takeLease(_ number: Int, _ wait: LeaseWait, at now: ResolverInstant) {
+    guard let query = queries[number] else { return }
+    queries[number]?.stage = .takingLease(wait)
+    // It ends by itself a second after its holder would have.
+    actions.append(.takeLease(number, query.question, for: query.deadlines.whole - now + .seconds(1)))
+  }
+
+  /// The store said whose turn it is.
+  mutating func noteLease(
+    _ number: Int, _ state: StoreLink.LeaseState, _ wait: LeaseWait, at now: ResolverInstant
+  ) {
+    guard let query = queries[number] else { return }
+    switch wait.step(state, at: now) {
+    case .ask(let lease?):
+      tell(.turn(.taken))
+      queries[number]?.lease = lease
+      queries[number]?.stage = .readingUnderLease
+      actions.append(.readStore(number, query.question))
+    case .ask(nil):
+      tell(.turn(state == .held ? .late : .unavailable))
+      askServers(number, query, at: now)
+    case .lookAgain(let instant):
+      queries[number]?.stage = .waitingForLease(wait)
+      // The others of its query do not wait for another member.
+      leaveBatch(query, at: now)
+      queries[number]?.batch = nil
+      timers.set(.lease(number), at: instant)
+    }
+  }
+
+  /// Takes over what the store has if it is newer than what the cache has.
+  ///
+  /// - Returns: what the question gets: a fresh answer, or word that there is now an older one to go by; nil if
+  ///   providers are to be asked.
+  private mutating func restored(
+    _ question: AddressQuestion, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
+  ) -> StoreReading<QueryOutcome> {
+    let stored: CacheEntry
+    switch reading {
+    case .found(let entry): stored = entry
+    case .nothing:
+      tell(.storeRead(isHit: false))
+      return .nothing
+    case .unavailable: return .unavailable
+    }
+    let known = cache.value(question.host)?[question.family].entry
+    let use = StoredUse(
+      phase: cache.phase(of: stored, at: now), askedAt: stored.life.askedAt, isNegative: stored.isNegative,
+      known: known?.life)
+    tell(.storeRead(isHit: use != .nothing))
+    if use != .nothing { tell(.kept(evicted: cache.store(stored, for: question, now: now))) }
+    switch use {
+    case .answer:
+      let answer = Answer(stored.content, ttl: nil, canonicalName: stored.canonicalName)
+      return .found(.answered(answer, .store, stored.life))
+    case .makeshift: return .found(.restored)
+    case .improvement, .nothing: return .nothing
+    }
+  }
+}

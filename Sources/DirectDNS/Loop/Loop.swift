@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One thread that waits for sockets, times and commands; a driver says what is done with them.
+///
+/// Others post to its mailbox. The thread begins with the first command. Dropping the loop ends it, and with it what is
+/// under way.
+final class Loop<Driver: LoopDriver>: Sendable {
+  private let mailbox: LoopMailbox<Driver>
+  /// Runs tasks on the thread.
+  let executor: LoopExecutor<Driver>
+
+  init(_ settings: Driver.Settings) {
+    mailbox = LoopMailbox(settings)
+    executor = LoopExecutor(mailbox)
+  }
+
+  deinit { mailbox.stop() }
+
+  /// Leaves a command for the thread.
+  ///
+  /// - Returns: whether it will be carried out; a loop that was stopped takes none.
+  func post(_ command: Driver.Command) -> Bool { mailbox.post(command) }
+
+  /// Why a command was not taken.
+  var refusal: TransferError { mailbox.refusal }
+
+  /// Has the thread, if there is one, look at what others have changed.
+  func wake() { mailbox.wake() }
+
+  /// Whether there is a thread.
+  var isRunning: Bool { mailbox.isRunning }
+
+  /// Ends what is under way, and the thread.
+  func stop() { mailbox.stop() }
+}
+
+/// What a loop does; once it was made, its thread alone uses it.
+protocol LoopDriver: AnyObject, SendableMetatype {
+  /// What it is made of.
+  associatedtype Settings: Sendable
+  /// What others ask of it.
+  associatedtype Command: Sendable
+
+  /// What the thread is called in debuggers.
+  static var threadName: String { get }
+
+  /// - Returns: nil when there is no memory for it.
+  init?(_ settings: Settings, poller: Poller)
+
+  /// The present, by ``LoopTime``: read once when the thread wakes up, since a turn is short.
+  var now: Int64 { get set }
+
+  /// After so many milliseconds without anything to wait for the thread ends, until the next command; nil for never.
+  var idleLimit: Int64? { get }
+
+  /// Said before the first task runs on the thread.
+  func willRunTasks()
+
+  /// Carries out a command.
+  func carryOut(_ command: Command)
+
+  /// Goes on with a socket that is ready.
+  func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8)
+
+  /// Does what is due, after commands and sockets, or because the time has come.
+  ///
+  /// - Parameter hasNews: whether there were any commands or ready sockets since the last turn.
+  /// - Returns: the instant before which nothing will be due.
+  func turn(hasNews: Bool) -> Int64
+
+  /// Ends all that is under way.
+  func stop()
+
+  /// Ends what is left; nothing is asked of it afterwards.
+  func close()
+}
+
+extension LoopDriver {
+  var idleLimit: Int64? { nil }
+
+  func willRunTasks() {}
+}
+
+/// The time that loops go by: the machine's monotonic clock, in milliseconds.
+enum LoopTime {
+  static var now: Int64 { milliseconds(SystemClock().now) }
+
+  /// An instant of the machine's clock on that time line.
+  static func milliseconds(_ instant: ResolverInstant) -> Int64 { instant.nanoseconds / 1_000_000 }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How a transfer ends that fails, and when its times are over.
+extension TransferState {
+  /// Why it failed before it had a connection.
+  var loss: TransferFailure {
+    let reason = failed.last { if case .tls = $0.reason { true } else { false } } ?? failed.last
+    return TransferFailure(
+      reason?.reason ?? .connect("no address is left"), attempts: failed, forbidden: forbidden)
+  }
+
+  /// Why it failed once it had a connection.
+  func breakdown(_ reason: TransferError, wasRefused: Bool = false) -> TransferFailure {
+    var reason = reason
+    // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
+    if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
+    return TransferFailure(
+      reason, attempts: failed, mayHaveArrived: !wasRefused, wasRefused: wasRefused, wasRetried: hasRetried,
+      address: carrier?.address)
+  }
+
+  /// Why it failed when libcurl was kept from repeating it.
+  func stranding(wasRefused: Bool) -> TransferFailure {
+    breakdown(.connectionLost("the connection ended before a response came"), wasRefused: wasRefused)
+  }
+
+  // MARK: Time
+
+  /// A time that is over, if one is.
+  func exceeded(at now: Int64) -> TransferFailure.Timer? {
+    if terms.deadline <= now { return .whole }
+    switch phase {
+    case .waiting, .receiving: return nil
+    case .connecting: return startedAt + terms.connectTimeout <= now ? .connect : nil
+    case .sent(let carrier), .asking(let carrier):
+      return carrier.movedAt + terms.firstByteTimeout <= now ? .firstByte : nil
+    }
+  }
+
+  /// Why it failed when a time was over: an address that was silent for the whole of it is as dead as one that refuses.
+  mutating func timeOut(_ timer: TransferFailure.Timer) -> TransferFailure {
+    if timer == .connect {
+      // Nothing runs: the other family was awaited, and those that were there have failed.
+      if attempts.isEmpty { return loss }
+      for attempt in attempts {
+        guard let address = attempt.address else { continue }
+        failed.append(FailedAddress(address: address, reason: .timedOut))
+      }
+    }
+    return TransferFailure(.timedOut, attempts: failed, mayHaveArrived: carrier != nil, timer: timer)
+  }
+}

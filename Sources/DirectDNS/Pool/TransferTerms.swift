@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a transfer is, as far as its fate goes.
+struct TransferTerms: Sendable {
+  /// The addresses to connect to, in the order of trying; none through a proxy.
+  var addresses: [IPAddress] = []
+  /// Whether it goes through a proxy, which libcurl connects to by itself.
+  var isProxied = false
+  /// Whether a family of addresses may yet come; see ``ConnectionRace``.
+  var hasOthers = false
+  /// Whether it may be sent again when it may have reached the server.
+  var isRetryable = false
+  /// Whether its body can be sent from the beginning once more.
+  var canStartOver = true
+  /// Whether it waits for the server to say that it may send its body.
+  var expectsContinue = false
+  // Milliseconds.
+  var connectTimeout: Int64
+  var firstByteTimeout: Int64
+  /// When all of it must have ended.
+  var deadline: Int64
+}
+
+/// An address that had not connected after so many milliseconds, when another one did.
+struct SlowerAddress: Sendable, Hashable {
+  let address: IPAddress
+  let time: Int64
+}
