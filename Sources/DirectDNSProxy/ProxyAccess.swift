@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
+internal import Tracing
 
 /// One request or tunnel that has ended: what an access log has of it.
 ///
@@ -35,6 +36,8 @@ public struct ProxyAccess: Sendable {
   public var error: String?
   /// The address that was connected to.
   public var address: IPAddress?
+  /// The other proxy that it went through; nil where there was none.
+  public var upstream: UpstreamProxy?
   /// Bytes of bodies or of a tunnel that the client sent.
   public var received = 0
   /// Bytes of bodies or of a tunnel that it got.
@@ -43,6 +46,10 @@ public struct ProxyAccess: Sendable {
   public var duration = Duration.zero
   /// How long looking up and connecting took; nil where a connection stood already.
   public var connect: Duration?
+  /// What watches it, where there is a tracer.
+  var span: (any Span)?
+  /// What the spans of its lookup stand below.
+  var context: ServiceContext? { span?.context }
 
   /// Creates one, of which nothing is known but what was asked for.
   public init(_ kind: Kind, method: String = "", client: IPAddress? = nil, origin: String? = nil) {

@@ -17,6 +17,16 @@ public struct ProxyConfiguration: Sendable {
   public var policy: AddressPolicy
   /// Which names' addresses come from here, and which from the system's DNS; all from here by default.
   public var direct: DirectSwitch
+  /// Another proxy, through which connections go; none by default.
+  ///
+  /// Names are looked up here, and it is asked for addresses that were judged, unless ``UpstreamProxy/resolvesNames``: then
+  /// names go to it as they are, and nobody here sees which addresses they have.
+  public var upstream: UpstreamProxy?
+  /// Which names go which way, in place of what ``direct`` and ``upstream`` make of all.
+  ///
+  /// A name that no rule has goes by the system's DNS where ``direct`` is off for it, else as `*` says, else through
+  /// ``upstream`` where there is one.
+  public var routes: ProxyRoutes
   /// Which ports may be connected to; 80, 443, and from 1024 by default.
   public var ports: ProxyPorts
   /// Who may use it; anybody by default.
@@ -33,19 +43,27 @@ public struct ProxyConfiguration: Sendable {
   public var loops: Int
   /// Is told of each request and tunnel when it has ended, on the thread that carried it; nobody by default.
   public var accessLog: (@Sendable (ProxyAccess) -> Void)?
+  /// Is told what whoever runs the proxy should know, such as that no file is left for another connection; nobody by default.
+  public var notice: (@Sendable (String) -> Void)?
+  /// What `/metrics` of the proxy's own says to clients of this machine, in Prometheus's text format; there is none by default.
+  public var metrics: (@Sendable () -> String)?
 
   /// Creates a configuration; every part has a default.
   public init(
     listeners: [ListenAddress] = [.tcp(.ipv4(0x7f00_0001), port: 3128)], inherited: [Int32] = [],
-    policy: AddressPolicy = .publicOnly, direct: DirectSwitch = .on, ports: ProxyPorts = .web,
+    policy: AddressPolicy = .publicOnly, direct: DirectSwitch = .on,
+    upstream: UpstreamProxy? = nil, routes: ProxyRoutes = ProxyRoutes(), ports: ProxyPorts = .web,
     users: ProxyUsers? = nil, peers: Set<UInt32>? = nil,
     lookup: LookupOptions = LookupOptions(), limits: ProxyLimits = ProxyLimits(), loops: Int = 1,
-    accessLog: (@Sendable (ProxyAccess) -> Void)? = nil
+    accessLog: (@Sendable (ProxyAccess) -> Void)? = nil, notice: (@Sendable (String) -> Void)? = nil,
+    metrics: (@Sendable () -> String)? = nil
   ) {
     self.listeners = listeners
     self.inherited = inherited
     self.policy = policy
     self.direct = direct
+    self.upstream = upstream
+    self.routes = routes
     self.ports = ports
     self.users = users
     self.peers = peers
@@ -53,6 +71,8 @@ public struct ProxyConfiguration: Sendable {
     self.limits = limits
     self.loops = loops
     self.accessLog = accessLog
+    self.notice = notice
+    self.metrics = metrics
   }
 }
 

@@ -35,11 +35,17 @@ public final class ProxyServer: Service {
   ///   - resolver: who resolves names; the caller shuts it down.
   /// - Throws: an error of code `invalidConfiguration` when a part cannot be used: other machines reach an address and there
   ///   are no users, say.
-  public init(
+  public convenience init(
     _ configuration: ProxyConfiguration = ProxyConfiguration(), resolver: DirectDNS.DirectResolver
   ) throws(DirectDNSError) {
+    try self.init(configuration, resolver: resolver, ProxyTelemetry())
+  }
+
+  init(
+    _ configuration: ProxyConfiguration, resolver: DirectDNS.DirectResolver, _ telemetry: ProxyTelemetry
+  ) throws(DirectDNSError) {
     try Self.check(configuration)
-    shared = ProxyShared(resolver, ProxySettings(configuration))
+    shared = ProxyShared(resolver, ProxySettings(configuration), telemetry)
   }
 
   /// Goes on by another configuration; requests and tunnels under way keep the one that they began with.
@@ -51,7 +57,7 @@ public final class ProxyServer: Service {
   public func update(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
     try Self.check(configuration)
     if configuration.users == nil { for place in places { try Self.checkOpen(place) } }
-    shared.update(ProxySettings(configuration))
+    shared.update(configuration)
   }
 
   private static func check(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
@@ -63,6 +69,7 @@ public final class ProxyServer: Service {
       throw DirectDNSError(
         .invalidConfiguration, "loops: \(configuration.loops) is not a number of threads from 1 to 64")
     }
+    try check(configuration.routes, through: configuration.upstream, at: configuration.listeners)
     let limits = configuration.limits
     guard limits.clients > 0, limits.headSize >= 1024, limits.fieldCount > 0 else {
       throw DirectDNSError(
@@ -76,6 +83,23 @@ public final class ProxyServer: Service {
     }
   }
 
+  /// What rules may say, and whom a proxy may go through.
+  private static func check(
+    _ routes: ProxyRoutes, through upstream: UpstreamProxy?, at listeners: [ListenAddress]
+  ) throws(DirectDNSError) {
+    guard let upstream else {
+      guard let rule = routes.rules.first(where: { $0.route == .upstream }) else { return }
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "\(rule): there is no upstream proxy to go through: give one (--upstream, proxy.upstream)")
+    }
+    guard case .address(let address) = upstream.host,
+      listeners.contains(where: { $0.leads(from: address, port: upstream.port, machine: []) })
+    else { return }
+    throw DirectDNSError(
+      .invalidConfiguration, "\(upstream): that is where this proxy listens itself: name another one")
+  }
+
   /// Whether anybody may use the proxy there.
   private static func checkOpen(_ place: ListenAddress) throws(DirectDNSError) {
     guard place.isRemote else { return }
@@ -83,6 +107,17 @@ public final class ProxyServer: Service {
       .invalidConfiguration,
       "\(place): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it"
     )
+  }
+
+  /// Whether a descriptor is a socket that listens (socket(7)).
+  ///
+  /// Asked before SwiftNIO takes it: of what cannot be registered it never lets go, nor of the event loop.
+  private static func checkListens(_ descriptor: Int32) throws(IOError) {
+    var listens: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size)
+    guard status == 0 else { throw IOError(errnoCode: errno, reason: "getsockopt") }
+    guard listens != 0 else { throw IOError(errnoCode: EINVAL, reason: "getsockopt") }
   }
 
   /// Begins to listen.
@@ -109,6 +144,7 @@ public final class ProxyServer: Service {
           }.get())
       }
       for descriptor in configuration.inherited {
+        try Self.checkListens(descriptor)
         listeners.append(try await bootstrap(group, loops).withBoundSocket(descriptor).get())
         guard let place = ListenAddress(listeners.last?.localAddress) else {
           throw IOError(errnoCode: ENOTSOCK, reason: "")
@@ -135,7 +171,7 @@ public final class ProxyServer: Service {
         .fileUnusable, "\(wanted[places.count]): the proxy cannot listen there: \(Self.reason(error))",
         underlying: error)
     }
-    shared.places = places
+    shared.listens(at: places)
     let now = Running(group: group, listeners: listeners, loops: loops)
     running.withLock { $0 = now }
     logger.debug("the proxy listens", metadata: ["at": "\(places.map(\.description).joined(separator: " "))"])
@@ -148,6 +184,15 @@ public final class ProxyServer: Service {
     ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.maxMessagesPerRead, value: 16)
+      .serverChannelInitializer { [shared, logger] channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pause = AcceptPause(shared.clients) { text in
+            logger.warning("\(text)")
+            shared.settings.configuration.notice?(text)
+          }
+          try channel.pipeline.syncOperations.addHandler(pause)
+        }
+      }
       .childChannelInitializer { [shared] channel in
         let isUnix = channel.localAddress?.protocol == .unix
         let serve = { @Sendable in
@@ -193,7 +238,7 @@ public final class ProxyServer: Service {
   }
 
   /// Where it listens by now.
-  public var places: [ListenAddress] { shared.places }
+  public var places: [ListenAddress] { shared.settings.places }
 
   /// Ends it: nothing is accepted any more, what is under way may end within ``ProxyLimits/drainTimeout``, and what is
   /// left then is cut off.
@@ -204,11 +249,11 @@ public final class ProxyServer: Service {
         return running
       })
     else { return }
-    shared.drain()
+    for loop in running.loops { try? await loop.eventLoop.submit { loop.value.beginDraining() }.get() }
     for listener in running.listeners { try? await listener.close() }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }
     let end = ContinuousClock.now + shared.settings.limits.drainTimeout
-    while shared.clientCount > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+    while shared.clients.value > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }
     try? await running.group.shutdownGracefully()
     for place in shared.settings.configuration.listeners { if case .unix(let path) = place { Self.remove(path) } }

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CoreMetrics
 public import DirectDNS
+internal import Tracing
 
-/// A proxy's metrics; nothing is done while nobody collects.
+/// A proxy's metrics and spans; nothing is done while nobody collects.
+///
+/// One span for each request and tunnel, by the semantic conventions of OpenTelemetry for HTTP servers: below the one
+/// that a request in the clear names by its `traceparent`, and above those of its lookup.
 struct ProxyTelemetry: Sendable {
   private let metrics = MetricSource()
+  private let tracer: (any Tracer)?
   private let openTunnels = Locked(0)
 
-  func clients(_ count: Int) { metrics.set(.proxyClients, to: count) }
+  /// The process's own systems, which have to be set up before the proxy is made.
+  init(_ tracer: any Tracer = InstrumentationSystem.tracer) { self.tracer = tracer is NoOpTracer ? nil : tracer }
+
+  func clients(_ clients: ClientCount) {
+    if metrics.isCollected { metrics.set(.proxyClients, to: clients.value) }
+  }
 
   func tunnels(_ change: Int) {
     guard metrics.isCollected else { return }
@@ -23,8 +33,49 @@ struct ProxyTelemetry: Sendable {
 
   func retried() { metrics.count(.proxyRetries) }
 
+  /// Something was asked for.
+  func begin(_ access: inout ProxyAccess, to origin: ForwardOrigin?, _ head: MessageHead?) {
+    guard let tracer else { return }
+    var context = ServiceContext.topLevel
+    if let head { tracer.extract(head, into: &context, using: FieldExtractor()) }
+    let method = access.method.isEmpty ? nil : Self.label(of: access.method)
+    let span = tracer.startAnySpan(
+      method == "_OTHER" ? "HTTP" : method ?? access.kind.rawValue, context: context, ofKind: .server)
+    span.attributes["http.request.method"] = method
+    span.attributes["network.protocol.name"] = method == nil ? "socks" : "http"
+    span.attributes["server.address"] = origin.map { "\($0.host)" }
+    span.attributes["server.port"] = origin.map { Int($0.port) }
+    span.attributes["client.address"] = access.client?.description
+    access.span = span
+  }
+
+  /// A method of the standards, or `_OTHER`, as the conventions have it: any text can be a method.
+  private static func label(of method: String) -> String {
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"]
+    return known.contains(method) ? method : "_OTHER"
+  }
+
+  private func end(_ span: any Span, _ access: ProxyAccess) {
+    span.attributes["http.response.status_code"] = access.method.isEmpty ? nil : access.status
+    span.attributes["directdns.address"] = access.address?.description
+    span.attributes["directdns.upstream"] = access.upstream?.description
+    let error = access.error.map { String($0.prefix { $0 != ";" }) }
+    if error != nil || access.status ?? 0 >= 500 {
+      span.attributes["error.type"] = error ?? access.status.map { "\($0)" }
+      span.setStatus(SpanStatus(code: .error))
+    }
+    span.end()
+  }
+
+  private struct FieldExtractor: Extractor {
+    func extract(key: String, from head: MessageHead) -> String? {
+      head.values(named: key.lowercased()).first.map(head.text)
+    }
+  }
+
   /// A request or a tunnel has ended; its labels have no name of a host, and no text of a client's.
   func ended(_ access: ProxyAccess) {
+    if let span = access.span { end(span, access) }
     guard metrics.isCollected else { return }
     let error = access.error.map { String($0.prefix { $0 != ";" }) }
     let outcome = error ?? access.status.map { "\($0 / 100)xx" } ?? "none"

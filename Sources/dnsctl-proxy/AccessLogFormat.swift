@@ -42,6 +42,7 @@ struct AccessLine {
     line.add("status", access.status.map { "\($0)" })
     line.add("error", access.error.map(JSONLine.string))
     line.add("address", access.address.map { "\"\($0)\"" })
+    if let upstream = access.upstream { line.add("upstream", JSONLine.string(upstream.description)) }
     line.add("received", "\(access.received)")
     line.add("sent", "\(access.sent)")
     line.add("connectMs", access.connect?.milliseconds)

@@ -16,7 +16,7 @@ final class AccessLogWriter: Sendable {
   }
 
   /// The lines that wait at most.
-  private static let room = 10_000
+  static let room = 10_000
 
   private let format: AccessLogFormat
   private let showsPaths: Bool
@@ -46,11 +46,15 @@ final class AccessLogWriter: Sendable {
     if begins { queue.async { self.writeAll() } }
   }
 
-  /// Waits until all lines are out, and no longer than two seconds: a reader that is stuck must not keep the process.
-  func flush() {
+  /// Waits until all lines are out, and no longer than that: a reader that is stuck must not keep the process.
+  ///
+  /// - Parameter limit: two seconds by default.
+  /// - Returns: whether they are.
+  @discardableResult
+  func flush(within limit: DispatchTimeInterval = .seconds(2)) -> Bool {
     let done = DispatchSemaphore(value: 0)
     queue.async { done.signal() }
-    _ = done.wait(timeout: .now() + 2)
+    return done.wait(timeout: .now() + limit) == .success
   }
 
   private func writeAll() {

@@ -50,6 +50,9 @@ struct ExecCommand: AsyncParsableCommand {
     transform: { text in try ProxyOptions.shown { () throws(DirectDNSError) in try ProxyPorts(text) } })
   var ports: ProxyPorts = .web
 
+  @OptionGroup(title: "Way options")
+  var ways: WayOptions
+
   @OptionGroup(title: "Address options")
   var policy: PolicyOptions
 
@@ -92,16 +95,18 @@ struct ExecCommand: AsyncParsableCommand {
     var limits = ProxyLimits()
     // What the program left behind has no claim to the proxy.
     limits.drainTimeout = .milliseconds(100)
+    let entry = try ways.entry(over: settings.proxy, in: context)
     let configuration = ProxyConfiguration(
       listeners: [.tcp(.ipv4(0x7f00_0001), port: 0)], policy: policy.policy(over: settings.addressPolicy),
-      direct: settings.direct, ports: ports, lookup: settings.lookup, limits: limits)
+      direct: settings.direct, upstream: entry.upstream, routes: entry.routes, ports: ports, lookup: settings.lookup,
+      limits: limits)
     let server: ProxyServer
     let places: [ListenAddress]
     do throws(DirectDNSError) {
       server = try ProxyServer(configuration, resolver: resolver)
       places = try await server.start()
     } catch {
-      throw SettingsError(.streams, error.message)
+      throw SettingsError(error.code == .invalidConfiguration ? .usage : .streams, error.message)
     }
     guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "There is no proxy.") }
     let environment = ChildEnvironment(
@@ -109,6 +114,8 @@ struct ExecCommand: AsyncParsableCommand {
     let signals = await SignalRelay()
     do throws(ChildProcess.Failure) {
       let child = try ChildProcess(program, environment: environment.variables, signals: signals)
+      // Only now: the program keeps the limit that it was started with.
+      FileLimit.raise()
       let status = await child.wait()
       ended.withLock { $0 = status }
     } catch {

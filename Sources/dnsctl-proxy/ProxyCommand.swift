@@ -27,14 +27,19 @@ struct ProxyCommand: ContextCommand {
 
       Only this machine can use it, unless there are users: other addresses are refused without --users or --token. A Unix socket goes by the mode of its file, and by --peer-uid.
 
+      With --upstream what is asked for goes through another proxy. Names are looked up and judged here all the same, and the other proxy is asked for the address, by CONNECT or SOCKS5, for plain requests too. With --upstream-resolves, or socks5h://, it is told the name, and plain requests go to it with their whole URL: names, literal addresses and ports are judged here then, and the addresses that it finds are not. Its own address is not judged. --route sends single names another way.
+
+      The soft limit of open files (ulimit -n) is raised to the hard one: a tunnel takes two. When none is left, clients wait until one is.
+
       Under systemd it takes over the sockets of a socket unit and says when it serves, reloads and ends (Type=notify).
 
-      SIGHUP has the configuration file read again, and --users and --token with it, which also happens when it changes. SIGINT and SIGTERM end it: what is under way may end within --drain.
+      SIGHUP has the configuration file read again, and the files of --users, --token and --upstream with it, which also happens when it changes: what is new holds for what is asked for from then on, and a file that is wrong changes nothing. Started at a terminal, SIGHUP ends it. SIGINT and SIGTERM end it: what is under way may end within --drain.
 
       EXAMPLES
         dnsctl proxy
         dnsctl proxy --listen 127.0.0.1:0 --allow 10.0.0.0/8
         dnsctl proxy --listen 0.0.0.0:3128 --users /etc/directdns/users
+        dnsctl proxy --listen 127.0.0.1:0 --upstream http://proxy.example:3128 --route corp.example=system
         https_proxy=http://127.0.0.1:3128 python3 send.py
 
       EXIT STATUS
@@ -47,6 +52,9 @@ struct ProxyCommand: ContextCommand {
   @OptionGroup(title: "Proxy options")
   var proxy: ProxyOptions
 
+  @OptionGroup(title: "Way options")
+  var ways: WayOptions
+
   @OptionGroup(title: "Address options")
   var policy: PolicyOptions
 
@@ -57,16 +65,26 @@ struct ProxyCommand: ContextCommand {
   var metrics: MetricsOptions
 
   func run(in context: CommandContext) async -> ExitStatus {
+    FileLimit.raise()
     do throws(SettingsError) {
       let settings = try upstream.settings(in: context)
-      let endpoint = try metrics.start(in: context)
+      let registry = proxy.servesMetrics ? PrometheusRegistry() : nil
+      if let registry { context.collectMetrics(registry) }
+      let endpoint = try metrics.start(in: context, from: registry)
       defer { endpoint?.stop() }
       let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
       let log = proxy.accessLog(in: context)
       let systemd = Systemd(context.environment, process: getpid())
       return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
         let users = try proxy.users(in: context)
-        let server = try server(configuration(settings, log, users: users, systemd.sockets), resolver)
+        let entry = try ways.entry(over: settings.proxy, in: context)
+        let configured = { @Sendable (settings: DirectSettings, entry: ProxyEntry, users: ProxyUsers?) in
+          var made = configuration(settings, entry, log, users: users, systemd.sockets)
+          made.notice = context.complain
+          if let registry { made.metrics = { registry.text() } }
+          return made
+        }
+        let server = try server(configured(settings, entry, users), resolver)
         let interruption = Task { await context.interruption() }
         defer { interruption.cancel() }
         let places: [ListenAddress]
@@ -80,20 +98,20 @@ struct ProxyCommand: ContextCommand {
         }
         let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
         context.complain(said)
-        let held = Locked((settings: settings, users: users))
+        let held = Locked((settings: settings, entry: entry, users: users))
         let read = { @Sendable in
           systemd.tell(.reloading(microseconds: Systemd.microseconds))
           // Who may use it is read again with all else; a file that cannot be used changes nothing.
           do throws(SettingsError) {
+            let entry = try ways.entry(over: held.withLock { $0.settings.proxy }, in: context)
+            held.withLock { $0.entry = entry }
             let users = try proxy.users(in: context)
             held.withLock { $0.users = users }
           } catch {
             context.complain("\(error.message) What held before holds still.")
           }
-          let (settings, users) = held.withLock(\.self)
-          do throws(DirectDNSError) {
-            try server.update(configuration(settings, log, users: users, systemd.sockets))
-          } catch {
+          let (settings, entry, users) = held.withLock(\.self)
+          do throws(DirectDNSError) { try server.update(configured(settings, entry, users)) } catch {
             context.complain(error.message)
           }
           systemd.tell(.ready(status: said))
@@ -106,8 +124,9 @@ struct ProxyCommand: ContextCommand {
         } read: {
           read()
         }
-        // Without a file to follow, who may use it is read again all the same; at a terminal SIGHUP ends the process.
-        if following == nil, users != nil, !context.isAtTerminal {
+        // Without a file to follow the other files are read again all the same, and a reload of a service never ends it; at a
+        // terminal SIGHUP ends the process.
+        if following == nil, !context.isAtTerminal {
           context.ignoreHangUp()
           following = Task {
             let signals = await UnixSignalsSequence(trapping: .sighup)
@@ -138,12 +157,13 @@ struct ProxyCommand: ContextCommand {
   }
 
   private func configuration(
-    _ settings: DirectSettings, _ log: AccessLogWriter?, users: ProxyUsers?, _ inherited: [Int32]
+    _ settings: DirectSettings, _ entry: ProxyEntry, _ log: AccessLogWriter?, users: ProxyUsers?, _ inherited: [Int32]
   ) -> ProxyConfiguration {
     var configuration = ProxyConfiguration(
       listeners: proxy.listeners(beside: inherited), inherited: inherited,
       policy: policy.policy(over: settings.addressPolicy), direct: settings.direct,
-      ports: proxy.ports, users: users, peers: proxy.peers.isEmpty ? nil : Set(proxy.peers), lookup: settings.lookup,
+      upstream: entry.upstream, routes: entry.routes, ports: proxy.ports, users: users,
+      peers: proxy.peers.isEmpty ? nil : Set(proxy.peers), lookup: settings.lookup,
       limits: proxy.limits, loops: proxy.loops)
     if let log { configuration.accessLog = { log.write($0) } }
     return configuration

@@ -85,6 +85,11 @@ struct ProxyOptions: ParsableArguments {
   @Flag(name: .customLong("log-paths"), help: "Have paths in the access log, without their queries.")
   var logsPaths = false
 
+  @Flag(
+    name: .customLong("serve-metrics"),
+    help: "Answer /metrics at the proxy's own address, to this machine, for Prometheus.")
+  var servesMetrics = false
+
   func validate() throws {
     if clients < 1 { throw ValidationError("--max-clients must be 1 or more.") }
     if logsPaths, logFormat == nil { throw ValidationError("--log-paths needs --access-log.") }
@@ -108,27 +113,36 @@ struct ProxyOptions: ParsableArguments {
   func users(in context: CommandContext) throws(SettingsError) -> ProxyUsers? {
     guard usersPath != nil || token != nil else { return nil }
     var lines = ""
-    if let usersPath { lines = try text(of: usersPath, "--users", in: context) }
+    if let usersPath { lines = try Self.text(of: usersPath, "--users", in: context) }
     var tokens: [Secret] = []
     if let token {
-      if token.hasPrefix("@") {
-        let text = try text(of: String(token.dropFirst()), "--token", in: context)
-        tokens.append(Secret(String(text.prefix { !$0.isNewline })))
-      } else if token.hasPrefix("$"), let text = context.environment[String(token.dropFirst())] {
-        tokens.append(Secret(text))
-      } else {
+      guard let text = try Self.secret(token, "--token", in: context) else {
         throw SettingsError(
           .usage,
           "--token: write @FILE, or '$NAME' of an environment variable that is set: all users of a machine see what stands on a command line."
         )
       }
+      tokens.append(Secret(text))
     }
     do throws(DirectDNSError) { return try ProxyUsers(lines: lines, tokens: tokens) } catch {
       throw SettingsError(.configuration, "\(usersPath?.printable ?? "--token"): \(error.message)")
     }
   }
 
-  private func text(of path: String, _ option: String, in context: CommandContext) throws(SettingsError) -> String {
+  /// What stands in `@FILE`'s first line, or in `$NAME` of the environment; nil for any other text.
+  static func secret(
+    _ text: String, _ option: String, in context: CommandContext
+  ) throws(SettingsError) -> String? {
+    if text.hasPrefix("@") {
+      return String(try Self.text(of: String(text.dropFirst()), option, in: context).prefix { !$0.isNewline })
+    }
+    guard text.hasPrefix("$") else { return nil }
+    return context.environment[String(text.dropFirst())]
+  }
+
+  private static func text(of path: String, _ option: String, in context: CommandContext) throws(SettingsError)
+    -> String
+  {
     let bytes: [UInt8]?
     do throws(StreamError) { bytes = try context.readFile(path) } catch {
       throw SettingsError(.streams, "\(option): \(path.printable) cannot be read: \(error.reason).")

@@ -20,6 +20,23 @@ struct ProxyAutoConfigurationTests {
       text.contains("if (host === \"corp.example\" || dnsDomainIs(host, \".corp.example\")) return \"DIRECT\";"))
   }
 
+  @Test func `rules stand in the order that they count in, and what nothing is sent to is no way round`() throws {
+    var configuration = ProxyConfiguration(direct: .offUnder([try HostName("old.example")]))
+    configuration.policy.deniedSuffixes = [try HostName("bad.corp.example")]
+    for (pattern, route) in [("corp.example", ProxyRoute.system), ("=www.corp.example", .direct), ("*", .system)] {
+      configuration.routes.set(try ProxyRoutes.Pattern(pattern), route)
+    }
+    let lines = ProxyAutoConfiguration(place: "p:1", configuration).text.split(separator: "\n").dropFirst().dropLast()
+    #expect(
+      Array(lines) == [
+        "  if (host === \"bad.corp.example\" || dnsDomainIs(host, \".bad.corp.example\")) return \"PROXY p:1\";",
+        "  if (host === \"www.corp.example\") return \"PROXY p:1\";",
+        "  if (host === \"corp.example\" || dnsDomainIs(host, \".corp.example\")) return \"DIRECT\";",
+        "  if (host === \"old.example\" || dnsDomainIs(host, \".old.example\")) return \"DIRECT\";",
+        "  return \"PROXY p:1\";",
+      ])
+  }
+
   @Test func `no function that asks DNS stands in it`() throws {
     for word in ["isInNet", "dnsResolve", "isResolvable", "myIpAddress"] {
       #expect(!text(.offUnder([try HostName("corp.example")])).contains(word))

@@ -129,6 +129,41 @@ struct ProxyProgramTests {
     }
   }
 
+  /// What a service manager does, by a program that hears what a service tells it.
+  @Test(
+    .enabled(if: ServerFixture.path(of: "python3") != nil && ServerFixture.path(of: "openssl") != nil, "no python3"),
+    arguments: ["reload", "files"])
+  func `it goes on when it is told to read files again without a configuration, and when no file is left`(
+    scene: String
+  ) async throws {
+    let (status, output) = try await ServerFixture.run(
+      "sh",
+      [
+        "-c", "exec python3 \"$@\" 2>&1", "sh", ProxyClient.file("service.py"), scene, Program.url.path, "--no-system",
+      ])
+    #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+  }
+
+  @Test func `help has the proxy's own`() async throws {
+    for verb in ["proxy", "exec"] {
+      let (asked, shown) = (try await Program().run(["help", verb]), try await Program().run([verb, "--help"]))
+      #expect(asked.status == 0 && asked.output == shown.output && asked.output.contains("--upstream"))
+    }
+  }
+
+  @Test func `another proxy's password is not shown, and what cannot be one is told`() async throws {
+    for (words, said) in [
+      (["--upstream", "https://ann:geheim@a"], "no TLS"), (["--upstream", "@/no/such"], "no file"),
+      (["--upstream-resolves"], "needs --upstream"), (["--route", "a.example"], "Write NAME=direct"),
+      (["--route", "a.example=upstream"], "there is no upstream proxy"),
+      (["--upstream", "http://127.0.0.1:3128", "--listen", "127.0.0.1:3128"], "listens itself"),
+    ] {
+      let outcome = try await Program().run(["proxy"] + words)
+      #expect([64, 74].contains(outcome.status) && outcome.errors.contains(said), "\(outcome)")
+      #expect(!outcome.errors.contains("geheim"))
+    }
+  }
+
   /// Waits for what must come; the configuration is looked at each second.
   private func becomes(_ condition: () async throws -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(20)

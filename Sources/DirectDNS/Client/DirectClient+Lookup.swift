@@ -14,10 +14,16 @@ extension DirectClient {
   ///
   /// A proxy connects by name: then nothing can join later, so that more is known and judged before.
   nonisolated(nonsending) func found(
-    _ host: WebURL.Host, _ call: Call, _ watch: ClientTelemetry.Watch?, throughProxy: Bool
+    _ host: WebURL.Host, port: UInt16, _ call: Call, _ watch: ClientTelemetry.Watch?, throughProxy: Bool
   ) async throws(DirectDNSError) -> Found {
     let name = try HostName(host)
     var options = call.options.lookup ?? call.settings.configuration.lookup
+    if let pinned = call.settings.configuration.pins[PinnedPlace(host: name, port: port)],
+      let known = try resolver.local(name, .pinned(pinned), options.families ?? resolver.families)
+    {
+      call.options.observer?(.resolved(name, known))
+      return Found(resolution: known, addresses: Array(known.addresses))
+    }
     var began: ResolverInstant?
     var time = Duration.zero
     let resolution: Resolution
@@ -81,7 +87,7 @@ extension DirectClient.Call {
   /// What a look-up wants, within what is left of the request's time.
   fileprivate func lookup(_ resolver: DirectResolver) -> LookupOptions {
     var options = self.options.lookup ?? settings.configuration.lookup
-    let left = Duration.milliseconds(max(1, deadline - CurlTime.now))
+    let left = Duration.milliseconds(max(1, deadline - LoopTime.now))
     if left < options.timeout ?? resolver.settings.configuration.timeout { options.timeout = left }
     return options
   }

@@ -74,12 +74,12 @@ extension DirectClient {
     }
   }
 
-  private func loop(for route: CurlRoute) -> CurlLoop<CurlTransfers> {
+  private func loop(for route: CurlRoute) -> Loop<CurlTransfers> {
     loops.count == 1 ? loops[0] : loops[Int(UInt(bitPattern: route.hashValue) % UInt(loops.count))]
   }
 
   nonisolated(nonsending) private func perform(
-    _ transfer: CurlTransfer, on loop: CurlLoop<CurlTransfers>
+    _ transfer: CurlTransfer, on loop: Loop<CurlTransfers>
   ) async -> Result<TransferHead, TransferFailure> {
     inFlight.join()
     transfer.onEnd = leave
@@ -93,7 +93,7 @@ extension DirectClient {
     }
     return await withTaskCancellationHandler {
       await transfer.head {
-        if !loop.post(.start(transfer)) { transfer.deliver(end: .failure(TransferFailure(.shutDown))).resume() }
+        if !loop.post(.start(transfer)) { transfer.deliver(end: .failure(TransferFailure(loop.refusal))).resume() }
       }
     } onCancel: {
       // A task that was cancelled before it began cancels first and starts then; the mailbox keeps that order.
@@ -114,7 +114,9 @@ extension DirectClient {
     let found: Found
     switch host {
     case .address(let address): found = Found(addresses: [address])
-    case .name: found = try await self.found(host, call, watch, throughProxy: proxy != nil)
+    case .name:
+      found = try await self.found(
+        host, port: url.effectivePort, call, watch, throughProxy: proxy != nil)
     }
     let addresses = found.addresses
     let route = try await proxyRoute(proxy, call)

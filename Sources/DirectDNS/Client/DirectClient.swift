@@ -14,7 +14,7 @@ public final class DirectClient: Sendable {
   /// What it resolves names by.
   public let resolver: DirectResolver
   let current: Locked<ClientSettings>
-  let loops: [CurlLoop<CurlTransfers>]
+  let loops: [Loop<CurlTransfers>]
   let inFlight: InFlight
   /// What each transfer calls at its end.
   let leave: @Sendable () -> Void
@@ -57,7 +57,7 @@ public final class DirectClient: Sendable {
     ownsResolver = resolver == nil
     if let resolver { self.resolver = resolver } else { self.resolver = try DirectResolver() }
     let settings = try CurlTransferSettings(configuration)
-    loops = (0..<configuration.threads).map { _ in CurlLoop(settings) }
+    loops = (0..<configuration.threads).map { _ in Loop(settings) }
   }
 
   deinit { if ownsResolver { resolver.shutdown() } }
@@ -108,7 +108,7 @@ public final class DirectClient: Sendable {
         case .returned: nil
         }
       began = SystemClock().now
-      deadline = CurlTime.milliseconds(began) + timeouts.whole.wholeMilliseconds
+      deadline = LoopTime.milliseconds(began) + timeouts.whole.wholeMilliseconds
     }
   }
 

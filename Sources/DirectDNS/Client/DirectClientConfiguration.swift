@@ -10,6 +10,8 @@ public struct DirectClientConfiguration: Sendable {
   ///
   /// Judged for every address of an answer, for the address that is really dialled, and for each redirect anew.
   public var policy: AddressPolicy
+  /// Addresses of names at single ports, in place of a lookup; none by default.
+  package var pins: [PinnedPlace: [IPAddress]] = [:]
   /// For which names requests go direct; on by default.
   ///
   /// Where it is off the system's DNS alone says where a request goes, and ``policy`` still says where it may go.
@@ -170,4 +172,15 @@ public enum ProxyChoice: Sendable, Hashable {
   case environment
   /// This one, for all but the hosts of the list, which has the form of `no_proxy`.
   case url(WebURL, except: String = "")
+}
+
+/// A name at one port.
+package struct PinnedPlace: Sendable, Hashable {
+  let host: HostName
+  let port: UInt16
+
+  package init(host: HostName, port: UInt16) {
+    self.host = host
+    self.port = port
+  }
 }

@@ -84,11 +84,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
 /// A response that is being received; whoever drops it ends the transfer.
 final class BodyReader: Sendable {
   let transfer: CurlTransfer
-  private let loop: CurlLoop<CurlTransfers>
+  private let loop: Loop<CurlTransfers>
   let place: RequestPlace
   private let isDiscarded = Atomic<Bool>(false)
 
-  init(_ transfer: CurlTransfer, _ loop: CurlLoop<CurlTransfers>, _ place: RequestPlace) {
+  init(_ transfer: CurlTransfer, _ loop: Loop<CurlTransfers>, _ place: RequestPlace) {
     self.transfer = transfer
     self.loop = loop
     self.place = place

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Crypto
 public import DirectDNS
 
 /// Who may use a proxy: names with passwords, and tokens.
@@ -9,8 +8,8 @@ public import DirectDNS
 /// be slow is computed once for a client and not for each request.
 public final class ProxyUsers: Sendable {
   private let hashes: [String: PasswordHash]
-  private let tokens: [SHA256Digest]
-  private let key = SymmetricKey(size: .bits256)
+  private let tokens: [[UInt8]]
+  private let key = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
   private let known = Locked<Set<[UInt8]>>([])
   private static let knownLimit = 10_000
 
@@ -47,7 +46,7 @@ public final class ProxyUsers: Sendable {
       throw DirectDNSError(.invalidConfiguration, "a token has fewer than 8 characters: take a longer one")
     }
     self.hashes = hashes
-    self.tokens = tokens.map { SHA256.hash(data: Array($0.text.utf8)) }
+    self.tokens = tokens.map { Digest.sha256(Array($0.text.utf8)) }
   }
 
   /// What can be said of somebody without computing a slow hash.
@@ -56,8 +55,8 @@ public final class ProxyUsers: Sendable {
   /// Judges a name and a password at once, where that can be.
   func verdict(on name: String, _ password: String) -> Verdict {
     // Digests are compared in constant time, whatever the password's length.
-    let digest = SHA256.hash(data: Array(password.utf8))
-    if tokens.reduce(false, { $1 == digest || $0 }) { return .right }
+    let digest = Digest.sha256(Array(password.utf8))
+    if tokens.reduce(false, { Digest.areEqual($1, digest) || $0 }) { return .right }
     guard hashes[name] != nil else { return hashes.isEmpty ? .wrong : .slow }
     return known.withLock { $0.contains(tag(name, password)) } ? .right : .slow
   }
@@ -78,6 +77,6 @@ public final class ProxyUsers: Sendable {
 
   private func tag(_ name: String, _ password: String) -> [UInt8] {
     let lengths = "\(name.utf8.count):"
-    return Array(HMAC<SHA256>.authenticationCode(for: Array((lengths + name + password).utf8), using: key))
+    return Digest.hmacSHA256(Array((lengths + name + password).utf8), key: key)
   }
 }

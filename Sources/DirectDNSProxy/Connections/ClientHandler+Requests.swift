@@ -11,6 +11,7 @@ extension ClientHandler {
   func readHead() -> Bool {
     guard case .head(let since) = state, let first: UInt8 = held.getInteger(at: held.readerIndex) else { return false }
     if since == nil {
+      takeSettings()
       switch first {
       case 4, 5:
         state = .socks(SOCKSHandshake(wantsUser: settings.configuration.users != nil), since: .now())
@@ -147,9 +148,8 @@ extension ClientHandler {
         ProxyRefusal(400, "http_request_error", "CONNECT has no body: send it behind the response.", closes: true),
         request)
     }
-    var access = access(.connect, origin)
+    var access = access(.connect, origin, request)
     access.user = user
-    access.method = request.method
     open(origin, access, began: request.began) { [self] outcome in
       switch outcome {
       case .success: ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
@@ -162,12 +162,16 @@ extension ClientHandler {
   }
 
   /// Whether the connection stays when a request was refused.
-  private func keeps(_ request: ClientRequest) -> Bool { request.head.keepsConnection && !loop.shared.isDraining }
+  private func keeps(_ request: ClientRequest) -> Bool { request.head.keepsConnection && !loop.isDraining }
 
-  func access(_ kind: ProxyAccess.Kind, _ origin: ForwardOrigin?) -> ProxyAccess {
+  /// What is told of something at its end; its span begins.
+  func access(_ kind: ProxyAccess.Kind, _ origin: ForwardOrigin?, _ request: ClientRequest? = nil) -> ProxyAccess {
     // Written out for somebody who reads it.
     let isRead = settings.configuration.accessLog != nil
-    return ProxyAccess(kind, client: address, origin: isRead ? origin.map { "\($0)" } : nil)
+    var access = ProxyAccess(
+      kind, method: request?.method ?? "", client: address, origin: isRead ? origin.map { "\($0)" } : nil)
+    loop.shared.telemetry.begin(&access, to: origin, request?.head)
+    return access
   }
 
   /// Opens a tunnel.
@@ -182,9 +186,9 @@ extension ClientHandler {
     _ origin: ForwardOrigin, _ access: ProxyAccess, began: NIODeadline,
     answer: @escaping (Result<Void, ProxyRefusal>) -> ByteBuffer, refused: @escaping () -> Bool
   ) {
-    let pending = PendingTunnel()
+    let pending = PendingTunnel(access, began: began)
     state = .connecting(pending)
-    pending.start(origin, on: loop) { [self] outcome in
+    pending.start(origin, loop, settings) { [self] outcome in
       guard case .connecting = state else {
         if case .connected(let handler) = outcome { handler.close() }
         return
@@ -195,13 +199,14 @@ extension ClientHandler {
       case .connected(let handler):
         access.status = 200
         access.address = handler.address
+        if case .tunnel(let upstream) = handler.hop { access.upstream = upstream }
         write(answer(.success(())))
         beginTunnel(Tunnel(self, handler, access, began: began), early: handler.beginTunnel(for: self))
       case .failed(let refusal):
         access.status = refusal.status
         access.error = refusal.error
         access.duration = Duration(.now() - began)
-        loop.shared.ended(access)
+        settings.ended(access, loop.shared.telemetry)
         write(answer(.failure(refusal)))
         flush()
         guard !isGone else { return }
@@ -225,12 +230,11 @@ extension ClientHandler {
   ///   - request: the request; nil where none could be read.
   ///   - access: what is told of it, where something is known already.
   func refuse(_ refusal: ProxyRefusal, _ request: ClientRequest?, _ access: ProxyAccess? = nil) {
-    var access = access ?? self.access(request?.isConnect == true ? .connect : .http, request?.origin)
-    access.method = request?.method ?? ""
+    var access = access ?? self.access(request?.isConnect == true ? .connect : .http, request?.origin, request)
     access.status = refusal.status
     access.error = refusal.error
     if let request { access.duration = Duration(.now() - request.began) }
-    loop.shared.ended(access)
+    settings.ended(access, loop.shared.telemetry)
     let closes = refusal.closes || request.map { !keeps($0) } ?? true
     // A body that is small is read, and the connection goes on; the next request is not to be found behind another.
     let isDrained = request.map { $0.hasDrainableBody } ?? false
@@ -251,6 +255,14 @@ extension ClientHandler {
     guard request.method == "GET" || request.method == "HEAD" else {
       return refuse(ProxyRefusal(405, nil, "This is a proxy: ask it with the whole URL, or with CONNECT."), request)
     }
+    if path == "/metrics", let metrics = settings.configuration.metrics, address?.isLoopback != false,
+      // A page can make a name of its own lead here (DNS rebinding), and would read them.
+      request.isForLocalHost
+    {
+      return respond(
+        "200 OK", "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\nCache-Control: no-store\r\n",
+        body: metrics(), request)
+    }
     switch path {
     case "/proxy.pac":
       respond(
@@ -259,7 +271,7 @@ extension ClientHandler {
     case "/live":
       respond("200 OK", "Content-Type: text/plain\r\nCache-Control: no-store\r\n", body: "live\n", request)
     case "/ready":
-      let isReady = !loop.shared.isDraining
+      let isReady = !loop.isDraining
       respond(
         isReady ? "200 OK" : "503 Service Unavailable", "Content-Type: text/plain\r\nCache-Control: no-store\r\n",
         body: isReady ? "ready\n" : "ending\n", request)
@@ -274,7 +286,7 @@ extension ClientHandler {
     if let local = context?.channel.localAddress, let address = local.ipAddressValue, let port = local.port {
       return address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
-    return loop.shared.places.first { if case .tcp = $0 { true } else { false } }?.description ?? "127.0.0.1:3128"
+    return settings.places.first { if case .tcp = $0 { true } else { false } }?.description ?? "127.0.0.1:3128"
   }
 
   private func respond(_ status: String, _ fields: String, body: String, _ request: ClientRequest) {
@@ -317,6 +329,15 @@ final class ClientRequest {
     switch target {
     case .absolute(let origin, _), .authority(let origin): origin
     case .own: nil
+    }
+  }
+
+  /// Whether its `Host`, which was found to be one, is an address or `localhost`.
+  var isForLocalHost: Bool {
+    guard let value = head.onlyValue(.host), let url = try? WebURL("http://" + head.text(value)) else { return false }
+    return switch url.host {
+    case .address: true
+    case .name(let name): name == "localhost"
     }
   }
 

@@ -39,9 +39,16 @@ final class ClientHandler: ChannelDuplexHandler {
   var lastActivity = NIODeadline.now()
   private(set) var address: IPAddress?
 
-  init(_ loop: ProxyLoop) { self.loop = loop }
+  /// What holds for what it asks for: taken once when a head begins, so that a change in between is no mixture.
+  private(set) var settings: ProxySettings
 
-  var settings: ProxySettings { loop.settings }
+  init(_ loop: ProxyLoop) {
+    self.loop = loop
+    settings = loop.shared.settings
+  }
+
+  /// Something is asked for.
+  func takeSettings() { settings = loop.shared.settings }
 
   // MARK: Life
 
@@ -53,9 +60,10 @@ final class ClientHandler: ChannelDuplexHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) {
-    isCounted = loop.shared.enter()
+    let clients = loop.shared.clients
+    isCounted = clients.enter(limit: settings.limits.clients)
     loop.add(self)
-    loop.shared.telemetry.clients(loop.shared.clientCount)
+    loop.shared.telemetry.clients(clients)
     guard isCounted else {
       let refusal = ProxyRefusal(
         503, "connection_limit_reached", "The proxy serves as many clients as it may.", closes: true)
@@ -72,8 +80,8 @@ final class ClientHandler: ChannelDuplexHandler {
     loop.remove(self)
     if isCounted {
       isCounted = false
-      loop.shared.leave()
-      loop.shared.telemetry.clients(loop.shared.clientCount)
+      loop.shared.clients.leave()
+      loop.shared.telemetry.clients(loop.shared.clients)
     }
     context.fireChannelInactive()
   }
@@ -100,7 +108,7 @@ final class ClientHandler: ChannelDuplexHandler {
   /// The client is gone, or has to go.
   private func leave(isBroken: Bool) {
     switch state {
-    case .connecting(let pending): pending.cancel()
+    case .connecting(let pending): settings.ended(pending.cancel(), loop.shared.telemetry)
     case .exchange(let exchange): exchange.abandon()
     case .tunnel(let tunnel): tunnel.end(isBroken: isBroken)
     case .head, .socks, .judging, .draining, .lingering, .closed: break

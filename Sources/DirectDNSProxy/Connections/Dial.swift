@@ -12,7 +12,7 @@ internal import NIOPosix
 /// One connection on its way: the race over a name's addresses (RFC 8305), on one event loop.
 ///
 /// ``ConnectionRace`` decides which address is tried when; this opens and closes.
-final class Dial {
+final class Dial: Connecting {
   /// What came of it.
   enum Outcome {
     case connected(OriginHandler)
@@ -24,10 +24,15 @@ final class Dial {
     let began: NIODeadline
     var channel: (any Channel)?
     var handler: OriginHandler?
+    var upstream: UpstreamConnection?
+
+    var isRunning: Bool { channel != nil || upstream != nil }
   }
 
   private let loop: ProxyLoop
+  private let settings: ProxySettings
   private let origin: ForwardOrigin
+  private let upstream: UpstreamProxy?
   private let policy: AddressPolicy
   private let deadline: NIODeadline
   private let others: OtherFamily?
@@ -41,21 +46,19 @@ final class Dial {
   ///
   /// - Parameters:
   ///   - loop: where it runs.
+  ///   - settings: what holds for whoever asked for it.
   ///   - origin: what is connected to.
-  ///   - addresses: its addresses that may be used, at least one.
-  ///   - others: the family that may still come.
+  ///   - way: its addresses that may be used, at least one, and the proxy that is asked for them.
   ///   - policy: what the address that was dialled is judged by.
-  ///   - timeout: how long it may take over all addresses.
-  init(
-    _ loop: ProxyLoop, _ origin: ForwardOrigin, _ addresses: [IPAddress], others: OtherFamily?,
-    _ policy: AddressPolicy, timeout: Duration
-  ) {
+  init(_ loop: ProxyLoop, _ settings: ProxySettings, _ origin: ForwardOrigin, _ way: Way, _ policy: AddressPolicy) {
     self.loop = loop
+    self.settings = settings
     self.origin = origin
     self.policy = policy
-    deadline = .now() + TimeAmount(timeout)
-    self.others = others
-    race = ConnectionRace(ConnectionRace.interleaved(addresses), delay: 250, hasOthers: others != nil)
+    upstream = way.upstream
+    others = way.others
+    deadline = .now() + TimeAmount(settings.limits.connectTimeout)
+    race = ConnectionRace(ConnectionRace.interleaved(way.addresses), delay: 250, hasOthers: others != nil)
   }
 
   /// Begins; the completion is called once, unless it is cancelled.
@@ -101,7 +104,7 @@ final class Dial {
   }
 
   private func add(_ found: [IPAddress]) {
-    if case .addresses(let allowed, _) = Route.judge(found, origin, loop) { race.add(allowed) } else { race.add([]) }
+    race.add((try? Route.judge(found, origin, policy, loop.shared, settings).get()) ?? [])
   }
 
   private func wait(until instant: NIODeadline) {
@@ -113,6 +116,7 @@ final class Dial {
   private func connect(to address: IPAddress, _ number: Int) {
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
     attempts.append(Attempt(address: address, began: .now()))
+    if let upstream { return ask(upstream, for: address, number) }
     guard let target = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port))
     else { return failed(number, IOError(errnoCode: EAFNOSUPPORT, reason: "connect")) }
     ClientBootstrap(group: loop.eventLoop)
@@ -134,6 +138,28 @@ final class Dial {
         case .failure(let error): failed(number, error)
         }
       }
+  }
+
+  /// Has the other proxy connect to an address.
+  private func ask(_ upstream: UpstreamProxy, for address: IPAddress, _ number: Int) {
+    let connection = UpstreamConnection(
+      loop, settings, upstream, to: ForwardOrigin(.address(address), port: origin.port),
+      timeout: settings.limits.connectTimeout)
+    attempts[number].upstream = connection
+    connection.start { [self] outcome in
+      attempts[number].upstream = nil
+      switch outcome {
+      case .connected(let handler):
+        guard race.connected(number), let completion else { return handler.close() }
+        self.completion = nil
+        handler.established(to: address)
+        end()
+        completion(.connected(handler))
+      // Another address would meet with the same.
+      case .failed(let refusal) where !connection.isAboutTarget: finish(.failed(refusal))
+      case .failed(let refusal): failed(number, refusal)
+      }
+    }
   }
 
   private func connected(_ number: Int, _ channel: any Channel) {
@@ -168,33 +194,44 @@ final class Dial {
     race.failed(number)
     failures.append((address, Self.reason(error), Self.refusal(error)))
     loop.shared.telemetry.failedConnect()
-    if case .name = origin.host, Self.isAboutAddress(error) { loop.shared.resolver.report(address, .failed) }
+    // What another proxy cannot reach says nothing of the way from here.
+    if upstream == nil, case .name = origin.host, Self.isAboutAddress(error) {
+      loop.shared.resolver.report(address, .failed)
+    }
     step()
   }
 
   private func lose(isLate: Bool) {
-    guard let completion else { return }
-    self.completion = nil
-    let running = attempts.filter { $0.channel != nil }
-    if isLate, case .name = origin.host {
+    guard completion != nil else { return }
+    let running = attempts.filter(\.isRunning)
+    if isLate, upstream == nil, case .name = origin.host {
       for attempt in running { loop.shared.resolver.report(attempt.address, .failed) }
     }
-    end()
     var reasons = failures.map { "\($0.address): \($0.reason)" }
     reasons += running.map { "\($0.address): no answer in time" }
     if let failure = others?.failure { reasons.append(failure) }
     let error = isLate || failures.isEmpty ? "connection_timeout" : failures[failures.count - 1].refusal
-    completion(
+    finish(
       .failed(
         ProxyRefusal(
           isLate ? 504 : 502, error, "\(origin) cannot be connected to. \(reasons.joined(separator: "; ")).")))
+  }
+
+  private func finish(_ outcome: Outcome) {
+    guard let completion else { return }
+    self.completion = nil
+    end()
+    completion(outcome)
   }
 
   private func end() {
     timer?.cancel()
     timer = nil
     others?.cancel()
-    for attempt in attempts { attempt.channel?.close(promise: nil) }
+    for attempt in attempts {
+      attempt.channel?.close(promise: nil)
+      attempt.upstream?.cancel()
+    }
     attempts = attempts.map { Attempt(address: $0.address, began: $0.began) }
   }
 
@@ -210,7 +247,8 @@ final class Dial {
   }
 
   private static func reason(_ error: any Error) -> String {
-    switch code(error) {
+    if let refusal = error as? ProxyRefusal { return refusal.message }
+    return switch code(error) {
     case ECONNREFUSED?: "connection refused"
     case ENETUNREACH?: "no route to its network"
     case EHOSTUNREACH?: "no route to it"
@@ -224,7 +262,8 @@ final class Dial {
 
   /// The type of proxy error (RFC 9209 §2.3).
   private static func refusal(_ error: any Error) -> String {
-    switch code(error) {
+    if let refusal = error as? ProxyRefusal { return refusal.error ?? "destination_unavailable" }
+    return switch code(error) {
     case ECONNREFUSED?: "connection_refused"
     case ENETUNREACH?, EHOSTUNREACH?: "destination_ip_unroutable"
     case ETIMEDOUT?: "connection_timeout"

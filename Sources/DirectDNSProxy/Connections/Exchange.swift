@@ -16,13 +16,13 @@ final class Exchange {
   private let request: ClientRequest
   private let origin: ForwardOrigin
   private let path: [UInt8]
-  private let route = Route()
-  private var dial: Dial?
+  private let settings: ProxySettings
+  private let route: Route
+  private var connection: (any Connecting)?
   private var stage = Stage.routing
   private var progress: BodyProgress
   private var access: ProxyAccess
-  private var addresses: [IPAddress] = []
-  private var others: OtherFamily?
+  private var way = Way(addresses: [])
   private var hasResponse = false
   private var closesClient = false
   private var keepsOrigin = false
@@ -37,9 +37,10 @@ final class Exchange {
     self.path = path
     progress = request.progress
     isUpgrade = request.framing == .none && ForwardedHead.upgrade(request.head) != nil
-    access = client.access(.http, origin)
-    access.method = request.method
+    access = client.access(.http, origin, request)
     access.user = user
+    settings = client.settings
+    route = Route(to: origin, client.loop, client.settings, below: access.context)
     access.path = String(decoding: path.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
   }
 
@@ -48,25 +49,27 @@ final class Exchange {
   // MARK: Going out
 
   func start() {
-    route.find(origin, on: loop) { [self] outcome in
+    route.find { [self] outcome in
       guard case .routing = stage else { return }
       switch outcome {
       case .refused(let refusal): refuse(refusal)
-      case .addresses(let addresses, let others):
-        (self.addresses, self.others) = (addresses, others)
-        if let kept = loop.pool.take(origin, among: addresses) { pass(to: kept) } else { connect() }
+      case .way(let way):
+        self.way = way
+        if let kept = loop.pool.take(origin, way, hop) { pass(to: kept) } else { connect() }
       }
     }
   }
 
+  /// What becomes another protocol wants a tunnel: few proxies pass that on.
+  private var hop: Way.Hop { way.hop(isPlain: !isUpgrade) }
+
   private func connect() {
     stage = .dialing
     let began = NIODeadline.now()
-    let dial = Dial(
-      loop, origin, addresses, others: others, loop.settings.policy, timeout: loop.settings.limits.connectTimeout)
-    self.dial = dial
-    dial.start { [self] outcome in
-      self.dial = nil
+    let connection = way.connection(to: origin, hop, loop, settings)
+    self.connection = connection
+    connection.start { [self] outcome in
+      self.connection = nil
       access.connect = Duration(.now() - began)
       switch outcome {
       case .connected(let handler): pass(to: handler)
@@ -78,11 +81,15 @@ final class Exchange {
   private func pass(to handler: OriginHandler) {
     stage = .passing(handler)
     access.address = handler.address
+    access.upstream = way.upstream
     lastActivity = .now()
-    handler.begin(for: client, isToHEAD: request.method == "HEAD", loop.settings.limits)
+    handler.begin(for: client, isToHEAD: request.method == "HEAD", settings.limits)
+    var proxy: UpstreamProxy?
+    if case .proxy(let upstream) = handler.hop { proxy = upstream }
     handler.write(
       ByteBuffer(
-        bytes: ForwardedHead.request(request.head, to: origin, path: path, maxForwards: request.maxForwards)))
+        bytes: ForwardedHead.request(
+          request.head, to: origin, path: path, maxForwards: request.maxForwards, through: proxy)))
     passRequest()
     handler.flush()
   }
@@ -121,6 +128,11 @@ final class Exchange {
   }
 
   func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
+    if status == 407, case .passing(let handler) = stage, case .proxy(let upstream) = handler.hop {
+      // Whoever asked has a password for this proxy at best.
+      handler.close()
+      return refuse(upstream.credentialsRefusal)
+    }
     hasResponse = true
     lastActivity = .now()
     access.status = status
@@ -128,7 +140,7 @@ final class Exchange {
     unwrapsChunks = isOld && framing == .chunked
     closesClient =
       !request.head.keepsConnection || framing == .untilClose || unwrapsChunks || !progress.isOver
-      || loop.shared.isDraining
+      || loop.isDraining
     let persistence: ForwardedHead.Persistence =
       closesClient ? .close : isOld ? .keepAliveForHTTP10 : .keep
     client.write(
@@ -145,8 +157,8 @@ final class Exchange {
   func originFinished(canBeReused: Bool) {
     guard case .passing(let handler) = stage else { return }
     stage = .over
-    if canBeReused, keepsOrigin, progress.isOver, !loop.shared.isDraining {
-      loop.pool.put(handler, for: origin, loop.settings.limits)
+    if canBeReused, keepsOrigin, progress.isOver, !loop.isDraining {
+      loop.pool.put(handler, for: origin, settings.limits)
     } else {
       handler.close()
     }
@@ -215,8 +227,8 @@ final class Exchange {
   /// The client is gone: so is the request.
   func abandon() {
     route.cancel()
-    dial?.cancel()
-    dial = nil
+    connection?.cancel()
+    connection = nil
     if case .passing(let handler) = stage { handler.reset() }
     if case .over = stage { return }
     stage = .over
@@ -244,6 +256,6 @@ final class Exchange {
     access.error = error
     access.received = progress.passed
     access.duration = Duration(.now() - request.began)
-    loop.shared.ended(access)
+    settings.ended(access, loop.shared.telemetry)
   }
 }

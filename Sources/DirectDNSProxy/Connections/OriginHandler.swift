@@ -11,6 +11,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private enum State {
     /// It stands, and nobody uses it.
     case unused
+    /// To another proxy, which has yet to connect.
+    case shaking(UpstreamHandshake, (UpstreamHandshake.Failure?) -> Void)
     case pooled(OriginPool, ForwardOrigin)
     /// A response's head is awaited.
     case head(isToHEAD: Bool)
@@ -30,6 +32,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var idleEnd = NIODeadline.distantFuture
   private(set) var connected = NIODeadline.now()
   private(set) var address = IPAddress.ipv4(0)
+  /// Whom it is to, and what it carries.
+  var hop = Way.Hop.direct
   /// Whether it has served a request before this one.
   private(set) var isReused = false
   /// Whether anything of the response has come.
@@ -47,6 +51,35 @@ final class OriginHandler: ChannelDuplexHandler {
   func established(to address: IPAddress) {
     self.address = address
     connected = .now()
+  }
+
+  /// Has another proxy connect; the completion is told why it has not, and is called once unless this is closed.
+  func shake(_ handshake: UpstreamHandshake, _ completion: @escaping (UpstreamHandshake.Failure?) -> Void) {
+    state = .shaking(handshake, completion)
+    write(ByteBuffer(bytes: handshake.beginning))
+    flush()
+    goOnShaking()
+  }
+
+  private func goOnShaking() {
+    while case .shaking(var handshake, let completion) = state {
+      let step = handshake.read(&held)
+      switch step {
+      case .wait:
+        state = .shaking(handshake, completion)
+        return
+      case .say(let bytes):
+        state = .shaking(handshake, completion)
+        write(ByteBuffer(bytes: bytes))
+        flush()
+      case .connected:
+        state = .unused
+        completion(nil)
+      case .failed(let failure):
+        state = .unused
+        completion(failure)
+      }
+    }
   }
 
   var isUsable: Bool {
@@ -127,7 +160,7 @@ final class OriginHandler: ChannelDuplexHandler {
   private var wantsRead: Bool {
     switch state {
     case .body, .tunnel: client?.canTakeMore ?? true
-    case .unused, .pooled, .head, .done, .closed: true
+    case .unused, .shaking, .pooled, .head, .done, .closed: true
     }
   }
 
@@ -156,6 +189,9 @@ final class OriginHandler: ChannelDuplexHandler {
       readHead()
     case .body: pass(buffer)
     case .unused: held.appendOrTake(&buffer)
+    case .shaking:
+      held.appendOrTake(&buffer)
+      goOnShaking()
     // Nobody has asked for anything: whatever that is, it is no response to what is asked next.
     case .pooled: close()
     case .done, .closed: break
@@ -219,6 +255,8 @@ final class OriginHandler: ChannelDuplexHandler {
         readHead()
       default:
         client.originAnswered(head, status: status, framing)
+        // Not where that was nothing to pass on.
+        guard case .head = state else { return }
         state = .body(BodyProgress(framing, isUnwrapped: client.unwrapsChunks))
         if framing == .none { over() } else if held.readableBytes > 0 { pass(takeHeld()) }
       }
@@ -269,6 +307,9 @@ final class OriginHandler: ChannelDuplexHandler {
       }
     case .tunnel: client?.originStopped(isBroken: isBroken)
     case .pooled: close()
+    case .shaking(let handshake, let completion):
+      state = .unused
+      completion(handshake.cutOff)
     case .unused, .done, .closed: break
     }
   }

@@ -12,12 +12,13 @@ final class OriginPool {
 
   init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-  /// Takes a connection to one of these addresses; the one that was used last.
-  func take(_ origin: ForwardOrigin, among addresses: [IPAddress]) -> OriginHandler? {
+  /// Takes a connection that goes this way; the one that was used last.
+  func take(_ origin: ForwardOrigin, _ way: Way, _ hop: Way.Hop) -> OriginHandler? {
     guard var waiting = idle[origin] else { return nil }
     defer { idle[origin] = waiting.isEmpty ? nil : waiting }
     while let handler = waiting.popLast() {
-      guard handler.isUsable, addresses.contains(handler.address) else {
+      guard handler.isUsable, handler.hop == hop, way.addresses.isEmpty || way.addresses.contains(handler.address)
+      else {
         handler.close()
         continue
       }

@@ -17,7 +17,8 @@ final class ProxyLoop {
     pool = OriginPool(eventLoop)
   }
 
-  var settings: ProxySettings { shared.settings }
+  /// Whether the proxy is ending.
+  private(set) var isDraining = false
 
   /// Begins to look after times; once a second is enough for what is counted in seconds, and costs a silent tunnel nothing.
   func start() {
@@ -35,6 +36,9 @@ final class ProxyLoop {
   func add(_ client: ClientHandler) { clients[ObjectIdentifier(client)] = client }
 
   func remove(_ client: ClientHandler) { clients[ObjectIdentifier(client)] = nil }
+
+  /// From now on connections close behind their responses.
+  func beginDraining() { isDraining = true }
 
   /// Ends what waits for nothing; requests and tunnels under way may end by themselves.
   func drain() {
@@ -58,62 +62,46 @@ final class ProxyShared: Sendable {
   let passwords = DispatchQueue(label: "directdns.proxy.passwords", attributes: .concurrent)
   /// The addresses of this machine, when the proxy was made.
   let machine: Set<IPAddress>
-  private let state: Locked<State>
+  let clients = ClientCount()
+  private let held: Locked<ProxySettings>
 
-  private struct State {
-    var settings: ProxySettings
-    var places: [ListenAddress] = []
-    var isDraining = false
-    var clients = 0
-  }
-
-  init(_ resolver: DirectResolver, _ settings: ProxySettings) {
+  init(_ resolver: DirectResolver, _ settings: ProxySettings, _ telemetry: ProxyTelemetry = ProxyTelemetry()) {
     self.resolver = resolver
-    telemetry = ProxyTelemetry()
+    self.telemetry = telemetry
     machine = Set(((try? System.enumerateDevices()) ?? []).compactMap { $0.address?.ipAddressValue })
-    state = Locked(State(settings: settings))
+    held = Locked(settings)
   }
 
-  var settings: ProxySettings { state.withLock(\.settings) }
+  var settings: ProxySettings { held.withLock(\.self) }
 
-  func update(_ settings: ProxySettings) { state.withLock { $0.settings = settings } }
-
-  /// Where it listens by now, with the ports that were chosen.
-  var places: [ListenAddress] {
-    get { state.withLock(\.places) }
-    set { state.withLock { $0.places = newValue } }
+  /// Goes on by another configuration at the same places.
+  func update(_ configuration: ProxyConfiguration) {
+    held.withLock { $0 = ProxySettings(configuration, at: $0.places) }
   }
 
-  var isDraining: Bool { state.withLock(\.isDraining) }
-
-  func drain() { state.withLock { $0.isDraining = true } }
-
-  /// Counts a client in; false where there is no room for it.
-  func enter() -> Bool {
-    state.withLock { state in
-      guard state.clients < state.settings.configuration.limits.clients else { return false }
-      state.clients += 1
-      return true
-    }
-  }
-
-  func leave() { state.withLock { $0.clients -= 1 } }
-
-  var clientCount: Int { state.withLock(\.clients) }
-
-  /// A request or a tunnel has ended.
-  func ended(_ access: ProxyAccess) {
-    telemetry.ended(access)
-    settings.configuration.accessLog?(access)
+  /// It listens by now, at these places, with the ports that were chosen.
+  func listens(at places: [ListenAddress]) {
+    held.withLock { $0 = ProxySettings($0.configuration, at: places) }
   }
 }
 
 /// A configuration in the form that connections need it in; a class, since each request looks at it.
 final class ProxySettings: Sendable {
   let configuration: ProxyConfiguration
+  /// Where the proxy listens.
+  let places: [ListenAddress]
 
-  init(_ configuration: ProxyConfiguration) { self.configuration = configuration }
+  init(_ configuration: ProxyConfiguration, at places: [ListenAddress] = []) {
+    self.configuration = configuration
+    self.places = places
+  }
 
   var policy: AddressPolicy { configuration.policy }
   var limits: ProxyLimits { configuration.limits }
+
+  /// A request or a tunnel has ended.
+  func ended(_ access: ProxyAccess, _ telemetry: ProxyTelemetry) {
+    telemetry.ended(access)
+    configuration.accessLog?(access)
+  }
 }

@@ -1,17 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 internal import NIOCore
+internal import Tracing
 
-/// Finds where a request may go: a name's addresses, judged.
+/// Finds where a request may go: the way of its name, and the name's addresses, judged.
 final class Route {
   enum Outcome {
-    /// The addresses that may be connected to, in the order of use, and the family that may still come.
-    case addresses([IPAddress], others: OtherFamily? = nil)
+    case way(Way)
     case refused(ProxyRefusal)
   }
 
+  private let loop: ProxyLoop
+  private let settings: ProxySettings
+  private let origin: ForwardOrigin
+  private let context: ServiceContext?
+  private var upstream: UpstreamProxy?
+  private var policy: AddressPolicy
   private var task: Task<Void, Never>?
   private var completion: ((Outcome) -> Void)?
+
+  /// Creates one for what a client asked for.
+  ///
+  /// - Parameters:
+  ///   - origin: what it asked for.
+  ///   - loop: where it runs.
+  ///   - settings: what held when it asked.
+  ///   - context: what its lookups' spans stand below.
+  init(to origin: ForwardOrigin, _ loop: ProxyLoop, _ settings: ProxySettings, below context: ServiceContext? = nil) {
+    self.loop = loop
+    self.settings = settings
+    self.origin = origin
+    self.context = context
+    policy = settings.policy
+  }
 
   /// Nobody wants it any more; a query that is under way goes on for the cache.
   func cancel() {
@@ -20,38 +41,54 @@ final class Route {
     task = nil
   }
 
-  /// Looks an origin up and judges what is found.
+  /// Finds the way of what a client asked for.
   ///
-  /// - Parameters:
-  ///   - origin: the origin.
-  ///   - loop: where the completion is called: at once where nobody has to be asked.
-  ///   - completion: is told the addresses.
-  func find(_ origin: ForwardOrigin, on loop: ProxyLoop, _ completion: @escaping (Outcome) -> Void) {
-    let settings = loop.settings
+  /// - Parameter completion: is told it, at once where nobody has to be asked.
+  func find(_ completion: @escaping (Outcome) -> Void) {
     let configuration = settings.configuration
     guard configuration.ports.allow(origin.port) else {
       let text =
         "Port \(origin.port) of \(origin.host) may not be connected to: the proxy's ports are \(configuration.ports)."
       return completion(.refused(ProxyRefusal(403, "http_request_denied", text)))
     }
-    do throws(DirectDNSError) { try settings.policy.check(origin.host) } catch {
+    do throws(DirectDNSError) { try policy.check(origin.host) } catch {
       return completion(.refused(ProxyRefusal(error)))
     }
-    guard case .name = origin.host else {
-      guard case .address(let address) = origin.host else { return }
-      return completion(Self.judge([address], origin, loop))
+    let route = configuration.route(for: origin.host)
+    guard route != .refuse else {
+      let text = "\(origin.host) is refused: the proxy's rules (--route, proxy.routes) send nothing there."
+      return completion(.refused(ProxyRefusal(403, "http_request_denied", text)))
     }
-    do throws(DirectDNSError) { find(try HostName(origin.host), origin, on: loop, completion) } catch {
-      completion(.refused(ProxyRefusal(error)))
+    upstream = route == .upstream ? configuration.upstream : nil
+    self.completion = completion
+    find(by: route)
+  }
+
+  /// Finds the way to a proxy that was configured, which no policy and no rule judges.
+  func findUpstream(_ completion: @escaping (Outcome) -> Void) {
+    policy = .any
+    self.completion = completion
+    find(by: settings.configuration.routes.route(for: origin.host) == .system ? .system : .direct)
+  }
+
+  private func find(by route: ProxyRoute) {
+    switch origin.host {
+    case .address(let address): finish(judge([address]))
+    case .name:
+      do throws(DirectDNSError) { look(up: try HostName(origin.host), route) } catch {
+        finish(.refused(ProxyRefusal(error)))
+      }
     }
   }
 
-  private func find(
-    _ name: HostName, _ origin: ForwardOrigin, on loop: ProxyLoop, _ completion: @escaping (Outcome) -> Void
-  ) {
-    let configuration = loop.settings.configuration
+  private func look(up name: HostName, _ route: ProxyRoute) {
+    let configuration = settings.configuration
     let resolver = loop.shared.resolver
-    let isDirect = configuration.direct.isOn(for: name)
+    // Names that nobody is asked for, such as localhost, would be others at the other proxy.
+    if let upstream, upstream.resolvesNames, !resolver.answersItself(name) {
+      return finish(.way(Way(addresses: [], others: nil, upstream: upstream)))
+    }
+    let isDirect = configuration.isDirect(name, by: route)
     let lookup = configuration.lookup
     let look = { @Sendable (families: AddressFamilies?) async throws(DirectDNSError) in
       var options = lookup.forConnecting
@@ -65,35 +102,34 @@ final class Route {
         families async throws(DirectDNSError) in try await look(families)
       }
     }
-    self.completion = completion
-    if isDirect, let known = resolver.cached(name, options: lookup) {
-      return found(known, others(known, nil), origin, loop)
-    }
+    if isDirect, let known = resolver.cached(name, options: lookup) { return found(known, others(known, nil)) }
     let began = resolver.clock.now
-    wait(on: loop) { () async throws(DirectDNSError) in
+    wait { () async throws(DirectDNSError) in
       try await look(nil)
     } then: { [self] outcome in
       switch outcome {
-      case .success(let known): found(known, others(known, began), origin, loop)
+      case .success(let known): found(known, others(known, began))
       case .failure(let error): finish(.refused(ProxyRefusal(error)))
       }
     }
   }
 
   /// A lookup has brought addresses; where none of them may be used, the other family is awaited.
-  private func found(_ known: Resolution, _ others: OtherFamily?, _ origin: ForwardOrigin, _ loop: ProxyLoop) {
+  private func found(_ known: Resolution, _ others: OtherFamily?) {
     guard completion != nil else { return }
-    let judged = Self.judge(Array(known.addresses), origin, loop)
+    let judged = judge(Array(known.addresses))
     guard let others else { return finish(judged) }
     switch judged {
-    case .addresses(let allowed, _): finish(.addresses(allowed, others: others))
+    case .way(var way):
+      way.others = others
+      finish(.way(way))
     case .refused:
-      wait(on: loop) { () async throws(DirectDNSError) in
+      wait { () async throws(DirectDNSError) in
         try await others.outcome().get()
       } then: { [self] outcome in
         // Without it nobody knows of an address that is allowed.
         let more = (try? outcome.get())?.addresses.map { $0 } ?? []
-        finish(Self.judge(known.addresses + more, origin, loop))
+        finish(judge(known.addresses + more))
       }
     }
   }
@@ -107,37 +143,71 @@ final class Route {
 
   /// Waits for a lookup, and goes on where it began.
   private func wait(
-    on loop: ProxyLoop, for look: @escaping @Sendable () async throws(DirectDNSError) -> Resolution,
+    for look: @escaping @Sendable () async throws(DirectDNSError) -> Resolution,
     then: @escaping (Result<Resolution, DirectDNSError>) -> Void
   ) {
     let bound = NIOLoopBound(then, eventLoop: loop.eventLoop)
-    task = Task { [eventLoop = loop.eventLoop] in
-      let outcome: Result<Resolution, DirectDNSError>
-      do throws(DirectDNSError) { outcome = .success(try await look()) } catch { outcome = .failure(error) }
+    task = Task { [eventLoop = loop.eventLoop, context] in
+      let outcome = await ServiceContext.$current.withValue(context ?? ServiceContext.current) {
+        () async -> Result<Resolution, DirectDNSError> in
+        do throws(DirectDNSError) { return .success(try await look()) } catch { return .failure(error) }
+      }
       eventLoop.execute { bound.value(outcome) }
     }
   }
 
-  /// Judges addresses by the policy, and by whether they are this proxy's own.
-  static func judge(_ addresses: [IPAddress], _ origin: ForwardOrigin, _ loop: ProxyLoop) -> Outcome {
-    let allowed: [IPAddress]
-    do throws(DirectDNSError) { allowed = try loop.settings.policy.allowed(addresses, for: origin.host) } catch {
-      return .refused(ProxyRefusal(error))
+  private func judge(_ addresses: [IPAddress]) -> Outcome {
+    switch Self.judge(addresses, origin, policy, loop.shared, settings) {
+    case .success(let allowed): .way(Way(addresses: allowed, others: nil, upstream: upstream))
+    case .failure(let refusal): .refused(refusal)
     }
-    // A request to the proxy itself would go round for ever.
-    let others = allowed.filter { !isOwn($0, origin.port, loop) }
-    guard !others.isEmpty else {
-      return .refused(ProxyRefusal(403, "proxy_loop_detected", "\(origin) is this proxy itself."))
-    }
-    return .addresses(others)
   }
 
-  private static func isOwn(_ address: IPAddress, _ port: UInt16, _ loop: ProxyLoop) -> Bool {
-    loop.shared.places.contains { place in
-      guard case .tcp(let own, let ownPort) = place, ownPort == port else { return false }
-      // 0.0.0.0 and :: listen at every address of this machine.
-      let isWildcard = own.bytes.allSatisfy { $0 == 0 }
-      return own == address || address.isLoopback || isWildcard && loop.shared.machine.contains(address)
+  /// Judges addresses by a policy, and by whether they are this proxy's own.
+  static func judge(
+    _ addresses: [IPAddress], _ origin: ForwardOrigin, _ policy: AddressPolicy, _ shared: ProxyShared,
+    _ settings: ProxySettings
+  ) -> Result<[IPAddress], ProxyRefusal> {
+    let allowed: [IPAddress]
+    do throws(DirectDNSError) { allowed = try policy.allowed(addresses, for: origin.host) } catch {
+      return .failure(ProxyRefusal(error))
+    }
+    // A request to the proxy itself would go round for ever.
+    let others = allowed.filter { address in
+      !settings.places.contains { $0.leads(from: address, port: origin.port, machine: shared.machine) }
+    }
+    guard !others.isEmpty else {
+      return .failure(ProxyRefusal(403, "proxy_loop_detected", "\(origin) is this proxy itself."))
+    }
+    return .success(others)
+  }
+}
+
+extension ListenAddress {
+  /// Whether a connection to an address of this machine ends here.
+  func leads(from address: IPAddress, port: UInt16, machine: Set<IPAddress>) -> Bool {
+    guard case .tcp(let own, let ownPort) = self, ownPort == port else { return false }
+    // 0.0.0.0 and :: listen at every address of this machine.
+    let isWildcard = own.bytes.allSatisfy { $0 == 0 }
+    return own == address || address.isLoopback || isWildcard && machine.contains(address)
+  }
+}
+
+extension ProxyConfiguration {
+  /// Which way a host goes.
+  func route(for host: WebURL.Host) -> ProxyRoute {
+    if let route = routes.route(for: host) { return route }
+    if case .offUnder = direct, !direct.isOn(for: host) { return .system }
+    return routes.otherwise ?? (upstream == nil ? .direct : .upstream)
+  }
+
+  /// Whether a name that goes some way is looked up by the resolver, and not by the system's DNS.
+  func isDirect(_ name: HostName, by route: ProxyRoute) -> Bool {
+    switch route {
+    case .system, .refuse: false
+    // A rule for the name says more than the switch, unless that is off for all.
+    case .direct: direct != .off
+    case .upstream: direct.isOn(for: name)
     }
   }
 }

@@ -63,30 +63,40 @@ final class Tunnel {
     if isBroken { origin.reset() } else { origin.closeBehindWrites() }
     client.loop.shared.telemetry.tunnels(-1)
     access.duration = Duration(.now() - began)
-    client.loop.shared.ended(access)
+    client.settings.ended(access, client.loop.shared.telemetry)
   }
 }
 
 /// A tunnel whose way is being found.
 final class PendingTunnel {
-  private let route = Route()
-  private var dial: Dial?
+  /// What is told of it when it comes to nothing.
+  private(set) var access: ProxyAccess
+  let began: NIODeadline
+  private var route: Route?
+  private var connection: (any Connecting)?
   private var isCancelled = false
+
+  init(_ access: ProxyAccess, began: NIODeadline) {
+    self.access = access
+    self.began = began
+  }
 
   /// Finds the way and connects.
   func start(
-    _ origin: ForwardOrigin, on loop: ProxyLoop, _ completion: @escaping (Dial.Outcome) -> Void
+    _ origin: ForwardOrigin, _ loop: ProxyLoop, _ settings: ProxySettings,
+    _ completion: @escaping (Dial.Outcome) -> Void
   ) {
-    route.find(origin, on: loop) { [self] outcome in
+    let route = Route(to: origin, loop, settings, below: access.context)
+    self.route = route
+    route.find { [self] outcome in
       guard !isCancelled else { return }
       switch outcome {
       case .refused(let refusal): completion(.failed(refusal))
-      case .addresses(let addresses, let others):
-        let dial = Dial(
-          loop, origin, addresses, others: others, loop.settings.policy, timeout: loop.settings.limits.connectTimeout)
-        self.dial = dial
-        dial.start { [self] outcome in
-          self.dial = nil
+      case .way(let way):
+        let connection = way.connection(to: origin, way.hop(isPlain: false), loop, settings)
+        self.connection = connection
+        connection.start { [self] outcome in
+          self.connection = nil
           completion(outcome)
         }
       }
@@ -94,10 +104,15 @@ final class PendingTunnel {
   }
 
   /// Nobody wants it any more.
-  func cancel() {
+  ///
+  /// - Returns: what is told of that.
+  func cancel() -> ProxyAccess {
     isCancelled = true
-    route.cancel()
-    dial?.cancel()
-    dial = nil
+    route?.cancel()
+    connection?.cancel()
+    connection = nil
+    access.error = "connection_terminated"
+    access.duration = Duration(.now() - began)
+    return access
   }
 }

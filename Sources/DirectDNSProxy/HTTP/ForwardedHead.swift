@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+
 /// A head as it goes to the next hop (RFC 9110 §7.6): the bytes that came, without what was for this hop alone.
 enum ForwardedHead {
   /// What becomes of the connection that a response is sent on.
@@ -11,19 +13,24 @@ enum ForwardedHead {
   ///   - origin: where it goes; its name is what `Host` says, whatever the field said.
   ///   - path: what is asked for.
   ///   - maxForwards: what the field says now; nil leaves it as it is.
+  ///   - upstream: the proxy that it goes to, which is told the whole URL; nil for the origin itself.
   /// - Returns: the head, its empty line included.
   static func request(
-    _ head: MessageHead, to origin: ForwardOrigin, path: [UInt8], maxForwards: Int? = nil
+    _ head: MessageHead, to origin: ForwardOrigin, path: [UInt8], maxForwards: Int? = nil,
+    through upstream: UpstreamProxy? = nil
   ) -> [UInt8] {
     guard case .request(let method, _) = head.start else { return [] }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(head.bytes.count + 32)
     bytes += head.bytes[method]
     bytes.append(0x20)
-    bytes += path
+    if upstream != nil { bytes += "http://\(origin.hostField)".utf8 }
+    // OPTIONS * is a URL without a path to a proxy (RFC 9112 §3.2.4).
+    if upstream == nil || path != [UInt8(ascii: "*")] { bytes += path }
     bytes += " HTTP/1.1\r\nHost: ".utf8
     bytes += origin.hostField.utf8
     bytes += "\r\n".utf8
+    if let upstream { bytes += upstream.authorization.utf8 }
     let upgrade = upgrade(head)
     appendFields(head, without: [.host], maxForwards: maxForwards, to: &bytes)
     if let upgrade {

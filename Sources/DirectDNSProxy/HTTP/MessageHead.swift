@@ -32,6 +32,13 @@ package struct MessageHead: Sendable {
   /// The values of a field, in their order.
   func values(_ name: FieldName) -> [Range<Int>] { fields.lazy.filter { $0.name == name }.map(\.value) }
 
+  /// The values of a field that is not among those that are acted on, by its name in lower case.
+  func values(named name: String) -> [Range<Int>] {
+    fields.lazy.filter { field in
+      field.name == .other && bytes.span.extracting(field.line.lowerBound..<field.colon).isEqualIgnoringCase(name)
+    }.map(\.value)
+  }
+
   func contains(_ name: FieldName) -> Bool { fields.contains { $0.name == name } }
 
   /// The only value of a field; nil if there is none or there are several.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
-import DirectDNSProxy
 import Testing
+import Tracing
 
+@testable import DirectDNSProxy
 @testable import DirectDNSTesting
 
 /// A proxy on loopback that resolves names at a fake provider, and what it has told of.
@@ -16,7 +17,8 @@ final class ProxyFixture: Sendable {
 
   init(
     records: RecordTable = RecordTable(), policy: AddressPolicy = .any, clock: any ResolverClock = SystemClock(),
-    _ change: (inout ProxyConfiguration) -> Void = { _ in }
+    tracer: any Tracer = NoOpTracer(),
+    _ change: (inout ProxyConfiguration) throws -> Void = { _ in }
   ) async throws {
     provider = try await FakeProvider.start(records: records)
     var resolving = ResolverConfiguration(providers: [
@@ -28,9 +30,9 @@ final class ProxyFixture: Sendable {
     configuration.limits.drainTimeout = .milliseconds(200)
     let log = log
     configuration.accessLog = { access in log.change { $0.append(access) } }
-    change(&configuration)
+    try change(&configuration)
     self.configuration = configuration
-    proxy = try ProxyServer(configuration, resolver: resolver)
+    proxy = try ProxyServer(configuration, resolver: resolver, ProxyTelemetry(tracer))
     let ports = try await proxy.start().compactMap { if case .tcp(_, let port) = $0 { port } else { nil } }
     guard let port = ports.first else {
       throw DirectDNSError(.connectFailed, "no port")

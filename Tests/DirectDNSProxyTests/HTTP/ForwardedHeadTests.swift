@@ -45,6 +45,19 @@ struct ForwardedHeadTests {
     #expect(try request(line) == ["GET /x HTTP/1.1", "Host: a.example:8080", "", ""])
   }
 
+  @Test func `another proxy is told the whole URL, and who asks`() throws {
+    let head = try HeadParser.parse(
+      Array("OPTIONS http://a.example:8080 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic bWluZQ==\r\n\r\n".utf8),
+      .request)
+    let upstream = try UpstreamProxy("http://u:p@proxy.example")
+    for (path, url) in [("/x?y", "http://a.example:8080/x?y"), ("*", "http://a.example:8080")] {
+      let bytes = ForwardedHead.request(head, to: origin, path: Array(path.utf8), through: upstream)
+      #expect(
+        String(decoding: bytes, as: UTF8.self)
+          == "OPTIONS \(url) HTTP/1.1\r\nHost: a.example:8080\r\nProxy-Authorization: Basic dTpw\r\n\r\n")
+    }
+  }
+
   @Test func `what Connection names goes no further, but for what a message needs`() throws {
     #expect(
       try request("Connection: x-one, HOST, Authorization", "X-One: 1", "X-Two: 2", "Authorization: Basic eDp5")

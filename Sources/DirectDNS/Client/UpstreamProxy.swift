@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Another proxy, through which a proxy reaches what it cannot or may not reach itself.
+public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
+  /// What it speaks.
+  public enum Kind: String, Sendable, Hashable {
+    /// HTTP/1.1 without TLS: CONNECT, and requests with the whole URL.
+    case http
+    /// SOCKS5 (RFC 1928).
+    case socks5
+  }
+
+  /// What it speaks.
+  public var kind: Kind
+  /// Its host.
+  public var host: WebURL.Host
+  /// Its port.
+  public var port: UInt16
+  /// The user name that it wants, if it wants one.
+  public var user: String?
+  /// The password for it.
+  public var password: Secret?
+  /// Whether it looks names up, and is told them in place of addresses; false by default.
+  public var resolvesNames: Bool
+
+  private static let schemes: [(prefix: String, kind: Kind, resolvesNames: Bool, port: UInt16)] = [
+    ("http://", .http, false, 3128), ("socks5://", .socks5, false, 1080), ("socks5h://", .socks5, true, 1080),
+  ]
+
+  /// Reads `http://[USER:PASSWORD@]HOST[:PORT]`, or the same with `socks5://`, or `socks5h://`, whose server is told names,
+  /// as with curl.
+  ///
+  /// - Parameters:
+  ///   - text: the URL; the port is 3128 or 1080 where none stands.
+  ///   - resolvesNames: whether it looks names up, whatever the scheme.
+  /// - Throws: `invalidConfiguration` with the reason, and without user name and password.
+  public init(_ text: String, resolvesNames: Bool = false) throws(DirectDNSError) {
+    let lowered = String(text.prefix(12)).lowercased()
+    guard let scheme = Self.schemes.first(where: { lowered.hasPrefix($0.prefix) }) else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        lowered.hasPrefix("https://")
+          ? "the proxy speaks no TLS to another one: take its http:// or socks5:// port, or put stunnel in front of it"
+          : "write http://HOST:PORT, socks5://HOST:PORT or socks5h://HOST:PORT")
+    }
+    // One parser reads all URLs of the house, and it knows the schemes of the web alone.
+    let rest = text.dropFirst(scheme.prefix.utf8.count)
+    let url: WebURL
+    do throws(DirectDNSError) { url = try WebURL("http://" + rest) } catch {
+      throw DirectDNSError(.invalidConfiguration, error.message, underlying: error)
+    }
+    guard url.path == "/", url.query == nil, url.fragment == nil else {
+      throw DirectDNSError(.invalidConfiguration, "the URL of a proxy ends behind its port")
+    }
+    kind = scheme.kind
+    host = url.host
+    // The parser drops a port of 80, which is no proxy's own.
+    port = url.port ?? (Self.names80(rest) ? 80 : scheme.port)
+    user = url.hasUserInfo ? Self.decoded(url.username) : nil
+    password = url.hasUserInfo ? Secret(Self.decoded(url.password)) : nil
+    self.resolvesNames = resolvesNames || scheme.resolvesNames
+    guard kind == .http || (user?.utf8.count ?? 1) < 256 && (password?.text.utf8.count ?? 1) < 256 else {
+      throw DirectDNSError(.invalidConfiguration, "SOCKS5 has room for 255 bytes of a user name and of a password")
+    }
+    guard kind == .socks5 || user?.contains(":") != true else {
+      throw DirectDNSError(.invalidConfiguration, "a user name of Basic credentials has no colon (RFC 7617)")
+    }
+  }
+
+  private static func names80(_ text: Substring) -> Bool {
+    let authority = text.prefix { !"/?#\\".contains($0) }
+    guard let colon = authority.lastIndex(of: ":") else { return false }
+    return UInt16(authority[authority.index(after: colon)...]) == 80
+  }
+
+  private static func decoded(_ text: String) -> String {
+    String(decoding: PercentEncoding.decoded(text.utf8.span), as: UTF8.self)
+  }
+
+  /// `http://HOST:PORT`, without user name and password.
+  public var description: String {
+    "\(kind == .http ? "http" : resolvesNames ? "socks5h" : "socks5")://\(host):\(port)"
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+internal import NIOCore
+
+/// One connection through another proxy: to it, and by its handshake on to where a request goes.
+final class UpstreamConnection: Connecting {
+  private let loop: ProxyLoop
+  private let settings: ProxySettings
+  private let upstream: UpstreamProxy
+  private let target: ForwardOrigin?
+  private let timeout: Duration
+  private let route: Route
+  private var dial: Dial?
+  private var handler: OriginHandler?
+  private var timer: Scheduled<Void>?
+  private var completion: ((Dial.Outcome) -> Void)?
+  /// Whether a failure is one of where the request goes, so that another address may do better.
+  private(set) var isAboutTarget = false
+
+  /// Creates one.
+  ///
+  /// - Parameters:
+  ///   - loop: where it runs.
+  ///   - settings: what holds for whoever asked for it.
+  ///   - upstream: the proxy.
+  ///   - target: what it is asked to connect to; nil for requests with the whole URL.
+  ///   - timeout: how long all of it may take.
+  init(
+    _ loop: ProxyLoop, _ settings: ProxySettings, _ upstream: UpstreamProxy, to target: ForwardOrigin?,
+    timeout: Duration
+  ) {
+    self.loop = loop
+    self.settings = settings
+    self.upstream = upstream
+    self.target = target
+    self.timeout = timeout
+    route = Route(to: ForwardOrigin(upstream.host, port: upstream.port), loop, settings)
+  }
+
+  func start(_ completion: @escaping (Dial.Outcome) -> Void) {
+    self.completion = completion
+    let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    timer = loop.eventLoop.scheduleTask(in: TimeAmount(timeout)) { bound.value.late() }
+    route.findUpstream { [self] outcome in
+      switch outcome {
+      case .refused(let refusal): fail(refusal)
+      case .way(let way): connect(way)
+      }
+    }
+  }
+
+  func cancel() {
+    completion = nil
+    end()
+    handler?.close()
+    handler = nil
+  }
+
+  private func connect(_ way: Way) {
+    guard completion != nil else { return }
+    let dial = Dial(loop, settings, ForwardOrigin(upstream.host, port: upstream.port), way, .any)
+    self.dial = dial
+    dial.start { [self] outcome in
+      self.dial = nil
+      switch outcome {
+      case .failed(let refusal): fail(refusal)
+      case .connected(let handler): shake(handler)
+      }
+    }
+  }
+
+  private func shake(_ handler: OriginHandler) {
+    guard let target else {
+      handler.hop = .proxy(upstream)
+      return finish(.connected(handler))
+    }
+    handler.hop = .tunnel(upstream)
+    self.handler = handler
+    handler.shake(UpstreamHandshake(upstream, to: target, headSize: settings.limits.headSize)) { [self] failure in
+      self.handler = nil
+      guard let failure else { return finish(.connected(handler)) }
+      handler.close()
+      isAboutTarget = failure.isAboutTarget
+      finish(.failed(failure.refusal))
+    }
+  }
+
+  private func late() {
+    guard completion != nil else { return }
+    isAboutTarget = handler != nil
+    let place = handler == nil ? "" : " has not connected to \(target.map { "\($0)" } ?? "it") in time"
+    handler?.close()
+    handler = nil
+    finish(
+      .failed(
+        ProxyRefusal(
+          504, "connection_timeout",
+          "The upstream proxy \(upstream)\(place.isEmpty ? " has not answered in time" : place).")))
+  }
+
+  /// The proxy itself cannot be reached.
+  private func fail(_ refusal: ProxyRefusal) {
+    let text =
+      refusal.error == "proxy_loop_detected"
+      ? "The upstream proxy \(upstream) is this proxy itself: give --upstream another one."
+      : "The upstream proxy \(upstream) cannot be used: \(refusal.message)"
+    finish(.failed(ProxyRefusal(refusal.error == "proxy_loop_detected" ? 403 : refusal.status, refusal.error, text)))
+  }
+
+  private func finish(_ outcome: Dial.Outcome) {
+    end()
+    let completion = completion
+    self.completion = nil
+    guard let completion else {
+      if case .connected(let handler) = outcome { handler.close() }
+      return
+    }
+    completion(outcome)
+  }
+
+  private func end() {
+    timer?.cancel()
+    timer = nil
+    route.cancel()
+    dial?.cancel()
+    dial = nil
+  }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+internal import NIOCore
+
+/// What is said to another proxy until it has connected: CONNECT (RFC 9110 §9.3.6), or SOCKS5 (RFC 1928, RFC 1929).
+///
+/// A value, moved by bytes: it has no connection and waits for nobody.
+struct UpstreamHandshake {
+  enum Step: Equatable {
+    /// More bytes are needed.
+    case wait
+    /// Say this, and read on.
+    case say([UInt8])
+    /// It is connected; what is left of the bytes is the origin's.
+    case connected
+    case failed(Failure)
+  }
+
+  /// Why there is no connection.
+  struct Failure: Error, Equatable {
+    let refusal: ProxyRefusal
+    /// Whether it is the target's fault, and not the proxy's.
+    let isAboutTarget: Bool
+  }
+
+  private enum State { case response, method, verdict, reply }
+
+  private let upstream: UpstreamProxy
+  private let target: ForwardOrigin
+  private let headSize: Int
+  private var state: State
+
+  init(_ upstream: UpstreamProxy, to target: ForwardOrigin, headSize: Int) {
+    self.upstream = upstream
+    self.target = target
+    self.headSize = headSize
+    state = upstream.kind == .http ? .response : .method
+  }
+
+  /// What is said first.
+  var beginning: [UInt8] {
+    switch upstream.kind {
+    case .http:
+      Array(
+        "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\(upstream.authorization)\r\n".utf8)
+    case .socks5: upstream.user == nil ? [5, 1, 0] : [5, 2, 0, 2]
+    }
+  }
+
+  /// Reads on.
+  ///
+  /// - Parameter bytes: what has come; what was read is taken off.
+  /// - Returns: what to do.
+  mutating func read(_ bytes: inout ByteBuffer) -> Step {
+    do throws(Failure) {
+      return switch state {
+      case .response: try readResponse(&bytes)
+      case .method: try readMethod(&bytes)
+      case .verdict: try readVerdict(&bytes)
+      case .reply: try readReply(&bytes)
+      }
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// The proxy has hung up.
+  var cutOff: Failure { broken("it closed the connection", "connection_terminated") }
+
+  // MARK: CONNECT
+
+  private func readResponse(_ bytes: inout ByteBuffer) throws(Failure) -> Step {
+    do throws(MessageFault) {
+      while true {
+        guard case .at(let end) = try HeadParser.end(in: bytes.readableBytesUInt8Span) else {
+          guard bytes.readableBytes <= headSize else { throw .tooLarge }
+          return .wait
+        }
+        guard end <= headSize else { throw .tooLarge }
+        let head = try HeadParser.parse(bytes.readBytes(length: end) ?? [], .response, fieldLimit: 500)
+        guard case .response(let status, let reason) = head.start else { return .wait }
+        guard !(100..<200).contains(status) else { continue }
+        // Whatever lengths a 2xx tells, no body follows it.
+        guard !(200..<300).contains(status) else { return .connected }
+        return .failed(refused(status, head.text(reason), head))
+      }
+    } catch {
+      throw broken("it answered with what is no HTTP response", "http_protocol_error")
+    }
+  }
+
+  private func refused(_ status: Int, _ reason: String, _ head: MessageHead) -> Failure {
+    guard status != 407 else { return Failure(refusal: upstream.credentialsRefusal, isAboutTarget: false) }
+    let told = head.values(named: "proxy-status").first.flatMap { Self.error(in: head.text($0)) }
+    return Failure(
+      refusal: ProxyRefusal(
+        status == 403 ? 403 : status == 504 ? 504 : 502,
+        told
+          ?? (status == 403 ? "http_request_denied" : status == 504 ? "connection_timeout" : "destination_unavailable"),
+        "The upstream proxy \(upstream) does not connect to \(target): it answered \(status) \(reason.printable)."),
+      isAboutTarget: true)
+  }
+
+  /// The type of proxy error that a Proxy-Status says (RFC 9209 §2.1.1); its other parameters are another's words.
+  static func error(in field: String) -> String? {
+    guard let start = field.firstRange(of: "error=")?.upperBound else { return nil }
+    let token = field[start...].prefix { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "_") }
+    return token.isEmpty || token.utf8.count > 60 ? nil : String(token)
+  }
+
+  // MARK: SOCKS5
+
+  private mutating func readMethod(_ bytes: inout ByteBuffer) throws(Failure) -> Step {
+    guard let answer = bytes.readBytes(length: 2) else { return .wait }
+    switch (answer[0], answer[1]) {
+    case (5, 0):
+      state = .reply
+      return .say(request)
+    case (5, 2) where upstream.user != nil:
+      state = .verdict
+      let (name, password) = (Array((upstream.user ?? "").utf8), Array((upstream.password?.text ?? "").utf8))
+      return .say([1, UInt8(name.count)] + name + [UInt8(password.count)] + password)
+    case (5, _): throw Failure(refusal: upstream.credentialsRefusal, isAboutTarget: false)
+    default: throw broken("it does not speak SOCKS5", "http_protocol_error")
+    }
+  }
+
+  private mutating func readVerdict(_ bytes: inout ByteBuffer) throws(Failure) -> Step {
+    guard let answer = bytes.readBytes(length: 2) else { return .wait }
+    guard answer[1] == 0 else { throw Failure(refusal: upstream.credentialsRefusal, isAboutTarget: false) }
+    state = .reply
+    return .say(request)
+  }
+
+  private var request: [UInt8] {
+    let host: [UInt8]
+    switch target.host {
+    case .address(let address): host = [address.family == .ipv4 ? 1 : 4] + address.bytes
+    // A name that can be looked up has 253 bytes at most.
+    case .name(let name): host = [3, UInt8(truncatingIfNeeded: name.utf8.count)] + Array(name.utf8)
+    }
+    return [5, 1, 0] + host + [UInt8(target.port >> 8), UInt8(target.port & 0xff)]
+  }
+
+  private func readReply(_ bytes: inout ByteBuffer) throws(Failure) -> Step {
+    let start = bytes.readerIndex
+    guard let version: UInt8 = bytes.getInteger(at: start), let code: UInt8 = bytes.getInteger(at: start + 1) else {
+      return .wait
+    }
+    guard version == 5 else { throw broken("it does not speak SOCKS5", "http_protocol_error") }
+    guard code == 0 else { throw refused(code) }
+    guard let kind: UInt8 = bytes.getInteger(at: start + 3), let first: UInt8 = bytes.getInteger(at: start + 4) else {
+      return .wait
+    }
+    let length: Int
+    switch kind {
+    case 1: length = 4
+    case 3: length = 1 + Int(first)
+    case 4: length = 16
+    default: throw broken("it does not speak SOCKS5", "http_protocol_error")
+    }
+    guard bytes.readableBytes >= 6 + length else { return .wait }
+    bytes.moveReaderIndex(forwardBy: 6 + length)
+    return .connected
+  }
+
+  /// A reply of SOCKS5 as an error of RFC 9209 (RFC 1928 §6).
+  private func refused(_ code: UInt8) -> Failure {
+    let (status, error, reason) =
+      switch code {
+      case 2: (403, "http_request_denied", "its rules do not allow it")
+      case 3: (502, "destination_ip_unroutable", "no route to its network")
+      case 4: (502, "destination_ip_unroutable", "no route to it")
+      case 5: (502, "connection_refused", "connection refused")
+      case 6: (504, "connection_timeout", "no answer in time")
+      default: (502, "destination_unavailable", "it answered \(code)")
+      }
+    return Failure(
+      refusal: ProxyRefusal(
+        status, error, "The upstream proxy \(upstream) does not connect to \(target): \(reason)."),
+      isAboutTarget: true)
+  }
+
+  private func broken(_ reason: String, _ error: String) -> Failure {
+    Failure(
+      refusal: ProxyRefusal(502, error, "The upstream proxy \(upstream) is of no use: \(reason)."), isAboutTarget: false
+    )
+  }
+}
+
+extension UpstreamProxy {
+  /// The field that it wants, with its line's end; empty where it wants no user.
+  var authorization: String {
+    guard let user else { return "" }
+    return "Proxy-Authorization: Basic \(Base64.encoded(Array("\(user):\(password?.text ?? "")".utf8)))\r\n"
+  }
+
+  var credentialsRefusal: ProxyRefusal {
+    ProxyRefusal(
+      502, "destination_unavailable",
+      user == nil
+        ? "The upstream proxy \(self) wants a name and a password: give --upstream a URL with them."
+        : "The upstream proxy \(self) does not take the name and the password of --upstream.")
+  }
+}

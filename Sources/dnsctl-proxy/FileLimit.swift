@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// How many files, connections among them, this process may have open (getrlimit(2)).
+///
+/// The soft limit is 1 024 nearly everywhere for the sake of programs that use select(2), and a program that does not is
+/// meant to raise it to the hard one (systemd.exec(5), LimitNOFILE=). What it starts then inherits that.
+enum FileLimit {
+  /// Raises the soft limit to the hard one, as far as that is possible.
+  static func raise() {
+    #if canImport(Glibc)
+      let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+      let files = RLIMIT_NOFILE
+    #endif
+    var limit = rlimit()
+    guard unsafe getrlimit(files, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+    limit.rlim_cur = limit.rlim_max
+    _ = unsafe setrlimit(files, &limit)
+  }
+}

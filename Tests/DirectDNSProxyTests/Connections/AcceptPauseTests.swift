@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import DirectDNSProxy
+@testable import DirectDNSTesting
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite("Accepting, when no file is left")
+struct AcceptPauseTests {
+  private final class Scene {
+    let clients = ClientCount()
+    let notices = Watched<[String]>([])
+    let channel: EmbeddedChannel
+
+    init() {
+      let notices = notices
+      channel = EmbeddedChannel(handler: AcceptPause(clients) { text in notices.change { $0.append(text) } })
+      for _ in 0..<3 { _ = clients.enter(limit: 3) }
+    }
+
+    /// A channel and its handlers hold each other until it has ended and its loop has gone on.
+    deinit {
+      _ = try? channel.finish(acceptAlreadyClosed: true)
+      channel.embeddedEventLoop.run()
+    }
+
+    /// The loop accepts, in vain.
+    func fail(_ code: CInt = EMFILE) {
+      channel.pipeline.fireErrorCaught(IOError(errnoCode: code, reason: "accept"))
+    }
+
+    /// What the listener was told last: whether to accept.
+    var accepts: Bool? {
+      channel.options.last { $0.option is ChannelOptions.Types.AutoReadOption }?.value as? Bool
+    }
+  }
+
+  @Test(arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])
+  func `nothing is accepted until a client has gone, and that is said once`(_ code: CInt) {
+    let scene = Scene()
+    scene.fail(code)
+    scene.fail(code)
+    #expect(scene.accepts == false && scene.notices.value.count == 1)
+    scene.clients.leave()
+    scene.channel.embeddedEventLoop.run()
+    #expect(scene.accepts == true)
+    // No file was left again: it is the same plight, and the line stands.
+    scene.fail(code)
+    #expect(scene.accepts == false && scene.notices.value.count == 1)
+    // Another client could be accepted, so that the next time is a new one.
+    scene.clients.leave()
+    scene.channel.embeddedEventLoop.run()
+    scene.channel.pipeline.fireChannelRead(ByteBuffer())
+    scene.fail(code)
+    #expect(scene.notices.value.count == 2 && scene.notices.value[0].hasPrefix("No file is left"))
+  }
+
+  @Test func `it is tried again each second, since not only clients have files`() {
+    let scene = Scene()
+    scene.fail()
+    scene.channel.embeddedEventLoop.advanceTime(by: AcceptPause.interval - .nanoseconds(1))
+    #expect(scene.accepts == false)
+    scene.channel.embeddedEventLoop.advanceTime(by: .nanoseconds(1))
+    #expect(scene.accepts == true)
+  }
+
+  @Test func `any other error is not its business`() {
+    let scene = Scene()
+    scene.channel.pipeline.fireErrorCaught(IOError(errnoCode: ECONNABORTED, reason: "accept"))
+    #expect(throws: IOError.self) { try scene.channel.throwIfErrorCaught() }
+    #expect(scene.accepts == nil && scene.notices.value.isEmpty)
+  }
+}

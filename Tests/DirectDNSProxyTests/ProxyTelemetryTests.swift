@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import InMemoryTracing
+import Testing
+import Tracing
+
+@testable import DirectDNSProxy
+@testable import DirectDNSTesting
+
+@Suite("What a proxy tells of itself", .timeLimit(.minutes(1)))
+struct ProxyTelemetryTests {
+  private func text(_ span: FinishedInMemorySpan, _ key: String) -> String? {
+    switch span.attributes.get(key) {
+    case .string(let text): text
+    case .int32(let number): "\(number)"
+    case .int64(let number): "\(number)"
+    default: nil
+    }
+  }
+
+  @Test func `a tunnel and a request have a span each, by the names of OpenTelemetry`() async throws {
+    let tracer = InMemoryTracer()
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture(tracer: tracer)
+    let client = try await proxy.client()
+    try await client.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\n\r\n")
+    await client.receive("\r\n\r\n")
+    await client.close()
+    try await origin.connection().close()
+    _ = await proxy.accesses(1)
+    let tunnel = try #require(tracer.finishedSpans.first)
+    #expect(tunnel.operationName == "CONNECT" && text(tunnel, "http.request.method") == "CONNECT")
+    #expect(text(tunnel, "server.address") == "127.0.0.1" && text(tunnel, "server.port") == "\(origin.port)")
+    #expect(text(tunnel, "client.address") == "127.0.0.1" && text(tunnel, "http.response.status_code") == "200")
+    #expect(text(tunnel, "directdns.address") == "127.0.0.1" && tunnel.status == nil)
+
+    let other = try await proxy.client()
+    try await other.send(
+      "BREW http://127.0.0.1:1/ HTTP/1.1\r\nHost: x\r\nIn-Memory-Trace-ID: t\r\nIn-Memory-Span-ID: s\r\n\r\n")
+    await other.receive("ports are")
+    _ = await proxy.accesses(2)
+    let request = try #require(tracer.finishedSpans.last)
+    #expect(request.operationName == "HTTP" && text(request, "http.request.method") == "_OTHER")
+    #expect(text(request, "error.type") == "http_request_denied" && request.status?.code == .error)
+    #expect(request.traceID == "t" && request.parentSpanID == "s")
+    #expect(tracer.finishedSpans.count == 2 && tracer.activeSpans.isEmpty)
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `a tunnel that is given up has an end, too`() async throws {
+    let tracer = InMemoryTracer()
+    let proxy = try await ProxyFixture(records: RecordTable { $0.add("slow.test", "127.0.0.1") }, tracer: tracer)
+    proxy.provider.misbehave(.hold)
+    let client = try await proxy.client()
+    try await client.send("CONNECT slow.test:443 HTTP/1.1\r\n\r\n")
+    await proxy.provider.waitForHeld()
+    await client.close()
+    #expect(await proxy.accesses(1).first?.error == "connection_terminated")
+    #expect(tracer.finishedSpans.count == 1 && tracer.activeSpans.isEmpty)
+    proxy.provider.behave()
+    proxy.provider.release()
+    await proxy.stop()
+  }
+
+  @Test func `metrics stand at the proxy's own place, for this machine and by its own names`() async throws {
+    let proxy = try await ProxyFixture { $0.metrics = { "metrics_total 1\n" } }
+    for (host, status) in [("127.0.0.1", 200), ("localhost:3128", 200), ("[::1]", 200), ("rebound.test", 404)] {
+      let client = try await proxy.client()
+      try await client.send("GET /metrics HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+      let said = await client.receiveToEnd()
+      #expect(said.hasPrefix("HTTP/1.1 \(status) ") && said.contains("metrics_total 1\n") == (status == 200), "\(host)")
+    }
+    await proxy.stop()
+    let plain = try await ProxyFixture()
+    let client = try await plain.client()
+    try await client.send("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 404 "))
+    await plain.stop()
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import NIOCore
+import Testing
+
+@testable import DirectDNSProxy
+
+@Suite("What is said to another proxy")
+struct UpstreamHandshakeTests {
+  private static let address = ForwardOrigin(.address(.ipv4(0xC000_0201)), port: 443)
+
+  private func handshake(_ url: String, to target: ForwardOrigin = UpstreamHandshakeTests.address) throws
+    -> UpstreamHandshake
+  {
+    UpstreamHandshake(try UpstreamProxy(url), to: target, headSize: 1024)
+  }
+
+  /// What comes of bytes that come one by one, and what is left of them.
+  private func run(
+    _ handshake: UpstreamHandshake, _ answer: [UInt8]
+  ) -> (said: [[UInt8]], end: UpstreamHandshake.Step, rest: Int) {
+    var (handshake, said) = (handshake, [[UInt8]]())
+    var buffer = ByteBuffer()
+    for (index, byte) in answer.enumerated() {
+      buffer.writeInteger(byte)
+      steps: while true {
+        switch handshake.read(&buffer) {
+        case .wait: break steps
+        case .say(let bytes): said.append(bytes)
+        case let step: return (said, step, answer.count - index - 1 + buffer.readableBytes)
+        }
+      }
+    }
+    return (said, .wait, buffer.readableBytes)
+  }
+
+  @Test func `CONNECT names an address, and who asks`() throws {
+    let plain = try handshake("http://proxy.example")
+    #expect(
+      String(decoding: plain.beginning, as: UTF8.self)
+        == "CONNECT 192.0.2.1:443 HTTP/1.1\r\nHost: 192.0.2.1:443\r\n\r\n")
+    let known = try handshake("http://u:p@proxy.example")
+    #expect(String(decoding: known.beginning, as: UTF8.self).contains("\r\nProxy-Authorization: Basic dTpw\r\n\r\n"))
+  }
+
+  @Test func `what comes behind the response is the origin's, whatever length it tells`() throws {
+    let answer = "HTTP/1.1 100 Wait\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nssh"
+    let (said, end, rest) = run(try handshake("http://proxy.example"), Array(answer.utf8))
+    #expect(said.isEmpty && end == .connected && rest == 3)
+  }
+
+  @Test(
+    arguments: [
+      ("403 Forbidden", "", 403, "http_request_denied", true), ("502 Bad", "", 502, "destination_unavailable", true),
+      ("504 Late", "", 504, "connection_timeout", true), ("407 Who", "", 502, "destination_unavailable", false),
+      ("502 Bad", "Proxy-Status: squid; error=connection_refused; details=x\r\n", 502, "connection_refused", true),
+      ("502 Bad", "Proxy-Status: squid; error=\"x\"\r\n", 502, "destination_unavailable", true),
+    ] as [(String, String, Int, String, Bool)])
+  func `a refusal is one of the target or of the proxy`(
+    _ line: String, _ fields: String, _ status: Int, _ error: String, _ isAboutTarget: Bool
+  ) throws {
+    let answer = Array("HTTP/1.1 \(line)\r\n\(fields)\r\n".utf8)
+    guard case .failed(let failure) = run(try handshake("http://u:p@proxy.example"), answer).end else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.refusal.status == status && failure.refusal.error == error)
+    #expect(failure.isAboutTarget == isAboutTarget)
+    #expect(failure.refusal.message.contains("http://proxy.example:3128"))
+  }
+
+  @Test(arguments: ["SSH-2.0-x\r\n\r\n", "HTTP/1.1 200\rOK\r\n\r\n", String(repeating: "x", count: 2000)])
+  func `what is no response of HTTP is told as that`(_ answer: String) throws {
+    guard case .failed(let failure) = run(try handshake("http://proxy.example"), Array(answer.utf8)).end else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.refusal.error == "http_protocol_error" && !failure.isAboutTarget)
+  }
+
+  @Test func `SOCKS5 is told an address, or a name where it looks names up`() throws {
+    let plain = try handshake("socks5://proxy.example")
+    #expect(plain.beginning == [5, 1, 0])
+    let (said, end, rest) = run(plain, [5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7])
+    #expect(said == [[5, 1, 0, 1, 192, 0, 2, 1, 1, 187]] && end == .connected && rest == 1)
+    let named = try handshake("socks5h://proxy.example", to: ForwardOrigin(.name("a.test"), port: 80))
+    #expect(run(named, [5, 0, 5, 0, 0, 3, 1, 0x61, 0, 0]).said == [[5, 1, 0, 3, 6] + Array("a.test".utf8) + [0, 80]])
+    let ipv6 = try handshake("socks5://a", to: ForwardOrigin(.address(.ipv6(high: 1, low: 2)), port: 80))
+    #expect(run(ipv6, [5, 0]).said.first?.prefix(4) == [5, 1, 0, 4] && run(ipv6, [5, 0]).said.first?.count == 22)
+  }
+
+  @Test func `SOCKS5 gets name and password where it asks for them`() throws {
+    let known = try handshake("socks5://u:pw@proxy.example")
+    #expect(known.beginning == [5, 2, 0, 2])
+    let said = run(known, [5, 2, 1, 0]).said
+    #expect(said.first == [1, 1, 0x75, 2, 0x70, 0x77] && said.count == 2)
+    for answer in [[5, 0xff], [5, 2, 1, 1]] as [[UInt8]] {
+      guard case .failed(let failure) = run(known, answer).end else {
+        Issue.record("no failure")
+        continue
+      }
+      #expect(failure.refusal.message.contains("does not take the name") && !failure.isAboutTarget)
+    }
+  }
+
+  @Test(
+    arguments: [
+      (2, 403, "http_request_denied"), (3, 502, "destination_ip_unroutable"), (4, 502, "destination_ip_unroutable"),
+      (5, 502, "connection_refused"), (6, 504, "connection_timeout"), (1, 502, "destination_unavailable"),
+    ] as [(UInt8, Int, String)])
+  func `a reply of SOCKS5 is an error of RFC 9209`(_ code: UInt8, _ status: Int, _ error: String) throws {
+    guard case .failed(let failure) = run(try handshake("socks5://a"), [5, 0, 5, code]).end else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.refusal.status == status && failure.refusal.error == error && failure.isAboutTarget)
+  }
+}
