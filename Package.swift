@@ -10,12 +10,19 @@ let house: [SwiftSetting] = [
   .strictMemorySafety(),
 ]
 
+// Who depends on the library alone gets, and even resolves, nothing of SwiftNIO and swift-argument-parser: what needs them is
+// behind traits. In a clone all of it is built, so they are on there. SwiftPM reads the manifest of a dependency in a folder
+// called `checkouts`, and before that out of the repository, where the folder is `/`.
+let isClone = Context.packageDirectory != "/" && !Context.packageDirectory.contains("/checkouts/")
+
 let package = Package(
   name: "DirectDNS",
   platforms: [.macOS(.v26)],
   products: [
     .library(name: "DirectDNS", targets: ["DirectDNS"]),
     .library(name: "DirectDNSConfiguration", targets: ["DirectDNSConfiguration"]),
+    .library(name: "DirectDNSAsyncHTTPClient", targets: ["DirectDNSAsyncHTTPClient"]),
+    .library(name: "DirectDNSConfigReader", targets: ["DirectDNSConfigReader"]),
     .library(name: "DirectDNSFoundation", targets: ["DirectDNSFoundation"]),
     .library(name: "DirectDNSSQLite", targets: ["DirectDNSSQLite"]),
     .library(name: "DirectDNSRedis", targets: ["DirectDNSRedis"]),
@@ -27,6 +34,15 @@ let package = Package(
     .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
     .executable(name: "Demo", targets: ["Demo"]),
   ],
+  traits: [
+    .trait(name: "Testing", description: "DirectDNSTesting: fake servers on SwiftNIO"),
+    .trait(name: "Proxy", description: "DirectDNSProxy, on SwiftNIO"),
+    .trait(name: "ConfigReader", description: "DirectDNSConfigReader: the configuration out of swift-configuration"),
+    .trait(name: "Commands", description: "dnsctl, by swift-argument-parser"),
+    // Not even in a clone: it takes minutes to build. Examples/AsyncHTTPClient turns it on.
+    .trait(name: "AsyncHTTPClient", description: "DirectDNSAsyncHTTPClient: the same for users of AsyncHTTPClient"),
+    .default(enabledTraits: isClone ? ["Testing", "Proxy", "ConfigReader", "Commands"] : []),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -34,14 +50,13 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    // Behind traits, each wherever it is named below.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    // DirectDNSTesting and DirectDNSProxy alone (the proxy needs swift-nio): nothing that the library or dnsctl links.
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
   ],
   targets: [
     .systemLibrary(
@@ -57,18 +72,25 @@ let package = Package(
       name: "CDirectDNSPSL", pkgConfig: "libpsl",
       providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
     .systemLibrary(
+      name: "CDirectDNSOpenSSL", pkgConfig: "libcrypto",
+      providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .systemLibrary(
       name: "CDirectDNSSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     // No pkgConfig: hiredis.pc has a flag that the package manager warns about on every build.
-    .systemLibrary(name: "CDirectDNSHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
+    .systemLibrary(
+      name: "CDirectDNSHiredis",
+      providers: [.apt(["libhiredis-dev", "libssl-dev"]), .brew(["hiredis", "openssl@3"])]),
     // crypt(3): passwords of the proxy's users.
     .systemLibrary(name: "CDirectDNSCrypt", providers: [.apt(["libcrypt-dev"])]),
     .systemLibrary(name: "CDirectDNSClock"),
+    .systemLibrary(name: "CDirectDNSLoop"),
     .systemLibrary(name: "CDirectDNSFiles"),
     .target(
       name: "DirectDNS",
       dependencies: [
-        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN", "CDirectDNSPSL", "CDirectDNSClock", "CDirectDNSFiles",
+        "CDirectDNSCurl", "CDirectDNSCares", "CDirectDNSIDN", "CDirectDNSPSL", "CDirectDNSOpenSSL", "CDirectDNSClock",
+        "CDirectDNSFiles", "CDirectDNSLoop",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -76,7 +98,6 @@ let package = Package(
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: house),
     .target(
@@ -87,6 +108,24 @@ let package = Package(
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: house),
+    .target(
+      name: "DirectDNSAsyncHTTPClient",
+      dependencies: [
+        "DirectDNS", "CDirectDNSOpenSSL", .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+      ],
+      swiftSettings: house),
+    .target(
+      name: "DirectDNSConfigReader",
+      dependencies: [
+        "DirectDNS", "DirectDNSConfiguration",
+        .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["ConfigReader"])),
       ],
       swiftSettings: house),
     .target(
@@ -111,29 +150,25 @@ let package = Package(
       dependencies: [
         "DirectDNS", "CDirectDNSCrypt",
         .product(name: "CoreMetrics", package: "swift-metrics"),
-        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: house),
     .target(
       name: "DirectDNSTesting",
       dependencies: [
-        "DirectDNS",
+        "DirectDNS", "CDirectDNSOpenSSL",
         .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOTLS", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-        .product(name: "X509", package: "swift-certificates"),
-        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["Testing"])),
       ],
       swiftSettings: house),
     // Both programs' commands: dnsctl's own, and the options that its proxy has in common with them.
@@ -141,7 +176,7 @@ let package = Package(
       name: "DnsctlCommands",
       dependencies: [
         "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Commands"])),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -153,7 +188,7 @@ let package = Package(
       name: "dnsctl-proxy",
       dependencies: [
         "DnsctlCommands", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSProxy",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Commands"])),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: house),
@@ -166,6 +201,13 @@ let package = Package(
     .executableTarget(
       name: "StoreMember", dependencies: ["DirectDNS", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSTesting"],
       path: "Tests/StoreMember", swiftSettings: house),
+    // What Trust/promises measures.
+    .executableTarget(
+      name: "Promises",
+      dependencies: [
+        "DirectDNS", "DirectDNSSQLite", "DirectDNSTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      path: "Tests/Promises", swiftSettings: house),
     .executableTarget(
       name: "Demo",
       dependencies: [
@@ -189,7 +231,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
-      path: "Examples/Pipeline", swiftSettings: house),
+      path: "Examples/Pipeline", exclude: ["directdns.json5", "hosts"], swiftSettings: house),
     .testTarget(
       name: "PipelineTests",
       dependencies: [
@@ -212,11 +254,10 @@ let package = Package(
       name: "DirectDNSTestingTests",
       dependencies: [
         "DirectDNS", "DirectDNSTesting",
-        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Testing"])),
       ],
       swiftSettings: house),
     .testTarget(
@@ -225,6 +266,13 @@ let package = Package(
         "DirectDNS", "DirectDNSConfiguration", "DirectDNSTesting",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: house),
+    .testTarget(
+      name: "DirectDNSConfigReaderTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSConfigReader",
+        .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["ConfigReader"])),
       ],
       swiftSettings: house),
     .testTarget(
@@ -253,12 +301,25 @@ let package = Package(
     .testTarget(
       name: "DirectDNSProxyTests",
       dependencies: [
-        "DirectDNS", "DirectDNSProxy", "DirectDNSTesting", "dnsctl-proxy",
+        "DirectDNS", "DirectDNSProxy", "DirectDNSTesting", "DnsctlCommands", "dnsctl-proxy",
         .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: house),
+    // What is fuzzed, run once over the seeds.
+    .testTarget(
+      name: "FuzzingTests",
+      dependencies: [
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSProxy", "DirectDNSRedis", "DnsctlCommands",
+        "CDirectDNSCares", "CDirectDNSCurl", "CDirectDNSHiredis",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      path: "Fuzzing", exclude: ["Driver", "Seeds", "README.md"], swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),
     .testTarget(
       name: "IntegrationTests",
@@ -273,7 +334,7 @@ let package = Package(
       dependencies: [
         "DnsctlCommands", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite",
         "DirectDNSRedis", "DirectDNSTesting",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Commands"])),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
@@ -284,4 +345,15 @@ let package = Package(
 // Scripts/test --target: where a few test targets are wanted, building all of them takes minutes more.
 if let wanted = Context.environment["DIRECTDNS_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+}
+
+// Scripts/fuzz: libFuzzer has a main function of its own, and the seeds' test reads the same sources.
+if Context.environment["DIRECTDNS_FUZZING"] != nil,
+  let seeds = package.targets.firstIndex(where: { $0.name == "FuzzingTests" })
+{
+  let seeds = package.targets.remove(at: seeds)
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzz", dependencies: seeds.dependencies, path: "Fuzzing", exclude: ["Tests", "Seeds", "README.md"],
+      swiftSettings: house))
 }

@@ -6,11 +6,10 @@ let package = Package(
   name: "AsyncHTTPClientExample",
   platforms: [.macOS(.v26)],
   dependencies: [
-    .package(name: "DirectDNS", path: "../.."),
+    .package(name: "DirectDNS", path: "../..", traits: ["AsyncHTTPClient"]),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],
   targets: [
@@ -18,11 +17,10 @@ let package = Package(
       name: "fetch",
       dependencies: [
         .product(name: "DirectDNS", package: "DirectDNS"),
+        .product(name: "DirectDNSAsyncHTTPClient", package: "DirectDNS"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "X509", package: "swift-certificates"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)]),

@@ -8,7 +8,7 @@ import Foundation
 struct Demo {
   private static let usage = """
     usage: Demo            tells the story
-           Demo --serve    starts the story's two servers, and says how to reach them
+           Demo --serve    starts the story's servers, and says how to reach them
     """
 
   static func main() async {
@@ -23,7 +23,9 @@ struct Demo {
     unsafe setenv("no_proxy", "*", 1)
     do {
       let stage = try await Stage()
-      if arguments == ["--serve"] { return await Serving(console: console, stage: stage).untilToldToEnd() }
+      if arguments == ["--serve"] {
+        return await Serving(console: console, stage: stage, shop: try await Shop()).untilToldToEnd()
+      }
       let duration = try await Story(console: console, stage: stage).tell()
       console.chapter("The end")
       console.say(

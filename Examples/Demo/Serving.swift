@@ -2,18 +2,24 @@
 import DirectDNSTesting
 import Foundation
 
-/// `Demo --serve`: the story's two servers without the story, for trying `dnsctl` by hand.
+/// `Demo --serve`: the story's servers without the story, for trying `dnsctl` by hand.
 struct Serving {
   let console: Console
   let stage: Stage
+  let shop: Shop
+
+  /// What a shell has to be told: how to reach the two providers, and where the shop is.
+  var environment: [(key: String, value: String)] {
+    stage.environment.map { $0 } + [("SHOP", shop.url("", host: Stage.payHost))]
+  }
 
   /// Says how to reach the servers, and keeps them until someone at the terminal presses Return, or a signal comes.
   ///
   /// Where standard input is no terminal its end means nothing: servers in the background often have none.
   func untilToldToEnd() async {
     let isTerminal = isatty(0) == 1
-    console.say("Two providers are waiting on this machine. In another terminal, type or paste:\n")
-    let settings = stage.environment.map { "export \($0.key)=\($0.value)\n" }.joined()
+    console.say("Two providers and a shop are waiting on this machine. In another terminal, type or paste:\n")
+    let settings = environment.map { "export \($0.key)=\($0.value)\n" }.joined()
     console.output(settings + "dnsctl resolve \(Stage.host)\n")
     console.say(
       "They know \(Stage.names.joined(separator: ", ")), and that no other name exists. \(isTerminal ? "Return" : "Ctrl-C or SIGTERM") ends them."
@@ -36,6 +42,7 @@ struct Serving {
     for source in signals { source.cancel() }
     await stage.doh.stop()
     await stage.json.stop()
-    console.say("The two providers have ended.")
+    await shop.origin.stop()
+    console.say("The providers and the shop have ended.")
   }
 }

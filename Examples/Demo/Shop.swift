@@ -24,5 +24,5 @@ struct Shop {
   }
 
   /// The URL of a path, by name.
-  func url(_ path: String) -> String { origin.url(path, host: Self.host) }
+  func url(_ path: String, host: String = Self.host) -> String { origin.url(path, host: host) }
 }

@@ -10,8 +10,12 @@ struct Stage {
   static let laterAddress = "192.0.2.20"
   static let ttl: UInt32 = 60
   static let names = [
-    host, "shop.example.test", "both.example.test", "bücher.example.test", "mail.example.test",
+    host, "shop.example.test", "both.example.test", "bücher.example.test", "mail.example.test", payHost, bankHost,
   ]
+  /// A name whose address is this machine's, for requests.
+  static let payHost = "pay.example.test"
+  /// A name about which the second provider lies: it says an address of a private network.
+  static let bankHost = "bank.example.test"
   static let dohName = "doh.test"
   static let jsonName = "alidns.test"
 
@@ -27,7 +31,7 @@ struct Stage {
     authority = try TestCertificateAuthority()
     file = try authority.makeFile()
     doh = try await Self.start(Self.dohName, Self.address, authority)
-    json = try await Self.start(Self.jsonName, Self.address, authority)
+    json = try await Self.start(Self.jsonName, Self.address, authority, bank: "10.6.6.6")
   }
 
   /// Starts the first provider again, on the port where it was, after the name has moved.
@@ -36,7 +40,8 @@ struct Stage {
   }
 
   private static func start(
-    _ name: String, _ address: String, _ authority: TestCertificateAuthority, port: Int = 0
+    _ name: String, _ address: String, _ authority: TestCertificateAuthority, port: Int = 0,
+    bank: String = "93.184.215.14"
   ) async throws -> FakeProvider {
     let records = RecordTable {
       $0.add(host, address, ttl: ttl)
@@ -44,6 +49,8 @@ struct Stage {
       $0.add("both.example.test", "192.0.2.66", "2001:db8::66", ttl: 300)
       $0.add("xn--bcher-kva.example.test", "192.0.2.77", ttl: 300)
       $0.empty("mail.example.test")
+      $0.add(payHost, "127.0.0.1", ttl: ttl)
+      $0.add(bankHost, bank, ttl: ttl)
     }
     let identity = try authority.issue(names: [name])
     return try await .start(

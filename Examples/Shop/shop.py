@@ -76,6 +76,7 @@ class Shop(laboratory.Lab):
     ssl_certificate {self.folder}/{certificate}.pem; ssl_certificate_key {self.folder}/{certificate}.key;
     default_type application/json;
     location / {{ return 200 '{sight}\\n'; }}
+    location = /inward {{ return 302 http://{INTRANET}/; }}
     # A server that believes the address to be its name.
     location = /login {{
       add_header Set-Cookie "session=1; Path=/; Domain=127.0.0.1" always;

@@ -2,6 +2,9 @@
 #pragma once
 #include <errno.h>
 #include <hiredis/hiredis.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -58,3 +61,22 @@ static inline int directdns_redis_timed_out(redisContext *connection) {
 }
 
 static inline const char *directdns_redis_error(redisContext *connection) { return connection->errstr; }
+
+/// OpenSSL writes without MSG_NOSIGNAL, too, and not only where it is told to: from here on the thread, which is the
+/// store's own, does without the signal.
+static inline void directdns_tls_block_sigpipe(void) {
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+}
+
+/// Macros all of them.
+static inline int directdns_tls_at_least_1_2(SSL_CTX *context) {
+  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+}
+static inline int directdns_tls_name(SSL *tls, const char *name) { return SSL_set_tlsext_host_name(tls, name); }
+static inline const char *directdns_tls_reason(unsigned long error) {
+  const char *reason = ERR_reason_error_string(error);
+  return reason != NULL ? reason : "the connection broke";
+}

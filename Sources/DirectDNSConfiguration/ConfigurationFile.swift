@@ -8,7 +8,7 @@ public struct ConfigurationFile: Sendable {
   enum Key: String, ConfigurationKey {
     case providers, system, cache, capacity, keepAlive, pins, localZones, timeout, hedging,
       connectionsPerServer, families, expired,
-      ca, addressPolicy, direct, store
+      ca, addressPolicy, direct, proxy, store
   }
 
   enum SystemKey: String, ConfigurationKey { case enabled, servers }
@@ -43,6 +43,7 @@ public struct ConfigurationFile: Sendable {
   var authorities: [String] = []
   var addressPolicy = AddressPolicy.publicOnly
   var direct = DirectSwitch.on
+  var proxy = ProxyEntry()
   var store: StoreSetting?
 
   /// What is there without a file: nothing that differs from the defaults.
@@ -60,10 +61,17 @@ public struct ConfigurationFile: Sendable {
   }
 
   package init(checking bytes: [UInt8], name: String) throws(ConfigurationFault) {
+    let value: ConfigurationValue
+    do throws(ConfigurationFault) { value = try JSON5Reader.read(bytes) } catch {
+      throw ConfigurationFault("\(name): \(error.message)")
+    }
+    try self.init(value, name: name)
+  }
+
+  /// Takes what would stand in a file from somewhere else.
+  package init(_ value: ConfigurationValue, name: String) throws(ConfigurationFault) {
     self.name = name
-    do throws(ConfigurationFault) {
-      try read(ConfigurationNode(value: JSON5Reader.read(bytes), path: ""))
-    } catch {
+    do throws(ConfigurationFault) { try read(ConfigurationNode(value: value, path: "")) } catch {
       throw ConfigurationFault("\(name): \(error.message)")
     }
   }
@@ -117,6 +125,7 @@ public struct ConfigurationFile: Sendable {
     }
     if let node = object[.addressPolicy] { addressPolicy = try AddressPolicy(node) }
     if let node = object[.direct] { direct = try DirectSwitch(node) }
+    if let node = object[.proxy] { proxy = try ProxyEntry(node) }
     if let node = object[.store] { store = StoreSetting(place: try place(node), origin: "\(name): \(node.path)") }
   }
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// Where a configuration's bytes come from.
 protocol ConfigurationSource: Sendable {
   /// What the source is called, for errors and logs.
@@ -26,15 +20,17 @@ struct ConfigurationPath: ConfigurationSource {
   func stamp() -> FileStamp? { FileStamp(of: name) }
 
   func read() throws(ConfigurationFault) -> [UInt8] {
-    do {
-      return Array(try Data(contentsOf: URL(filePath: name)))
+    do throws(FileFailure) {
+      let file = try ReadableFile(name)
+      var bytes: [UInt8] = []
+      while true {
+        let piece = try file.read(1 << 16)
+        if piece.isEmpty { return bytes }
+        bytes += piece
+      }
     } catch {
       let reason =
-        switch (error as? CocoaError)?.code {
-        case .fileReadNoSuchFile?: "there is no such file"
-        case .fileReadNoPermission?: "this process has no right to"
-        default: "\(error)"
-        }
+        error.isMissing ? "there is no such file" : error.isForbidden ? "this process has no right to" : error.reason
       throw ConfigurationFault("\(name): the configuration file cannot be read: \(reason).")
     }
   }

@@ -13,6 +13,8 @@ public struct DirectSettings: Sendable {
   public var addressPolicy: AddressPolicy
   /// For which names requests go direct.
   public var direct: DirectSwitch
+  /// Which way names go through `dnsctl proxy`.
+  public var proxy: ProxyEntry
   /// The providers as they were asked for, with their credentials.
   let entries: [ProviderEntry]
   /// Where answers are remembered; nil if nobody said so, which means memory.
@@ -74,6 +76,7 @@ public struct DirectSettings: Sendable {
     lookup = LookupOptions(expired: overrides.expired ?? environment.expired ?? file.expired ?? .allowed)
     addressPolicy = file.addressPolicy
     direct = file.direct
+    proxy = file.proxy
     self.entries = entries
     store =
       try overrides.store.map { text throws(ConfigurationFault) in
@@ -98,7 +101,8 @@ public struct DirectSettings: Sendable {
         ?? ResolverConfiguration.defaultProviderNames.map { ProviderEntry($0, origin: "default") }
     }
     return named.map { text in
-      configured.first { $0.name == text } ?? configured.first { $0.text == text }
+      let name = overrides.servers[text] ?? text
+      return configured.first { $0.name == name } ?? configured.first { $0.text == text }
         ?? ProviderEntry(text, origin: origin)
     }
   }

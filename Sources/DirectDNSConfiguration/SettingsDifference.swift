@@ -26,6 +26,8 @@ public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
     list.value("expired", old.lookup.expired.rawValue, new.lookup.expired.rawValue)
     list.cache(old.resolver.cache, new.resolver.cache)
     list.policy(old.addressPolicy, new.addressPolicy)
+    list.upstream(old.proxy.upstream, new.proxy.upstream)
+    list.members("proxy.routes", old.proxy.routes.rules, new.proxy.routes.rules)
     list.members("ca", old.resolver.trust.privateAuthorities, new.resolver.trust.privateAuthorities)
     list.value("store", Self.text(old.store?.place), Self.text(new.store?.place), isLive: false)
     list.value("capacity", old.resolver.capacity, new.resolver.capacity, isLive: false)
@@ -120,6 +122,13 @@ private struct ChangeList {
         new[keyPath: networks].map(\.description) + new[keyPath: suffixes].map(\.text))
     }
     members("addressPolicy.nat64", old.nat64Prefixes.map(\.description), new.nat64Prefixes.map(\.description))
+  }
+
+  /// Of the credentials it is said that they changed.
+  mutating func upstream(_ old: UpstreamProxy?, _ new: UpstreamProxy?) {
+    guard old != new else { return }
+    let (before, after) = (Self.text(old), Self.text(new))
+    value("proxy.upstream", before, before == after ? "\(after), told otherwise" : after)
   }
 
   // MARK: Values in words

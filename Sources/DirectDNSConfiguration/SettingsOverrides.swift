@@ -12,6 +12,8 @@ package struct SettingsOverrides: Sendable {
   static let storeOrigin = "--store"
 
   var providers: [String]
+  /// Of those providers that were given as a server, what that was: a configured provider may be called so.
+  var servers: [String: String]
   var bootstraps: [BootstrapAddress]
   var authorities: [String]
   var families: AddressFamilies?
@@ -22,11 +24,13 @@ package struct SettingsOverrides: Sendable {
   var connections: Int?
 
   package init(
-    providers: [String] = [], bootstraps: [BootstrapAddress] = [], authorities: [String] = [],
+    providers: [String] = [], servers: [String: String] = [:], bootstraps: [BootstrapAddress] = [],
+    authorities: [String] = [],
     families: AddressFamilies? = nil, expired: ExpiredUse? = nil, usesSystemDNS: Bool? = nil, timeout: Duration? = nil,
     store: String? = nil, connections: Int? = nil
   ) {
     self.providers = providers
+    self.servers = servers
     self.bootstraps = bootstraps
     self.authorities = authorities
     self.families = families

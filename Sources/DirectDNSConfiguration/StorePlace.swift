@@ -41,7 +41,7 @@ public enum StorePlace: Sendable, Hashable {
     }
   }
 
-  /// The schemes that mean a server; those with TLS are among them, since their store says why it cannot serve.
+  /// The schemes that mean a server.
   private static let schemes: Set<String> = [
     "redis", "valkey", "redis+unix", "valkey+unix", "rediss", "valkeys",
   ]

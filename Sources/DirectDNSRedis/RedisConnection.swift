@@ -5,11 +5,16 @@ internal import DirectDNS
 /// One connection to the server, for one thread at a time.
 @safe struct RedisConnection: ~Copyable {
   private let context: UnsafeMutablePointer<redisContext>
+  private var tls: RedisTLS?
 
   /// Why a command could not be carried out.
   enum Failure: Error, Hashable, Sendable {
     /// The connection is not there, in words.
     case connection(String)
+    /// The server's certificate is not taken, in OpenSSL's words.
+    case certificate(String)
+    /// A file that TLS needs is not what it should be.
+    case setting(String)
     /// The server took too long.
     case timedOut
     /// The server refused, with the first word of its error.
@@ -30,9 +35,13 @@ internal import DirectDNS
       case .socket(let path): unsafe redisConnectUnixWithTimeout(path, limit)
       }
     guard let opened = unsafe opened else { throw .connection("no memory") }
-    let connection = unsafe RedisConnection(opened)
+    var connection = unsafe RedisConnection(opened)
     guard unsafe opened.pointee.err == 0 else { throw connection.failure() }
     unsafe directdns_redis_prepare(opened)
+    if let tls = configuration.tls, case .tcp(let host, _) = configuration.server {
+      unsafe redisSetTimeout(opened, limit)
+      connection.tls = try RedisTLS.open(tls, host: host, socket: unsafe opened.pointee.fd)
+    }
     unsafe redisSetTimeout(opened, directdns_redis_time(configuration.timeout.milliseconds))
     var greeting: [RedisCommand] = []
     if let password = configuration.password {
@@ -53,7 +62,10 @@ internal import DirectDNS
     return connection
   }
 
-  private init(_ context: UnsafeMutablePointer<redisContext>) { unsafe self.context = context }
+  private init(_ context: UnsafeMutablePointer<redisContext>) {
+    unsafe self.context = context
+    tls = nil
+  }
 
   deinit { unsafe redisFree(context) }
 
@@ -61,6 +73,7 @@ internal import DirectDNS
   ///
   /// A connection that failed once is of no more use.
   borrowing func run(_ commands: [RedisCommand]) throws(Failure) -> [RedisReply] {
+    if tls != nil { return try runEncrypted(commands) }
     for command in commands {
       let bytes = command.bytes
       let status = unsafe bytes.withUnsafeBytes { buffer in
@@ -79,6 +92,26 @@ internal import DirectDNS
     return replies
   }
 
+  /// The same under TLS: hiredis reads the replies out of what comes.
+  private borrowing func runEncrypted(_ commands: [RedisCommand]) throws(Failure) -> [RedisReply] {
+    try tls?.send(Array(commands.map(\.bytes).joined()))
+    let reader = unsafe context.pointee.reader
+    var replies: [RedisReply] = []
+    while replies.count < commands.count {
+      var reply: UnsafeMutableRawPointer?
+      guard unsafe redisReaderGetReply(reader, &reply) == REDIS_OK else {
+        throw .connection("what it says is not Redis's protocol")
+      }
+      if let reply = unsafe reply {
+        unsafe replies.append(RedisReply(reply.assumingMemoryBound(to: redisReply.self)))
+        unsafe freeReplyObject(reply)
+      } else if let bytes = try tls?.receive(), unsafe redisReaderFeed(reader, bytes, bytes.count) != REDIS_OK {
+        throw .connection("no memory")
+      }
+    }
+    return replies
+  }
+
   private borrowing func failure() -> Failure {
     if unsafe directdns_redis_timed_out(context) != 0 { return .timedOut }
     return unsafe .connection(String(cString: directdns_redis_error(context)))
@@ -86,7 +119,7 @@ internal import DirectDNS
 }
 
 extension RedisReply {
-  fileprivate init(_ reply: UnsafeMutablePointer<redisReply>) {
+  init(_ reply: UnsafeMutablePointer<redisReply>) {
     func words() -> String {
       let bytes = unsafe UnsafeRawBufferPointer(start: reply.pointee.str, count: reply.pointee.len)
       return unsafe String(decoding: bytes, as: UTF8.self)

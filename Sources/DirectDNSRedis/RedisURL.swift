@@ -2,9 +2,11 @@
 public import DirectDNS
 
 extension RedisStoreConfiguration {
-  /// Reads `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]` or `redis+unix:///PATH`.
+  /// Reads `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`, the same with `rediss` for TLS, or `redis+unix:///PATH`.
   ///
-  /// `valkey` may stand for `redis`. User and password may be percent-encoded. There is no TLS: `rediss` is refused.
+  /// `valkey` may stand for `redis`. User and password may be percent-encoded. Behind `rediss://…` may stand
+  /// `?ca=/PATH` for a file of further authorities, and `cert=/PATH&key=/PATH` for what is shown to a server that asks who
+  /// we are.
   ///
   /// - Parameter url: the URL.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the part that is wrong, and shows
@@ -13,13 +15,12 @@ extension RedisStoreConfiguration {
     guard let schemeEnd = url.firstRange(of: "://") else { throw Self.wrong("has no scheme: write redis://HOST") }
     let rest = url[schemeEnd.upperBound...]
     switch url[..<schemeEnd.lowerBound].lowercased() {
-    case "redis", "valkey": try self.init(authorityAndPath: rest)
+    case "redis", "valkey": try self.init(rest, isSecure: false)
+    case "rediss", "valkeys": try self.init(rest, isSecure: true)
     case "redis+unix", "valkey+unix":
       guard rest.hasPrefix("/"), rest.count > 1 else { throw Self.wrong("has no path: write redis+unix:///PATH") }
       self.init(server: .socket(String(rest)))
-    case "rediss", "valkeys":
-      throw Self.wrong("asks for TLS, which this store cannot do: use a tunnel, or a socket")
-    default: throw Self.wrong("has a scheme that is not redis, valkey, redis+unix or valkey+unix")
+    default: throw Self.wrong("has a scheme that is not redis, rediss, valkey, valkeys, redis+unix or valkey+unix")
     }
   }
 
@@ -27,6 +28,39 @@ extension RedisStoreConfiguration {
   ///
   /// - Throws: as for a text.
   public init(url: Secret) throws(DirectDNSError) { try self.init(url: url.text) }
+
+  private init(_ rest: Substring, isSecure: Bool) throws(DirectDNSError) {
+    // Behind user and password: these may hold a question mark.
+    let start = rest[..<(rest.firstIndex(of: "/") ?? rest.endIndex)].lastIndex(of: "@") ?? rest.startIndex
+    guard let mark = rest[start...].firstIndex(of: "?") else {
+      try self.init(authorityAndPath: rest)
+      if isSecure { tls = TLS() }
+      return
+    }
+    guard isSecure else { throw Self.wrong("has options behind a question mark, which rediss alone has") }
+    try self.init(authorityAndPath: rest[..<mark])
+    tls = try Self.tls(rest[rest.index(after: mark)...])
+  }
+
+  /// Reads `ca=/PATH&cert=/PATH&key=/PATH`.
+  private static func tls(_ query: Substring) throws(DirectDNSError) -> TLS {
+    var paths: [String: String] = [:]
+    for item in query.split(separator: "&", omittingEmptySubsequences: false) {
+      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts[0])
+      guard ["ca", "cert", "key"].contains(name) else { throw wrong("has an option that is not ca, cert or key") }
+      guard parts.count == 2, let path = parts[1].unescaped, path.hasPrefix("/"), !path.utf8.contains(0) else {
+        throw wrong("has no absolute path behind \(name)=")
+      }
+      guard paths.updateValue(path, forKey: name) == nil else { throw wrong("has \(name) twice") }
+    }
+    switch (paths["cert"], paths["key"]) {
+    case (nil, nil): return TLS(authorities: paths["ca"])
+    case (let certificate?, let key?):
+      return TLS(authorities: paths["ca"], identity: .init(certificate: certificate, key: key))
+    default: throw wrong("has one of cert and key: each needs the other")
+    }
+  }
 
   private init(authorityAndPath rest: Substring) throws(DirectDNSError) {
     let slash = rest.firstIndex(of: "/") ?? rest.endIndex

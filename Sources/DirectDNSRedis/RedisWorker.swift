@@ -45,7 +45,8 @@ actor RedisWorker {
 }
 
 extension RedisConnection.Failure {
-  fileprivate func directDNSError(_ server: RedisStoreConfiguration.Server) -> DirectDNSError {
+  /// What happened, in words that say what to do.
+  func directDNSError(_ server: RedisStoreConfiguration.Server) -> DirectDNSError {
     let place =
       switch server {
       case .tcp(let host, let port): "\(host):\(port)"
@@ -55,6 +56,9 @@ extension RedisConnection.Failure {
       switch self {
       case .connection(let reason):
         "The Redis store at \(place) cannot be reached (\(reason)). Check that it runs, and its address."
+      case .certificate(let reason):
+        "The Redis store at \(place) shows a certificate that is not taken (\(reason)). Name its authority by ?ca=FILE, and the host as the certificate has it."
+      case .setting(let what): "The Redis store at \(place) cannot be used: \(what)."
       case .timedOut: "The Redis store at \(place) did not answer in time."
       case .credentials, .refused("NOAUTH"), .refused("WRONGPASS"):
         "The Redis store at \(place) refuses to let us in. Check user and password."
@@ -63,6 +67,8 @@ extension RedisConnection.Failure {
       case .refused("NOPERM"):
         "The Redis store at \(place) does not let this user do what a store needs. Check the user's ACL rules."
       case .refused("OOM"): "The Redis store at \(place) is full. Raise maxmemory, or set an eviction policy."
+      case .refused("MOVED"), .refused("ASK"), .refused("CROSSSLOT"), .refused("CLUSTERDOWN"):
+        "The Redis store at \(place) is a member of a cluster, which keeps each name elsewhere; this store talks to one server. Name one that is in no cluster."
       case .refused("READONLY"): "The Redis store at \(place) is a replica, which cannot be written. Name the primary."
       case .refused(let word): "The Redis store at \(place) refused a command (\(word))."
       }

@@ -26,6 +26,12 @@ import Testing
       #"{ direct: ["bank.example"] }"#,
       #"direct is a list. Give "on", "off", or { off: […] } with the names for which it is off."#
     ),
+    (#"{ proxy: { upstream: "https://ann:geheim@a" } }"#, "proxy.upstream: the proxy speaks no TLS"),
+    (#"{ proxy: { upstream: 3 } }"#, "proxy.upstream has a value that cannot be used (it is not shown)"),
+    (#"{ proxy: { upstreamResolves: true } }"#, "proxy.upstreamResolves is there without upstream"),
+    (#"{ proxy: { routes: { "a b": "direct" } } }"#, "the key is no NAME, no =NAME and not *"),
+    (#"{ proxy: { routes: { a: "somehow" } } }"#, #"Give one of "direct", "system", "upstream", "refuse"."#),
+    (#"{ proxy: { routes: { "a.example": "direct", "A.example.": "refuse" } } }"#, "stands there twice"),
     (#"{ direct: "of" }"#, #"direct is "of". Give "on", "off""#), (#"{ direct: 0 }"#, "direct is 0. Give"),
     (#"{ direct: {} }"#, "direct.off is missing. Give"), (#"{ direct: { on: ["a"] } }"#, "direct.on is no key"),
     (#"{ direct: { off: "bank.example" } }"#, #"direct.off is "bank.example". Give a list of names."#),
@@ -201,6 +207,14 @@ import Testing
   func `direct is a word`(text: String, direct: DirectSwitch) throws {
     #expect(try file("{ direct: \(text) }").direct == direct)
     #expect(try DirectSettings(file("{ direct: \(text) }")).direct == direct)
+  }
+
+  @Test func `a proxy's ways are another proxy, and rules for names`() throws {
+    let proxy = try file(
+      "{ proxy: { upstream: 'http://a', upstreamResolves: true, routes: { '=b.example': 'direct', '*': 'system' } } }"
+    ).proxy
+    #expect(proxy.upstream?.description == "http://a:3128" && proxy.upstream?.resolvesNames == true)
+    #expect(proxy.routes.rules.map(\.description) == ["=b.example=direct", "*=system"])
   }
 
   @Test func `or the names for which it is off, in any spelling`() throws {

@@ -31,8 +31,18 @@ import Testing
     .ca: ("['/ca.pem']", "ca: +/ca.pem"),
     .addressPolicy: ("'any'", "addressPolicy.base: publicOnly → any"),
     .store: ("'/var/a.sqlite'", "store: memory → /var/a.sqlite (from the next start on)"),
+    .proxy: ("{ routes: { 'a.example': 'system', '*': 'refuse' } }", "proxy.routes: +a.example=system +*=refuse"),
     .direct: ("{ off: ['bank.example', 'pay.example'] }", "direct: on → off for bank.example, pay.example"),
   ]
+
+  @Test func `another proxy is named without its password, of which it is said that it changed`() throws {
+    let old = "{ proxy: { upstream: 'http://ann:old@proxy.example' } }"
+    #expect(
+      try changes("{}", old) == ["proxy.upstream: none → http://proxy.example:3128"])
+    #expect(
+      try changes(old, "{ proxy: { upstream: 'http://ann:new@proxy.example' } }")
+        == ["proxy.upstream: http://proxy.example:3128 → http://proxy.example:3128, told otherwise"])
+  }
 
   @Test(arguments: ConfigurationFile.Key.allCases)
   func `names each key that changed, and what it was and is`(key: ConfigurationFile.Key) throws {

@@ -34,10 +34,48 @@ import Testing
     #expect(!"\(configuration)".contains(password.text))
   }
 
+  @Test(
+    arguments: [
+      ("rediss://a", .init()), ("valkeys://a/", .init()),
+      ("rediss://u:p?w@a/?ca=/x/ca.pem", .init(authorities: "/x/ca.pem")),
+      ("rediss://a?ca=/x%20y", .init(authorities: "/x y")),
+      (
+        "rediss://a:1/3?key=/k&ca=/c&cert=/a@b",
+        .init(authorities: "/c", identity: .init(certificate: "/a@b", key: "/k"))
+      ),
+    ] as [(String, RedisStoreConfiguration.TLS)])
+  func `rediss is the same by TLS, with files behind a question mark`(
+    _ url: String, _ tls: RedisStoreConfiguration.TLS
+  ) throws {
+    let configuration = try RedisStoreConfiguration(url: url)
+    #expect(configuration.tls == tls)
+    guard case .tcp(let host, _) = configuration.server else { throw DirectDNSError(.storeFailed, "no host") }
+    #expect(host.description == "a")
+    #expect(configuration.database == (url.contains("/3") ? 3 : 0))
+    #expect(configuration.password == (url.contains("p?w") ? "p?w" : nil))
+    #expect(try RedisStoreConfiguration(url: "redis://a").tls == nil)
+  }
+
   @Test(arguments: [
-    "cache.example", "http://cache.example", "rediss://cache.example", "redis://", "redis://:0", "redis://a:0",
+    ("redis://a?ca=/x", "rediss alone"), ("rediss://a?", "not ca, cert or key"),
+    ("rediss://a?CA=/x", "not ca, cert or key"),
+    ("rediss://a?ca", "behind ca="), ("rediss://a?ca=", "behind ca="),
+    ("rediss://a?ca=x.pem", "absolute path behind ca="),
+    ("rediss://a?ca=/%zz", "behind ca="), ("rediss://a?ca=/%00", "behind ca="), ("rediss://a?ca=/x&ca=/y", "ca twice"),
+    ("rediss://a?cert=/x", "each needs the other"), ("rediss://a?key=/x&ca=/y", "each needs the other"),
+  ])
+  func `what stands behind the question mark is checked`(_ url: String, _ reason: String) {
+    #expect {
+      _ = try RedisStoreConfiguration(url: url)
+    } throws: { error in
+      (error as? DirectDNSError)?.code == .invalidConfiguration && "\(error)".contains(reason)
+    }
+  }
+
+  @Test(arguments: [
+    "cache.example", "http://cache.example", "rediss+unix:///run/redis.sock", "redis://", "redis://:0", "redis://a:0",
     "redis://a:99999", "redis://a:x", "redis://a/x", "redis://a/-1", "redis://user@a", "redis://:%zz@a",
-    "redis+unix://", "redis+unix:///", "redis+unix://a", "redis://a b",
+    "redis+unix://", "redis+unix:///", "redis+unix://a", "redis://a b", "rediss://", "rediss://a/x",
   ])
   func `a URL that cannot be used is refused with the reason`(_ url: String) {
     #expect {
@@ -47,7 +85,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["redis://me:HUSH@a:x", "redis://me:HUSH@", "rediss://me:HUSH@a", "redis://me:HUSH%@a"])
+  @Test(arguments: [
+    "redis://me:HUSH@a:x", "redis://me:HUSH@", "rediss://me:HUSH@a?x", "rediss://me:HUSH@a?ca=HUSH",
+    "rediss://me:HUSH@a:x", "redis://me:HUSH%@a",
+  ])
   func `no error shows a password`(_ url: String) {
     #expect {
       _ = try RedisStoreConfiguration(url: url)

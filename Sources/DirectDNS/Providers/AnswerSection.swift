@@ -20,13 +20,13 @@ enum AnswerSection {
     var addresses: [IPAddress] = []
     while true {
       for record in answers where record.type == question.type && record.owner == name && record.isInternet {
-        guard case .address(let address) = record.data else { continue }
+        guard case .address(let address) = record.data else { throw .malformed(record) }
         ttl = min(ttl, record.lifetime)
         if addresses.isEmpty { addresses.reserveCapacity(min(answers.count, Answer.addressLimit)) }
         if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
       }
       guard addresses.isEmpty else { break }
-      guard let (target, lifetime) = alias(of: name, in: answers) else { break }
+      guard let (target, lifetime) = try alias(of: name, in: answers) else { break }
       links += 1
       guard links <= chainLimit else { throw .malformed("a CNAME chain of more than \(chainLimit) links, or a loop") }
       ttl = min(ttl, lifetime)
@@ -41,9 +41,12 @@ enum AnswerSection {
     return Answer(.addresses(addresses), ttl: freshness.lifetime(ttl), canonicalName: canonicalName)
   }
 
-  private static func alias(of name: DNSName, in records: [DNSRecord]) -> (target: DNSName, ttl: UInt32)? {
+  private static func alias(
+    of name: DNSName, in records: [DNSRecord]
+  ) throws(ProviderFailure) -> (target: DNSName, ttl: UInt32)? {
     for record in records where record.type == .cname && record.owner == name && record.isInternet {
-      if case .canonicalName(let target) = record.data { return (target, record.lifetime) }
+      guard case .canonicalName(let target) = record.data else { throw .malformed(record) }
+      return (target, record.lifetime)
     }
     return nil
   }
@@ -56,6 +59,13 @@ enum AnswerSection {
       }
     }
     return nil
+  }
+}
+
+extension ProviderFailure {
+  /// A record of the answer itself is not as its type wants.
+  fileprivate static func malformed(_ record: DNSRecord) -> ProviderFailure {
+    .malformed("the data of a \(record.type) record of the answer")
   }
 }
 

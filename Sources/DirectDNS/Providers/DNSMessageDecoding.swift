@@ -5,6 +5,9 @@ extension DNSMessage {
   /// Work is bounded by the message's length: a compression pointer must point to before the name it stands
   /// in, so loops end at once, and counts that promise more than the bytes hold fail at the first missing byte.
   ///
+  /// The data of a record that is not as its type wants is kept as it came: most records of a reply belong to nobody's answer.
+  /// Those that do are judged by whoever reads the answer. Without one question to belong to, an answer is malformed.
+  ///
   /// - Parameter bytes: the whole message.
   /// - Throws: what is wrong with the bytes, bytes behind the last record included.
   public init(decoding bytes: [UInt8]) throws(DNSMessageError) {
@@ -19,7 +22,7 @@ extension DNSMessage {
       let type = DNSRecordType(rawValue: try reader.uint16())
       questions.append(DNSQuestion(name: name, type: type, recordClass: try reader.uint16()))
     }
-    let answers = try reader.records(counts.0)
+    let answers = try reader.records(counts.0, isStrict: questions.count != 1)
     let authorities = try reader.records(counts.1)
     var additionals = try reader.records(counts.2)
     guard reader.offset == bytes.count else { throw reader.error("bytes behind the last record") }
@@ -136,15 +139,15 @@ struct DNSMessageReader {
     return known.name
   }
 
-  mutating func records(_ count: UInt16) throws(DNSMessageError) -> [DNSRecord] {
+  mutating func records(_ count: UInt16, isStrict: Bool = false) throws(DNSMessageError) -> [DNSRecord] {
     var records: [DNSRecord] = []
     // A count may promise more than the bytes hold.
     records.reserveCapacity(Int(min(count, 8)))
-    for _ in 0..<count { records.append(try record()) }
+    for _ in 0..<count { records.append(try record(isStrict: isStrict)) }
     return records
   }
 
-  private mutating func record() throws(DNSMessageError) -> DNSRecord {
+  private mutating func record(isStrict: Bool) throws(DNSMessageError) -> DNSRecord {
     let owner = try name()
     let type = DNSRecordType(rawValue: try uint16())
     let recordClass = try uint16()
@@ -154,9 +157,25 @@ struct DNSMessageReader {
     guard end <= bytes.count else { throw error("a record's data runs past the end") }
     // What the data of a type means is said for one class (RFC 1035 §3.4, RFC 3597 §4). The "class" of an OPT record is a
     // size; its data stays as it came either way.
-    let data = recordClass == DNSQuestion.internetClass ? try data(of: type, until: end) : opaque(until: end)
-    guard offset == end else { throw error("a \(type) record whose data has the wrong length") }
+    let isInternet = recordClass == DNSQuestion.internetClass
+    let data = isInternet ? try data(of: type, until: end, isStrict: isStrict) : opaque(until: end)
     return DNSRecord(owner: owner, type: type, recordClass: recordClass, ttl: ttl, data: data)
+  }
+
+  /// A type's data; as it came where it is not as the type wants, unless that is refused.
+  private mutating func data(
+    of type: DNSRecordType, until end: Int, isStrict: Bool
+  ) throws(DNSMessageError) -> DNSRecord.Data {
+    let start = offset
+    do throws(DNSMessageError) {
+      let data = try data(of: type, until: end)
+      guard offset == end else { throw error("a \(type) record whose data has the wrong length") }
+      return data
+    } catch {
+      guard !isStrict else { throw error }
+      offset = start
+      return opaque(until: end)
+    }
   }
 
   private mutating func data(of type: DNSRecordType, until end: Int) throws(DNSMessageError) -> DNSRecord.Data {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Crypto
-
 /// The signatures of the vendors' APIs, each a pure function.
 enum Signing {
   /// AliDNS: hex(SHA-256(uid ‖ secret ‖ ts ‖ name ‖ ak)).
   static func alidns(account: String, keyID: String, secret: Secret, time: Int64, name: String) -> String {
-    hex(SHA256.hash(data: Array((account + secret.text + String(time) + name + keyID).utf8)))
+    hex(Digest.sha256(Array((account + secret.text + String(time) + name + keyID).utf8)))
   }
 
   /// EMAS v1: hex(MD5(host - secret - t)).
   ///
   /// The vendor's choice of hash, not ours.
   static func emas1(host: String, secret: Secret, expiry: Int64) -> String {
-    hex(Insecure.MD5.hash(data: Array("\(host)-\(secret.text)-\(expiry)".utf8)))
+    hex(Digest.md5(Array("\(host)-\(secret.text)-\(expiry)".utf8)))
   }
 
   /// EMAS v2: hex(HMAC-SHA-256(hex-decoded secret, the sorted items)).
@@ -21,7 +19,7 @@ enum Signing {
   static func emas2(items: [(String, String)], secret: Secret) -> String? {
     guard let key = bytes(hex: secret.text) else { return nil }
     let text = items.filter { !$0.1.isEmpty }.sorted { $0.0 < $1.0 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
-    return hex(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: key)))
+    return hex(Digest.hmacSHA256(Array(text.utf8), key: key))
   }
 
   static func bytes(hex: String) -> [UInt8]? {
@@ -35,7 +33,7 @@ enum Signing {
     return bytes
   }
 
-  private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+  private static func hex(_ bytes: [UInt8]) -> String {
     String(decoding: bytes.flatMap { [ASCII.hexDigit($0 >> 4), ASCII.hexDigit($0 & 15)] }, as: UTF8.self)
   }
 }

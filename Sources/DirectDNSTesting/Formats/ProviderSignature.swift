@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
+import DirectDNS
 
 /// The signatures that the providers check, written from their documentation and apart from the library's.
 enum ProviderSignature {
   /// AliDNS `key`: SHA-256 over account, secret, time, name and AccessKey ID, without separators.
   static func alidns(account: AliDNSAccount, timestamp: String, name: String) -> String {
     let text = account.id + account.accessKeySecret + timestamp + name + account.accessKeyID
-    return HexText.encode(SHA256.hash(data: Array(text.utf8)))
+    return HexText.encode(Digest.sha256(Array(text.utf8)))
   }
 
   /// EMAS v1 `s`: MD5 over the host list, the secret and the expiry, joined by hyphens.
   static func emas(hosts: String, secret: String, expiry: String) -> String {
-    HexText.encode(Insecure.MD5.hash(data: Array("\(hosts)-\(secret)-\(expiry)".utf8)))
+    HexText.encode(Digest.md5(Array("\(hosts)-\(secret)-\(expiry)".utf8)))
   }
 
   /// EMAS v2 `s`: HMAC-SHA256 over the signed parameters, sorted and joined like a query, un-encoded.
@@ -24,7 +24,6 @@ enum ProviderSignature {
       .sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
       .map { "\($0.name)=\($0.value)" }
       .joined(separator: "&")
-    return HexText.encode(
-      HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: key)))
+    return HexText.encode(Digest.hmacSHA256(Array(text.utf8), key: key))
   }
 }

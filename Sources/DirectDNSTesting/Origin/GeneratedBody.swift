@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
-
 /// Bytes for bodies of any size that nobody has to hold: each is its place modulo 251.
 ///
 /// No power of two divides the period, so that a lost or doubled piece shows.
@@ -23,12 +21,12 @@ public enum GeneratedBody {
   /// It takes about two seconds for each 5 GB.
   public static func hash(ofFirst count: Int) -> String {
     let piece = bytes(period * 1024)
-    var hasher = SHA256()
+    let hasher = SHA256Stream()
     var left = count
     while left > 0 {
-      hasher.update(data: piece.prefix(left))
+      hasher.update(piece.prefix(left))
       left -= min(left, piece.count)
     }
-    return HexText.encode(hasher.finalize())
+    return HexText.encode(hasher.digest)
   }
 }

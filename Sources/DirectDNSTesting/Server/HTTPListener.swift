@@ -6,8 +6,6 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import NIOTLS
-import SwiftASN1
-import X509
 
 /// Listens, and builds each connection's pipeline: gate, SNI reader, TLS, HTTP, collector.
 struct HTTPListener<State: ServerState>: Sendable {
@@ -66,7 +64,7 @@ struct HTTPListener<State: ServerState>: Sendable {
     ApplicationProtocolNegotiationHandler { result in
       channel.eventLoop.makeCompletedFuture {
         if let certificate = try channel.pipeline.syncOperations.nioSSL_peerCertificate() {
-          let text = try Certificate(derEncoded: certificate.toDERBytes()).serializeAsPEM().pemString
+          let text = try CertificateMaker.pem(der: certificate.toDERBytes())
           update(connection) { $0.clientCertificate = text }
         }
         switch result {

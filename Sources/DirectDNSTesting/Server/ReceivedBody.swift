@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import NIOCore
 
 /// A request's body: its first bytes, and the length and hash of all of it.
 struct ReceivedBody: Sendable {
   /// How many bytes are kept at most.
   private let limit: Int
-  private var hasher = SHA256()
+  private let hasher = SHA256Stream()
   private(set) var kept: [UInt8] = []
   private(set) var length: Int64 = 0
 
   init(keeping limit: Int = .max) { self.limit = limit }
 
   /// SHA-256, as lower-case hexadecimal digits.
-  var hash: String { HexText.encode(hasher.finalize()) }
+  var hash: String { HexText.encode(hasher.digest) }
 
   mutating func append(_ buffer: ByteBuffer) {
     let bytes = Array(buffer.readableBytesView)
     length += Int64(bytes.count)
-    hasher.update(data: bytes)
+    hasher.update(bytes[...])
     kept += bytes.prefix(limit - kept.count)
   }
 }

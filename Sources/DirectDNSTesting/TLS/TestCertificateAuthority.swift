@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
+import CDirectDNSOpenSSL
 public import DirectDNS
-import FoundationEssentials
-import SwiftASN1
-import X509
 
 /// A certificate authority that lives in memory as long as a test does.
 ///
@@ -24,44 +21,35 @@ public struct TestCertificateAuthority: Sendable {
     /// From tomorrow on.
     case notYetValid
 
-    fileprivate var bounds: (from: Date, until: Date) {
-      let now = Date()
-      let day: Double = 86_400
+    fileprivate var bounds: ClosedRange<Int> {
+      let day = 86_400
       return switch self {
-      case .current: (now.addingTimeInterval(-day), now.addingTimeInterval(30 * day))
-      case .expired: (now.addingTimeInterval(-30 * day), now.addingTimeInterval(-day))
-      case .notYetValid: (now.addingTimeInterval(day), now.addingTimeInterval(30 * day))
+      case .current: -day...30 * day
+      case .expired: -30 * day ... -day
+      case .notYetValid: day...30 * day
       }
     }
   }
 
   /// The authority's own certificate as PEM text: what a client has to trust.
-  public let certificate: String
+  public var certificate: String { identity.certificates[0] }
 
-  private let key: Certificate.PrivateKey
-  private let name: DistinguishedName
+  private let identity: TLSIdentity
 
   /// Creates an authority with a fresh key.
   ///
   /// Two authorities of one name do not trust each other.
   ///
   /// - Parameter name: the common name.
-  /// - Throws: what the certificate library throws.
+  /// - Throws: what OpenSSL could not do.
   public init(name: String = "DirectDNS Test Authority") throws {
-    key = Certificate.PrivateKey(P256.Signing.PrivateKey())
-    self.name = try DistinguishedName { CommonName(name) }
-    let bounds = Validity.current.bounds
-    let publicKey = key.publicKey
-    let certificate = try Certificate(
-      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey,
-      notValidBefore: bounds.from, notValidAfter: bounds.until, issuer: self.name, subject: self.name,
-      extensions: Certificate.Extensions {
-        Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-        Critical(KeyUsage(keyCertSign: true, cRLSign: true))
-        SubjectKeyIdentifier(hash: publicKey)
-      },
-      issuerPrivateKey: key)
-    self.certificate = try certificate.serializeAsPEM().pemString
+    identity = try CertificateMaker.make(
+      name: name, validity: Validity.current.bounds,
+      extensions: [
+        (NID_basic_constraints, "critical,CA:TRUE"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
+        (NID_subject_key_identifier, "hash"),
+      ],
+      issuer: nil)
   }
 
   /// Issues a server certificate.
@@ -72,11 +60,11 @@ public struct TestCertificateAuthority: Sendable {
   ///   - addresses: its IP addresses; by default none, so that a client that verifies by address fails.
   ///   - validity: when it is valid.
   /// - Returns: the certificate and its key.
-  /// - Throws: what the certificate library throws.
+  /// - Throws: what OpenSSL could not do.
   public func issue(
     names: [String], addresses: [IPAddress] = [], validity: Validity = .current
   ) throws -> TLSIdentity {
-    try Self.leaf(names: names, addresses: addresses, validity: validity, issuer: (name, key))
+    try Self.leaf(names: names, addresses: addresses, validity: validity, issuer: identity)
   }
 
   /// Issues a certificate for a client to show.
@@ -85,9 +73,9 @@ public struct TestCertificateAuthority: Sendable {
   ///   - name: the common name.
   ///   - validity: when it is valid.
   /// - Returns: the certificate and its key.
-  /// - Throws: what the certificate library throws.
+  /// - Throws: what OpenSSL could not do.
   public func issueClient(name: String, validity: Validity = .current) throws -> TLSIdentity {
-    try Self.leaf(names: [name], addresses: [], validity: validity, issuer: (self.name, key), usage: .clientAuth)
+    try Self.leaf(names: [name], addresses: [], validity: validity, issuer: identity, usage: "clientAuth")
   }
 
   /// Makes a server certificate that signed itself: no authority vouches for it.
@@ -96,40 +84,22 @@ public struct TestCertificateAuthority: Sendable {
   ///   - names: its DNS names.
   ///   - addresses: its IP addresses.
   /// - Returns: the certificate and its key.
-  /// - Throws: what the certificate library throws.
+  /// - Throws: what OpenSSL could not do.
   public static func selfSigned(names: [String], addresses: [IPAddress] = []) throws -> TLSIdentity {
     try leaf(names: names, addresses: addresses, validity: .current, issuer: nil)
   }
 
   private static func leaf(
-    names: [String], addresses: [IPAddress], validity: Validity,
-    issuer: (name: DistinguishedName, key: Certificate.PrivateKey)?, usage: ExtendedKeyUsage.Usage = .serverAuth
+    names: [String], addresses: [IPAddress], validity: Validity, issuer: TLSIdentity?, usage: String = "serverAuth"
   ) throws -> TLSIdentity {
-    let key = Certificate.PrivateKey(P256.Signing.PrivateKey())
-    let publicKey = key.publicKey
-    let subject = try DistinguishedName {
-      CommonName(names.first ?? addresses.first?.description ?? "directdns.test")
-    }
-    let issuer = issuer ?? (subject, key)
-    let alternatives =
-      names.map { GeneralName.dnsName($0) }
-      + addresses.map { GeneralName.ipAddress(ASN1OctetString(contentBytes: $0.bytes[...])) }
-    let bounds = validity.bounds
-    let certificate = try Certificate(
-      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey,
-      notValidBefore: bounds.from, notValidAfter: bounds.until, issuer: issuer.name, subject: subject,
-      extensions: Certificate.Extensions {
-        Critical(BasicConstraints.notCertificateAuthority)
-        Critical(KeyUsage(digitalSignature: true))
-        try ExtendedKeyUsage([usage])
-        SubjectAlternativeNames(alternatives)
-        SubjectKeyIdentifier(hash: publicKey)
-        AuthorityKeyIdentifier(
-          keyIdentifier: SubjectKeyIdentifier(hash: issuer.key.publicKey).keyIdentifier)
-      },
-      issuerPrivateKey: issuer.key)
-    return TLSIdentity(
-      certificates: [try certificate.serializeAsPEM().pemString],
-      privateKey: try key.serializeAsPEM().pemString)
+    let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
+    var extensions = [
+      (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
+      (NID_ext_key_usage, usage), (NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid"),
+    ]
+    if !alternatives.isEmpty { extensions.append((NID_subject_alt_name, alternatives.joined(separator: ","))) }
+    return try CertificateMaker.make(
+      name: names.first ?? addresses.first?.description ?? "directdns.test", validity: validity.bounds,
+      extensions: extensions, issuer: issuer)
   }
 }

@@ -37,6 +37,25 @@ struct AnswerSectionTests {
   }
 
   @Test(arguments: [
+    ("www.shop.test", DNSRecordType.a, true), ("www.shop.test", .cname, true), ("www.shop.test", .aaaa, false),
+    ("evil.test", .a, false), ("evil.test", .cname, false),
+  ])
+  func `a record whose data is malformed fails the answer that it belongs to, and no other`(
+    _ owner: String, _ type: DNSRecordType, _ fails: Bool
+  ) throws {
+    let good = try Self.record("edge.test 60 A 192.0.2.1")
+    let alias = try Self.record("www.shop.test 60 CNAME edge.test")
+    let bad = DNSRecord(owner: try #require(DNSName(owner)), type: type, ttl: 60, data: .opaque([192, 0, 2]))
+    let question = DNSQuestion(name: try #require(DNSName("www.shop.test")), type: .a)
+    let answer = Result { () throws(ProviderFailure) in
+      try AnswerSection.answer(
+        to: question, responseCode: .noError, answers: [bad, alias, good], authorities: [bad], freshness: .init())
+    }
+    #expect((try? answer.get())?.addresses.isEmpty == (fails ? nil : false))
+    if fails, case .failure(let failure) = answer { #expect(failure.reason.contains("a \(type) record of the answer")) }
+  }
+
+  @Test(arguments: [
     (["www.shop.test 60 A 192.0.2.1"], "192.0.2.1 60"),
     (["WWW.shop.TEST 60 A 192.0.2.1", "www.shop.test 50 A 192.0.2.2"], "192.0.2.1,192.0.2.2 50"),
     (["www.shop.test 60 A 192.0.2.1", "www.shop.test 60 A 192.0.2.1"], "192.0.2.1 60"),

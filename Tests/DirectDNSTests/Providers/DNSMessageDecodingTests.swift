@@ -175,6 +175,17 @@ struct DNSMessageDecodingTests {
     #expect(throws: DNSMessageError.self) { try answer(type, data) }
   }
 
+  @Test func `data of the wrong shape refuses no reply to a question, and is kept as it came`() throws {
+    let record: [UInt8] = [0, 0, 1, 0, 1, 0, 0, 0, 9, 0, 3, 192, 0, 2]
+    let cut: [UInt8] = [0, 0, 5, 0, 1, 0, 0, 0, 9, 0, 1, 9]
+    let question: [UInt8] = [0, 0, 1, 0, 1]
+    let message = try DNSMessage(
+      decoding: Self.head(1, 1, 2, 1) + question + record + record + cut + record)
+    #expect(message.answers.map(\.data) == [.opaque([192, 0, 2])])
+    #expect(message.authorities.map(\.data) == [.opaque([192, 0, 2]), .opaque([9])])
+    #expect(message.additionals.map(\.data) == [.opaque([192, 0, 2])])
+  }
+
   @Test func `an HTTPS record is kept with its parameters`() throws {
     let data: [UInt8] =
       [0, 1, 3] + Array("svc".utf8) + [0] + [0, 1, 0, 6, 2, 0x68, 0x33, 2, 0x68, 0x32] + [

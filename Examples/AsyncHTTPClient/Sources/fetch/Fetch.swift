@@ -2,6 +2,7 @@
 import ArgumentParser
 import AsyncHTTPClient
 import DirectDNS
+import DirectDNSAsyncHTTPClient
 import NIOCore
 import NIOSSL
 
@@ -37,18 +38,16 @@ struct Fetch: AsyncParsableCommand {
     do {
       for url in urls { try await show(url, by: client) }
     } catch {
-      try await client.shutdown()
+      await client.shutdown()
       throw error
     }
-    try await client.shutdown()
+    await client.shutdown()
   }
 
   private func show(_ url: String, by client: DirectHTTPClient) async throws {
-    let (status, text) = try await client.execute(HTTPClientRequest(url: url)) { response in
-      (response.status.code, String(buffer: try await response.body.collect(upTo: 1 << 20)))
-    }
-    print(status, url)
-    print(text, terminator: "")
+    let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(30))
+    print(response.status.code, url)
+    print(String(buffer: try await response.body.collect(upTo: 1 << 20)), terminator: "")
   }
 
   private static func network(_ text: String) throws -> IPNetwork {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#if AsyncHTTPClient
+  public import AsyncHTTPClient
+  public import DirectDNS
+  internal import HTTPTypes
+  public import NIOCore
+  internal import NIOPosix
+
+  /// AsyncHTTPClient, connecting to the addresses that DirectDNS finds.
+  ///
+  /// ```swift
+  /// let client = DirectHTTPClient(resolver: try DirectResolver())
+  /// let response = try await client.execute(HTTPClientRequest(url: "https://www.example.com/"), timeout: .seconds(30))
+  /// ```
+  ///
+  /// URL, `Host`, SNI and the certificate check keep the name. Each address is judged by the policy before anything is
+  /// connected to, and each redirect is looked up and judged like a first request; a server that calls itself by its address
+  /// is called by its name again (``/DirectDNS/ResponseRestorer``). An address that cannot be connected to,
+  /// or not in time, is followed by the next one.
+  ///
+  /// `HTTPClient`'s `dnsOverride` holds one address for a name and is fixed when the client is made, so there is an
+  /// `HTTPClient` for each origin and address in use. They share the threads of `MultiThreadedEventLoopGroup.singleton`.
+  public actor DirectHTTPClient {
+    /// How many origins keep their connections; the one that was used longest ago gives way.
+    private static let originLimit = 256
+
+    private let resolver: DirectResolver
+    private let policy: AddressPolicy
+    private let redirects: DirectDNS.RedirectConfiguration?
+    private let attemptTimeout: TimeAmount
+    private let configuration: HTTPClient.Configuration
+    private var clients: [Origin: PinnedClient] = [:]
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - resolver: finds the addresses, and remembers those that could not be reached.
+    ///   - policy: which of them may be connected to; public ones only by default.
+    ///   - redirects: how redirects are followed; nil to hand them to the caller. Those of `configuration` are not
+    ///     looked at, since nobody would judge where they lead.
+    ///   - attemptTimeout: how long connecting to one address may take while there are others; by default a second. With
+    ///     one address the time of `configuration` counts.
+    ///   - configuration: everything else about the connections.
+    public init(
+      resolver: DirectResolver, policy: AddressPolicy = .publicOnly,
+      redirects: DirectDNS.RedirectConfiguration? = .init(), attemptTimeout: TimeAmount = .seconds(1),
+      configuration: HTTPClient.Configuration = .init()
+    ) {
+      self.resolver = resolver
+      self.policy = policy
+      self.redirects = redirects
+      self.attemptTimeout = attemptTimeout
+      var configuration = configuration
+      configuration.redirectConfiguration = .disallow
+      // The same address again and again for ten seconds is no better than another one at once.
+      configuration.connectionPool.retryConnectionEstablishment = false
+      self.configuration = configuration
+    }
+
+    /// Sends a request, and follows where it is redirected to.
+    ///
+    /// - Parameters:
+    ///   - request: the request. A body that a redirect wants once more (307, 308) is not sent twice: the response is
+    ///     the redirect then.
+    ///   - timeout: how long all of it may take, until the response's head.
+    /// - Returns: the response, whose body comes as it is read.
+    /// - Throws: the lookup's error; `addressForbidden` before anything is sent; ``ServerName/Mismatch``;
+    ///   `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first address where all failed.
+    public func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
+      let deadline = NIODeadline.now() + timeout
+      var request = request
+      var hops = 0
+      while true {
+        // One parser decides whom a URL names. `dnsOverride` knows a host in one spelling only, and any other would go
+        // to the system's DNS.
+        let url = try WebURL(request.url)
+        request.url = url.href
+        let response = try await send(request, to: url, until: deadline)
+        guard let redirects, let next = try request.next(after: response, at: url, hops: hops, by: redirects) else {
+          return response
+        }
+        request = next
+        hops += 1
+      }
+    }
+
+    /// Closes connections that carry no request; the others close with the end of their responses.
+    public func shutdown() {
+      for client in clients.values { client.retire() }
+      clients = [:]
+    }
+
+    // MARK: One hop
+
+    private func send(
+      _ request: HTTPClientRequest, to url: WebURL, until deadline: NIODeadline
+    ) async throws -> HTTPClientResponse {
+      let origin = Origin(url)
+      let addresses = try policy.allowed(try await resolver.resolve(url.host).addresses, for: url.host)
+      var rest = addresses
+      // Connections that stand are better than the best address.
+      if let known = clients[origin], let index = rest.firstIndex(of: known.address) {
+        rest.insert(rest.remove(at: index), at: 0)
+      }
+      var first: (any Error)?
+      for address in rest {
+        let pinned = try client(for: origin, at: address, isOnly: addresses.count == 1)
+        let use = pinned.begin()
+        do {
+          var response = try await pinned.client.execute(request, deadline: deadline)
+          response.headers.restore(by: ResponseRestorer(originalURL: url, addresses: addresses))
+          return response.holding(use)
+        } catch let error where error.isBeforeRequest {
+          resolver.report(address, .failed)
+          if clients[origin] === pinned { clients[origin] = nil }
+          pinned.retire()
+          first = first ?? error
+          // The time for all of it is not the address's fault.
+          if NIODeadline.now() >= deadline { break }
+        }
+      }
+      throw first ?? HTTPClientError.deadlineExceeded
+    }
+
+    /// The client that the origin has at that address, or a new one.
+    private func client(for origin: Origin, at address: IPAddress, isOnly: Bool) throws -> PinnedClient {
+      if let known = clients[origin], known.address == address {
+        known.used = .now()
+        return known
+      }
+      var configuration = configuration
+      if !isOnly {
+        configuration.timeout.connect = min(attemptTimeout, configuration.timeout.connect ?? attemptTimeout)
+      }
+      if case .name(let name) = origin.host {
+        configuration.dnsOverride = [name: address.description]
+        if origin.scheme.isSecure { ServerName(name).require(of: &configuration) }
+      }
+      // SwiftNIO everywhere: on macOS the default is Network.framework, whose certificates cannot be looked at.
+      let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+      let pinned = PinnedClient(address: address, client: client)
+      clients.updateValue(pinned, forKey: origin)?.retire()
+      if clients.count > Self.originLimit, let idle = clients.min(by: { $0.value.used < $1.value.used }) {
+        clients.removeValue(forKey: idle.key)?.retire()
+      }
+      return pinned
+    }
+  }
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#if AsyncHTTPClient
+  internal import AsyncHTTPClient
+  internal import DirectDNS
+  internal import HTTPTypes
+  internal import NIOCore
+  internal import NIOHTTP1
+  internal import NIOPosix
+  internal import NIOSSL
+
+  #if canImport(Darwin)
+    internal import Darwin
+  #else
+    internal import Glibc
+  #endif
+
+  extension HTTPClientRequest {
+    /// The next request after a response that redirects; nil for one that the caller gets.
+    func next(
+      after response: HTTPClientResponse, at url: WebURL, hops: Int, by rules: DirectDNS.RedirectConfiguration
+    ) throws -> HTTPClientRequest? {
+      guard (300..<400).contains(response.status.code) else { return nil }
+      var sent = HTTPRequest(url: url)
+      sent.method = HTTPRequest.Method(method.rawValue) ?? .get
+      sent.headerFields = HTTPFields(headers)
+      let head = HTTPResponse(
+        status: .init(code: Int(response.status.code)), headerFields: HTTPFields(response.headers))
+      let redirect: Redirect?
+      do throws(DirectDNSError) {
+        // AsyncHTTPClient does not tell whether a body can be sent once more.
+        redirect = try Redirect.next(
+          after: head, to: sent, body: body == nil ? .none : .oneShot, hops: hops, configuration: rules)
+      } catch {
+        guard error.code == .bodyNotReplayable else { throw error }
+        return nil
+      }
+      guard let redirect else { return nil }
+      var next = self
+      next.url = redirect.url.href
+      next.method = HTTPMethod(rawValue: redirect.request.method.rawValue)
+      next.headers = HTTPHeaders(redirect.request.headerFields.map { ($0.name.rawName, $0.value) })
+      next.body = nil
+      return next
+    }
+  }
+
+  extension HTTPFields {
+    fileprivate init(_ headers: HTTPHeaders) {
+      self.init(headers.compactMap { name, value in HTTPField.Name(name).map { HTTPField(name: $0, value: value) } })
+    }
+  }
+
+  extension HTTPHeaders {
+    /// Puts the name back where the server has written its address.
+    mutating func restore(by restorer: ResponseRestorer) {
+      self = HTTPHeaders(
+        map { name, value in
+          switch name.lowercased() {
+          case "location": (name, restorer.location(value))
+          case "content-location": (name, restorer.location(value, isRedirect: false))
+          case "set-cookie": (name, restorer.setCookie(value))
+          case "refresh": (name, restorer.refresh(value))
+          default: (name, value)
+          }
+        })
+    }
+  }
+
+  extension Error {
+    /// Whether no connection came about, so that no byte of the request was sent.
+    var isBeforeRequest: Bool {
+      switch self {
+      case is ServerName.Mismatch, is NIOSSLExtraError, is NIOConnectionError: true
+      case let error as HTTPClientError: error == .connectTimeout || error == .tlsHandshakeTimeout
+      case let error as NIOSSLError: if case .handshakeFailed = error { true } else { false }
+      case let error as IOError:
+        [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN, EADDRNOTAVAIL].contains(error.errnoCode)
+      default: false
+      }
+    }
+  }
+#endif

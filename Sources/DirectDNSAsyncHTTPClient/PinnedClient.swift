@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#if AsyncHTTPClient
+  internal import AsyncHTTPClient
+  internal import DirectDNS
+  internal import NIOCore
+
+  /// A client for one origin at one address, which ends with its last response once another has taken its place.
+  final class PinnedClient {
+    let address: IPAddress
+    let client: HTTPClient
+    var used = NIODeadline.now()
+    private let state: PinnedState
+
+    init(address: IPAddress, client: HTTPClient) {
+      self.address = address
+      self.client = client
+      state = PinnedState(client)
+    }
+
+    /// A request begins; it ends with the object that comes back.
+    func begin() -> ClientUse { ClientUse(state) }
+
+    func retire() { state.change { $0.isRetired = true } }
+  }
+
+  /// How many need a client still; responses end on any thread.
+  final class PinnedState: Sendable {
+    struct Count {
+      var uses = 0
+      var isRetired = false
+      var isClosed = false
+    }
+
+    private let client: HTTPClient
+    private let count = Locked(Count())
+
+    init(_ client: HTTPClient) { self.client = client }
+
+    func change(_ body: (inout Count) -> Void) {
+      let closes = count.withLock { count in
+        body(&count)
+        guard count.isRetired, count.uses == 0, !count.isClosed else { return false }
+        count.isClosed = true
+        return true
+      }
+      if closes { client.shutdown { _ in } }
+    }
+  }
+
+  /// A request under way, or a response whose body is being read.
+  final class ClientUse: Sendable {
+    private let state: PinnedState
+
+    init(_ state: PinnedState) {
+      self.state = state
+      state.change { $0.uses += 1 }
+    }
+
+    deinit { state.change { $0.uses -= 1 } }
+  }
+
+  extension HTTPClientResponse {
+    /// The response, whose body keeps its client until it is read or let go.
+    func holding(_ use: ClientUse) -> HTTPClientResponse {
+      var response = self
+      response.body = .stream(HeldBody(body: body, use: use))
+      return response
+    }
+  }
+
+  private struct HeldBody: AsyncSequence, Sendable {
+    let body: HTTPClientResponse.Body
+    let use: ClientUse
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+      var base: HTTPClientResponse.Body.AsyncIterator
+      let use: ClientUse
+
+      mutating func next() async throws -> ByteBuffer? { try await base.next() }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: body.makeAsyncIterator(), use: use) }
+  }
+#endif

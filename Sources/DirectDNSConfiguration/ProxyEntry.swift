@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+public import DirectDNS
+
+/// What the configuration file says of a proxy: the way that names go.
+public struct ProxyEntry: Sendable, Hashable {
+  enum Key: String, ConfigurationKey { case upstream, upstreamResolves, routes }
+
+  /// Another proxy, through which connections go; nil by default.
+  public var upstream: UpstreamProxy?
+  /// Which names go which way; no rules by default.
+  public var routes = ProxyRoutes()
+
+  /// What holds where the file says nothing.
+  public init() {}
+
+  init(_ node: ConfigurationNode) throws(ConfigurationFault) {
+    let object = try node.object(Key.self, "Give an object with upstream, upstreamResolves and routes.")
+    let resolves = try object[.upstreamResolves]?.bool()
+    if var node = object[.upstream] {
+      // It may hold a password.
+      node.isSecret = true
+      let text = try node.text("Give the URL of a proxy.")
+      do throws(DirectDNSError) { upstream = try UpstreamProxy(text, resolvesNames: resolves ?? false) } catch {
+        throw ConfigurationFault("\(node.path): \(error.message).")
+      }
+    } else if let node = object[.upstreamResolves] {
+      throw ConfigurationFault("\(node.path) is there without upstream. Give the URL of a proxy, or take it away.")
+    }
+    for (key, node) in try object[.routes]?.pairs("Give an object of names and their ways.") ?? [] {
+      let pattern: ProxyRoutes.Pattern
+      do throws(DirectDNSError) { pattern = try ProxyRoutes.Pattern(key) } catch {
+        throw ConfigurationFault("\(node.path): the key is no NAME, no =NAME and not *: \(error.message).")
+      }
+      guard !routes.rules.contains(where: { $0.pattern == pattern }) else {
+        throw ConfigurationFault("\(node.path): \(pattern) stands there twice, in two spellings. Keep one of them.")
+      }
+      routes.set(pattern, try node.choice(ProxyRoute.self))
+    }
+  }
+}

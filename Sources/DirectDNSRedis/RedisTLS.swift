@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSHiredis
+internal import DirectDNS
+
+/// TLS over the socket of a connection, by OpenSSL: `libhiredis_ssl` is not in every system that has hiredis.
+@safe struct RedisTLS: ~Copyable {
+  private let session: OpaquePointer
+
+  /// Shakes hands, and takes a server whose certificate is for the host.
+  ///
+  /// The socket's own time limits count, for each time that something is waited for.
+  static func open(
+    _ configuration: RedisStoreConfiguration.TLS, host: WebURL.Host, socket: Int32
+  ) throws(RedisConnection.Failure) -> RedisTLS {
+    let context = unsafe try Self.context(configuration)
+    // The session holds it from here on.
+    defer { unsafe SSL_CTX_free(context) }
+    guard let session = unsafe SSL_new(context) else { throw .connection("no memory") }
+    let tls = unsafe RedisTLS(session)
+    let isSet =
+      switch host {
+      case .name(let name):
+        unsafe directdns_tls_name(session, name) == 1 && SSL_set1_host(session, name) == 1
+      case .address(let address):
+        unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), address.description) == 1
+      }
+    guard isSet, unsafe SSL_set_fd(session, socket) == 1 else { throw .connection("no memory") }
+    unsafe SSL_set_hostflags(session, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    directdns_tls_block_sigpipe()
+    ERR_clear_error()
+    let status = unsafe SSL_connect(session)
+    guard status != 1 else { return tls }
+    let verdict = unsafe SSL_get_verify_result(session)
+    guard verdict == Int(X509_V_OK) else {
+      throw unsafe .certificate(String(cString: X509_verify_cert_error_string(verdict)))
+    }
+    throw tls.failure(status)
+  }
+
+  private init(_ session: OpaquePointer) { unsafe self.session = session }
+
+  deinit { unsafe SSL_free(session) }
+
+  /// Sends bytes.
+  borrowing func send(_ bytes: [UInt8]) throws(RedisConnection.Failure) {
+    ERR_clear_error()
+    var count = 0
+    let status = unsafe SSL_write_ex(session, bytes, bytes.count, &count)
+    guard status == 1 else { throw failure(status) }
+  }
+
+  /// Waits for bytes.
+  borrowing func receive() throws(RedisConnection.Failure) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 16_384)
+    ERR_clear_error()
+    let count = unsafe SSL_read(session, &bytes, Int32(bytes.count))
+    guard count > 0 else { throw failure(count) }
+    return Array(bytes.prefix(Int(count)))
+  }
+
+  private borrowing func failure(_ status: Int32) -> RedisConnection.Failure {
+    switch unsafe SSL_get_error(session, status) {
+    // The socket waits as long as it may: nothing is there after that.
+    case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: .timedOut
+    case SSL_ERROR_ZERO_RETURN: .connection("it closed the connection")
+    default: unsafe .connection("TLS: " + String(cString: directdns_tls_reason(ERR_peek_error())))
+    }
+  }
+
+  private static func context(
+    _ configuration: RedisStoreConfiguration.TLS
+  ) throws(RedisConnection.Failure) -> OpaquePointer {
+    guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw .connection("no memory") }
+    var wrong: String?
+    if unsafe directdns_tls_at_least_1_2(context) != 1 || SSL_CTX_set_default_verify_paths(context) != 1 {
+      wrong = "OpenSSL is not set up"
+    }
+    unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+    if let path = configuration.authorities, unsafe SSL_CTX_load_verify_locations(context, path, nil) != 1 {
+      wrong = "\(DirectDNSError.quoted(path)) holds no certificates that can be read"
+    }
+    if let identity = configuration.identity {
+      if unsafe SSL_CTX_use_certificate_chain_file(context, identity.certificate) != 1 {
+        wrong = "\(DirectDNSError.quoted(identity.certificate)) holds no certificate that can be read"
+      } else if unsafe SSL_CTX_use_PrivateKey_file(context, identity.key, SSL_FILETYPE_PEM) != 1 {
+        wrong = "\(DirectDNSError.quoted(identity.key)) holds no key of that certificate that can be read"
+      }
+    }
+    guard let wrong else { return unsafe context }
+    unsafe SSL_CTX_free(context)
+    throw .setting(wrong)
+  }
+}

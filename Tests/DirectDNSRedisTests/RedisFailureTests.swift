@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import Testing
+
+@testable import DirectDNSRedis
+
+struct RedisFailureTests {
+  /// What a server in a cluster says to a client that does not follow (Redis cluster specification).
+  @Test(arguments: ["MOVED", "ASK", "CROSSSLOT", "CLUSTERDOWN"])
+  func `a member of a cluster is named as what it is`(_ word: String) {
+    let message = RedisConnection.Failure.refused(word).directDNSError(.socket("/run/redis.sock")).message
+    #expect(message.contains("/run/redis.sock") && message.contains("is a member of a cluster"))
+  }
+
+  @Test func `a word that nobody knows is shown`() {
+    #expect(RedisConnection.Failure.refused("NEWS").directDNSError(.socket("/x")).message.contains("(NEWS)"))
+  }
+}
