@@ -7,9 +7,6 @@
 #include <sys/types.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <sys/eventfd.h>
-#endif
 
 // Extended attributes of an open file: the systems disagree on the parameters.
 
@@ -35,35 +32,6 @@ static inline int directdns_remove_attribute(int file, const char *name) {
 #else
   return fremovexattr(file, name);
 #endif
-}
-
-/// A descriptor that can be read from once the other one was called, or -1. Where there is eventfd(2) they are the same.
-static inline int directdns_wakeup_open(int *writing) {
-#if defined(__linux__)
-  return *writing = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-#else
-  int ends[2];
-  if (pipe(ends) != 0) return -1;
-  for (int index = 0; index < 2; index++) {
-    (void)fcntl(ends[index], F_SETFD, FD_CLOEXEC);
-    (void)fcntl(ends[index], F_SETFL, O_NONBLOCK);
-  }
-  *writing = ends[1];
-  return ends[0];
-#endif
-}
-static inline void directdns_wakeup_close(int reading, int writing) {
-  close(reading);
-  if (writing != reading) close(writing);
-}
-static inline void directdns_wakeup_call(int writing) {
-  uint64_t one = 1;
-  // A pipe that is full has enough in it.
-  (void)!write(writing, &one, sizeof one);
-}
-static inline void directdns_wakeup_drain(int reading) {
-  uint64_t calls[16];
-  (void)!read(reading, calls, sizeof calls);
 }
 
 /// What tells one state of a file from the next. By value, and as numbers: whose `timespec` Swift takes for its own

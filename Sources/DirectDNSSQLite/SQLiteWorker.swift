@@ -26,17 +26,31 @@ actor SQLiteWorker {
     _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
   ) throws(DirectDNSError) -> Value {
     do throws(SQLiteError) {
-      do throws(SQLiteError) { return try body(database()) } catch {
+      do throws(SQLiteError) { return try attempt(body) } catch {
+        // A page that could not be read for once looks like damage to SQLite, and set aside nothing of the file would
+        // serve again: a second look decides.
+        guard error == .damaged, file != nil else { throw error }
+      }
+      do throws(SQLiteError) { return try attempt(body) } catch {
         guard error == .damaged, let damaged = file else { throw error }
-        open = nil
         if let kept = try damaged.setAside() {
           let (store, kept) = (DirectDNSError.quoted(configuration.path), DirectDNSError.quoted(kept))
           notice("The store \(store) was damaged. It is \(kept) now, and a new one takes its place.")
         }
-        return try body(database())
       }
+      return try body(database())
     } catch {
       throw error.directDNSError(configuration.path)
+    }
+  }
+
+  /// A file that looks damaged is closed: what SQLite remembers of it must not speak for it.
+  private func attempt<Value: Sendable>(
+    _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value {
+    do throws(SQLiteError) { return try body(database()) } catch {
+      if error == .damaged { open = nil }
+      throw error
     }
   }
 

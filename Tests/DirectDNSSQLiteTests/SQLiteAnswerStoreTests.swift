@@ -164,6 +164,27 @@ struct SQLiteAnswerStoreTests {
       ])
   }
 
+  @Test func `a file that looks damaged once, as when a page cannot be read, stays where it is`() async throws {
+    try await store.write([answer(1)])
+    let said = Watched<[String]>([])
+    let configuration = SQLiteStoreConfiguration(path: folder.path())
+    let worker = SQLiteWorker(configuration, "second look") { text in said.change { $0.append(text) } }
+    let looks = Watched(0)
+    let question = try question(1)
+    let found = try await worker.perform { (database) throws(SQLiteError) in
+      let isFirst = looks.change { count in
+        count += 1
+        return count == 1
+      }
+      if isFirst { throw .damaged }
+      return try database.read([question])
+    }
+    #expect(found.count == 1)
+    #expect(looks.value == 2)
+    #expect(said.value == [])
+    #expect(!FileManager.default.fileExists(atPath: folder.path() + ".damaged"))
+  }
+
   @Test func `a damaged file never takes the place of an older one, and at most nine are kept`() async throws {
     try Data("older".utf8).write(to: URL(filePath: folder.path() + ".damaged"))
     for number in 2...10 {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+/// Lookups whose first provider says whatever it likes: each is answered once and in time, by it or by the next one.
+@Suite("Attacks by providers", .serialized, .timeLimit(.minutes(60)))
+struct ProviderAttackTests {
+  private static let host = HostName(canonical: "www.shop.test")
+
+  /// A reply that could be one, for a format.
+  private static func content(_ format: String, _ dice: inout Dice) -> HostileScript.Content {
+    let address = dice.one(of: [IPAddress.ipv4(0xCB00_7107), .ipv4(0)])
+    let ttl = dice.one(of: [UInt32(60), 0, .max])
+    if format == "doh" {
+      let question = DNSQuestion(name: DNSName(host), type: dice.one(of: [.a, .a, .aaaa]))
+      let record = DNSRecord(owner: question.name, type: .a, ttl: ttl, data: .address(address))
+      var message = DNSMessage(
+        isResponse: true, questions: [question], answers: Array(repeating: record, count: dice.one(of: [0, 1, 300])))
+      message.responseCode = .init(rawValue: dice.one(of: [0, 0, 0, 2, 3]))
+      return .init(type: "application/dns-message", bytes: message.encoded())
+    }
+    let row = "{\"name\":\"www.shop.test.\",\"type\":1,\"TTL\":\(ttl),\"data\":\"\(address)\"}"
+    let rows = Array(repeating: row, count: dice.one(of: [0, 1, 300])).joined(separator: ",")
+    let text =
+      "{\"Status\":\(dice.one(of: [0, 0, 3, 2, 70000])),\"Question\":[{\"name\":\"www.shop.test.\",\"type\":1}],\"Answer\":[\(rows)]}"
+    return .init(type: "application/json", bytes: Array(text.utf8))
+  }
+
+  private static func attack(_ seed: UInt64, _ hostile: HostileServer, _ honest: FakeProvider) async throws -> String {
+    var dice = Dice(seed: ~seed)
+    let format = dice.one(of: ["doh", "json"])
+    await hostile.play(HostileScript(seed: seed, language: .http1, content: content(format, &dice)))
+    let url = try WebURL("http://127.0.0.1:\(hostile.port)/dns-query")
+    let first: any Provider =
+      format == "doh" ? MessageProvider(name: "hostile", url: url) : JSONProvider(name: "hostile", url: url)
+    var configuration = ResolverConfiguration(providers: [
+      ProviderConfiguration(provider: first),
+      ProviderConfiguration(provider: JSONProvider(name: "honest", url: try WebURL(honest.url("/resolve")))),
+    ])
+    configuration.usesSystemDNS = false
+    configuration.families = .ipv4
+    let resolver = try DirectResolver(configuration)
+    defer { resolver.shutdown() }
+    let began = ContinuousClock.now
+    // One that is asked twice at once is one lookup, and both callers get what came of it.
+    async let second = Result.of { try await resolver.resolve(host) }
+    let outcome = await Result.of { try await resolver.resolve(host) }
+    let other = await second
+    #expect(ContinuousClock.now - began < .seconds(30), "DIRECTDNS_SEED=\(seed): too late")
+    #expect(
+      (try? outcome.get().addresses) == (try? other.get().addresses), "DIRECTDNS_SEED=\(seed): two callers, two answers"
+    )
+    // Behind whatever it says stands an honest one, for the names that it knows nothing of.
+    let next = try await resolver.resolve(HostName("other.shop.test"))
+    #expect(
+      next.addresses == [.ipv4(0xCB00_7109)] || next.source.provider == "hostile", "DIRECTDNS_SEED=\(seed): \(next)")
+    switch outcome {
+    case .success(let resolution): return resolution.source.provider ?? "another source"
+    case .failure(let error):
+      // A negative answer is one.
+      let code = (error as? DirectDNSError)?.code
+      #expect(code == .nameNotFound || code == .noAddress, "DIRECTDNS_SEED=\(seed): \(error)")
+      return code.map(\.description) ?? "\(error)"
+    }
+  }
+
+  @Test func `whatever a provider says, a lookup ends once and in time, and the next one is fine`() async throws {
+    let tally = Locked<[String: Int]>([:])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for lane in 0..<4 {
+        group.addTask {
+          let hostile = try await HostileServer.start()
+          let honest = try await FakeProvider.start(
+            records: RecordTable {
+              $0.add("www.shop.test", "203.0.113.8")
+              $0.add("other.shop.test", "203.0.113.9")
+            })
+          for seed in AttackSeeds.seeds(lane, of: 4, usually: 40) {
+            do {
+              let outcome = try await Self.attack(seed, hostile, honest)
+              tally.withLock { $0[outcome, default: 0] += 1 }
+            } catch {
+              Issue.record("DIRECTDNS_SEED=\(seed): \(error)")
+            }
+          }
+          await hostile.stop()
+          await honest.stop()
+        }
+      }
+      try await group.waitForAll()
+    }
+    let outcomes = tally.withLock { $0 }
+    print(
+      "attacks by providers: \(outcomes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
+    )
+    if AttackSeeds.seeds(0, of: 1, usually: 40).count > 30 {
+      #expect(outcomes["honest", default: 0] > 10)
+    }
+  }
+}
+
+extension Result where Failure == any Error {
+  /// What became of an operation.
+  fileprivate static func of(_ body: () async throws -> Success) async -> Self {
+    do { return .success(try await body()) } catch { return .failure(error) }
+  }
+}

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Trust/torture does again and again: each scenario is what a user does with dnsctl, in a folder of its own, with
+what must hold however it ends."""
+
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+import threading
+import time
+
+import trials
+
+NAMES = [f"n{number}.lab.test" for number in range(6)]
+PUBLIC = ["--allow", "127.0.0.0/8"]
+
+
+class Scenario:
+    """A command, and what is right of it.
+
+    `command` is the verb and its arguments. `answer` must stand in its output when it says 0, and `statuses` are those that
+    it may say else, as its help has them: never 1, for the names are there. `keep` names what is in the folder before it
+    runs and must be whole afterwards: a store, a cookie file, a body.
+    """
+
+    program = "dnsctl"
+    statuses = (2, 74, 78)
+    limit = 15
+
+    def __init__(self, name, command, answer="", prepare=None, check=None, dead=False, statuses=None):
+        self.name, self.command, self.answer = name, command, answer
+        self.prepares, self.checks, self.dead = prepare, check, dead
+        self.statuses = statuses or self.statuses
+
+    def prepare(self, lab, folder):
+        if self.prepares:
+            self.prepares(lab, folder)
+
+    def words(self, lab, folder):
+        return self.command(lab) if callable(self.command) else self.command
+
+    def start(self, lab, folder, program, environment, wrapper=()):
+        environment = {**lab.environment(folder, self.dead), **environment}
+        return trials.start([*wrapper, program, *self.words(lab, folder)], environment, folder)
+
+    def run(self, lab, folder, program, environment, wrapper=()):
+        return trials.finish(self.start(lab, folder, program, environment, wrapper), self.limit)
+
+    def wrongs(self, lab, folder, ended, faulted=True, said=True):
+        """What is wrong with how it ended, in words."""
+        found = []
+        if ended.orphans:
+            found.append("left a process behind")
+        if ended.is_hung:
+            found.append("hangs")
+        elif ended.status == 0:
+            if self.answer not in ended.output:
+                found.append(f"says 0 without \"{self.answer}\": {ended.output.strip()[:120]!r}")
+            if self.checks:
+                found += self.checks(lab, folder)
+        elif ended.status >= 128 and ended.status not in self.statuses:
+            found.append(f"died of signal {ended.status - 128}")
+        elif not faulted or ended.status not in self.statuses:
+            found.append(f"status {ended.status}: {ended.errors.strip()[:160]!r}")
+        elif said and "dnsctl" not in ended.errors:
+            found.append(f"status {ended.status} without a word of why")
+        for store in ("answers.sqlite",):
+            found += [wrong for wrong in [trials.whole_store(os.path.join(folder, store))] if wrong]
+        found += cookie_faults(os.path.join(folder, "cookies"))
+        return found
+
+
+def cookie_faults(path):
+    """A cookie file is whole, or is not there."""
+    if not os.path.exists(path):
+        return []
+    with open(path, "rb") as file:
+        content = file.read()
+    lines = [line for line in content.decode(errors="replace").split("\n") if line and not line.startswith("#")]
+    if not content.startswith(b"# Netscape") or not content.endswith(b"\n") or any(line.count("\t") != 6 for line in lines):
+        return [f"the cookie file is broken: {content[-80:]!r}"]
+    return []
+
+
+def has_file(name, content):
+    def check(lab, folder):
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                found = file.read()
+        except OSError as error:
+            return [f"says 0, and {name}: {error.strerror}"]
+        return [] if content in (found, None) else [f"says 0, and {name} has {len(found)} other bytes"]
+    return check
+
+
+def text_of(folder, name):
+    """What stands in a file; nothing where there is none."""
+    try:
+        with open(os.path.join(folder, name)) as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def both(*checks):
+    return lambda lab, folder: [wrong for check in checks for wrong in check(lab, folder)]
+
+
+def has_cookies(lab, folder):
+    text = text_of(folder, "cookies")
+    return [] if "\tsession\t7" in text and "\tbasket\t9" in text else ["says 0, and a cookie is missing in the file"]
+
+
+def stored_names(path):
+    """How many answers a store has, by another program's SQLite."""
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            return database.execute("SELECT count(*) FROM answers").fetchone()[0]
+    except sqlite3.Error:
+        return -1
+
+
+def has_stored(count):
+    def check(lab, folder):
+        found = stored_names(os.path.join(folder, "answers.sqlite"))
+        return [] if found >= count else [f"says 0, and the store has {found} of {count} answers"]
+    return check
+
+
+def export_text(names, asked, expires):
+    lines = [{"format": "directdns-answers", "version": 1}]
+    lines += [{"host": name, "type": "A", "addresses": ["127.0.0.1"], "negative": None, "canonicalName": None,
+               "provider": "doh.lab.test", "asked": asked, "expires": expires, "gone": expires + 86_400_000}
+              for name in names]
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+
+
+def with_stale_store(lab, folder):
+    """A store whose answers expired an hour ago."""
+    now = int(time.time() * 1000)
+    with open(os.path.join(folder, "answers.jsonl"), "w") as file:
+        file.write(export_text(["www.lab.test", *NAMES], now - 7_200_000, now - 3_600_000))
+    ended = trials.finish(trials.start([trials.program("dnsctl", "DNSCTL"), "cache", "import", "--store", "answers.sqlite",
+                                        "answers.jsonl"], lab.environment(folder), folder), 30)
+    if ended.status != 0:
+        raise SystemExit(f"preparing a store: {ended.errors}")
+
+
+def with_file(name, content):
+    def prepare(lab, folder):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+    return prepare
+
+
+class Following(Scenario):
+    """A process that stays, goes by its configuration file as that changes, and is told to end."""
+
+    statuses = (2, 74, 78, 130, 143)
+
+    def __init__(self, name, command, ready, reload=None, ends=(0,), program="dnsctl", **others):
+        super().__init__(name, command, **others)
+        self.ready, self.reload, self.ends, self.program = ready, reload, ends, program
+
+    def words(self, lab, folder):
+        return [word.replace("{folder}", folder) for word in super().words(lab, folder)]
+
+    def prepare(self, lab, folder):
+        super().prepare(lab, folder)
+        with open(os.path.join(folder, "directdns.json5"), "w") as file:
+            file.write("{ keepAlive: ['kept.lab.test'] }")
+
+    def run(self, lab, folder, program, environment, wrapper=()):
+        process = self.start(lab, folder, program, environment, wrapper)
+        errors, output = Lines(process.stderr), Lines(process.stdout)
+        until = time.monotonic() + self.limit
+
+        def wait(text):
+            while time.monotonic() < until and process.poll() is None:
+                if text in errors.text() or text in output.text():
+                    return True
+                time.sleep(0.003)
+            return False
+
+        if wait(self.ready):
+            if self.reload:
+                with open(os.path.join(folder, "draft"), "w") as file:
+                    file.write("{ keepAlive: ['kept.lab.test', 'more.lab.test'], addressPolicy: { allow: ['127.0.0.0/8'] } }")
+                os.rename(os.path.join(folder, "draft"), os.path.join(folder, "directdns.json5"))
+                process.send_signal(signal.SIGHUP)
+                self.reload(lab, wait)
+            process.send_signal(signal.SIGTERM)
+        is_hung = False
+        try:
+            process.wait(max(0.1, until - time.monotonic()))
+        except trials.subprocess.TimeoutExpired:
+            is_hung = True
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        orphans = 0
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+            orphans = 1
+        except ProcessLookupError:
+            pass
+        errors.join(), output.join()
+        status = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        return trials.Ended(0 if status in self.ends else status, output.text(), errors.text(), is_hung, orphans)
+
+
+class Lines:
+    """Collects what a pipe says."""
+
+    def __init__(self, pipe):
+        self.pipe, self.bytes = pipe, bytearray()
+        self.thread = threading.Thread(target=self.collect, daemon=True)
+        self.thread.start()
+
+    def collect(self):
+        while chunk := os.read(self.pipe.fileno(), 65536):
+            self.bytes += chunk
+
+    def text(self):
+        return self.bytes.decode(errors="replace")
+
+    def join(self):
+        self.thread.join(5)
+        self.pipe.close()
+
+
+STORED = ["--store", "answers.sqlite"]
+
+SCENARIOS = [
+    Scenario("cold lookup", ["resolve", "--timeout", "3", "www.lab.test"], answer="127.0.0.1"),
+    Scenario("stale lookup", ["resolve", "--timeout", "3", *STORED, "www.lab.test"], answer="127.0.0.1",
+             prepare=with_stale_store, dead=True),
+    Scenario("request", lambda lab: ["fetch", "-sS", "-m", "5", *PUBLIC, "-o", "body", lab.url("/small")],
+             check=has_file("body", trials.SMALL)),
+    Scenario("redirect with cookie", lambda lab: ["fetch", "-sS", "-m", "5", *PUBLIC, "-o", "body", "-c", "cookies",
+                                                  lab.url("/login")],
+             prepare=with_file("cookies", b"# Netscape HTTP Cookie File\n"),
+             check=both(has_file("body", b"cookies: session=7; basket=9"), has_cookies)),
+    Scenario("warm-up into SQLite", ["warmup", "--deadline", "6", *STORED, *NAMES], answer="6 of 6 have an address",
+             check=has_stored(6), statuses=(2, 5, 74, 78)),
+    Scenario("import", ["cache", "import", *STORED, "answers.jsonl"], prepare=lambda lab, folder: [
+        with_stale_store(lab, folder), [os.remove(os.path.join(folder, name)) for name in os.listdir(folder)
+                                        if name.startswith("answers.sqlite")]], check=has_stored(7)),
+    Scenario("export", ["cache", "export", *STORED, "export.jsonl"], prepare=with_stale_store,
+             check=lambda lab, folder: export_faults(folder)),
+    Following("reload and shut-down", ["watch", "--interval", "0.1", "--config", "{folder}/directdns.json5", *STORED],
+              ready="kept.lab.test", reload=lambda lab, wait: wait("more.lab.test"), ends=(0, 143)),
+]
+
+
+def export_faults(folder):
+    count = len([json.loads(line) for line in text_of(folder, "export.jsonl").splitlines()])
+    return [] if count == 8 else [f"says 0, and the export has {count} lines of 8"]

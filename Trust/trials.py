@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the trials of Trust/ have in common: a provider and a web server on loopback (nginx, with TLS and HTTP/2), how
+dnsctl is run beside them, and tables.
+
+Names are what their own text says: `www.lab.test` and every other one has 127.0.0.1 and no IPv6 address, with a TTL of
+300 s; `ttl-N-….lab.test` has one of N s, and `ip-10-0-0-1.lab.test` has 10.0.0.1.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "Benchmarks", "Lab"))
+import lab as laboratory  # noqa: E402  (it lies beside, not in a package)
+
+SMALL = b"a" * 1024
+BIG = bytes(number % 251 for number in range(300_000))
+
+RESOLVE = """
+function resolve(r) {
+  const name = (r.args.name || '').toLowerCase().replace(/\\.$/, '');
+  const type = { A: 1, AAAA: 28 }[r.args.type] || parseInt(r.args.type || '1');
+  const lifetime = name.match(/^ttl-(\\d+)-/);
+  const address = name.match(/^ip-(\\d+)-(\\d+)-(\\d+)-(\\d+)\\./);
+  const ttl = lifetime ? parseInt(lifetime[1]) : 300;
+  const reply = { Status: 0, TC: false, RD: true, RA: true, AD: false, CD: false,
+    Question: [{ name: name + '.', type: type }] };
+  if (type == 1) {
+    reply.Answer = [{ name: name + '.', type: 1, TTL: ttl,
+      data: address ? address.slice(1, 5).join('.') : '127.0.0.1' }];
+  } else {
+    reply.Authority = [{ name: 'lab.test.', type: 6, TTL: ttl, data: `ns.lab.test. host.lab.test. 1 3600 600 86400 ${ttl}` }];
+  }
+  r.headersOut['Content-Type'] = 'application/dns-json';
+  r.return(200, JSON.stringify(reply));
+}
+export default { resolve };
+"""
+
+
+class Servers(laboratory.Lab):
+    """nginx alone, which is provider and origin; and a port where nobody listens."""
+
+    def __init__(self, folder, addresses=("127.0.0.1",)):
+        super().__init__(folder)
+        self.addresses = addresses
+
+    def start(self):
+        lacking = [name for name in ("nginx", "openssl") if not laboratory.program(name)]
+        lacking += [] if laboratory.script_module() else [laboratory.SCRIPT_MODULE]
+        if lacking:
+            raise SystemExit(f"{', '.join(lacking)} is lacking: Scripts/prerequisites bench installs it.")
+        os.makedirs(self.folder, exist_ok=True)
+        self.ports = dict(zip(["nginx", "http", "dead"], laboratory.free_ports(3)))
+        self.make_certificate()
+        os.makedirs(self.path("files"), exist_ok=True)
+        for name, content in (("small", SMALL), ("big", BIG)):
+            with open(self.path(os.path.join("files", name)), "wb") as file:
+                file.write(content)
+        self.write("resolve.js", RESOLVE)
+        self.write("nginx.conf", self.configuration())
+        try:
+            process = self.launch("nginx", "-p", self.folder, "-e", "stderr", "-c", self.path("nginx.conf"))
+            self.wait("nginx", process, laboratory.time.monotonic() + 60)
+        except BaseException:
+            self.stop()
+            raise
+
+    def configuration(self):
+        folder, port = self.folder, self.ports
+        listening = "".join(f"listen {address}:{port['http']} backlog=4096; "
+                            f"listen {address}:{port['nginx']} ssl http2 backlog=4096; " for address in self.addresses)
+        return f"""
+load_module {laboratory.script_module()};
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log stderr crit;
+events {{ worker_connections 4096; }}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  js_import resolve from {folder}/resolve.js;
+  ssl_certificate {folder}/chain.pem; ssl_certificate_key {folder}/server.key;
+  server {{
+    {listening}
+    root {folder}/files;
+    location = /resolve {{ js_content resolve.resolve; }}
+    location = /login {{
+      add_header Set-Cookie "session=7; Max-Age=864000; Path=/";
+      add_header Set-Cookie "basket=9; Max-Age=864000; Path=/";
+      return 302 /landed;
+    }}
+    location = /landed {{ return 200 "cookies: $http_cookie"; }}
+    location = /to {{ return 302 $args; }}
+    location = /slow {{ limit_rate 400k; alias {folder}/files/big; }}
+  }}
+}}
+"""
+
+    # --- For dnsctl ------------------------------------------------------------------------------------------
+
+    def environment(self, folder, dead=False):
+        port = self.ports["dead" if dead else "nginx"]
+        return {
+            "HOME": folder, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+            "DIRECTDNS_PROVIDERS": f"json+https://doh.lab.test:{port}/resolve",
+            "DIRECTDNS_BOOTSTRAP": f"doh.lab.test={self.addresses[-1]}", "DIRECTDNS_CA": self.path("ca.pem"),
+            "DIRECTDNS_SYSTEM": "false",
+        }
+
+    def url(self, path, host="www.lab.test"):
+        return f"https://{host}:{self.ports['nginx']}{path}"
+
+
+class Ended:
+    """How a program ended: its status (128 + N for signal N), what it wrote, and whether it had to be killed."""
+
+    def __init__(self, status, output, errors, is_hung, orphans=0):
+        self.status, self.output, self.errors, self.is_hung, self.orphans = status, output, errors, is_hung, orphans
+
+
+def start(command, environment, folder):
+    return subprocess.Popen(command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, start_new_session=True)
+
+
+def finish(process, limit):
+    """Waits for a program of `start`, and ends what it has left behind."""
+    is_hung = False
+    try:
+        output, errors = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        is_hung = True
+        os.killpg(process.pid, signal.SIGKILL)
+        output, errors = process.communicate()
+    orphans = 0
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+        orphans = 1
+    except ProcessLookupError:
+        pass
+    status = process.returncode if process.returncode >= 0 else 128 - process.returncode
+    return Ended(status, output.decode(errors="replace"), errors.decode(errors="replace"), is_hung, orphans)
+
+
+def program(name, variable):
+    """The release build, or the program that the environment names."""
+    path = os.environ.get(variable) or os.path.join(ROOT, ".build", "release", name)
+    if not os.access(path, os.X_OK):
+        raise SystemExit(f"There is no {path}: make release builds it; {variable} names another one.")
+    return path
+
+
+def build_shim(name, folder):
+    """Compiles Trust/Shims/NAME.c, and returns the library to preload."""
+    library = os.path.join(folder, f"{name}.so")
+    source = os.path.join(HERE, "Shims", f"{name}.c")
+    subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, source, "-ldl",
+                    "-lpthread"], check=True)
+    return library
+
+
+def whole_store(path):
+    """What is wrong with a store of SQLite; None where it is whole or is not there."""
+    if not os.path.exists(path):
+        return None
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            said = database.execute("PRAGMA integrity_check").fetchone()[0]
+    except sqlite3.Error as error:
+        said = str(error)
+    return None if said == "ok" else f"the store: {said[:200]}"
+
+
+def table(rows, headings):
+    """Prints rows under headings; numbers stand on the right."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(line[column]) for line in [headings, *texts]) for column in range(len(headings))]
+
+    def line(cells, source):
+        print("  ".join(cell.rjust(width) if isinstance(of, (int, float)) else cell.ljust(width)
+                        for cell, width, of in zip(cells, widths, source)).rstrip())
+
+    line(headings, rows[0] if rows else headings)
+    for cells, row in zip(texts, rows):
+        line(cells, row)
+    sys.stdout.flush()
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    return folder
