@@ -20,7 +20,15 @@ package struct Dnsctl: AsyncParsableCommand {
   package static func main() async {
     // The proxy's program knows the options of its verbs, too.
     if asksForCompletions { ProxyProgramStart.replaceProcess(Array(CommandLine.arguments.dropFirst())) }
+    if let verb = helpOfProxyProgram { ProxyProgramStart.replaceProcess(verb, ["--help"]) }
     await main(self)
+  }
+
+  /// The verb whose help is asked for, and which the proxy's program knows more of.
+  private static var helpOfProxyProgram: String? {
+    let words = Array(CommandLine.arguments.dropFirst())
+    guard words.count == 2, words[0] == "help", ["proxy", "exec"].contains(words[1]) else { return nil }
+    return words[1]
   }
 
   /// Whether a shell's completions are wanted, and nothing else.
@@ -30,6 +38,10 @@ package struct Dnsctl: AsyncParsableCommand {
 
   /// Runs a program's command: this one's, or another's.
   package static func main(_ root: any ParsableCommand.Type) async {
+    guard ProcessArguments.areKnown else {
+      DescriptorOutput(descriptor: StandardDescriptor.errors).say(ProcessArguments.unknownText)
+      root.exit(withError: ExitCode(ExitStatus.streams.rawValue))
+    }
     do {
       let words = ShortOptions.separated(ProcessArguments.take())
       var command = try root.parseAsRoot(root == Dnsctl.self ? VersionCommand.spelledOut(words) : words)

@@ -31,11 +31,13 @@ package struct MetricsOptions: ParsableArguments {
   ///
   /// - Parameters:
   ///   - context: where it is said.
+  ///   - collecting: where metrics are collected already; without one a new one is made.
   ///   - readiness: what `/ready` says; always ready by default.
   /// - Returns: the endpoint, which the caller stops; nil if it was not asked for.
   /// - Throws: that it cannot listen there.
   package func start(
-    in context: CommandContext, readiness: @escaping @Sendable () -> Readiness = { .ready }
+    in context: CommandContext, from collecting: PrometheusRegistry? = nil,
+    readiness: @escaping @Sendable () -> Readiness = { .ready }
   ) throws(SettingsError) -> MetricsEndpoint? {
     guard let place else {
       guard !allowsRemoteClients else {
@@ -47,7 +49,7 @@ package struct MetricsOptions: ParsableArguments {
       throw SettingsError(
         .usage, "--metrics \(place): other machines reach that address. Take 127.0.0.1, or add --metrics-remote.")
     }
-    let registry = PrometheusRegistry()
+    let registry = collecting ?? PrometheusRegistry()
     do throws(DirectDNSError) {
       let endpoint = try MetricsEndpoint(
         registry,
@@ -55,7 +57,7 @@ package struct MetricsOptions: ParsableArguments {
           address: place.address, port: place.port, allowsRemoteClients: allowsRemoteClients),
         readiness: readiness)
       try endpoint.start()
-      context.collectMetrics(registry)
+      if collecting == nil { context.collectMetrics(registry) }
       context.complain("metrics at \(endpoint.url ?? "\(place)")")
       return endpoint
     } catch {

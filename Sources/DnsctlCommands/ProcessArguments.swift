@@ -9,6 +9,15 @@
 
 /// The process's arguments.
 enum ProcessArguments {
+  /// Whether there are any: Swift reads them from /proc, and has not even the program's name where it cannot.
+  static var areKnown: Bool { CommandLine.argc > 0 }
+
+  static let unknownText = """
+    dnsctl: the arguments cannot be read from /proc/self/cmdline. See that /proc is mounted, and that this process may \
+    open files (ulimit -n).
+
+    """
+
   /// The arguments behind the program's name.
   ///
   /// What is secret among them is written over where the system shows it, so that it can be seen for the moment of the

@@ -23,6 +23,7 @@ enum SecretArguments {
 
   private static let long: [String: Kind] = [
     "user": .afterColon, "proxy-user": .afterColon, "cert": .afterPlainColon, "pass": .whole, "proxy": .userInfo,
+    "upstream": .userInfo,
     "store": .userInfo, "provider": .userInfoAndQuery, "header": .afterColon, "cookie": .cookies, "data": .whole,
     "data-raw": .whole, "data-binary": .whole, "json": .whole,
     "data-urlencode": .whole, "form": .afterEquals, "form-string": .afterEquals,

@@ -137,8 +137,15 @@ extension UpstreamOptions {
   }
 
   private func overrides(in context: CommandContext) throws(SettingsError) -> SettingsOverrides {
-    SettingsOverrides(
-      providers: providers, bootstraps: bootstraps, authorities: authorities, families: families,
+    var servers: [String: String] = [:]
+    let providers = providers.map { text in
+      // A server among the arguments, which may be the name of one that is configured.
+      guard text.hasPrefix("@"), let provider = ServerArgument.provider(String(text.dropFirst())) else { return text }
+      servers[provider] = String(text.dropFirst())
+      return provider
+    }
+    return SettingsOverrides(
+      providers: providers, servers: servers, bootstraps: bootstraps, authorities: authorities, families: families,
       expired: expired?.use, usesSystemDNS: noSystem ? false : nil, timeout: timeout,
       store: try context.storeText(storeText), connections: connections)
   }

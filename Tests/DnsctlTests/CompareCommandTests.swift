@@ -12,6 +12,7 @@ import Testing
       zone: [
         "www.example.com": .addresses(["8.8.8.8"]), "six.example.com": .addresses(["8.8.8.8", "2a00:1450::1"]),
         "signed.example.com": .records([1: ["8.8.8.8"]], isAuthenticated: true), "broken.example.com": .code(2),
+        "proven.example.com": .records([:], isAuthenticated: true),
       ],
       systemZone: [
         "www.example.com": .addresses(["8.8.8.8"], ttl: 60), "six.example.com": .addresses(["10.0.0.1"]),
@@ -34,6 +35,18 @@ import Testing
 
         """)
     #expect(outcome.status == 0 && outcome.errors == "")
+  }
+
+  @Test func `that there is nothing may be authenticated, too`() async {
+    let outcome = await run("@google", "-4", "--json", "proven.example.com")
+    #expect(outcome.output.contains(#""addresses":[],"nameExists":true,"ttl":null,"authenticated":true"#), "\(outcome)")
+  }
+
+  @Test(arguments: [["--store", "sqlite"], ["--expired", "refused"]]) func `what is remembered has no say`(
+    _ option: [String]
+  ) async {
+    let outcome = await run("www.example.com", option[0], option[1])
+    #expect(outcome.status == 64 && outcome.errors.contains("leave \(option[0]) out"), "\(outcome)")
   }
 
   @Test(arguments: [

@@ -20,6 +20,15 @@ struct DigHabitTests {
     #expect(json.status == 1 && json.errors == "" && json.output.contains(#""code":"invalidName""#))
   }
 
+  @Test(arguments: [("+short", "--short"), ("+noall", "--help"), ("TXT", "--type TXT")])
+  func `so it is behind -t, where records are asked for`(_ argument: String, _ advice: String) async {
+    let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.10"])])
+    let outcome = await fixture.resolve(["--provider", "google", "-t", "A", "--short", "www.example.com", argument])
+    #expect(outcome.status == 1 && outcome.output == "192.0.2.10\n", "\(outcome)")
+    #expect(
+      outcome.errors.hasPrefix("dnsctl: \"\(argument)\": ") && outcome.errors.contains(advice), "\(outcome.errors)")
+  }
+
   @Test func `a name in small letters is looked up, and its error says what may have been meant`() async {
     let fixture = CommandFixture(systemZone: ["mx": .missing, "ns": .addresses(["192.0.2.2"])])
     let outcome = await fixture.resolve(["--format", "short", "ns", "mx"])

@@ -113,7 +113,8 @@ import Testing
     (["-G", "-F", "a=b"], "-G and -F"), (["-r", "0-x"], "no range"), (["-r", "0-", "-C-", "-o", "f"], "-r and -C"),
     (["--resolve", "shop.example:1"], "HOST:PORT:ADDRESS"), (["--resolve", "*:80:192.0.2.1"], "Name each host"),
     (["--resolve", "-shop.example:80:192.0.2.1"], "taken away"), (["--resolve", "shop.example:80:x"], "no address"),
-    (["--resolve", "shop.example:1:127.0.0.1"], "Give it that port"), (["-w", "@/none"], "no file"),
+    (["-G", "-T", "-"], "-G and -T"), (["-D", "/tmp/one", "-c", "/tmp/one"], "-D and -c"),
+    (["-w", "@/none"], "no file"),
   ])
   func `what cannot be done is said`(_ flags: [String], _ words: String) async throws {
     try await FetchFixture.with { fixture in
@@ -131,6 +132,18 @@ import Testing
       #expect(outcome.status == 0 && outcome.output.contains("Host: pinned.example:\(port)"), "\(outcome)")
       let refused = await fixture.fetch(["--resolve", "pinned.example:\(port):10.0.0.1", url])
       #expect(refused.status == 3 && refused.errors.contains("10.0.0.1"), "\(refused)")
+    }
+  }
+
+  @Test func `--resolve holds for its port alone, as curl's does`() async throws {
+    try await FetchFixture.with { fixture in
+      // Nobody listens at that port of that address, and the name is not there: it was looked up.
+      let other = await fixture.fetch(["--resolve", "pinned.example:1:127.0.0.1", fixture.url(host: "pinned.example")])
+      #expect(other.status == 1 && other.errors.contains("pinned.example"), "\(other)")
+      #expect(fixture.origin.requests.isEmpty)
+      let port = fixture.origin.port
+      let entries = ["--resolve", "pinned.example:1:10.0.0.1", "--resolve", "pinned.example:\(port):127.0.0.1"]
+      #expect(await fixture.fetch(entries + [fixture.url(host: "pinned.example")]).status == 0)
     }
   }
 

@@ -30,6 +30,16 @@ struct ServerArgumentTests {
     #expect(fixture.transport.asked.withLock { $0.allSatisfy { $0.hasPrefix("https://dns.google/") } })
   }
 
+  @Test func `one that is configured by that name is meant, be there a dot in it`() async throws {
+    var fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.10"])])
+    let file =
+      "{ providers: [{ name: 'dns.lan', provider: 'json+https://dns.google/resolve', bootstrap: ['8.8.8.8'] }] }"
+    fixture.files["c.json5"] = file
+    let outcome = await fixture.resolve(["--config", "c.json5", "www.example.com", "@dns.lan", "--short"])
+    #expect(outcome == .init(status: 0, output: "192.0.2.10\n", errors: ""))
+    #expect(fixture.transport.asked.withLock { $0.allSatisfy { $0.hasPrefix("https://dns.google/") } })
+  }
+
   @Test(arguments: [
     (["@", "a.example"], "@ wants a server"), (["@google"], "Give a name to look up"),
     (["@nobody", "a.example"], "is no provider"), (["@tls://dns.example", "a.example"], "dns.example"),

@@ -52,7 +52,7 @@ import Testing
     #expect(try setting.path(environment) == path)
   }
 
-  @Test(arguments: ["nowhere", "rediss://:pw@cache", "redis://:pw@cache/x", "gopher://:pw@cache"])
+  @Test(arguments: ["nowhere", "rediss://:pw@cache?x", "redis://:pw@cache/x", "gopher://:pw@cache"])
   func `that cannot be used ends a command with 64, naming the option and no secret`(text: String) async {
     for command in [["resolve", "a.example"], ["rewrite", "http://a.example/"], ["fetch", "http://a.example/"]] {
       let outcome = await CommandFixture().run(command + ["--store", text])
@@ -88,7 +88,7 @@ import Testing
     #expect(try place(file: text) == .file(path))
   }
 
-  @Test(arguments: ["nowhere", "rediss://:pw@cache", "gopher://:pw@cache"])
+  @Test(arguments: ["nowhere", "rediss://:pw@cache?x", "gopher://:pw@cache"])
   func `that cannot be used ends with 78, naming the variable or the key and no secret`(text: String) async {
     let variable = await CommandFixture(environment: ["DIRECTDNS_STORE": text]).resolve(["a.example"])
     #expect(variable.status == 78)

@@ -61,6 +61,11 @@ struct CompareCommand: ContextCommand {
     guard try !ServerArgument.separated(arguments).others.isEmpty else {
       throw ValidationError("Give a name to look up besides the servers.")
     }
+    // An answer that is remembered says nothing of what somebody answers.
+    for (option, isThere) in [("--store", upstream.storeText != nil), ("--expired", upstream.expired != nil)]
+    where isThere {
+      throw ValidationError("compare asks everybody anew, past what is remembered: leave \(option) out.")
+    }
   }
 
   func run(in context: CommandContext) async -> ExitStatus {

@@ -110,9 +110,6 @@ struct FetchCommand: ContextCommand {
       let jobs = try await FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
       let writeOut = try await writeOut(in: context)
       var settings = try upstream.settings(in: context)
-      for (host, addresses) in try ResolveFlag.pins(connection.resolved, for: jobs.map(\.url)) {
-        settings.resolver.localZones.pins[host] = addresses
-      }
       // Nothing is kept alive by a process that ends with its transfers.
       settings.resolver.keepAlive = []
       let configuration = try configuration(settings, cookies.jar, context.readFile)
@@ -191,6 +188,7 @@ struct FetchCommand: ContextCommand {
     configuration.decompresses = request.asksForCompression
     configuration.timeouts = connection.timeouts
     configuration.lookup = settings.lookup
+    configuration.pins = try ResolveFlag.pins(connection.resolved)
     return configuration
   }
 

@@ -27,6 +27,25 @@ struct ResolveCommand: ContextCommand {
       FORMATS
       text is for people; json has one object a line; short has addresses, or records' data, alone; hosts has the lines of a hosts file; tsv has name, type, TTL, data, freshness and source, with tabs between. Data stands in the presentation form of its type's RFC, and as \\# LENGTH HEX (RFC 3597) where the type is not known or its data is malformed.
 
+      JSON
+      One compact object a line. Every key is always there, in this order, and null where there is nothing.
+        host           the name as it was asked for
+        canonicalName  the end of the CNAME chain, where the name is an alias
+        addresses      the addresses in the order of use
+        ttl            whole seconds that the answer may be used from now on;
+                       null for what does not expire
+        age            whole seconds since the answer was asked for
+        freshness      fresh, due, grace or stale
+        source         provider, system, literal (an address), pin, local
+                       (such as localhost), store
+        provider       the provider's name, where one answered
+        elapsedMs      milliseconds that the lookup took
+        error          null, or an object with code and message
+
+      With -t or -x there is a line for each type, with type, records (each has name, type, ttl, and data as text) and authenticated (whether the provider has validated by DNSSEC; null for addresses) in place of addresses and ttl.
+
+      An error's code is nameNotFound, noAddress, noRecord (with -t or -x) or invalidName, which end with 1; upstreamFailed, timedOut, cancelled or shutDown, with 2; refused, with 3.
+
       EXIT STATUS
           0  every name was answered
           1  a name does not exist, has no such address or record, or is no valid name
@@ -100,8 +119,10 @@ struct ResolveCommand: ContextCommand {
     let context = context.coloured(colours)
     do {
       let settings = try settings(in: context)
+      let (habits, doubts) = (remarks(DigHabit.objection), remarks(DigHabit.doubt))
       guard wanted.isEmpty else {
-        let lookups = RecordLookups(hosts: hosts, types: wanted, isReverse: isReverse, format: output.chosen)
+        let lookups = RecordLookups(
+          hosts: hosts, types: wanted, isReverse: isReverse, habits: habits, format: output.chosen)
         return try await context.withResolver(settings) { resolver, context in
           await lookups.run(in: context) { name, type throws(DirectDNSError) in
             try await resolver.records(of: name, type: type, options: settings.lookup)
@@ -109,7 +130,6 @@ struct ResolveCommand: ContextCommand {
         }
       }
       let lookups = NameLookups(hosts: hosts, format: output.chosen)
-      let (habits, doubts) = (remarks(DigHabit.objection), remarks(DigHabit.doubt))
       return try await context.withResolver(settings) { resolver, context in
         await lookups.run(in: context) { host throws(DirectDNSError) in
           if let objection = habits[host] { throw DirectDNSError(.invalidName, objection) }

@@ -49,7 +49,7 @@ struct Comparer: Sendable {
       for source in sources { source.resolver?.shutdown() }
       throw SettingsError(
         .usage,
-        "There is nobody to compare \(sources.first?.name ?? "with"): name another --provider, or leave out --no-system."
+        "There is nobody to compare\(sources.first.map { " \($0.name) with" } ?? ""): name another --provider, or leave out --no-system."
       )
     }
     self.sources = sources
@@ -103,7 +103,9 @@ struct Comparer: Sendable {
     }
     do throws(DirectDNSError) {
       let found = try await resolver.askedAddresses(of: host, family, timeout: timeout)
-      answer.content = .addresses(found.records.compactMap { if case .address(let one) = $0.data { one } else { nil } })
+      let addresses = found.records.compactMap { if case .address(let one) = $0.data { one } else { nil } }
+      answer.content =
+        found.isNameMissing ? .nameNotFound : found.records.isEmpty ? .noAddress : .addresses(addresses)
       answer.ttl = found.records.map { Int64($0.ttl) }.min()
       answer.isAuthenticated = found.isAuthenticated
     } catch {

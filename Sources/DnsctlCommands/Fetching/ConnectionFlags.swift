@@ -34,7 +34,7 @@ struct ConnectionFlags: ParsableArguments {
   @Option(
     name: .customLong("resolve"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Addresses to use for a host at a port, in place of a lookup. What the address policy forbids stays forbidden.",
+      "Addresses to use for a host at that port, in place of a lookup; its other ports are looked up. What the address policy forbids stays forbidden.",
       valueName: "host:port:address[,address]"))
   var resolved: [String] = []
 

@@ -85,6 +85,13 @@ struct FetchJob: Sendable {
       throw SettingsError(
         .usage, "\(request.bodyOption) and -T do not go together: a request has one body.")
     }
+    guard !request.putsDataInURL || request.uploads.isEmpty else {
+      throw SettingsError(.usage, "-G and -T do not go together: the one is a GET, the other a PUT.")
+    }
+    if let path = output.headPath, path == request.jarPath, path != Pipeline.inputMark {
+      throw SettingsError(
+        .usage, "-D and -c name one file, \(path.printable): the cookies would be written over the heads.")
+    }
     guard !request.asksForHead || (!hasData && request.uploads.isEmpty) else {
       throw SettingsError(
         .usage, "-I goes with neither \(request.bodyOption) nor -T: a request for the head has no body.")

@@ -11,7 +11,7 @@ internal import DirectDNS
 
 /// A file that a response's body goes into, in such a way that a transfer that fails loses nothing.
 ///
-/// A new file is written where it belongs, and what came stays there. A file that was there stays as it is until the new
+/// A new file is written where it belongs, and what came stays there, unless it is to appear whole. A file that was there stays as it is until the new
 /// one is whole, which lies beside it until then. Both can be gone on with. What another cannot take the place of without
 /// changing more than its contents is written as it stands: a device, a FIFO, a link, a file of several names or of
 /// another owner.
@@ -33,10 +33,18 @@ final class OutputFile {
   /// Where it is.
   let path: String
   private let draftPath: String
+  private let appearsWhole: Bool
   private var state = State.closed
 
-  init(_ path: String) {
+  /// Nothing is opened yet.
+  ///
+  /// - Parameters:
+  ///   - path: where it is.
+  ///   - appearsWhole: whether a new file, too, lies beside its place until it is whole: for what nobody goes on with, and
+  ///     what could be taken for the whole when it ends in the middle.
+  init(_ path: String, appearsWhole: Bool = false) {
     self.path = path
+    self.appearsWhole = appearsWhole
     draftPath = path + ".dnsctl-part"
   }
 
@@ -77,7 +85,9 @@ final class OutputFile {
     // A draft of another time would be taken for this file's.
     unsafe unlink(draftPath)
     switch place {
-    case .free: return (try .new(path, mode: WritableFile.ordinaryMode), false)
+    case .free:
+      let name = appearsWhole ? draftPath : path
+      return (try .new(name, mode: WritableFile.ordinaryMode), appearsWhole)
     case .file(let rights, hasOtherNames: false) where rights.isOurs:
       do throws(FileFailure) { return (try .draft(draftPath, inPlaceOf: rights), true) } catch {
         // A folder in which no file can be made: the file itself may be writable all the same.

@@ -36,36 +36,14 @@ struct ResolveFlag: Sendable, Hashable {
     self.addresses = addresses
   }
 
-  /// The pins that entries come to; of two for a host and port the last one counts, as for curl.
-  ///
-  /// A pin goes by the name alone, and an entry by the port too: where that makes a difference it is said.
-  static func pins(_ texts: [String], for urls: [WebURL]) throws(SettingsError) -> [HostName: [IPAddress]] {
-    var ports: [HostName: UInt16] = [:]
-    var pins: [HostName: [IPAddress]] = [:]
+  /// The pins that entries come to; of two for a host and port the last one counts, and other ports are looked up, as with
+  /// curl.
+  static func pins(_ texts: [String]) throws(SettingsError) -> [PinnedPlace: [IPAddress]] {
+    var pins: [PinnedPlace: [IPAddress]] = [:]
     for text in texts {
       let entry = try ResolveFlag(text)
-      if let port = ports[entry.host], port != entry.port, pins[entry.host] != entry.addresses {
-        throw SettingsError(
-          .usage, "--resolve: \(entry.host) has other addresses at port \(port). Fetch from one of the ports at a time."
-        )
-      }
-      ports[entry.host] = entry.port
-      pins[entry.host] = entry.addresses
-    }
-    for url in urls {
-      guard case .name(let text) = url.host, let host = try? HostName(text), let port = ports[host],
-        port != url.effectivePort, !texts.contains(where: { holds($0, host, url.effectivePort) })
-      else { continue }
-      throw SettingsError(
-        .usage,
-        "--resolve: the entry for \(host) is for port \(port), and \(Origin(url)) is at \(url.effectivePort). Give it that port."
-      )
+      pins[PinnedPlace(host: entry.host, port: entry.port)] = entry.addresses
     }
     return pins
-  }
-
-  private static func holds(_ text: String, _ host: HostName, _ port: UInt16) -> Bool {
-    guard let entry = try? ResolveFlag(text) else { return false }
-    return entry.host == host && entry.port == port
   }
 }

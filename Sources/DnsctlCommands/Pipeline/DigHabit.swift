@@ -12,6 +12,9 @@ enum DigHabit {
   static func objection(to argument: String, others: Bool) -> String? {
     if argument == "+short" { return "this is an option of dig; here it is --short." }
     if argument == "+trace" { return "this is an option of dig; here --trace shows each query." }
+    if argument.hasPrefix("+") {
+      return "this is an option of dig, and none here: dnsctl resolve --help has those that there are."
+    }
     // In capitals, as record types are written: in small letters they may be hosts of this network.
     guard others, argument == argument.uppercased(), let advice = advice(type: argument) else { return nil }
     return "this looks like a record type: \(advice)"

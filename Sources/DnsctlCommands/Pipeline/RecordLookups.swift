@@ -7,6 +7,8 @@ struct RecordLookups: Sendable {
   let types: [DNSRecordType]
   /// Whether the hosts are addresses, whose names are asked for.
   let isReverse: Bool
+  /// Why some of the hosts are none, but habits from another program.
+  let habits: [String: String]
   let format: OutputFormat
 
   /// Looks up all of them.
@@ -20,7 +22,7 @@ struct RecordLookups: Sendable {
     _ lookUp: @escaping @Sendable (DNSName, DNSRecordType) async throws(DirectDNSError) -> RecordResolution
   ) async -> ExitStatus {
     let clock = context.clock
-    let (types, isReverse) = (types, isReverse)
+    let (types, isReverse, habits) = (types, isReverse, habits)
     let pipeline = OrderedPipeline(input: context.input) { item in
       let start = clock.now
       let outcome: @Sendable (DNSRecordType, Result<RecordResolution, DirectDNSError>) -> RecordOutcome = {
@@ -28,7 +30,10 @@ struct RecordLookups: Sendable {
         RecordOutcome(host: item.text, type: type, result: result, elapsed: clock.now - start)
       }
       let name: DNSName
-      do throws(DirectDNSError) { name = try Self.name(item.text, isReverse: isReverse) } catch {
+      do throws(DirectDNSError) {
+        if let objection = habits[item.text] { throw DirectDNSError(.invalidName, objection) }
+        name = try Self.name(item.text, isReverse: isReverse)
+      } catch {
         // One word for what is no name, however many types it would have been asked for.
         return [outcome(types[0], .failure(error))]
       }

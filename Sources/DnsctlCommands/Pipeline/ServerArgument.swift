@@ -47,7 +47,7 @@ extension UpstreamOptions {
   /// These options, with the servers among the arguments as providers.
   func asking(_ arguments: [String]) -> UpstreamOptions {
     var options = self
-    options.providers += (try? ServerArgument.separated(arguments))?.providers ?? []
+    options.providers += arguments.filter { $0.hasPrefix("@") }
     return options
   }
 }

@@ -8,7 +8,7 @@ struct StoreOptions: ParsableArguments {
   @Option(
     name: .customLong("store"),
     help: ArgumentHelp(
-      "The store: sqlite, sqlite:PATH, a path, or redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]; @FILE holds one of these in its first line. (default: the configured one, else sqlite)",
+      "The store: sqlite, sqlite:PATH, a path, or redis[s]://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]; @FILE holds one of these in its first line. (default: the configured one, else sqlite)",
       valueName: "store"),
     completion: .list(["sqlite"]))
   var text: String?
@@ -18,7 +18,7 @@ struct StoreOptions: ParsableArguments {
 
   /// What `--store` is for commands that resolve.
   static let help = ArgumentHelp(
-    "Where answers are remembered: memory, sqlite, sqlite:PATH, a path, or redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]; @FILE holds one of these in its first line. sqlite alone is directdns/answers.sqlite in $XDG_CACHE_HOME or ~/.cache. (default: memory)",
+    "Where answers are remembered: memory, sqlite, sqlite:PATH, a path, or redis[s]://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]; @FILE holds one of these in its first line. sqlite alone is directdns/answers.sqlite in $XDG_CACHE_HOME or ~/.cache. (default: memory)",
     valueName: "store")
 
   static let configurationHelp = ArgumentHelp(

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import DnsctlCommands
+
+@Suite struct ExportTargetTests {
+  private let folder: TestFolder
+  private let path: String
+
+  init() throws {
+    folder = try TestFolder()
+    path = folder.path + "/export.jsonl"
+  }
+
+  private var files: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path) } }
+
+  @Test func `a new export lies beside its place until it is whole`() throws {
+    let target = try ExportTarget(path: path)
+    try target.write("all of it\n")
+    #expect(try files == ["export.jsonl.dnsctl-part"])
+    try target.finish()
+    #expect(try files == ["export.jsonl"])
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "all of it\n")
+  }
+
+  @Test(arguments: [nil, "the one before\n"])
+  func `an export that ends in the middle leaves what was there`(before: String?) throws {
+    try before?.write(toFile: path, atomically: false, encoding: .utf8)
+    do {
+      let target = try ExportTarget(path: path)
+      try target.write("half of")
+    }
+    #expect(try files == (before == nil ? [] : ["export.jsonl"]))
+    if let before { #expect(try String(contentsOfFile: path, encoding: .utf8) == before) }
+  }
+}
