@@ -5,20 +5,32 @@ SUITES ?= ../shared/conformance
 ONLY ?=
 SEEDS ?= 5000
 SEED ?=
+TARGET ?=
+# How long fuzz, soak and promises take; each has a default of its own.
+SECONDS ?=
+KILLS ?= 500
+TORTURE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo examples recipes test simulate bench lint conformance browsers docs api release install uninstall package package-check clean
+.PHONY: help demo pipeline examples recipes test simulate bench lint conformance browsers docs api release install uninstall package package-check clean
+# What make trust runs.
+.PHONY: trust fuzz attack torture crashes promises soak repeat coverage
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Show the main job, offline: cold, cached, expired, the server gone and back, a request by address
 	@Scripts/prerequisites build
 	@Scripts/demo
 
-examples: ## Run the examples for curl, requests and AsyncHTTPClient against nginx
+pipeline: ## Run Examples/Pipeline, a webhook sender, offline, and kill every DNS server half-way
+	@Scripts/prerequisites build
+	@Scripts/pipeline
+
+examples: ## Run the examples for curl, requests and AsyncHTTPClient against nginx, and the pipeline
 	@Scripts/prerequisites examples
 	@Scripts/examples
+	@Scripts/pipeline
 
 recipes: ## Check the recipes of Config/: units by systemd, the rest by running it
 	@Scripts/prerequisites recipes
@@ -35,11 +47,35 @@ bench: ## Measure against C floors and peers; ONLY=cached runs the rows that beg
 	@Scripts/prerequisites bench
 	@Benchmarks/run $(if $(ONLY),--only '$(ONLY)')
 
+soak: ## Do everything at once for SECONDS=600: memory, descriptors and threads stay what they were
+	@Scripts/prerequisites servers
+	@DIRECTDNS_SOAK_SECONDS='$(or $(SECONDS),600)' Scripts/test --release --target IntegrationTests --filter SoakTests
+
+coverage: ## Say how much of the library its tests run
+	@Scripts/test --coverage --sanitize address --target DirectDNSTests
+	@Scripts/coverage .build-asan
+
+repeat: ## Run every test ROUNDS=50 times, debug and release; the logs of runs that failed are kept
+	@Scripts/prerequisites servers
+	@Scripts/test --repeat $(or $(ROUNDS),50)
+	@Scripts/test --repeat $(or $(ROUNDS),50) --release
+
+trust: ## Run all that is too long for each change, and print one table; some hours
+	@Scripts/trust
+
 lint: ## Check formatting and the documentation rules
 	@Scripts/lint
 
 simulate: ## Lead the deciding machines through SEEDS=N made-up worlds; SEED=S tells the one that a failure named
 	@DIRECTDNS_SEEDS='$(SEEDS)' DIRECTDNS_SEED='$(SEED)' Scripts/test --filter 'SimulationTests'
+
+fuzz: ## Fuzz TARGET=NAME for SECONDS=N; without a target each of them (see Fuzzing/README.md)
+	@Scripts/prerequisites build
+	@Scripts/fuzz --seconds '$(or $(SECONDS),60)' $(TARGET)
+
+attack: ## Send SEEDS=N requests to hostile servers, and to the proxy as hostile clients, under the address sanitizer; SEED=S for one
+	@Scripts/prerequisites build
+	@DIRECTDNS_SEEDS='$(SEEDS)' DIRECTDNS_SEED='$(SEED)' Scripts/test --sanitize address --target DirectDNSTests --target DirectDNSProxyTests --filter AttackTests
 
 conformance: ## Run the conformance suites of SUITES=DIR and print the counts
 	@Scripts/conformance '$(SUITES)'
@@ -49,7 +85,22 @@ browsers: ## Drive Chromium and WebKitGTK through the proxy: our own cases, and 
 	@DIRECTDNS_TESTS_LOG=.build/browser-tests.log Scripts/test --filter BrowserTests
 	@Scripts/browsers '$(SUITES)'
 
-docs: ## Build the documentation, warnings as errors
+torture: ## Make each system call of dnsctl fail in turn, in each scenario of Trust/; TORTURE='--scenario …' for some
+	@Scripts/prerequisites trust
+	@Scripts/release
+	@Trust/torture $(TORTURE)
+
+crashes: ## Kill dnsctl KILLS=500 times while it writes, and cut the power: nothing is lost, broken or half there
+	@Scripts/prerequisites trust
+	@Scripts/release
+	@Trust/crashes --kills '$(KILLS)' $(if $(SEED),--seed '$(SEED)')
+
+promises: ## Measure the three promises: DNS dead (SECONDS=60 of it in real time), lying, slow
+	@Scripts/prerequisites trust
+	@Scripts/release
+	@Trust/promises --seconds '$(or $(SECONDS),60)'
+
+docs: ## Build the documentation and compile every Swift block of the pages, warnings as errors
 	@Scripts/docs
 
 api: ## Compare the public API with the last release
@@ -74,4 +125,4 @@ package-check: ## Check them: lintian, and a fresh Debian in which the package i
 	@Scripts/package-check
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-tsan .build-asan Benchmarks/.build Examples/AsyncHTTPClient/.build
+	rm -rf .build .build-release .build-tsan .build-asan .build-fuzz Benchmarks/.build Examples/AsyncHTTPClient/.build

@@ -8,7 +8,7 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v26)],
   dependencies: [
-    .package(name: "DirectDNS", path: ".."),
+    .package(name: "DirectDNS", path: "..", traits: []),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     // What the rows of requests are compared with.

@@ -2,12 +2,12 @@
 /* What a forward proxy costs its clients: the same requests sent directly and through one, so many at once.
 
      proxy-load -o ORIGIN-PORT [-p PROXY-PORT] [-m connect|tunnel|plain] [-u PATH] [-s BODY-BYTES] [-c CONNECTIONS]
-                [-n COUNT] [-w WARM-UP] [-i IDLE -q SILENT-PORT -P PROXY-PID]
+                [-n COUNT] [-w WARM-UP] [-N SUFFIX] [-i IDLE -q SILENT-PORT -P PROXY-PID]
 
    Servers are on 127.0.0.1; with `connect` each connection takes the next of 16 loopback addresses for both its ends, the
    origin has to listen at all of them: connections that are closed keep their pair of ports for a minute. Without `-p` requests go to the origin itself. `connect` opens a connection, and a tunnel
    through it, for every request; `tunnel` sends all of a connection's requests through one tunnel; `plain` sends them
-   in absolute form. With `-i` so many tunnels to a server that says nothing are held meanwhile. Prints
+   in absolute form. With `-N` each tunnel is to a name below that one, which nobody has asked for before. With `-i` so many tunnels to a server that says nothing are held meanwhile. Prints
    `rate=PER-SECOND us=MEDIAN-OF-ONE`, and with `-i` `bytes_per_idle=N`, by what the proxy's memory has grown. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,6 +37,7 @@ static enum mode mode = TUNNEL;
 static uint16_t origin_port, proxy_port, silent_port;
 static size_t body_size = 1024;
 static char request[512];
+static const char *suffix;
 static long started, ended, total = 20000, warm_up;
 static double wall_began, *times;
 
@@ -87,7 +88,13 @@ static void ask(struct connection *connection) {
 
 /* Asks the proxy for a tunnel. */
 static void open_tunnel(int to, unsigned last, uint16_t port) {
-  char text[128];
+  char text[512];
+  if (suffix) {
+    /* Other runs had other names: the proxy remembers theirs. */
+    snprintf(text, sizeof text, "CONNECT n%ld-%d.%s:%u HTTP/1.1\r\nHost: %s:%u\r\n\r\n", started, (int)getpid(), suffix, port,
+             suffix, port);
+    return say(to, text);
+  }
   snprintf(text, sizeof text, "CONNECT 127.0.0.%u:%u HTTP/1.1\r\nHost: 127.0.0.%u:%u\r\n\r\n", last, port, last, port);
   say(to, text);
 }
@@ -177,7 +184,7 @@ static int by_time(const void *left, const void *right) {
 int main(int count, char **arguments) {
   const char *path = "/small", *process = NULL;
   long connections = 1, idle = 0, grown = 0;
-  for (int option; (option = getopt(count, arguments, "o:p:m:u:s:c:n:w:i:q:P:")) != -1;) {
+  for (int option; (option = getopt(count, arguments, "o:p:m:u:s:c:n:w:N:i:q:P:")) != -1;) {
     switch (option) {
       case 'o': origin_port = (uint16_t)atoi(optarg); break;
       case 'p': proxy_port = (uint16_t)atoi(optarg); break;
@@ -187,6 +194,7 @@ int main(int count, char **arguments) {
       case 'c': connections = atol(optarg); break;
       case 'n': total = atol(optarg); break;
       case 'w': warm_up = atol(optarg); break;
+      case 'N': suffix = optarg; break;
       case 'i': idle = atol(optarg); break;
       case 'P': process = optarg; break;
       case 'm': mode = *optarg == 'c' ? CONNECT : *optarg == 'p' ? PLAIN : TUNNEL; break;

@@ -21,6 +21,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = 100_000
 HOST = "doh.lab.test"
+# Every name below it leads to the server.
+FIRST = "first.lab.test"
 SERVERS = ["unbound", "named", "dnsdist", "nginx"]
 ORIGIN = "www.lab.test"
 SMALL, BIG = 1 << 10, 1 << 20
@@ -155,6 +157,8 @@ server:
   module-config: "iterator"
   local-zone: "." static
   local-zone: "lab.test." static
+  local-zone: "{FIRST}." redirect
+  local-data: "{FIRST}. 3600 IN A 127.0.0.1"
   include: "{folder}/local-data"
 remote-control:
   control-enable: no

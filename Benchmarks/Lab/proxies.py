@@ -30,7 +30,8 @@ class Proxies:
     def ours(self, port):
         # `dnsctl proxy` becomes the program that is measured: its number stays.
         return self.lab.launch_and_wait("dnsctl", port, self.dnsctl, "proxy", "--listen", f"127.0.0.1:{port}", "--no-system",
-                                        "--provider", "google", "--allow", "127.0.0.0/8", "--ports", "1-65535",
+                                        "--provider", f"doh+{self.lab.doh_url('dnsdist')}", "--bootstrap",
+                                        f"{laboratory.HOST}=127.0.0.1", "--ca", self.lab.path("ca.pem"), "--allow", "127.0.0.0/8", "--ports", "1-65535",
                                         "--max-clients", str(CLIENTS))
 
     def tinyproxy(self, port):

@@ -50,6 +50,14 @@ extension DirectResolver {
     return try await lookups.outcome(of: number).result.get()
   }
 
+  /// Whether a name is pinned, this machine's, or one that is never looked up: nobody is asked for it.
+  package func answersItself(_ host: HostName) -> Bool {
+    switch settings.configuration.localZones.route(host) {
+    case .pinned, .loopback, .neverExists, .refused: true
+    case .system, .providers: false
+    }
+  }
+
   /// What is known of a name without asking or starting anything.
   ///
   /// - Parameters:

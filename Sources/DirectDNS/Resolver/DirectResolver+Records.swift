@@ -43,20 +43,20 @@ extension DirectResolver {
   }
 
   /// Asks the providers for a name's addresses of one family: past the cache, the store and pins, and without the system's DNS
-  /// behind them, for a comparison of what each says.
+  /// behind them, for a comparison of what each says: also that there are none, and whether that is authenticated.
   package func askedAddresses(
     of host: HostName, _ family: IPAddress.Family, timeout: Duration
-  ) async throws(DirectDNSError) -> RecordResolution {
+  ) async throws(DirectDNSError) -> RecordAnswer {
     let type = DNSRecordType(family)
     if settings.configuration.providers.contains(where: { $0.provider is any RecordProvider }) {
-      return try await ask(DNSQuestion(name: DNSName(host), type: type), timeout)
+      return try await asked(DNSQuestion(name: DNSName(host), type: type), timeout).answer
     }
     let options = LookupOptions(families: AddressFamilies(family), expired: .refused, timeout: timeout)
     let found = try await resolve(host, options: options)
     guard found.source.provider != nil else {
       throw DirectDNSError(.upstreamFailed, "the provider did not answer")
     }
-    return RecordResolution(found, of: host, type)
+    return RecordAnswer(records: RecordResolution(found, of: host, type).records)
   }
 
   /// Refuses what no public provider is asked for.
@@ -73,6 +73,13 @@ extension DirectResolver {
   }
 
   private func ask(_ question: DNSQuestion, _ timeout: Duration?) async throws(DirectDNSError) -> RecordResolution {
+    let asked = try await asked(question, timeout)
+    return try RecordResolution(asked.answer, to: question, from: asked.provider)
+  }
+
+  private func asked(
+    _ question: DNSQuestion, _ timeout: Duration?
+  ) async throws(DirectDNSError) -> (answer: RecordAnswer, provider: String) {
     var ask = lookups.tell { machine, now in machine.recordAsk(question.name, timeout, at: now) }
     while true {
       guard !hasEnded else {
@@ -87,7 +94,7 @@ extension DirectResolver {
         lookups.tell { $0.ended(&ask, endpoint, reply, at: $1) }
         news.upstreams.ended(question, reply, endpoint.configuration.provider, clock.now - reply.asked)
         switch reply.result {
-        case .success(let answer): return try RecordResolution(answer, to: question, from: endpoint.name)
+        case .success(let answer): return (answer, endpoint.name)
         case .failure(let failure) where failure.kind == .cancelled && Task.isCancelled: throw Self.cancelled(question)
         case .failure: continue
         }

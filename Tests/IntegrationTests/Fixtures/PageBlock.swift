@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A console block of the README.
+/// A console block of a page: the README, or an article of the documentation.
 ///
 /// Its fence says what it is: `console` is run as it stands, `console of: PROGRAM` shows parts of what that program prints,
 /// and `console not-run: REASON` is shown alone. In what is shown, `…` stands for anything: a line of it for any lines.
-struct ReadmeBlock {
+struct PageBlock {
   enum Kind: Hashable {
     case run
     case excerpt(of: String)
@@ -17,6 +17,8 @@ struct ReadmeBlock {
     var shown: [String] = []
   }
 
+  /// The page's path in the repository.
+  var page: String
   /// Where its fence stands.
   var line: Int
   var kind: Kind
@@ -39,16 +41,22 @@ struct ReadmeBlock {
     return steps
   }
 
+  /// Where it stands, for messages.
+  var place: String { "\(page):\(line)" }
+
   /// All blocks of a page.
   ///
-  /// - Throws: that a fence of a console says something else.
-  static func all(_ page: String) throws -> [ReadmeBlock] {
-    var blocks: [ReadmeBlock] = []
-    var open: ReadmeBlock?
+  /// - Throws: that a fence of a console says something else, or that a command stands in another block, where nobody runs it.
+  static func all(_ text: String, of page: String) throws -> [PageBlock] {
+    var blocks: [PageBlock] = []
+    var open: PageBlock?
     var isInOther = false
-    for (index, line) in page.components(separatedBy: "\n").enumerated() {
+    for (index, line) in text.components(separatedBy: "\n").enumerated() {
       guard line.hasPrefix("```") else {
         open?.text.append(line)
+        guard !isInOther || !line.hasPrefix("$ ") else {
+          throw ServerFixture.Failure("\(page):\(index + 1): a command stands in a block that is no console")
+        }
         continue
       }
       if let block = open {
@@ -57,7 +65,8 @@ struct ReadmeBlock {
       } else if isInOther {
         isInOther = false
       } else if line.hasPrefix("```console") {
-        open = ReadmeBlock(line: index + 1, kind: try kind(String(line.dropFirst(10)), index + 1), text: [])
+        open = PageBlock(
+          page: page, line: index + 1, kind: try kind(String(line.dropFirst(10)), "\(page):\(index + 1)"), text: [])
       } else {
         isInOther = true
       }
@@ -65,13 +74,13 @@ struct ReadmeBlock {
     return blocks
   }
 
-  private static func kind(_ words: String, _ line: Int) throws -> Kind {
+  private static func kind(_ words: String, _ place: String) throws -> Kind {
     let parts = words.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
     switch (parts.first, parts.count) {
     case (nil, _): return .run
     case ("of", 2) where !parts[1].isEmpty: return .excerpt(of: parts[1])
     case ("not-run", 2) where !parts[1].isEmpty: return .notRun(parts[1])
-    default: throw ServerFixture.Failure("README.md:\(line): a console block is run, of: PROGRAM or not-run: REASON")
+    default: throw ServerFixture.Failure("\(place): a console block is run, of: PROGRAM or not-run: REASON")
     }
   }
 

@@ -8,18 +8,18 @@ import Testing
 
 @testable import Demo
 
-/// A machine for one block of the README: a home of its own, the programs in `PATH`, and servers on loopback.
-final class ReadmePlay {
+/// A machine for the blocks of a page: a home of its own, the programs in `PATH`, and servers on loopback.
+final class PagePlay {
   let folder: URL
   var environment: [String: String]
-  /// Ports of the README, and those that stand for them here.
+  /// Ports of the pages, and those that stand for them here.
   var ports: [String: Int] = [:]
   private var ends: [() async -> Void] = []
   /// The demonstration's servers, where a scene has them.
   private(set) var stage: Stage?
 
   init() async throws {
-    folder = try ServerFixture.newFolder("readme")
+    folder = try ServerFixture.newFolder("page")
     let programs = folder.appending(path: "bin")
     try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
     for (name, program) in [
@@ -32,13 +32,15 @@ final class ReadmePlay {
 
   /// What `Demo --serve` prints, without asking a second provider when a busy machine makes the first one slow.
   func serve() async throws {
-    let stage = try await Stage()
+    let serving = try await Serving(console: Console(), stage: Stage(), shop: Shop())
+    let stage = serving.stage
     self.stage = stage
-    for (key, value) in stage.environment { environment[key] = value }
+    for (key, value) in serving.environment { environment[key] = value }
     try write("{ hedging: false }", to: ".config/directdns/config.json5")
     behind {
       await stage.doh.stop()
       await stage.json.stop()
+      await serving.shop.origin.stop()
     }
   }
 
@@ -54,6 +56,11 @@ final class ReadmePlay {
 
   /// What a shell writes on both streams, as a terminal shows them.
   func run(_ command: String) async throws -> String {
+    // Each command has a shell of its own: what is exported holds from here on.
+    if let variable = command.wholeMatch(of: #/export (\w+)=(\S+)( +#.*)?/#) {
+      environment[String(variable.1)] = String(variable.2)
+      return ""
+    }
     let output = folder.appending(path: ".output")
     try Data().write(to: output)
     let process = Process()
@@ -69,51 +76,60 @@ final class ReadmePlay {
     process.terminationHandler = { _ in continuation.yield() }
     try ServerFixture.launch(process)
     _ = await ended.first { true }
-    // The README's reader is called Ada.
+    // The pages' reader is called Ada.
     return try String(contentsOf: output, encoding: .utf8).replacing(folder.path, with: "/home/ada")
   }
 }
 
 /// What has to be there for a block that holds a phrase.
-struct ReadmeScene {
+struct PageScene {
   var phrase: String
-  var prepare: (ReadmePlay) async throws -> Void = { _ in }
-  /// What happens behind the block's first command.
-  var between: (ReadmePlay) async -> Void = { _ in }
+  /// Whether the machine is the one of the block before it, with all that was done there.
+  var goesOn = false
+  var prepare: (PagePlay) async throws -> Void = { _ in }
 
-  private static func served(_ play: ReadmePlay) async throws { try await play.serve() }
+  private static func served(_ play: PagePlay) async throws { try await play.serve() }
 
-  static var all: [ReadmeScene] {
+  static var all: [PageScene] {
     [
-      ReadmeScene(phrase: "dnsctl resolve www.example.test shop.example.test both", prepare: served),
-      ReadmeScene(phrase: "dnsctl resolve --trace", prepare: served),
-      ReadmeScene(phrase: "printf '# two names", prepare: served),
-      ReadmeScene(phrase: "dnsctl fetch -k"),
-      ReadmeScene(phrase: "dnsctl exec --", prepare: served),
-      ReadmeScene(phrase: "--address 203.0.113.10 --allow 203.0.113.0/24 'https"),
-      ReadmeScene(phrase: "--format curl 'https://shop.example:8443"),
-      ReadmeScene(phrase: "dnsctl restore"),
-      ReadmeScene(phrase: "--config config.json5") { play in try play.write(#"{ timeout: "5" }"#, to: "config.json5") },
-      ReadmeScene(phrase: "--timeout 1 ") { play in
+      // The README's commands, one after the other in one terminal.
+      PageScene(phrase: "dnsctl resolve www.example.test both", prepare: served),
+      PageScene(phrase: "dnsctl compare -4 bank.example.test", goesOn: true),
+      PageScene(phrase: "dnsctl warmup --store sqlite www.example.test pay", goesOn: true),
+      PageScene(phrase: "dnsctl fetch --store sqlite", goesOn: true),
+      PageScene(phrase: "dnsctl exec --store sqlite", goesOn: true),
+      PageScene(phrase: "$ dnsctl exec -- curl"),
+      PageScene(phrase: "dnsctl resolve www.example.test shop.example.test both", prepare: served),
+      PageScene(phrase: "dnsctl resolve --trace", prepare: served),
+      PageScene(phrase: "printf '# two names", prepare: served),
+      PageScene(phrase: "dnsctl fetch -k"),
+      PageScene(phrase: "$ dnsctl exec -- python3 -c", prepare: served),
+      PageScene(phrase: "$http_proxy/proxy.pac", prepare: served),
+      PageScene(phrase: "/cart?id=7'\nhttps"),
+      PageScene(phrase: "/cart?id=7#top'"),
+      PageScene(phrase: "--format curl 'https://shop.example:8443"),
+      PageScene(phrase: "dnsctl restore"),
+      PageScene(phrase: "--config config.json5") { play in try play.write(#"{ timeout: "5" }"#, to: "config.json5") },
+      PageScene(phrase: "--timeout 1 ") { play in
         try await play.serve()
         for server in [play.stage?.doh, play.stage?.json] { server?.isMute = true }
       },
       warmup,
-      ReadmeScene(phrase: "/dev/null/x", prepare: served),
-      ReadmeScene(phrase: "dnsctl cache list", prepare: stored),
-      ReadmeScene(phrase: "dnsctl watch", prepare: served),
-      ReadmeScene(phrase: "dnsctl check") { play in
+      PageScene(phrase: "/dev/null/x", prepare: served),
+      PageScene(phrase: "dnsctl cache list", prepare: stored),
+      PageScene(phrase: "dnsctl watch", prepare: served),
+      PageScene(phrase: "dnsctl check") { play in
         try await play.serve()
         await play.stage?.json.stop()
         try FileManager.default.removeItem(at: play.folder.appending(path: ".config"))
       },
-      ReadmeScene(phrase: "| Pipeline", prepare: pipeline),
+      PageScene(phrase: "| Pipeline", prepare: pipeline),
     ]
   }
 
   /// Fifty names, one that is none, an address, and one that does not exist.
-  private static var warmup: ReadmeScene {
-    var scene = ReadmeScene(phrase: "dnsctl warmup")
+  private static var warmup: PageScene {
+    var scene = PageScene(phrase: "dnsctl warmup --hosts")
     scene.prepare = { play in
       let names = (1...50).map { "host-\($0).example.net" }
       let authority = try TestCertificateAuthority()
@@ -133,13 +149,11 @@ struct ReadmeScene {
         withExtendedLifetime(file) {}
       }
     }
-    // Every provider dead.
-    scene.between = { play in play.environment["DIRECTDNS_PROVIDERS"] = "doh+https://doh.test:9/dns-query" }
     return scene
   }
 
   /// A store whose answers were asked for 21 s ago.
-  private static func stored(_ play: ReadmePlay) async throws {
+  private static func stored(_ play: PagePlay) async throws {
     try await play.serve()
     play.environment["DIRECTDNS_STORE"] = "sqlite"
     let file = play.folder.appending(path: ".cache/directdns/answers.sqlite")
@@ -163,7 +177,7 @@ struct ReadmeScene {
   }
 
   /// A receiver of webhooks.
-  private static func pipeline(_ play: ReadmePlay) async throws {
+  private static func pipeline(_ play: PagePlay) async throws {
     var records = RecordTable()
     records.add("hooks.example.test", "127.0.0.1", ttl: 300)
     let provider = try await FakeProvider.start(records: records)

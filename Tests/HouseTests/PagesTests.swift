@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// What the pages point at is there.
+@Suite("The pages")
+struct PagesTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  /// README, CONTRIBUTING and SECURITY, and the articles.
+  private static let pages: [String] = {
+    let articles = "Sources/DirectDNS/DirectDNS.docc"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: articles).path)) ?? []
+    return ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+      + names.filter { $0.hasSuffix(".md") }.sorted().map { "\(articles)/\($0)" }
+  }()
+
+  private func text(_ path: String) throws -> String {
+    try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+  }
+
+  @Test(arguments: pages)
+  func `every make target that a page names is in the Makefile`(_ page: String) throws {
+    let targets = Set(try text("Makefile").matches(of: /(?m)^([a-z-]+):/).map(\.1))
+    for named in try text(page).matches(of: /make ([a-z]+(?:-[a-z]+)*)[ `\n]/) where named.0.hasSuffix("`") {
+      #expect(targets.contains(named.1), "\(page) names make \(named.1)")
+    }
+  }
+
+  @Test(arguments: pages)
+  func `every test that a page names is there`(_ page: String) throws {
+    let files = ["Tests", "Fuzzing", "Examples"].flatMap {
+      FileManager.default.enumerator(atPath: Self.root.appending(path: $0).path)?.allObjects ?? []
+    }
+    let names = Set(
+      files.compactMap { ($0 as? String)?.split(separator: "/").last }.filter { $0.hasSuffix(".swift") }
+        .map { $0.dropLast(".swift".count) })
+    for named in try text(page).matches(of: /`([A-Z]\w*Tests)`/) where !named.1.hasPrefix("DirectDNS") {
+      #expect(names.contains(named.1), "\(page) names \(named.1)")
+    }
+  }
+
+  @Test func `every error code is provoked by a test`() throws {
+    let codes = try text("Sources/DirectDNS/Model/DirectDNSError.swift").matches(of: /static let (\w+) = Code/).map(\.1)
+    let tests = try (FileManager.default.enumerator(atPath: Self.root.appending(path: "Tests").path)?.allObjects ?? [])
+      .compactMap { $0 as? String }.filter { $0.hasSuffix("Tests.swift") }.map { try text("Tests/\($0)") }.joined()
+    // As an expectation has it: `code == .timedOut`, `throws: .timedOut`, `[.timedOut`, `(.timedOut`.
+    let expected = Set(tests.matches(of: /(?:== |: |\[|\(|, )\.(\w+)/).map(\.1))
+    #expect(codes.count > 20)
+    #expect(codes.filter { !expected.contains($0) } == [])
+  }
+}
