@@ -60,39 +60,56 @@ extension [Usage] {
 
 /// Collects how long things took, and what failed that should not.
 final class Tally: Sendable {
+  /// What was collected in a while: figures alone, since the samples of an hour would be memory that grows.
   struct Times: CustomStringConvertible, Sendable {
-    var resolving: [Duration] = []
-    var requesting: [Duration] = []
+    var resolving = Spread([])
+    var requesting = Spread([])
     var failures: [String] = []
 
     var description: String {
-      "\(resolving.count) lookups \(Self.percentiles(resolving)), \(requesting.count) requests "
-        + "\(Self.percentiles(requesting)), \(failures.count) failures"
+      "\(resolving.count) lookups \(resolving), \(requesting.count) requests \(requesting), \(failures.count) failures"
         + (failures.first.map { ", such as \($0)" } ?? "")
     }
+  }
 
-    private static func percentiles(_ times: [Duration]) -> String {
+  /// How long things took: the middle, the slowest of a hundred, the slowest of all.
+  struct Spread: CustomStringConvertible, Sendable {
+    let count: Int
+    private let figures: [Duration]
+
+    init(_ times: [Duration]) {
       let sorted = times.sorted()
-      guard let last = sorted.last else { return "" }
-      let texts = [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100], last].map { time in
-        (time / .milliseconds(1)).formatted(.number.precision(.significantDigits(3)))
-      }
+      count = sorted.count
+      figures = sorted.isEmpty ? [] : [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100], sorted[sorted.count - 1]]
+    }
+
+    var description: String {
+      guard !figures.isEmpty else { return "" }
+      let texts = figures.map { ($0 / .milliseconds(1)).formatted(.number.precision(.significantDigits(3))) }
       return "(p50 \(texts[0]), p99 \(texts[1]), max \(texts[2]) ms)"
     }
   }
 
-  private let times = Mutex(Times())
+  private struct Collected {
+    var resolving: [Duration] = []
+    var requesting: [Duration] = []
+    var failures: [String] = []
+  }
 
-  func resolved(_ time: Duration) { times.withLock { $0.resolving.append(time) } }
-  func requested(_ time: Duration) { times.withLock { $0.requesting.append(time) } }
-  func failed(_ what: String) { times.withLock { $0.failures.append(what) } }
+  private let collected = Mutex(Collected())
+
+  func resolved(_ time: Duration) { collected.withLock { $0.resolving.append(time) } }
+  func requested(_ time: Duration) { collected.withLock { $0.requesting.append(time) } }
+  func failed(_ what: String) { collected.withLock { $0.failures.append(what) } }
 
   /// What was collected since the last call.
   func take() -> Times {
-    times.withLock { times in
-      defer { times = Times() }
-      return times
+    let taken = collected.withLock { collected in
+      defer { collected = Collected() }
+      return collected
     }
+    return Times(
+      resolving: Spread(taken.resolving), requesting: Spread(taken.requesting), failures: taken.failures)
   }
 }
 
