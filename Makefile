@@ -14,7 +14,7 @@ TORTURE ?=
 .DEFAULT_GOAL := help
 .PHONY: help demo pipeline examples recipes test simulate bench lint conformance browsers docs api release install uninstall package package-check clean
 # What make trust runs.
-.PHONY: trust fuzz attack torture crashes promises soak repeat coverage
+.PHONY: trust mutate fuzz attack torture crashes promises soak repeat coverage
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +49,7 @@ bench: ## Measure against C floors and peers; ONLY=cached runs the rows that beg
 
 soak: ## Do everything at once for SECONDS=600: memory, descriptors and threads stay what they were
 	@Scripts/prerequisites servers
-	@DIRECTDNS_SOAK_SECONDS='$(or $(SECONDS),600)' Scripts/test --release --target IntegrationTests --filter SoakTests
+	@MALLOC_ARENA_MAX=1 DIRECTDNS_SOAK_SECONDS='$(or $(SECONDS),600)' Scripts/test --release --target IntegrationTests --filter SoakTests
 
 coverage: ## Say how much of the library its tests run
 	@Scripts/test --coverage --sanitize address --target DirectDNSTests
@@ -68,6 +68,10 @@ lint: ## Check formatting and the documentation rules
 
 simulate: ## Lead the deciding machines through SEEDS=N made-up worlds; SEED=S tells the one that a failure named
 	@DIRECTDNS_SEEDS='$(SEEDS)' DIRECTDNS_SEED='$(SEED)' Scripts/test --filter 'SimulationTests'
+
+mutate: ## Change each operator, constant and condition of the deciding code, or ONLY=Policy of it: a test has to notice
+	@Scripts/prerequisites build
+	@Trust/mutate $(if $(ONLY),--only '$(ONLY)')
 
 fuzz: ## Fuzz TARGET=NAME for SECONDS=N; without a target each of them (see Fuzzing/README.md)
 	@Scripts/prerequisites build

@@ -34,7 +34,8 @@ struct Serving {
     }
     if isTerminal {
       Thread.detachNewThread {
-        _ = readLine()
+        // Not by readLine, which holds a lock that the end of the process waits for.
+        _ = FileHandle.standardInput.availableData
         end.yield()
       }
     }

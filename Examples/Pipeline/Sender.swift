@@ -96,19 +96,44 @@ extension AsyncStream<Delivery> {
   static func standardInput() -> AsyncStream {
     // Reading blocks, which the threads that requests run on must not.
     let queue = DispatchQueue(label: "pipeline.input")
+    let lines = InputLines()
     return AsyncStream {
       await withCheckedContinuation { next in
-        queue.async { next.resume(returning: Delivery.read()) }
+        queue.async { next.resume(returning: Delivery.read(lines)) }
       }
+    }
+  }
+}
+
+/// The lines of standard input, one thread's own.
+///
+/// Not by `readLine`, which holds a lock of the C library's while it waits: since glibc 2.41 a process does not end before it
+/// has that lock.
+private final class InputLines: @unchecked Sendable {
+  private var bytes = Data()
+
+  /// The next line; nil at the end of the input.
+  func next() -> Data? {
+    while true {
+      if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { bytes = Data(bytes[(end + 1)...]) }
+        return Data(bytes[..<end])
+      }
+      let more = FileHandle.standardInput.availableData
+      guard !more.isEmpty else {
+        defer { bytes = Data() }
+        return bytes.isEmpty ? nil : bytes
+      }
+      bytes += more
     }
   }
 }
 
 extension Delivery {
   /// The next delivery; nothing at the end of the input.
-  fileprivate static func read() -> Delivery? {
-    while let line = readLine() {
-      do { return try JSONDecoder().decode(Delivery.self, from: Data(line.utf8)) } catch {
+  fileprivate static func read(_ lines: InputLines) -> Delivery? {
+    while let line = lines.next() {
+      do { return try JSONDecoder().decode(Delivery.self, from: line) } catch {
         // What stands there may be a secret.
         Logger(label: "pipeline.input").error("a line is no delivery: write {\"id\": …, \"url\": …, \"body\": …}")
       }

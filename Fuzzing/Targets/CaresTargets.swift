@@ -51,12 +51,12 @@ enum Cares {
     switch family {
     case .ipv4:
       var found = [ares_addrttl](repeating: ares_addrttl(), count: most)
-      let status = unsafe ares_parse_a_reply(bytes, length, nil, &found, &count)
+      let status = unsafe directdns_ares_parse_a(bytes, length, &found, &count)
       guard status == directdns_ares_success, count < most else { return nil }
       return Set(found.prefix(Int(count)).map { .ipv4(UInt32(bigEndian: $0.ipaddr.s_addr)) })
     case .ipv6:
       var found = [ares_addr6ttl](repeating: ares_addr6ttl(), count: most)
-      let status = unsafe ares_parse_aaaa_reply(bytes, length, nil, &found, &count)
+      let status = unsafe directdns_ares_parse_aaaa(bytes, length, &found, &count)
       guard status == directdns_ares_success, count < most else { return nil }
       return Set(
         found.prefix(Int(count)).compactMap { entry in

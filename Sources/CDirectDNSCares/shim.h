@@ -43,6 +43,20 @@ static const int directdns_ares_noalias = ARES_FLAG_NOALIASES;
 static const int directdns_ares_canonname = ARES_AI_CANONNAME;
 static const int directdns_ares_nosort = ARES_AI_NOSORT;
 
+// What it reads in a reply: a second opinion for the fuzzer. Debian 12's c-ares has no other way, and newer ones would
+// rather be asked by ares_dns_parse().
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+static inline int directdns_ares_parse_a(
+    const unsigned char *bytes, int length, struct ares_addrttl *found, int *count) {
+  return ares_parse_a_reply(bytes, length, NULL, found, count);
+}
+static inline int directdns_ares_parse_aaaa(
+    const unsigned char *bytes, int length, struct ares_addr6ttl *found, int *count) {
+  return ares_parse_aaaa_reply(bytes, length, NULL, found, count);
+}
+#pragma clang diagnostic pop
+
 /// Whether a UDP socket of that family can be connected, which sends nothing: the family has a route.
 static inline int directdns_has_route(int family) {
   int fd = socket(family, SOCK_DGRAM, 0);

@@ -42,8 +42,11 @@ struct SoakTests {
       #expect(last.descriptors <= first.descriptors + connections, "\(last) after \(first)")
       #expect(last.threads <= first.threads + 4, "\(last) after \(first)")
       guard Usage.isOurs, Self.seconds >= 60 else { return }
-      // An allocator's pages come and go; what leaks in an hour of 1 000 requests a second is far more than that.
-      #expect(last.resident <= first.resident + first.resident / 8 + 8 << 20, "\(last) after \(first)")
+      // glibc gives threads an arena each, and each keeps what it once had: where threads come and go that grows for an
+      // hour, though nothing leaks. `make soak` gives it one arena, and then memory stays what it was.
+      let hasOneArena = ProcessInfo.processInfo.environment["MALLOC_ARENA_MAX"] == "1"
+      let room = hasOneArena ? 3 << 20 : first.resident / 8 + 8 << 20
+      #expect(last.resident <= first.resident + room, "\(last) after \(first)")
     }
   }
 

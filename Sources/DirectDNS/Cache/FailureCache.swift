@@ -25,7 +25,7 @@ struct FailureCache: Sendable {
     /// Whether a success has ended its wait: should it fail again, that try was in vain.
     var isReleased = false
     /// Tries in a row that followed a success and were in vain.
-    var vainTries = 0
+    var vainTries: Int
   }
 
   /// Waits end over so long, so that a server which has just come back is not asked for everything at once.

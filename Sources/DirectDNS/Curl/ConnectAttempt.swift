@@ -67,11 +67,11 @@ internal import CDirectDNSCurl
   /// Why the transfer failed.
   func failure(_ code: CURLcode) -> TransferError {
     if let transfer, let lines {
-      // libcurl has room for so much of one line, and calls it memory.
-      let isLongLine = code == CURLE_OUT_OF_MEMORY && lines.isUsed && !lines.isHeadComplete
-      if lines.isExceeded || isLongLine { return .fieldsTooLarge }
+      // libcurl has room for so much of one line, and for so many of them.
+      let isInLines = lines.isUsed && (!lines.isHeadComplete || !lines.trailers.isEmpty)
+      if lines.isExceeded || isInLines && TransferError.isLackOfRoom(code) { return .fieldsTooLarge }
       // It keeps what one piece decodes to while the reader is behind, 64 MB of it (DYN_PAUSE_BUFFER in its dynbuf.h).
-      if code == CURLE_OUT_OF_MEMORY, lines.isHeadComplete, transfer.request.decompresses {
+      if TransferError.isLackOfRoom(code), lines.isHeadComplete, transfer.request.decompresses {
         return .bodyTooLarge
       }
     }

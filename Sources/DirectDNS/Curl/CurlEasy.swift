@@ -45,7 +45,7 @@ internal import CDirectDNSCurl
     unsafe directdns_setopt_string(handle, CURLOPT_PROXY, "")
     // Without it libcurl looks into the environment for it, for each transfer.
     unsafe directdns_setopt_string(handle, CURLOPT_NOPROXY, "*")
-    unsafe directdns_setopt_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    unsafe directdns_setopt_long(handle, CURLOPT_NETRC, directdns_netrc_ignored)
     unsafe directdns_setopt_long(
       handle, CURLOPT_HTTP_VERSION, pool.usesTLS ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
     // Wait for the first connection to say whether it multiplexes, instead of opening one per query.
@@ -66,14 +66,18 @@ internal import CDirectDNSCurl
       }
     }
     unsafe directdns_setopt_write(handle) { bytes, size, count, context in
-      unsafe CurlEasy.object(context)?.receive(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+      unsafe CurlEasy.call(context) {
+        unsafe $0.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      }
     }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
     unsafe directdns_setopt_header(
       handle,
       { bytes, size, count, context in
-        unsafe CurlEasy.object(context)?.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+        unsafe CurlEasy.call(context) {
+          unsafe $0.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
       }, context)
     unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, context)
   }
@@ -88,6 +92,12 @@ internal import CDirectDNSCurl
   private static func object(_ context: UnsafeMutableRawPointer?) -> CurlEasy? {
     // The loop's table keeps the object alive for as long as the transfer runs, or ``perform()`` does.
     unsafe context.map { unsafe Unmanaged<CurlEasy>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Calls on the object, without a retain for each of the many lines of a response; 0 without one.
+  private static func call(_ context: UnsafeMutableRawPointer?, _ body: (CurlEasy) -> Int) -> Int {
+    guard let context = unsafe context else { return 0 }
+    return unsafe Unmanaged<CurlEasy>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
   }
 
   /// Has libcurl tell of the TLS session.
@@ -114,9 +124,9 @@ internal import CDirectDNSCurl
   /// Why the last transfer failed.
   func failure(_ code: CURLcode) -> TransferError {
     if isOverLimit { return .bodyTooLarge }
-    // libcurl has room for so much of one line, and calls it memory.
-    let isLongLine = code == CURLE_OUT_OF_MEMORY && fieldAllowance.isUsed && body.isEmpty
-    return fieldAllowance.isExceeded || isLongLine ? .fieldsTooLarge : TransferError(code, detail: failureText)
+    // libcurl has room for so much of one line, and for so many of them.
+    let isInLines = code == directdns_too_large || fieldAllowance.isUsed && body.isEmpty
+    return fieldAllowance.isExceeded || isInLines && TransferError.isLackOfRoom(code) ? .fieldsTooLarge : TransferError(code, detail: failureText)
   }
 
   /// Why the last transfer failed, in libcurl's words.

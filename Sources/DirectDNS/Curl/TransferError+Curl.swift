@@ -29,6 +29,10 @@ extension TransferError {
     }
   }
 
+  /// Whether libcurl had no room for what came: it has called that a lack of memory, and has a code of its own for it
+  /// since 8.6, for too many fields as well.
+  static func isLackOfRoom(_ code: CURLcode) -> Bool { code == CURLE_OUT_OF_MEMORY || code == directdns_too_large }
+
   /// libcurl could not even make a handle.
   static let noMemory = TransferError.connectionLost("libcurl has no memory for a transfer")
 }

@@ -29,8 +29,9 @@
     }
 
     func wait(_ milliseconds: CInt) -> Int {
+      guard let room = unsafe events.baseAddress else { return 0 }
       // An interrupted call is one without an event: whoever waits looks at the clock anyway.
-      unsafe max(0, Int(epoll_wait(descriptor, events.baseAddress, CInt(events.count), milliseconds)))
+      return unsafe max(0, Int(epoll_wait(descriptor, room, CInt(events.count), milliseconds)))
     }
 
     func event(_ index: Int) -> (descriptor: CInt, ready: Poller.Interest) {

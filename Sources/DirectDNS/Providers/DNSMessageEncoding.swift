@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 extension DNSMessage {
   /// The message's bytes, with no name compressed.
+  ///
+  /// A message has 65 535 bytes at most. Records that have no room are left out, with those behind them, and the message
+  /// says that it is truncated (RFC 1035 §4.1.1, TC); so are options of EDNS.
   public func encoded() -> [UInt8] {
-    var bytes: [UInt8] = []
+    var edns: [UInt8] = []
+    var left = Self.largest - 12
+    var isWhole = true
+    if let known = self.edns {
+      isWhole = edns.append(known, extendedCode: responseCode.rawValue >> 4)
+      left -= edns.count
+    }
+    var bytes = [UInt8](repeating: 0, count: 12)
     bytes.reserveCapacity(64)
+    var counts: [Int] = []
+    counts.append(bytes.append(questions, upTo: &left, isWhole: &isWhole) { $0.append($1) })
+    for section in [answers, authorities, additionals] {
+      counts.append(bytes.append(section, upTo: &left, isWhole: &isWhole) { $0.append($1) })
+    }
+    if !edns.isEmpty { counts[3] += 1 }
+    bytes += edns
+    let head = [id, flags(isTruncated: isTruncated || !isWhole)] + counts.map { UInt16($0) }
+    var front: [UInt8] = []
+    for number in head { front.append(number: number) }
+    bytes.replaceSubrange(0..<12, with: front)
+    return bytes
+  }
+
+  private static let largest = 65_535
+
+  private func flags(isTruncated: Bool) -> UInt16 {
     var flags = UInt16(opcode & 0xf) << 11 | responseCode.rawValue & 0xf
     if isResponse { flags |= 0x8000 }
     if isAuthoritative { flags |= 0x0400 }
     if isTruncated { flags |= 0x0200 }
     if recursionDesired { flags |= 0x0100 }
     if recursionAvailable { flags |= 0x0080 }
-    let extra = edns == nil ? 0 : 1
-    bytes.append(number: id)
-    bytes.append(number: flags)
-    for count in [questions.count, answers.count, authorities.count, additionals.count + extra] {
-      bytes.append(number: UInt16(count))
-    }
-    for question in questions {
-      bytes += question.name.wire
-      bytes.append(number: question.type.rawValue)
-      bytes.append(number: question.recordClass)
-    }
-    for section in [answers, authorities, additionals] { for record in section { bytes.append(record) } }
-    if let edns {
-      bytes.append(0)
-      bytes.append(number: DNSRecordType.opt.rawValue)
-      bytes.append(number: edns.payloadSize)
-      bytes.append(number: UInt32(responseCode.rawValue >> 4) << 24)
-      bytes.append(number: UInt16(edns.options.reduce(0) { $0 + 4 + $1.data.count }))
-      for option in edns.options {
-        bytes.append(number: option.code)
-        bytes.append(number: UInt16(option.data.count))
-        bytes += option.data
-      }
-    }
-    return bytes
+    return flags
   }
 }
 
@@ -61,33 +64,86 @@ extension [UInt8] {
     }
   }
 
-  fileprivate mutating func append(_ record: DNSRecord) {
+  /// Appends parts while they have room.
+  ///
+  /// - Returns: how many there were.
+  fileprivate mutating func append<Part>(
+    _ parts: [Part], upTo left: inout Int, isWhole: inout Bool, by append: (inout [UInt8], Part) -> Bool
+  ) -> Int {
+    var number = 0
+    for part in parts where isWhole {
+      let start = count
+      isWhole = append(&self, part) && count - start <= left
+      guard isWhole else {
+        removeLast(count - start)
+        break
+      }
+      left -= count - start
+      number += 1
+    }
+    return number
+  }
+
+  fileprivate mutating func append(_ question: DNSQuestion) -> Bool {
+    self += question.name.wire
+    append(number: question.type.rawValue)
+    append(number: question.recordClass)
+    return true
+  }
+
+  /// Appends the record that EDNS is (RFC 6891 §6.1.2), with the options that have room.
+  ///
+  /// - Returns: whether all had.
+  fileprivate mutating func append(_ edns: DNSMessage.EDNS, extendedCode: UInt16) -> Bool {
+    var options: [UInt8] = []
+    // Room for the record's own eleven bytes, and the message's twelve.
+    var left = Int(UInt16.max) - 23
+    var isWhole = true
+    _ = options.append(edns.options, upTo: &left, isWhole: &isWhole) { bytes, option in
+      bytes.append(number: option.code)
+      return bytes.append(counted: option.data)
+    }
+    append(0)
+    append(number: DNSRecordType.opt.rawValue)
+    append(number: edns.payloadSize)
+    append(number: UInt32(extendedCode) << 24)
+    return append(counted: options) && isWhole
+  }
+
+  /// Appends a record.
+  ///
+  /// - Returns: false for data that has no room in any message; what was appended is no record then.
+  fileprivate mutating func append(_ record: DNSRecord) -> Bool {
     self += record.owner.wire
     append(number: record.type.rawValue)
     append(number: record.recordClass)
     append(number: record.ttl)
-    let data: [UInt8]
     switch record.data {
-    case .address(let address): data = address.bytes
-    case .canonicalName(let name): data = name.wire
+    case .address(let address): return append(counted: address.bytes)
+    case .canonicalName(let name): return append(counted: name.wire)
     case .startOfAuthority(let primary, let serial, let minimum):
       // The mailbox is the primary's name, and the timers that this library never reads are usual ones.
       var soa = primary.wire + primary.wire
       for value in [serial, 7200, 900, 1_209_600, minimum] { soa.append(number: value) }
-      data = soa
+      return append(counted: soa)
     case .service(let binding):
       var service: [UInt8] = []
       service.append(number: binding.priority)
       service += binding.target.wire
       for (key, value) in binding.parameters.sorted(by: { $0.key < $1.key }) {
         service.append(number: key)
-        service.append(number: UInt16(value.count))
-        service += value
+        guard service.append(counted: value) else { return false }
       }
-      data = service
-    case .opaque(let bytes): data = bytes
+      return append(counted: service)
+    case .opaque(let bytes): return append(counted: bytes)
     }
-    append(number: UInt16(data.count))
-    self += data
+  }
+
+  /// Appends bytes behind their number; false for more than it can say.
+  private mutating func append(counted bytes: [UInt8]) -> Bool {
+    guard let count = UInt16(exactly: bytes.count) else { return false }
+    append(number: count)
+    self += bytes
+    return true
   }
 }

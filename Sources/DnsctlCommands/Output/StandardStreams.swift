@@ -71,11 +71,12 @@ enum StandardDescriptor {
 
   /// A terminal's window; what windows have always had, where it does not say.
   static func size(_ descriptor: Int32) -> TerminalSize {
-    var window = winsize()
-    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
+    // What tty_ioctl(4) calls winsize, by its four numbers: of which module the type is depends on the C library.
+    var window: (rows: UInt16, columns: UInt16, width: UInt16, height: UInt16) = (0, 0, 0, 0)
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.columns > 0, window.rows > 0 else {
       return TerminalSize()
     }
-    return TerminalSize(columns: Int(window.ws_col), rows: Int(window.ws_row))
+    return TerminalSize(columns: Int(window.columns), rows: Int(window.rows))
   }
 
   /// Waits until a descriptor that someone made non-blocking is ready; whoever shares it with us may have done so.

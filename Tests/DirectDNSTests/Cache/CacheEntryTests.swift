@@ -64,4 +64,11 @@ struct CacheEntryTests {
         == CachedName(
           ipv4: family == .ipv4 ? .unknown : .neverAsked, ipv6: family == .ipv6 ? .unknown : .neverAsked))
   }
+
+  @Test func `asking may bring addresses where it did, or where nobody has asked`() throws {
+    #expect(CachedName.Slot.neverAsked.mayHaveAddresses)
+    #expect(!CachedName.Slot.unknown.mayHaveAddresses)
+    #expect(!CachedName.Slot.entry(try #require(made(.negative(.nameNotFound)))).mayHaveAddresses)
+    #expect(CachedName.Slot.entry(try #require(made(.addresses("192.0.2.1", ttl: 60)))).mayHaveAddresses)
+  }
 }

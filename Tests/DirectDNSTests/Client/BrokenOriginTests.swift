@@ -267,14 +267,24 @@ struct BrokenOriginTests {
   }
 
   // libcurl 7.88 does not tell what GOAWAY said when it leaves a connection without a request: a POST that it refused
-  // could be sent again, and is not.
+  // could be sent again, and is not. Newer ones send it again themselves.
+  private static let knowsGoAway: Bool = {
+    let parts = CurlVersion().number.split(separator: ".").compactMap { Int($0) }
+    return !parts.lexicographicallyPrecedes([8, 4])
+  }()
+
   @Test(arguments: [false, true], [false, true])
-  func `after GOAWAY and the connection's end a GET is repeated, and a POST is not`(
+  func `after GOAWAY and the connection's end a GET is repeated, and a POST that may have arrived is not`(
     _ isProcessed: Bool, _ isUsed: Bool
   ) async throws {
     let fault = OriginFault.goAway(processed: isProcessed)
     try await staged(.http2, handler: Self.failing(1, fault)) { fixture in
       if isUsed { try await fixture.warm() }
+      guard isProcessed || !Self.knowsGoAway else {
+        let response = try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
+        #expect(try await response.body.text() == "alive")
+        return #expect(fixture.arrived().count == 2)
+      }
       let error = await #expect(throws: DirectDNSError.self) {
         try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
       }

@@ -7,7 +7,7 @@ struct CookieDateTests {
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     "08:49:37 6 november 1994", "1994 nov 6th 8:49:37", "6,NOV;94\t08:49:37zone +0900", "06 Nov 94 08:49:37 07:00:00",
-    "x y 6 Nov 1994 8:49:37",
+    "x y 6 Nov 1994 8:49:37", "06 Nov 1994 08:49:37:00",
   ])
   func `a date is read however it is spelled, and is UTC`(_ text: String) {
     #expect(CookieTime(cookieDate: text)?.secondsSince1970 == 784_111_777)
@@ -30,7 +30,7 @@ struct CookieDateTests {
     "01 Jan 1600 00:00:00", "06 Nov 1994 24:00:00", "06 Nov 1994 08:60:00", "06 Nov 1994 08:49:60",
     "06 Nov 1994 08:49", "06 Nov 1994 008:49:37", "06 Nov 1994 08:49:373", "006 Nov 19944 08:49:37",
     "06 No 1994 08:49:37",
-    "06 Nov 5 08:49:37",
+    "06 Nov 5 08:49:37", "01 Jan 100 00:00:00", "06 Nov 1994 08::49:37", "06 Nov 1994 8x:49:37",
   ])
   func `what lacks a part or does not exist is no date`(_ text: String) {
     #expect(CookieTime(cookieDate: text) == nil)

@@ -31,6 +31,12 @@ struct CookieDomainTests {
     #expect(Sample.domain("192.0.2.1").covering("0.2.1") == nil)
   }
 
+  @Test func `a public suffix is a name, and no address is one`() {
+    #expect(Sample.domain("com").isPublicSuffix)
+    #expect(!Sample.domain("a.example.com").isPublicSuffix)
+    #expect(!Sample.domain("192.0.2.1").isPublicSuffix)
+  }
+
   @Test func `the domains above end before the last label`() {
     #expect(Array(Sample.domain("a.b.c.example").parents) == ["b.c.example", "c.example"].map(Sample.domain))
     #expect(Array(Sample.domain("localhost").parents) == [])

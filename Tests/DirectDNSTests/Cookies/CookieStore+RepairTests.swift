@@ -32,6 +32,14 @@ struct CookieStoreRepairTests {
     #expect(header("http://192.0.2.2/") == "c=3")
   }
 
+  @Test mutating func `what moves takes the place of the host's cookie of that name and path, and of no other`() {
+    for field in ["a=old", "a=x; path=/x", "b=own", "c=x; path=/x"] { add(field, from: "http://www.a.example/") }
+    add("a=1", from: "http://192.0.2.1/", after: 1)
+    let report = store.repair(address, candidates: [host], at: Sample.now + 1)
+    #expect(report.superseded.map(\.value) == ["old"])
+    #expect(header("http://www.a.example/x")?.split(separator: "; ").sorted() == ["a=1", "a=x", "b=own", "c=x"])
+  }
+
   @Test mutating func `an IPv6 address is found, and means itself alone`() {
     add("a=1", from: "http://[2001:db8::1]/")
     add("b=2", from: "http://[::ffff:192.0.2.1]/")

@@ -107,6 +107,16 @@ struct CookieTests {
     }
   }
 
+  @Test func `a cookie is its host's alone, of every path and any connection, unless it is said otherwise`() throws {
+    let cookie = try Cookie(name: "a", value: "b", domain: Sample.domain("a.example"), now: Sample.now)
+    #expect(cookie.isHostOnly)
+    #expect(cookie.path == "/")
+    #expect(cookie.expires == nil)
+    #expect(!cookie.isSecure)
+    #expect(!cookie.isHTTPOnly)
+    #expect(cookie.sameSite == nil)
+  }
+
   @Test func `a description shows no value`() throws {
     #expect(try cookie("a\tb", "secret", path: "/x").description == #""a\tb" of www.a.example/x"#)
   }

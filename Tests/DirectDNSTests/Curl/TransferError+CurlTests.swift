@@ -37,6 +37,6 @@ struct TransferErrorCurlTests {
   }
 
   @Test func `the reason is libcurl's own`() {
-    #expect(TransferError(CURLE_COULDNT_CONNECT) == .connect("Couldn't connect to server"))
+    #expect(TransferError(CURLE_COULDNT_CONNECT) == .connect(unsafe String(cString: curl_easy_strerror(CURLE_COULDNT_CONNECT))))
   }
 }

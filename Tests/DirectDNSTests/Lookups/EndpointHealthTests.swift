@@ -51,6 +51,29 @@ struct EndpointHealthTests {
     #expect(health.standing(at: Sample.at(1)) == .open(since: Sample.at(1)))
   }
 
+  @Test func `after a reply a lookup that failed before counts anew`() {
+    var health = EndpointHealth()
+    for number in [0, 1] { health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(0)) }
+    health.answered(in: .milliseconds(5))
+    for number in [0, 1, 2] { health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(1)) }
+    #expect(health.standing(at: Sample.at(1)) == .open(since: Sample.at(1)))
+  }
+
+  @Test func `queries are counted when they end, and failures are those without a reply`() {
+    var health = EndpointHealth()
+    #expect((health.queries, health.failures) == (0, 0))
+    health.answered(in: .milliseconds(5))
+    #expect((health.queries, health.failures) == (1, 0))
+    failed(&health, 1, at: 0, .response)
+    #expect((health.queries, health.failures) == (2, 0))
+    failed(&health, 1, at: 0, .transport)
+    #expect((health.queries, health.failures) == (3, 1))
+    failed(&health, 1, at: 0, .rateLimited(retryAfter: nil))
+    #expect((health.queries, health.failures) == (4, 2))
+    failed(&health, 1, at: 0, .cancelled)
+    #expect((health.queries, health.failures) == (4, 2))
+  }
+
   @Test func `another lookup of the same name counts anew`() {
     var health = EndpointHealth()
     for end in [5.0, 6, 7] {

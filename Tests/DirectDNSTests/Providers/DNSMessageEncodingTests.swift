@@ -45,6 +45,58 @@ struct DNSMessageEncodingTests {
     #expect(try DNSMessage(decoding: message.encoded()).responseCode.rawValue == 4095)
   }
 
+  /// Bytes of data, how many records of it, and how many of them have room: each takes 18 bytes besides, `a.test` and all,
+  /// and a message has 12 of its own.
+  @Test(arguments: [
+    (65_505, 1, 1), (65_506, 1, 0), (65_535, 1, 0), (65_536, 1, 0), (200_000, 1, 0), (32_743, 2, 2), (32_744, 2, 1),
+    (0, 3_640, 3_640), (0, 3_641, 3_640), (0, 70_000, 3_640),
+  ])
+  func `records that have no room are left out, and the message says so`(_ size: Int, _ count: Int, _ kept: Int) throws {
+    let record = DNSRecord(
+      owner: try #require(DNSName("a.test")), type: .txt, ttl: 1,
+      data: .opaque([UInt8](repeating: 7, count: size)))
+    for section in [\DNSMessage.answers, \.authorities, \.additionals] {
+      var message = DNSMessage(questions: [])
+      message[keyPath: section] = Array(repeating: record, count: count)
+      let bytes = message.encoded()
+      #expect(bytes.count <= 65_535)
+      let read = try DNSMessage(decoding: bytes)
+      #expect(read.isTruncated == (kept < count))
+      #expect(read[keyPath: section] == Array(repeating: record, count: kept))
+    }
+  }
+
+  @Test func `what stands behind a record without room is left out as well, but not EDNS`() throws {
+    let name = try #require(DNSName("a.test"))
+    func record(_ size: Int) -> DNSRecord {
+      DNSRecord(owner: name, type: .txt, ttl: 1, data: .opaque([UInt8](repeating: 7, count: size)))
+    }
+    var message = DNSMessage(questions: [DNSQuestion(name: name, type: .txt)], answers: [record(1), record(65_480)])
+    message.authorities = [record(2)]
+    message.edns = DNSMessage.EDNS()
+    let read = try DNSMessage(decoding: message.encoded())
+    #expect(read.questions == message.questions)
+    #expect(read.answers == [record(1)])
+    #expect(read.authorities == [])
+    #expect(read.edns == message.edns)
+    #expect(read.isTruncated)
+  }
+
+  @Test func `options of EDNS and a binding's parameters that have no room are no crash either`() throws {
+    var message = DNSMessage(questions: [])
+    let (long, short) = ([UInt8](repeating: 1, count: 65_000), [UInt8](repeating: 2, count: 600))
+    message.edns = DNSMessage.EDNS(options: [.init(code: 1, data: long), .init(code: 2, data: short)])
+    var read = try DNSMessage(decoding: message.encoded())
+    #expect(read.edns?.options == [.init(code: 1, data: long)])
+    #expect(read.isTruncated)
+    let name = try #require(DNSName("a.test"))
+    let binding = ServiceBinding(priority: 1, target: name, parameters: [1: [UInt8](repeating: 0, count: 70_000)])
+    message = DNSMessage(questions: [], answers: [DNSRecord(owner: name, type: .https, ttl: 1, data: .service(binding))])
+    read = try DNSMessage(decoding: message.encoded())
+    #expect(read.answers == [])
+    #expect(read.isTruncated)
+  }
+
   @Test(arguments: 0..<16 as Range<UInt64>)
   func `what is encoded is decoded to the same`(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -120,6 +120,8 @@ struct PageBlock {
         .replacing(#/"(elapsedMs|ttl)":\d+(\.\d+)?/#) { "\"\($0.output.1)\":N" }
         .replacing(#/\b1\d{12}\b/#, with: "INSTANT")
         .replacing(#/127\.0\.0\.[12]\b/#, with: "127.0.0.N")
+        // Newer libcurls write it out.
+        .replacing("Could not connect", with: "Couldn't connect")
         .replacing(#/ +/#, with: " ").trimmingCharacters(in: .whitespaces)
     }.filter { !$0.isEmpty }
     // A trace has its lines as they come.

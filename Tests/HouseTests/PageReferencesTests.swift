@@ -4,7 +4,7 @@ import Testing
 
 /// What the pages point at is there.
 @Suite("The pages")
-struct PagesTests {
+struct PageReferencesTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
