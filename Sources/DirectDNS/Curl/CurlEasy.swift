@@ -126,7 +126,8 @@ internal import CDirectDNSCurl
     if isOverLimit { return .bodyTooLarge }
     // libcurl has room for so much of one line, and for so many of them.
     let isInLines = code == directdns_too_large || fieldAllowance.isUsed && body.isEmpty
-    return fieldAllowance.isExceeded || isInLines && TransferError.isLackOfRoom(code) ? .fieldsTooLarge : TransferError(code, detail: failureText)
+    if fieldAllowance.isExceeded || isInLines && TransferError.isLackOfRoom(code) { return .fieldsTooLarge }
+    return TransferError(code, detail: failureText)
   }
 
   /// Why the last transfer failed, in libcurl's words.

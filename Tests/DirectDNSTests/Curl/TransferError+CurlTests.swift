@@ -37,6 +37,7 @@ struct TransferErrorCurlTests {
   }
 
   @Test func `the reason is libcurl's own`() {
-    #expect(TransferError(CURLE_COULDNT_CONNECT) == .connect(unsafe String(cString: curl_easy_strerror(CURLE_COULDNT_CONNECT))))
+    let words = unsafe String(cString: curl_easy_strerror(CURLE_COULDNT_CONNECT))
+    #expect(TransferError(CURLE_COULDNT_CONNECT) == .connect(words))
   }
 }

@@ -51,7 +51,8 @@ struct DNSMessageEncodingTests {
     (65_505, 1, 1), (65_506, 1, 0), (65_535, 1, 0), (65_536, 1, 0), (200_000, 1, 0), (32_743, 2, 2), (32_744, 2, 1),
     (0, 3_640, 3_640), (0, 3_641, 3_640), (0, 70_000, 3_640),
   ])
-  func `records that have no room are left out, and the message says so`(_ size: Int, _ count: Int, _ kept: Int) throws {
+  func `records that have no room are left out, and the message says so`(_ size: Int, _ count: Int, _ kept: Int) throws
+  {
     let record = DNSRecord(
       owner: try #require(DNSName("a.test")), type: .txt, ttl: 1,
       data: .opaque([UInt8](repeating: 7, count: size)))
@@ -91,7 +92,8 @@ struct DNSMessageEncodingTests {
     #expect(read.isTruncated)
     let name = try #require(DNSName("a.test"))
     let binding = ServiceBinding(priority: 1, target: name, parameters: [1: [UInt8](repeating: 0, count: 70_000)])
-    message = DNSMessage(questions: [], answers: [DNSRecord(owner: name, type: .https, ttl: 1, data: .service(binding))])
+    let record = DNSRecord(owner: name, type: .https, ttl: 1, data: .service(binding))
+    message = DNSMessage(questions: [], answers: [record])
     read = try DNSMessage(decoding: message.encoded())
     #expect(read.answers == [])
     #expect(read.isTruncated)

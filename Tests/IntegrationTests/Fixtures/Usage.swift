@@ -80,7 +80,8 @@ final class Tally: Sendable {
     init(_ times: [Duration]) {
       let sorted = times.sorted()
       count = sorted.count
-      figures = sorted.isEmpty ? [] : [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100], sorted[sorted.count - 1]]
+      figures =
+        sorted.isEmpty ? [] : [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100], sorted[sorted.count - 1]]
     }
 
     var description: String {
