@@ -12,7 +12,7 @@ struct RecordTests {
   private static let questions = [
     ("mail.lab.test", "MX"), ("mail.lab.test", "TXT"), ("lab.test", "NS"),
     ("lab.test", "SOA"), ("_sip._tcp.lab.test", "SRV"), ("1.rev.lab.test", "PTR"), ("ca.lab.test", "CAA"),
-    ("web.lab.test", "HTTPS"), ("_dns.web.lab.test", "SVCB"), (#"odd\.name\;.lab.test"#, "CNAME"),
+    ("web.lab.test", "HTTPS"), ("_scheme.web.lab.test", "SVCB"), (#"odd\.name\;.lab.test"#, "CNAME"),
     ("new.lab.test", "TYPE65280"), ("new.lab.test", "TYPE65281"), ("to-mail.lab.test", "MX"),
     ("to-mail.lab.test", "CNAME"), ("www.lab.test", "A"), ("dual.lab.test", "AAAA"), ("www.lab.test", "MX"),
   ]

@@ -41,7 +41,7 @@ struct LabZone: Sendable {
     Record(name: "ca", type: "CAA", data: #"128 iodef "mailto:a@lab.test""#),
     Record(name: "web", type: "HTTPS", data: "1 . alpn=h2,h3 port=8443 ipv4hint=127.0.0.1 ipv6hint=::1 ech=AAEC"),
     Record(name: "web", type: "HTTPS", data: "0 www"),
-    Record(name: "_dns.web", type: "SVCB", data: "1 www mandatory=alpn,port alpn=h2 port=853 key667=\"a\\001b\""),
+    Record(name: "_scheme.web", type: "SVCB", data: "1 www mandatory=alpn,port alpn=h2 port=853 key667=\"a\\001b\""),
     Record(name: "odd\\.name\\;", type: "CNAME", data: "a\\.b\\032c"),
     Record(name: "new", type: "TYPE65280", data: ##"\# 4 0A000001"##),
     Record(name: "new", type: "TYPE65281", data: ##"\# 0"##),
