@@ -7,11 +7,12 @@ extension DNSMessage {
   public func encoded() -> [UInt8] {
     var edns: [UInt8] = []
     var left = Self.largest - 12
-    var isWhole = true
+    var hasAllOptions = true
     if let known = self.edns {
-      isWhole = edns.append(known, extendedCode: responseCode.rawValue >> 4)
+      hasAllOptions = edns.append(known, extendedCode: responseCode.rawValue >> 4)
       left -= edns.count
     }
+    var isWhole = true
     var bytes = [UInt8](repeating: 0, count: 12)
     bytes.reserveCapacity(64)
     var counts: [Int] = []
@@ -21,7 +22,7 @@ extension DNSMessage {
     }
     if !edns.isEmpty { counts[3] += 1 }
     bytes += edns
-    let head = [id, flags(isTruncated: isTruncated || !isWhole)] + counts.map { UInt16($0) }
+    let head = [id, flags(isTruncated: isTruncated || !isWhole || !hasAllOptions)] + counts.map { UInt16($0) }
     var front: [UInt8] = []
     for number in head { front.append(number: number) }
     bytes.replaceSubrange(0..<12, with: front)
@@ -70,18 +71,17 @@ extension [UInt8] {
   fileprivate mutating func append<Part>(
     _ parts: [Part], upTo left: inout Int, isWhole: inout Bool, by append: (inout [UInt8], Part) -> Bool
   ) -> Int {
-    var number = 0
-    for part in parts where isWhole {
+    guard isWhole else { return 0 }
+    for (number, part) in parts.enumerated() {
       let start = count
       isWhole = append(&self, part) && count - start <= left
       guard isWhole else {
         removeLast(count - start)
-        break
+        return number
       }
       left -= count - start
-      number += 1
     }
-    return number
+    return parts.count
   }
 
   fileprivate mutating func append(_ question: DNSQuestion) -> Bool {

@@ -29,11 +29,14 @@ struct TransportMisbehaviourTests {
 
   @Test(arguments: [
     (Misbehaviour.close, [18 as Int32, 52, 55, 56]), (.reset, [55, 56]), (.truncatedBody, [18, 92]),
-    (.goAway(processed: true), [18, 55, 56, 92]),
+    (.goAway(processed: true), [18, 56, 92]),
   ])
   func `an HTTP/2 connection can break in these ways`(what: Misbehaviour, codes: [Int32]) async throws {
     let code = try await exit("--http2", what)
-    #expect(codes.contains(code), "curl's exit status was \(code)")
+    // curl 8 may notice it while it writes.
+    let version = try await Curl.run("--version")
+    let mayFailWriting = !(version.head + version.text).hasPrefix("curl 7.")
+    #expect(codes.contains(code) || mayFailWriting && code == 55, "curl's exit status was \(code)")
   }
 
   @Test func `a refused stream may be asked again, and curl does`() async throws {

@@ -90,6 +90,14 @@ struct DNSMessageEncodingTests {
     var read = try DNSMessage(decoding: message.encoded())
     #expect(read.edns?.options == [.init(code: 1, data: long)])
     #expect(read.isTruncated)
+    // An option that no message has room for costs no record.
+    let question = DNSQuestion(name: try #require(DNSName("a.test")), type: .a)
+    message = DNSMessage(
+      questions: [question], edns: .init(options: [.init(code: 1, data: [UInt8](repeating: 1, count: 70_000))]))
+    read = try DNSMessage(decoding: message.encoded())
+    #expect(read.questions == [question])
+    #expect(read.edns?.options == [])
+    #expect(read.isTruncated)
     let name = try #require(DNSName("a.test"))
     let binding = ServiceBinding(priority: 1, target: name, parameters: [1: [UInt8](repeating: 0, count: 70_000)])
     let record = DNSRecord(owner: name, type: .https, ttl: 1, data: .service(binding))
