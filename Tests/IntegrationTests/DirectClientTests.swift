@@ -159,7 +159,8 @@ struct DirectClientTests {
           let error = await #expect(throws: DirectDNSError.self) { try await get(client, base + "/name?2") }
           #expect(error?.code == .connectFailed)
           try await server.start()
-          let post = try await client.execute(request(base + "/name?3", .post), body: .text("x"))
+          // Without a body: servers answer such a path early, which libcurl before 8.1 may lose over HTTP/2.
+          let post = try await client.execute(request(base + "/name?3", .post))
           #expect(post.status.code == 405 || post.status.code == 200)
           post.body.cancel()
         }

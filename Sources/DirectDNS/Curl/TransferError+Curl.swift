@@ -6,7 +6,7 @@ extension TransferError {
   ///
   /// - Parameters:
   ///   - code: what libcurl returned.
-  ///   - detail: what it said besides. Used for TLS alone, where it tells name, date and issuer apart; elsewhere it
+  ///   - detail: what it said besides. Quoted for TLS alone, where it tells name, date and issuer apart; elsewhere it
   ///     could hold parts of a URL.
   init(_ code: CURLcode, detail: String = "") {
     let text = unsafe String(cString: curl_easy_strerror(code))
@@ -24,6 +24,12 @@ extension TransferError {
       self = .invalidRequest(text)
     case CURLE_FILESIZE_EXCEEDED: self = .bodyTooLarge
     case CURLE_ABORTED_BY_CALLBACK: self = .cancelled
+    // libcurl before 8.1 throws away a response that came with RST_STREAM (RFC 9113 §8.1) while the body was on its
+    // way, and has no words for it.
+    case CURLE_HTTP2_STREAM where detail.isEmpty:
+      self = .connectionLost(
+        "the server ended the HTTP/2 stream before it had the whole body, and libcurl lost what it answered; "
+          + "over HTTP/1.1 the answer arrives (dnsctl: --http1.1)")
     // A lack of memory too (CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT): nothing is wrong with the request.
     default: self = .connectionLost(text)
     }

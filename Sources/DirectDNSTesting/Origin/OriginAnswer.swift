@@ -24,7 +24,9 @@ struct OriginAnswer: Sendable {
   }
 
   private func write(_ response: OriginResponse) async throws {
-    let writer = ResponseWriter(answering: incoming, on: channel, closes: response.closes, isEarly: isEarly)
+    let writer = ResponseWriter(
+      answering: incoming, on: channel, closes: response.closes, isEarly: isEarly,
+      resetsStream: response.resetsStream)
     for head in response.informational { writer.writeInformational(head) }
     writer.writeHead(response.status, response.fields, length: response.length)
     if !writer.isHead {

@@ -18,6 +18,10 @@ public struct OriginResponse: Hashable, Sendable {
   ///
   /// That is how a connection goes stale that a client has kept. Default: false.
   public var hangsUp = false
+  /// Whether an HTTP/2 stream whose request has not ended is ended with the response (`NO_ERROR`, RFC 9113 §8.1).
+  ///
+  /// Servers do that when they answer a request without its body. Default: false.
+  public var resetsStream = false
 
   var content: OriginContent
 

@@ -2,6 +2,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 
 /// Writes one response, bit by bit.
 struct ResponseWriter: Sendable {
@@ -13,12 +14,18 @@ struct ResponseWriter: Sendable {
   private let keepsAlive: Bool
   /// Whether the request's body has not come yet, and will not be waited for.
   private let isEarly: Bool
+  /// Whether the response ends an HTTP/2 stream for the request too.
+  private let resetsStream: Bool
 
-  init(answering request: IncomingRequest, on channel: any Channel, closes: Bool = false, isEarly: Bool = false) {
+  init(
+    answering request: IncomingRequest, on channel: any Channel, closes: Bool = false, isEarly: Bool = false,
+    resetsStream: Bool = false
+  ) {
     self.channel = channel
     version = request.version
     isHead = request.head.method == .HEAD
     self.isEarly = isEarly
+    self.resetsStream = resetsStream && isEarly && version == .http2
     keepsAlive = request.head.isKeepAlive && !closes && !isEarly
   }
 
@@ -54,7 +61,10 @@ struct ResponseWriter: Sendable {
   @discardableResult
   func end(trailers: HTTPFields = [:]) -> EventLoopFuture<Void> {
     let trailers = trailers.isEmpty ? nil : HTTPHeaders(trailers.map { ($0.name.rawName, $0.value) })
-    let done = channel.writeAndFlush(HTTPServerResponsePart.end(trailers))
+    let done = channel.write(HTTPServerResponsePart.end(trailers))
+    // It goes out with the response's end: a client must not lose the one by the other (RFC 9113 §8.1).
+    if resetsStream { channel.triggerUserOutboundEvent(StreamRefusal(code: .noError), promise: nil) }
+    channel.flush()
     guard version == .http1, !keepsAlive else { return done }
     // A client that still sends would meet a reset, and might lose the response by it (RFC 9112 §9.6).
     let mode = isEarly ? CloseMode.output : .all

@@ -268,10 +268,12 @@ struct BrokenOriginTests {
 
   // libcurl 7.88 does not tell what GOAWAY said when it leaves a connection without a request: a POST that it refused
   // could be sent again, and is not. Newer ones send it again themselves.
-  private static let knowsGoAway: Bool = {
+  private static let knowsGoAway = isCurl(atLeast: [8, 4])
+
+  private static func isCurl(atLeast version: [Int]) -> Bool {
     let parts = CurlVersion().number.split(separator: ".").compactMap { Int($0) }
-    return !parts.lexicographicallyPrecedes([8, 4])
-  }()
+    return !parts.lexicographicallyPrecedes(version)
+  }
 
   @Test(arguments: [false, true], [false, true])
   func `after GOAWAY and the connection's end a GET is repeated, and a POST that may have arrived is not`(
@@ -320,6 +322,34 @@ struct BrokenOriginTests {
           try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
         }
         #expect(error?.code == .connectionLost && fixture.arrived().count == before + 1)
+      }
+    }
+  }
+
+  // MARK: Answered early
+
+  @Test(arguments: [HTTPRequest.Method.post, .put], [false, true])
+  func `an answer that ends the stream before the body came is read, or its loss told with what helps`(
+    _ method: HTTPRequest.Method, _ isUsed: Bool
+  ) async throws {
+    var answer = OriginResponse(.contentTooLarge)
+    answer.resetsStream = true
+    let refusal = answer
+    try await staged(.http2, admit: { $0.path == "/" ? .answer(refusal) : .read }) { fixture in
+      if isUsed { try await fixture.warm() }
+      let (pieces, source) = AsyncStream.makeStream(of: [UInt8].self)
+      let outcome = Task { try await fixture.client.execute(fixture.request(method), body: .stream(pieces)) }
+      // Behind the answer on the same connection, so that libcurl has read both when the body comes.
+      await fixture.origin.waitForRequests(isUsed ? 2 : 1)
+      _ = try await fixture.client.execute(fixture.request(.get, "/behind")).body.text()
+      source.yield(Array("pay".utf8))
+      source.finish()
+      switch await outcome.result {
+      case .success(let response): #expect(response.status == .contentTooLarge)
+      case .failure(let error):
+        let error = error as? DirectDNSError
+        #expect(!Self.isCurl(atLeast: [8, 1]) && error?.code == .connectionLost, "\(String(describing: error))")
+        #expect(error?.message.contains("--http1.1") == true)
       }
     }
   }

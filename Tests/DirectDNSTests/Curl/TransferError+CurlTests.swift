@@ -40,4 +40,10 @@ struct TransferErrorCurlTests {
     let words = unsafe String(cString: curl_easy_strerror(CURLE_COULDNT_CONNECT))
     #expect(TransferError(CURLE_COULDNT_CONNECT) == .connect(words))
   }
+
+  @Test func `a stream that ended without a word says what helps, one that was reset says what libcurl says`() {
+    let words = unsafe String(cString: curl_easy_strerror(CURLE_HTTP2_STREAM))
+    #expect(TransferError(CURLE_HTTP2_STREAM, detail: "stream 1 was not closed cleanly") == .connectionLost(words))
+    #expect("\(TransferError(CURLE_HTTP2_STREAM))".contains("--http1.1"))
+  }
 }
