@@ -18,7 +18,7 @@ public import ServiceLifecycle
 ///
 /// A service for a service group, or on its own with ``start()`` and ``stop()``.
 public final class ProxyServer: Service {
-  private let shared: ProxyShared
+  let shared: ProxyShared
   private let running = Locked<Running?>(nil)
   private let logger = Logger(label: "directdns.proxy")
 

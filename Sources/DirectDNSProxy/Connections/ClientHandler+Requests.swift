@@ -115,6 +115,13 @@ extension ClientHandler {
   }
 
   private func start(_ request: ClientRequest, user: String? = nil) {
+    guard !request.via.isLoop(at: loop.shared.mark) else {
+      return refuse(
+        ProxyRefusal(
+          403, "proxy_loop_detected",
+          "This request comes round: this proxy and another one send it to each other. Take --upstream away from one of them."
+        ), request)
+    }
     switch request.target {
     case .own: break
     case .authority(let origin): connect(request, to: origin, user)
@@ -150,7 +157,7 @@ extension ClientHandler {
     }
     var access = access(.connect, origin, request)
     access.user = user
-    open(origin, access, began: request.began) { [self] outcome in
+    open(origin, access, request.via, began: request.began) { [self] outcome in
       switch outcome {
       case .success: ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
       case .failure(let refusal):
@@ -179,16 +186,17 @@ extension ClientHandler {
   /// - Parameters:
   ///   - origin: where to.
   ///   - access: what is told of it at its end.
+  ///   - via: the proxies that the client's request has come through.
   ///   - began: when it was asked for.
   ///   - answer: what the client is told.
   ///   - refused: whether the connection goes on when there is none.
   func open(
-    _ origin: ForwardOrigin, _ access: ProxyAccess, began: NIODeadline,
+    _ origin: ForwardOrigin, _ access: ProxyAccess, _ via: ProxyVia, began: NIODeadline,
     answer: @escaping (Result<Void, ProxyRefusal>) -> ByteBuffer, refused: @escaping () -> Bool
   ) {
     let pending = PendingTunnel(access, began: began)
     state = .connecting(pending)
-    pending.start(origin, loop, settings) { [self] outcome in
+    pending.start(origin, loop, settings, via: via) { [self] outcome in
       guard case .connecting = state else {
         if case .connected(let handler) = outcome { handler.close() }
         return
@@ -312,6 +320,7 @@ final class ClientRequest {
   let method: String
   let target: ForwardTarget
   let began = NIODeadline.now()
+  let via: ProxyVia
   /// What `Max-Forwards` says to the next hop.
   var maxForwards: Int?
 
@@ -320,6 +329,7 @@ final class ClientRequest {
     self.framing = framing
     self.method = method
     self.target = target
+    via = ProxyVia(head)
   }
 
   var progress: BodyProgress { BodyProgress(framing) }

@@ -49,7 +49,8 @@ extension ClientHandler {
         return false
       }
     case .connect(let origin):
-      open(origin, access(handshake.version == 4 ? .socks4 : .socks5, origin), began: since) { result in
+      // SOCKS has no place for the proxies that it has come through.
+      open(origin, access(handshake.version == 4 ? .socks4 : .socks5, origin), ProxyVia(), began: since) { result in
         switch result {
         case .success: ByteBuffer(bytes: handshake.reply(.connected))
         case .failure(let refusal): ByteBuffer(bytes: handshake.reply(SOCKSHandshake.Reply(refusal)))

@@ -36,6 +36,7 @@ final class Dial: Connecting {
   private let policy: AddressPolicy
   private let deadline: NIODeadline
   private let others: OtherFamily?
+  private let via: ProxyVia
   private var race: ConnectionRace
   private var attempts: [Attempt] = []
   private var failures: [(address: IPAddress, reason: String, refusal: String)] = []
@@ -57,6 +58,7 @@ final class Dial: Connecting {
     self.policy = policy
     upstream = way.upstream
     others = way.others
+    via = way.via.adding(loop.shared.mark)
     deadline = .now() + TimeAmount(settings.limits.connectTimeout)
     race = ConnectionRace(ConnectionRace.interleaved(way.addresses), delay: 250, hasOthers: others != nil)
   }
@@ -144,7 +146,7 @@ final class Dial: Connecting {
   private func ask(_ upstream: UpstreamProxy, for address: IPAddress, _ number: Int) {
     let connection = UpstreamConnection(
       loop, settings, upstream, to: ForwardOrigin(.address(address), port: origin.port),
-      timeout: settings.limits.connectTimeout)
+      timeout: settings.limits.connectTimeout, via: via)
     attempts[number].upstream = connection
     connection.start { [self] outcome in
       attempts[number].upstream = nil

@@ -55,6 +55,7 @@ final class Exchange {
       case .refused(let refusal): refuse(refusal)
       case .way(let way):
         self.way = way
+        self.way.via = request.via
         if let kept = loop.pool.take(origin, way, hop) { pass(to: kept) } else { connect() }
       }
     }
@@ -85,11 +86,12 @@ final class Exchange {
     lastActivity = .now()
     handler.begin(for: client, isToHEAD: request.method == "HEAD", settings.limits)
     var proxy: UpstreamProxy?
-    if case .proxy(let upstream) = handler.hop { proxy = upstream }
+    var via = ProxyVia()
+    if case .proxy(let upstream) = handler.hop { (proxy, via) = (upstream, way.via.adding(loop.shared.mark)) }
     handler.write(
       ByteBuffer(
         bytes: ForwardedHead.request(
-          request.head, to: origin, path: path, maxForwards: request.maxForwards, through: proxy)))
+          request.head, to: origin, path: path, maxForwards: request.maxForwards, through: proxy, via: via)))
     passRequest()
     handler.flush()
   }

@@ -63,6 +63,8 @@ final class ProxyShared: Sendable {
   /// The addresses of this machine, when the proxy was made.
   let machine: Set<IPAddress>
   let clients = ClientCount()
+  /// What it calls itself to other proxies.
+  let mark = ProxyVia.makeMark()
   private let held: Locked<ProxySettings>
 
   init(_ resolver: DirectResolver, _ settings: ProxySettings, _ telemetry: ProxyTelemetry = ProxyTelemetry()) {

@@ -83,7 +83,7 @@ final class PendingTunnel {
 
   /// Finds the way and connects.
   func start(
-    _ origin: ForwardOrigin, _ loop: ProxyLoop, _ settings: ProxySettings,
+    _ origin: ForwardOrigin, _ loop: ProxyLoop, _ settings: ProxySettings, via: ProxyVia,
     _ completion: @escaping (Dial.Outcome) -> Void
   ) {
     let route = Route(to: origin, loop, settings, below: access.context)
@@ -92,7 +92,8 @@ final class PendingTunnel {
       guard !isCancelled else { return }
       switch outcome {
       case .refused(let refusal): completion(.failed(refusal))
-      case .way(let way):
+      case .way(var way):
+        way.via = via
         let connection = way.connection(to: origin, way.hop(isPlain: false), loop, settings)
         self.connection = connection
         connection.start { [self] outcome in

@@ -8,6 +8,8 @@ struct Way {
   /// The family that may still come.
   var others: OtherFamily?
   var upstream: UpstreamProxy?
+  /// The proxies that the request has come through, this one not yet.
+  var via = ProxyVia()
 
   /// Whom a connection is to and what it carries: what has to be the same for another request to use it.
   enum Hop: Hashable, Sendable {
@@ -34,7 +36,8 @@ struct Way {
   ) -> any Connecting {
     if let upstream, addresses.isEmpty {
       return UpstreamConnection(
-        loop, settings, upstream, to: hop == .proxy(upstream) ? nil : origin, timeout: settings.limits.connectTimeout)
+        loop, settings, upstream, to: hop == .proxy(upstream) ? nil : origin, timeout: settings.limits.connectTimeout,
+        via: via.adding(loop.shared.mark))
     }
     return Dial(loop, settings, origin, self, settings.policy)
   }

@@ -20,6 +20,7 @@ package enum FieldName: UInt8, Sendable {
   case cookie
   /// DirectDNS's own note of a request's URL: never taken from outside.
   case originalURL
+  case proxyVia
   case accept
   case other
 
@@ -29,7 +30,7 @@ package enum FieldName: UInt8, Sendable {
     ("upgrade", .upgrade), ("http2-settings", .http2Settings), ("proxy-authorization", .proxyAuthorization),
     ("proxy-authenticate", .proxyAuthenticate), ("proxy-authentication-info", .proxyAuthenticationInfo),
     ("expect", .expect), ("max-forwards", .maxForwards), ("authorization", .authorization), ("cookie", .cookie),
-    ("originalurl", .originalURL), ("accept", .accept),
+    ("originalurl", .originalURL), ("directdns-via", .proxyVia), ("accept", .accept),
   ]
 
   /// The same by length, so that most names are told apart by it alone.
@@ -53,7 +54,7 @@ package enum FieldName: UInt8, Sendable {
   var isHopByHop: Bool {
     switch self {
     case .connection, .proxyConnection, .keepAlive, .te, .upgrade, .http2Settings, .proxyAuthorization,
-      .proxyAuthenticate, .proxyAuthenticationInfo, .originalURL:
+      .proxyAuthenticate, .proxyAuthenticationInfo, .originalURL, .proxyVia:
       true
     case .host, .trailer, .transferEncoding, .contentLength, .expect, .maxForwards, .authorization, .cookie, .accept,
       .other:

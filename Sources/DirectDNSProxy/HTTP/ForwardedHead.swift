@@ -14,10 +14,11 @@ enum ForwardedHead {
   ///   - path: what is asked for.
   ///   - maxForwards: what the field says now; nil leaves it as it is.
   ///   - upstream: the proxy that it goes to, which is told the whole URL; nil for the origin itself.
+  ///   - via: the proxies that such a proxy is told of.
   /// - Returns: the head, its empty line included.
   static func request(
     _ head: MessageHead, to origin: ForwardOrigin, path: [UInt8], maxForwards: Int? = nil,
-    through upstream: UpstreamProxy? = nil
+    through upstream: UpstreamProxy? = nil, via: ProxyVia = ProxyVia()
   ) -> [UInt8] {
     guard case .request(let method, _) = head.start else { return [] }
     var bytes: [UInt8] = []
@@ -30,7 +31,10 @@ enum ForwardedHead {
     bytes += " HTTP/1.1\r\nHost: ".utf8
     bytes += origin.hostField.utf8
     bytes += "\r\n".utf8
-    if let upstream { bytes += upstream.authorization.utf8 }
+    if let upstream {
+      bytes += upstream.authorization.utf8
+      if !via.marks.isEmpty { bytes += "Connection: DirectDNS-Via\r\n\(via.line)".utf8 }
+    }
     let upgrade = upgrade(head)
     appendFields(head, without: [.host], maxForwards: maxForwards, to: &bytes)
     if let upgrade {

@@ -9,6 +9,7 @@ final class UpstreamConnection: Connecting {
   private let upstream: UpstreamProxy
   private let target: ForwardOrigin?
   private let timeout: Duration
+  private let via: ProxyVia
   private let route: Route
   private var dial: Dial?
   private var handler: OriginHandler?
@@ -25,15 +26,17 @@ final class UpstreamConnection: Connecting {
   ///   - upstream: the proxy.
   ///   - target: what it is asked to connect to; nil for requests with the whole URL.
   ///   - timeout: how long all of it may take.
+  ///   - via: the proxies that the request has come through, this one too.
   init(
     _ loop: ProxyLoop, _ settings: ProxySettings, _ upstream: UpstreamProxy, to target: ForwardOrigin?,
-    timeout: Duration
+    timeout: Duration, via: ProxyVia
   ) {
     self.loop = loop
     self.settings = settings
     self.upstream = upstream
     self.target = target
     self.timeout = timeout
+    self.via = via
     route = Route(to: ForwardOrigin(upstream.host, port: upstream.port), loop, settings)
   }
 
@@ -76,7 +79,8 @@ final class UpstreamConnection: Connecting {
     }
     handler.hop = .tunnel(upstream)
     self.handler = handler
-    handler.shake(UpstreamHandshake(upstream, to: target, headSize: settings.limits.headSize)) { [self] failure in
+    let handshake = UpstreamHandshake(upstream, to: target, headSize: settings.limits.headSize, via: via)
+    handler.shake(handshake) { [self] failure in
       self.handler = nil
       guard let failure else { return finish(.connected(handler)) }
       handler.close()

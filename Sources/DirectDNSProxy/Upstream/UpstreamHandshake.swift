@@ -28,12 +28,14 @@ struct UpstreamHandshake {
   private let upstream: UpstreamProxy
   private let target: ForwardOrigin
   private let headSize: Int
+  private let via: ProxyVia
   private var state: State
 
-  init(_ upstream: UpstreamProxy, to target: ForwardOrigin, headSize: Int) {
+  init(_ upstream: UpstreamProxy, to target: ForwardOrigin, headSize: Int, via: ProxyVia = ProxyVia()) {
     self.upstream = upstream
     self.target = target
     self.headSize = headSize
+    self.via = via
     state = upstream.kind == .http ? .response : .method
   }
 
@@ -42,7 +44,7 @@ struct UpstreamHandshake {
     switch upstream.kind {
     case .http:
       Array(
-        "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\(upstream.authorization)\r\n".utf8)
+        "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\(upstream.authorization)\(via.line)\r\n".utf8)
     case .socks5: upstream.user == nil ? [5, 1, 0] : [5, 2, 0, 2]
     }
   }
@@ -92,6 +94,13 @@ struct UpstreamHandshake {
   private func refused(_ status: Int, _ reason: String, _ head: MessageHead) -> Failure {
     guard status != 407 else { return Failure(refusal: upstream.credentialsRefusal, isAboutTarget: false) }
     let told = head.values(named: "proxy-status").first.flatMap { Self.error(in: head.text($0)) }
+    guard told != "proxy_loop_detected" else {
+      return Failure(
+        refusal: ProxyRefusal(
+          403, told,
+          "The upstream proxy \(upstream) sends what it gets from here back to here: take --upstream away from one of them."),
+        isAboutTarget: false)
+    }
     return Failure(
       refusal: ProxyRefusal(
         status == 403 ? 403 : status == 504 ? 504 : 502,

@@ -39,7 +39,7 @@ struct ForwardedHeadTests {
   @Test(arguments: [
     "Proxy-Connection: keep-alive", "Keep-Alive: timeout=5", "TE: trailers", "Proxy-Authorization: Basic eDp5",
     "Upgrade: websocket", "originalUrl: http://evil.example/", "Connection: keep-alive", "HTTP2-Settings: AAA",
-    "Proxy-Authenticate: Basic",
+    "Proxy-Authenticate: Basic", "DirectDNS-Via: one",
   ])
   func `what is for this hop goes no further`(line: String) throws {
     #expect(try request(line) == ["GET /x HTTP/1.1", "Host: a.example:8080", "", ""])
