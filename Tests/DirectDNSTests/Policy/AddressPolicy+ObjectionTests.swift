@@ -61,9 +61,19 @@ struct AddressPolicyObjectionTests {
         the address 8.8.8.8 of a.example lies in none of the networks that the address policy allows (10.0.0.0/8, \
         fd00::/8); to allow it, add 8.8.8.8/32 to allowedNetworks (dnsctl: --allow 8.8.8.8/32)
         """)
+    let four = (0..<4).map { IPNetwork(.ipv4(0x0A00_0000 + $0)) }
+    #expect(try self.objection(AddressPolicy(.networks(four)), "8.8.8.8").description.contains("10.0.0.3/32)"))
+    let five = four + [IPNetwork(constant: "fd00::/8")]
+    #expect(try self.objection(AddressPolicy(.networks(five)), "8.8.8.8").description.contains("10.0.0.3/32, …)"))
     let many = (0..<9).map { IPNetwork(.ipv4(0x0A00_0000 + $0)) }
     #expect(try self.objection(AddressPolicy(.networks(many)), "8.8.8.8").description.contains("10.0.0.3/32, …)"))
     #expect(try self.objection(AddressPolicy(.networks([])), "8.8.8.8").description.contains("(it names none)"))
+  }
+
+  @Test func `the host's other addresses are counted where there are some`() throws {
+    let objection = try objection(.publicOnly, "10.1.2.3")
+    #expect(objection.message(amongOf: 1) == objection.description)
+    #expect(objection.message(amongOf: 2) == objection.description + "; its other addresses (1) are forbidden too")
   }
 
   @Test func `a denied network is named`() throws {

@@ -182,6 +182,12 @@ struct AddressPolicyTests {
     #expect(try allows(policy, "8.8.8.8"))
   }
 
+  @Test func `a denied network of all mapped addresses denies IPv4`() throws {
+    let policy = AddressPolicy(.any, deniedNetworks: networks("::ffff:0:0/96"))
+    for address in ["8.8.8.8", "0.0.0.1", "::ffff:8.8.8.8"] { #expect(try !allows(policy, address)) }
+    #expect(try allows(policy, "2606:4700::1"))
+  }
+
   @Test func `names under an allowed suffix may have any address but a denied one`() throws {
     let policy = AddressPolicy(
       deniedNetworks: networks("169.254.0.0/16"), allowedSuffixes: [Sample.name("corp.example")])

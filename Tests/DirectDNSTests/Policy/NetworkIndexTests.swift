@@ -24,6 +24,13 @@ struct NetworkIndexTests {
     #expect(index.mostSpecific(around: Sample.address("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")) == 1)
   }
 
+  @Test func `what lies before the first network is in none`() {
+    let index = NetworkIndex([IPNetwork(constant: "0.0.0.1/32")])
+    #expect(index.mostSpecific(around: Sample.address("0.0.0.0")) == nil)
+    #expect(index.mostSpecific(around: Sample.address("0.0.0.1")) == 0)
+    #expect(index.mostSpecific(around: Sample.address("0.0.0.2")) == nil)
+  }
+
   @Test func `an empty list finds nothing`() {
     #expect(NetworkIndex([]).mostSpecific(around: Sample.address("192.0.2.1")) == nil)
   }

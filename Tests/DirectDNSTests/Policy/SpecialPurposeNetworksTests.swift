@@ -31,6 +31,47 @@ struct SpecialPurposeNetworksTests {
     for address in [first.advanced(by: -1), last.advanced(by: 1)] { expectSame(address) }
   }
 
+  /// What the registries call globally reachable, and what is let in of it.
+  private static let reachable = [
+    "192.31.196.0/24", "192.52.193.0/24", "192.175.48.0/24", "2000::/3", "2001:3::/32", "2001:4:112::/48",
+    "2620:4f:8000::/48",
+  ]
+  /// The same, but no place for requests.
+  private static let reachableButForbidden = [
+    "168.63.129.16/32", "192.0.0.9/32", "192.0.0.10/32", "2001:1::1/128", "2001:1::2/128", "2001:1::3/128",
+    "2001:20::/28", "2001:30::/28",
+  ]
+  /// What stands in the two special-purpose registries as not globally reachable.
+  private static let unreachable = [
+    "0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+    "192.0.0.0/24", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.170/32", "192.0.0.171/32", "192.0.2.0/24",
+    "192.88.99.2/32", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+    "255.255.255.255/32",
+    "::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001:2::/48", "2001:db8::/32",
+    "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
+  ]
+
+  @Test(arguments: rows)
+  func `each row says what its registry says, and forbids unless that is reachable`(row: Row) {
+    let network = row.network.description
+    let isForbidden = Self.reachableButForbidden.contains(network)
+    if Self.reachable.contains(network) || isForbidden {
+      #expect(row.isGloballyReachable == true && row.verdict == (isForbidden ? .forbidden : .allowed))
+    } else if network == "::ffff:0.0.0.0/96" {
+      #expect(row.isGloballyReachable == false && row.verdict == .embedded)
+    } else if network == "64:ff9b::/96" {
+      #expect(row.isGloballyReachable == true && row.verdict == .embedded)
+    } else {
+      #expect(row.isGloballyReachable == (Self.unreachable.contains(network) ? false : nil))
+      #expect(row.verdict == .forbidden)
+    }
+  }
+
+  @Test func `no row of the registries is missing`() {
+    let networks = Set(Self.rows.map(\.network.description))
+    #expect(Set(Self.reachable + Self.reachableButForbidden + Self.unreachable).subtracting(networks) == [])
+  }
+
   @Test func `any address is judged by the most specific row around it`() {
     var generator = SeededGenerator(seed: 7)
     for _ in 0..<20_000 {
