@@ -98,8 +98,8 @@ struct UpstreamHandshake {
       return Failure(
         refusal: ProxyRefusal(
           403, told,
-          "The upstream proxy \(upstream) sends what it gets from here back to here: take --upstream away from one of them."),
-        isAboutTarget: false)
+          "The upstream proxy \(upstream) sends what it gets from here back to here: take --upstream away from one of them."
+        ), isAboutTarget: false)
     }
     return Failure(
       refusal: ProxyRefusal(

@@ -23,8 +23,9 @@ struct BodyBufferTests {
     #expect(!isFull)
     buffer.append(&incoming)
     let pauses = [(10, 0), (11, 0), (5, 6)].map { buffer.pauses(adding: $0.0, kept: $0.1, limit: 100) }
-    #expect(pauses == [false, true, true])
+    #expect(pauses == [false, true, true] && buffer.isPaused)
     #expect(buffer.take()?.resumes == true)
+    #expect(!buffer.isPaused)
     incoming = [1]
     buffer.append(&incoming)
     #expect(buffer.take()?.resumes == false)

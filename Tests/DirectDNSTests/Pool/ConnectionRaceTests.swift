@@ -40,6 +40,21 @@ struct ConnectionRaceTests {
     expect(race.step(at: 4), .lost)
   }
 
+  @Test func `the other family may be there before anything has started`() {
+    var race = ConnectionRace([v4[0]], delay: 250, hasOthers: true)
+    race.add([v6[0]])
+    expect(race.step(at: 0), .start(v4[0], attempt: 0))
+    expect(race.step(at: 250), .start(v6[0], attempt: 1))
+  }
+
+  @Test func `what has not started cannot fail`() {
+    var race = ConnectionRace(v4, delay: 250)
+    race.failed(0)
+    expect(race.step(at: 0), .start(v4[0], attempt: 0))
+    race.failed(1)
+    expect(race.step(at: 1), .wait(until: 250))
+  }
+
   @Test func `a late failure of an early attempt starts the next one too`() {
     var race = ConnectionRace(v6 + v4, delay: 250)
     _ = race.step(at: 0)

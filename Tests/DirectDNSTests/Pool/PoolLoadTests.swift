@@ -97,6 +97,98 @@ struct PoolLoadTests {
     #expect(pool.multiplexing == .never)
   }
 
+  @Test func `a pool weighs what is established and what is being opened, and an idle one nothing`() {
+    var pool = pool(.always, connections: 3, streams: 1)
+    #expect(pool.weight == 0)
+    pool.started(near, opens: true)
+    #expect(pool.weight == 1)
+    pool.established(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    pool.started(near, opens: true)
+    #expect(pool.weight == 2)
+    pool.ended(near, wasOpening: true, wasConnected: false)
+    #expect(pool.weight == 1)
+    pool.ended(near, wasOpening: false, wasConnected: true)
+    #expect(pool.weight == 0 && !pool.isEmpty)
+  }
+
+  @Test func `a request that opens a connection takes no room on those that stand`() {
+    var unknown = pool(.unknown)
+    unknown.started(near, opens: true)
+    unknown.established(near)
+    #expect(unknown.admission(free: 10) == .reuse)
+    var known = pool(.always, streams: 2)
+    known.started(near, opens: true)
+    known.established(near)
+    known.connected(near, insteadOf: near, opened: true)
+    known.started(near, opens: true)
+    #expect(known.admission(free: 10) == .reuse)
+  }
+
+  @Test func `the first response tells that a server speaks HTTP/1.1, too`() {
+    var pool = pool(.unknown)
+    pool.learned(isMultiplexed: false)
+    #expect(pool.multiplexing == .never)
+  }
+
+  @Test func `connections are shared while they carry more requests than there are of them`() {
+    var pool = pool(.always, streams: 10)
+    #expect(!pool.isShared(near))
+    pool.started(near, opens: true)
+    pool.established(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    #expect(!pool.isShared(near) && !pool.isShared(far))
+    pool.started(near, opens: false)
+    #expect(pool.isShared(near))
+    pool.established(near)
+    pool.established(near)
+    #expect(!pool.isShared(near))
+    pool.closed(near)
+    #expect(!pool.isShared(near), "two connections, two requests")
+    pool.closed(near)
+    #expect(pool.isShared(near))
+  }
+
+  @Test func `a server that takes fewer streams is asked for one at least, and without a connection tells nothing`() {
+    var pool = pool(.always, streams: 50)
+    pool.started(near, opens: true)
+    pool.overflowed()
+    pool.established(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    #expect(pool.admission(free: 10) == .reuse)
+    pool.started(near, opens: false)
+    pool.overflowed()
+    pool.ended(near, wasOpening: false, wasConnected: false)
+    #expect(pool.admission(free: 10) == .open, "one stream is what it takes")
+  }
+
+  @Test func `streams that have ended do not count for what a connection takes`() {
+    var pool = pool(.always, streams: 50)
+    pool.started(near, opens: true)
+    pool.established(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    for _ in 0..<5 {
+      pool.started(near, opens: false)
+      pool.connected(near, insteadOf: near, opened: false)
+    }
+    pool.ended(near, wasOpening: false, wasConnected: true)
+    pool.ended(near, wasOpening: false, wasConnected: true)
+    pool.overflowed()
+    #expect(pool.admission(free: 10) == .open, "four of four")
+    pool.ended(near, wasOpening: false, wasConnected: true)
+    #expect(pool.admission(free: 10) == .reuse, "three of four")
+  }
+
+  @Test func `an address is busy until its last request has ended`() {
+    var pool = pool(.never)
+    pool.started(near, opens: false)
+    pool.started(near, opens: false)
+    pool.ended(near, wasOpening: false, wasConnected: false)
+    #expect(pool.isBusy(near))
+    pool.ended(near, wasOpening: false, wasConnected: false)
+    #expect(!pool.isBusy(near) && pool.isEmpty)
+  }
+
   @Test func `an address whose connection has room comes first, in the order of the addresses`() throws {
     let addresses = [try #require(far), try #require(near)]
     var pool = pool(.never)
@@ -117,6 +209,7 @@ struct PoolLoadTests {
     pool.started(far, opens: false)
     pool.established(near)
     pool.connected(near, insteadOf: far, opened: false)
+    #expect(pool.isBusy(near) && !pool.isBusy(far))
     pool.ended(near, wasOpening: false, wasConnected: true)
     #expect(pool.ordered([try #require(far), try #require(near)]).first == near)
     pool.closed(near)
