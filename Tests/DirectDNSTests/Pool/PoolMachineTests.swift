@@ -199,6 +199,230 @@ final class PoolMachineTests {
     #expect(taken() == ["end socket 7", "end socket 8"])
   }
 
+  // MARK: Who may open a connection
+
+  private var multiplexing: PoolLoad.Multiplexing? {
+    machine.pools.ids.first.flatMap { machine.pools[$0]?.load.multiplexing }
+  }
+  private var joins: Int? { machine.pools.ids.first.flatMap { machine.pools[$0]?.joins } }
+
+  private func mayDial(_ id: Machine.TransferID, attempt: Int = 0) -> Bool { machine.mayDial(id, attempt: attempt) }
+
+  @Test func `one that has ended opens nothing`() {
+    let id = start()
+    machine.cancel(id)
+    let mayDial = mayDial(id)
+    #expect(!mayDial)
+  }
+
+  @Test func `one that was to share a connection of unknown kind and opens its own tells that it is HTTP/1.1`() {
+    let first = start(.unknown)
+    _ = connect(first, 7)
+    let second = start(.unknown)
+    let mayDial = mayDial(second)
+    #expect(mayDial && multiplexing == .never)
+  }
+
+  @Test func `the second attempt of one that was to share may open a connection`() {
+    let first = start(.always)
+    _ = connect(first, 7)
+    let second = start(.always, "a", terms([near, far]))
+    _ = machine.settle(at: 250)
+    #expect(taken().contains("connect 1.1 0.0.0.2 waits"))
+    let mayDial = mayDial(second, attempt: 1)
+    #expect(mayDial)
+  }
+
+  /// Fills a route that multiplexes, and gives the request that its second connection carries.
+  private func filled(_ connections: Int) -> Machine.TransferID {
+    var last = start(.always, "a", terms([near, far]))
+    _ = connect(last, 7)
+    for number in 1..<max(1, connections) {
+      let id = start(.always)
+      _ = machine.mayPass(id, attempt: 0, at: 1)
+      last = start(.always, "a", terms([near, far]))
+      _ = connect(last, 7 + Int32(number))
+    }
+    _ = taken()
+    return last
+  }
+
+  @Test func `a request that libcurl sends again opens a connection where there is room for one`() {
+    let id = filled(1)
+    let mayDial = mayDial(id)
+    #expect(mayDial && machine.transfers[id]?.state.isTurnedAway == false)
+  }
+
+  @Test func `a request that libcurl sends again waits for its turn where there is no room`() {
+    let id = filled(2)
+    let mayDial = [mayDial(id, attempt: 1), mayDial(id)]
+    #expect(mayDial == [true, false], "an attempt that does not carry it is not asked about")
+    #expect(machine.transfers[id]?.state.isTurnedAway == true)
+    machine.ended(id, attempt: 0, .failed(.connect("not dialled")), at: 2)
+    #expect(taken().suffix(1) == ["start over \(id.index)"])
+  }
+
+  @Test func `over HTTP/1.1 a request that is sent again takes the place of its connection`() {
+    let ids = [start(), start()]
+    for (number, id) in ids.enumerated() { _ = connect(id, 7 + Int32(number)) }
+    let mayDial = mayDial(ids[1])
+    #expect(mayDial)
+  }
+
+  // MARK: Who joined
+
+  @Test func `who uses a connection that stood has joined it, and who opened one has not`() {
+    let first = start(.always)
+    _ = connect(first, 7)
+    #expect(joins == 0)
+    let second = start(.always)
+    _ = machine.mayPass(second, attempt: 0, at: 2)
+    #expect(joins == 1)
+  }
+
+  @Test func `the loser of a race that opened a connection has joined none, another one has`() {
+    let first = start(.never, "a", terms([near, far]))
+    _ = machine.settle(at: 250)
+    machine.dialled(7, first, attempt: 0)
+    machine.dialled(8, first, attempt: 1)
+    _ = machine.mayPass(first, attempt: 1, at: 300)
+    #expect(joins == 0)
+    let second = start(.never, "a", terms([near, far]))
+    _ = machine.settle(at: 600)
+    machine.dialled(9, second, attempt: 0)
+    _ = machine.mayPass(second, attempt: 0, at: 601)
+    #expect(joins == 0)
+    let late = [machine.mayPass(first, attempt: 0, at: 602), machine.mayPass(first, attempt: 0, at: 603)]
+    #expect(late.allSatisfy(\.isNo) && joins == 2, "it is over: what it finds now is another's")
+  }
+
+  @Test func `a request that joins another one's connection tells that it multiplexes, before any response`() {
+    let first = start(.unknown)
+    _ = connect(first, 7)
+    #expect(multiplexing == .unknown)
+    let second = start(.unknown)
+    _ = machine.mayPass(second, attempt: 0, at: 2)
+    #expect(multiplexing == .always)
+  }
+
+  @Test(arguments: [PoolLoad.Multiplexing.unknown, .always, .never], [true, false])
+  func `a response tells what the server speaks, whatever was thought before`(
+    _ before: PoolLoad.Multiplexing, _ isMultiplexed: Bool
+  ) {
+    let id = start(before)
+    _ = connect(id, 7)
+    machine.headIsComplete(id, isMultiplexed: nil)
+    #expect(multiplexing == before)
+    let other = start(before)
+    if before == .never { _ = connect(other, 8) } else { _ = machine.mayPass(other, attempt: 0, at: 2) }
+    machine.headIsComplete(other, isMultiplexed: isMultiplexed)
+    #expect(multiplexing == (isMultiplexed ? .always : .never))
+  }
+
+  @Test(arguments: [true, false])
+  func `the first response tells what a server of unknown kind speaks`(_ isMultiplexed: Bool) {
+    let id = start(.unknown)
+    _ = connect(id, 7)
+    machine.headIsComplete(id, isMultiplexed: isMultiplexed)
+    #expect(multiplexing == (isMultiplexed ? .always : .never))
+  }
+
+  // MARK: How it ends
+
+  @Test func `a body that breaks off is a failure, and a connection that ends before the request no response`() {
+    let first = start()
+    _ = connect(first, 7)
+    machine.headIsComplete(first, isMultiplexed: false)
+    machine.ended(first, attempt: 0, .failed(.connectionLost("reset")), at: 2)
+    #expect(taken().contains { $0.hasPrefix("fail 0 connectionLost") })
+    let second = start()
+    _ = taken()
+    machine.ended(second, attempt: 0, .complete, at: 3)
+    #expect(taken().contains { $0.hasPrefix("fail") && $0.contains("before the request went out") })
+  }
+
+  @Test func `a request that has ended counts no longer for what a connection takes`() {
+    var machine = Machine(PoolLimits(connections: 9, connectionsPerRoute: 9, streams: 50, attemptDelay: 250))
+    var ids: [Machine.TransferID] = []
+    for number in 0..<3 {
+      let id = machine.start(terms(), "a", .always, at: 0)
+      if number == 0 { machine.dialled(7, id, attempt: 0) }
+      _ = machine.mayPass(id, attempt: 0, at: 1)
+      ids.append(id)
+    }
+    for id in ids.dropFirst() { machine.ended(id, attempt: 0, .complete, at: 2) }
+    let turned = machine.start(terms(), "a", .always, at: 3)
+    let mayDial = machine.mayDial(turned, attempt: 0)
+    #expect(!mayDial)
+    machine.actions = []
+    _ = machine.start(terms(), "a", .always, at: 4)
+    guard case .connect(_, attempt: 0, _, waits: false)? = machine.actions.first else {
+      return #expect(Bool(false), "one stream is what the connection takes: \(machine.actions)")
+    }
+  }
+
+  // MARK: Idle connections
+
+  /// One keeper with 300 connections to `a`, of which the last ones are busy, and one with as many to `b`.
+  private func full(busy: Int) -> (Machine, other: Machine.TransferID) {
+    let limits = PoolLimits(connections: 600, connectionsPerRoute: 1_000, streams: 2, attemptDelay: 250)
+    var machine = Machine(limits)
+    var first: [Machine.TransferID] = []
+    func open(_ route: String, _ socket: Int32) -> Machine.TransferID {
+      let id = machine.start(terms(), route, .never, at: 0)
+      machine.dialled(socket, id, attempt: 0)
+      _ = machine.mayPass(id, attempt: 0, at: 0)
+      return id
+    }
+    for socket in 0..<300 { first.append(open("a", Int32(socket))) }
+    for id in first.dropLast(busy) { machine.ended(id, attempt: 0, .complete, at: 1) }
+    for socket in 300..<600 { _ = open("b", Int32(socket)) }
+    let other = machine.start(terms(), "b", .never, at: 2)
+    machine.actions = []
+    return (machine, other)
+  }
+
+  private static func ended(_ machine: Machine) -> [Int32] {
+    machine.actions.compactMap { if case .endConnection(let socket) = $0 { socket } else { nil } }
+  }
+
+  @Test func `beyond the limit of all connections one that nobody uses is ended at another keeper`() {
+    var (machine, other) = full(busy: 0)
+    #expect(machine.kept == [300, 300] && Self.ended(machine) == [])
+    machine.dialled(600, other, attempt: 0)
+    #expect(Self.ended(machine) == [0] && machine.kept == [299, 301] && machine.connections.count == 600)
+  }
+
+  @Test func `no connection of a pool is ended that carries requests`() {
+    var (machine, other) = full(busy: 1)
+    machine.dialled(600, other, attempt: 0)
+    #expect(Self.ended(machine) == [] && machine.kept == [300, 301])
+  }
+
+  @Test func `connections count from the socket on, and until it is closed`() {
+    let id = start()
+    machine.dialled(7, id, attempt: 0)
+    #expect(machine.kept == [1])
+    machine.cancel(id)
+    #expect(machine.kept == [1])
+    machine.closed(7)
+    #expect(machine.kept == [0])
+  }
+
+  @Test func `idle connections are ended by their address, and only those that stand`() {
+    let id = start()
+    _ = connect(id, 7)
+    machine.ended(id, attempt: 0, .complete, at: 1)
+    let cut = start(.never, "b")
+    machine.dialled(8, cut, attempt: 0)
+    machine.cancel(cut)
+    _ = taken()
+    machine.closeIdle(far)
+    #expect(taken() == [])
+    machine.closeIdle(nil)
+    #expect(taken() == ["end socket 7"])
+  }
+
   @Test func `when all is over, nothing is left`() {
     let id = start()
     _ = connect(id, 7)

@@ -17,6 +17,10 @@ struct RetryRuleTests {
     let answers = (0..<2).map { _ in history.allows(lost, isRetryable: true, canBeReplayed: true) }
     #expect(answers == [true, false])
     #expect(!allows(lost, isRetryable: false))
+    var noted = RetryRule.History()
+    noted.noteRetried()
+    let isThirdAllowed = noted.allows(lost, isRetryable: true, canBeReplayed: true)
+    #expect(!isThirdAllowed && noted.hasRetried)
     #expect(!allows(TransferFailure(.connectionLost("reset"), mayHaveArrived: true, wasRetried: true)))
   }
 

@@ -21,6 +21,6 @@ struct SlabTests {
     #expect(slab.change(first) { $0 = 9 } == nil && slab.read(first) { $0 + 0 } == nil && !slab.has(first))
     #expect(second.index == first.index && second != first)
     #expect(slab[first] == nil && slab[second] == 2 && slab.count == 1)
-    #expect(slab[.none] == nil && Slab<Int>()[.none] == nil)
+    #expect(slab[.none] == nil && Slab<Int>()[.none] == nil && Slab<Int>().read(.none) { $0 + 0 } == nil)
   }
 }

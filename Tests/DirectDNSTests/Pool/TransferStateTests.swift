@@ -37,6 +37,48 @@ struct TransferStateTests {
     #expect(isNews == [true, false] && state.due == 120_000)
   }
 
+  @Test func `it awaits a response once it was sent, and receives from its carrier alone unless it was turned away`() {
+    var state = transfer()
+    #expect(!state.isAwaitingResponse && !state.isReceiving(from: 0))
+    state = connected()
+    #expect(state.isAwaitingResponse && !state.isReceiving(from: 0))
+    _ = state.headIsComplete()
+    #expect(!state.isAwaitingResponse && state.isReceiving(from: 0) && !state.isReceiving(from: 1))
+    state.turnAwayCarried()
+    #expect(!state.isReceiving(from: 0) && !state.isReceiving(from: 1))
+  }
+
+  @Test func `an attempt has opened a connection once, and no other attempt has`() {
+    var state = transfer()
+    state.begin(.any, [near, far], delay: 250, at: 0)
+    _ = state.step(at: 0)
+    _ = state.step(at: 250)
+    state.dialled(7, by: 1)
+    state.dialled(8, by: 5)
+    let taken = [0, 1, 1, 5].map { state.takeDialled(by: $0) }
+    #expect(taken == [false, true, false, false] && state.attempt(1)?.socket == 7 && state.attempt(0)?.socket == nil)
+  }
+
+  @Test func `through a proxy there is one attempt, which needs no race to win`() {
+    var terms = TransferTerms(
+      addresses: [near], isRetryable: true, connectTimeout: 5_000, firstByteTimeout: 30_000, deadline: 120_000)
+    terms.isProxied = true
+    var state = TransferState(terms)
+    state.begin(.any, [near], delay: 250, at: 0)
+    #expect(state.step(at: 0) == .rest && state.attempts.map(\.address) == [nil])
+    let isFirst = [state.connected(1, at: 5), state.connected(0, at: 5), state.connected(0, at: 6)]
+    #expect(isFirst == [false, true, false] && state.carrier?.attempt == 0)
+  }
+
+  @Test func `who was slower is told with the time that it had`() {
+    var state = transfer()
+    state.begin(.any, [near, far], delay: 250, at: 1_000)
+    _ = state.step(at: 1_000)
+    _ = state.step(at: 1_250)
+    _ = state.connected(1, at: 1_300)
+    #expect(state.slower == [SlowerAddress(address: near, time: 300)])
+  }
+
   @Test func `the first attempt that stands carries it, and the others were slower`() {
     var state = transfer()
     state.begin(.any, [near, far], delay: 250, at: 0)
@@ -113,6 +155,7 @@ struct TransferStateTests {
     state.fail(1, .connect("refused"))
     #expect(state.step(at: 2) == .lost)
     #expect(state.loss.reason == .tls("expired") && state.loss.attempts.count == 2)
+    #expect(!state.loss.mayHaveArrived && !state.loss.wasRefused && !state.loss.wasRetried)
   }
 
   @Test func `what libcurl calls wrong in what was sent is the server's`() {
