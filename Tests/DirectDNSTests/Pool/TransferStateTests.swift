@@ -25,6 +25,11 @@ struct TransferStateTests {
     return state
   }
 
+  @Test func `unless more is said, a request goes out once, by itself, and its body can be sent anew`() {
+    let terms = TransferTerms(connectTimeout: 1, firstByteTimeout: 1, deadline: 1)
+    #expect(!terms.isRetryable && !terms.isProxied && !terms.hasOthers && !terms.expectsContinue && terms.canStartOver)
+  }
+
   @Test func `it waits, connects, is sent and received`() {
     var state = transfer()
     #expect(state.isWaiting && state.due == 120_000)

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+internal import NIOCore
+
+/// What a client is answered by the proxy itself: refusals, and the few pages of its own.
+extension ClientHandler {
+  /// Refuses a request.
+  ///
+  /// - Parameters:
+  ///   - refusal: why.
+  ///   - request: the request; nil where none could be read.
+  ///   - access: what is told of it, where something is known already.
+  func refuse(_ refusal: ProxyRefusal, _ request: ClientRequest?, _ access: ProxyAccess? = nil) {
+    var access = access ?? self.access(request?.isConnect == true ? .connect : .http, request?.origin, request)
+    access.status = refusal.status
+    access.error = refusal.error
+    if let request { access.duration = Duration(.now() - request.began) }
+    settings.ended(access, loop.shared.telemetry)
+    let closes = refusal.closes || request.map { !keeps($0) } ?? true
+    // A body that is small is read, and the connection goes on; the next request is not to be found behind another.
+    let isDrained = request.map { $0.hasDrainableBody } ?? false
+    let form = request.map { ProxyRefusal.Form($0.head, isConnect: $0.isConnect) } ?? .text
+    write(
+      ByteBuffer(
+        bytes: refusal.bytes(as: form, isToHEAD: request?.method == "HEAD", closes: closes || !isDrained)))
+    flush()
+    guard !isGone else { return }
+    guard !closes, isDrained, let request else { return linger() }
+    let progress = request.progress
+    state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
+    resume()
+  }
+
+  /// Answers a request of the proxy's own; no side effects, whatever page of a browser asks.
+  func serveOwn(_ path: String, _ request: ClientRequest) {
+    guard request.method == "GET" || request.method == "HEAD" else {
+      return refuse(ProxyRefusal(405, nil, "This is a proxy: ask it with the whole URL, or with CONNECT."), request)
+    }
+    if path == "/metrics", let metrics = settings.configuration.metrics, address?.isLoopback != false,
+      // A page can make a name of its own lead here (DNS rebinding), and would read them.
+      request.isForLocalHost
+    {
+      return respond(
+        "200 OK", "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\nCache-Control: no-store\r\n",
+        body: metrics(), request)
+    }
+    switch path {
+    case "/proxy.pac":
+      respond(
+        "200 OK", "Content-Type: application/x-ns-proxy-autoconfig\r\nCache-Control: no-store\r\n",
+        body: ProxyAutoConfiguration(place: pacPlace, settings.configuration).text, request)
+    case "/live":
+      respond("200 OK", "Content-Type: text/plain\r\nCache-Control: no-store\r\n", body: "live\n", request)
+    case "/ready":
+      let isReady = !loop.isDraining
+      respond(
+        isReady ? "200 OK" : "503 Service Unavailable", "Content-Type: text/plain\r\nCache-Control: no-store\r\n",
+        body: isReady ? "ready\n" : "ending\n", request)
+    default:
+      refuse(
+        ProxyRefusal(404, nil, "This is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT."), request)
+    }
+  }
+
+  /// Where this client found the proxy.
+  private var pacPlace: String {
+    if let local = context?.channel.localAddress, let address = local.ipAddressValue, let port = local.port {
+      return address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+    return settings.places.first { if case .tcp = $0 { true } else { false } }?.description ?? "127.0.0.1:3128"
+  }
+
+  func respond(_ status: String, _ fields: String, body: String, _ request: ClientRequest) {
+    let closes = !keeps(request) || !request.hasDrainableBody
+    var text =
+      "HTTP/1.1 \(status)\r\n\(fields)X-Content-Type-Options: nosniff\r\nContent-Length: \(body.utf8.count)\r\n"
+    if closes { text += "Connection: close\r\n" }
+    text += "\r\n"
+    if request.method != "HEAD" { text += body }
+    write(ByteBuffer(string: text))
+    flush()
+    guard !isGone else { return }
+    guard !closes else { return linger() }
+    let progress = request.progress
+    state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
+  }
+}
