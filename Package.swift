@@ -15,6 +15,11 @@ let house: [SwiftSetting] = [
 // called `checkouts`, and before that out of the repository, where the folder is `/`.
 let isClone = Context.packageDirectory != "/" && !Context.packageDirectory.contains("/checkouts/")
 
+let testing: Set<String> = ["Testing", "Everything"]
+let proxy: Set<String> = ["Proxy", "Everything"]
+let configReader: Set<String> = ["ConfigReader", "Everything"]
+let commands: Set<String> = ["Commands", "Everything"]
+
 let package = Package(
   name: "DirectDNS",
   platforms: [.macOS(.v26)],
@@ -41,7 +46,10 @@ let package = Package(
     .trait(name: "Commands", description: "dnsctl, by swift-argument-parser"),
     // Not even in a clone: it takes minutes to build. Examples/AsyncHTTPClient turns it on.
     .trait(name: "AsyncHTTPClient", description: "DirectDNSAsyncHTTPClient: the same for users of AsyncHTTPClient"),
-    .default(enabledTraits: isClone ? ["Testing", "Proxy", "ConfigReader", "Commands"] : []),
+    // One, and not a list: SwiftPM gives the compiler the flags of several in an order that changes from run to run, and
+    // then everything is compiled anew.
+    .trait(name: "Everything", description: "all of these but AsyncHTTPClient, as in a clone"),
+    .default(enabledTraits: isClone ? ["Everything"] : []),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
@@ -125,7 +133,7 @@ let package = Package(
       name: "DirectDNSConfigReader",
       dependencies: [
         "DirectDNS", "DirectDNSConfiguration",
-        .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["ConfigReader"])),
+        .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: configReader)),
       ],
       swiftSettings: house),
     .target(
@@ -151,8 +159,8 @@ let package = Package(
         "DirectDNS", "CDirectDNSCrypt",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: proxy)),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: proxy)),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
@@ -162,13 +170,13 @@ let package = Package(
       dependencies: [
         "DirectDNS", "CDirectDNSOpenSSL",
         .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: .when(traits: ["Testing"])),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Testing"])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Testing"])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Testing"])),
-        .product(name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["Testing"])),
-        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Testing"])),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: .when(traits: testing)),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: testing)),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: testing)),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: testing)),
+        .product(name: "NIOTLS", package: "swift-nio", condition: .when(traits: testing)),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: testing)),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: testing)),
       ],
       swiftSettings: house),
     // Both programs' commands: dnsctl's own, and the options that its proxy has in common with them.
@@ -176,7 +184,7 @@ let package = Package(
       name: "DnsctlCommands",
       dependencies: [
         "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Commands"])),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: commands)),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -188,7 +196,7 @@ let package = Package(
       name: "dnsctl-proxy",
       dependencies: [
         "DnsctlCommands", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSProxy",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Commands"])),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: commands)),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: house),
@@ -255,9 +263,9 @@ let package = Package(
       dependencies: [
         "DirectDNS", "DirectDNSTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Testing"])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Testing"])),
-        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Testing"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: testing)),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: testing)),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: testing)),
       ],
       swiftSettings: house),
     .testTarget(
@@ -272,7 +280,7 @@ let package = Package(
       name: "DirectDNSConfigReaderTests",
       dependencies: [
         "DirectDNS", "DirectDNSConfiguration", "DirectDNSConfigReader",
-        .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["ConfigReader"])),
+        .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: configReader)),
       ],
       swiftSettings: house),
     .testTarget(
@@ -305,9 +313,9 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
-        .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Proxy"])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: proxy)),
+        .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: proxy)),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: proxy)),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: house),
@@ -334,7 +342,7 @@ let package = Package(
       dependencies: [
         "DnsctlCommands", "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite",
         "DirectDNSRedis", "DirectDNSTesting",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Commands"])),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: commands)),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#if ConfigReader
+#if ConfigReader || Everything
   public import Configuration
   public import DirectDNS
   public import DirectDNSConfiguration

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#if ConfigReader
+#if ConfigReader || Everything
   internal import Configuration
   internal import DirectDNS
   internal import DirectDNSConfiguration

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#if ConfigReader
+#if ConfigReader || Everything
   import Configuration
   import DirectDNS
   import Foundation
