@@ -26,6 +26,8 @@ public final class ProxyServer: Service {
     let group: MultiThreadedEventLoopGroup
     let listeners: [any Channel]
     let loops: [NIOLoopBound<ProxyLoop>]
+    /// The files of Unix sockets that it made.
+    let files: [UnixSocketFile]
   }
 
   /// Creates a proxy; nothing listens yet.
@@ -134,6 +136,7 @@ public final class ProxyServer: Service {
     var loops: [NIOLoopBound<ProxyLoop>] = []
     var listeners: [any Channel] = []
     var places: [ListenAddress] = []
+    var files: [UnixSocketFile] = []
     do {
       for eventLoop in group.makeIterator() {
         loops.append(
@@ -153,7 +156,7 @@ public final class ProxyServer: Service {
         places.append(place)
       }
       for place in configuration.listeners {
-        let channel = try await listen(at: place, group, loops)
+        let channel = try await listen(at: place, group, loops, &files)
         listeners.append(channel)
         if case .tcp(let address, _) = place, let port = channel.localAddress?.port {
           places.append(.tcp(address, port: UInt16(port)))
@@ -162,6 +165,7 @@ public final class ProxyServer: Service {
         }
       }
     } catch {
+      for file in files { file.remove() }
       for listener in listeners { try? await listener.close() }
       try? await group.shutdownGracefully()
       if let error = error as? DirectDNSError { throw error }
@@ -172,7 +176,7 @@ public final class ProxyServer: Service {
         underlying: error)
     }
     shared.listens(at: places)
-    let now = Running(group: group, listeners: listeners, loops: loops)
+    let now = Running(group: group, listeners: listeners, loops: loops, files: files)
     running.withLock { $0 = now }
     logger.debug("the proxy listens", metadata: ["at": "\(places.map(\.description).joined(separator: " "))"])
     return places
@@ -209,7 +213,8 @@ public final class ProxyServer: Service {
   }
 
   private func listen(
-    at place: ListenAddress, _ group: MultiThreadedEventLoopGroup, _ loops: [NIOLoopBound<ProxyLoop>]
+    at place: ListenAddress, _ group: MultiThreadedEventLoopGroup, _ loops: [NIOLoopBound<ProxyLoop>],
+    _ files: inout [UnixSocketFile]
   ) async throws -> any Channel {
     let bootstrap = bootstrap(group, loops)
     switch place {
@@ -220,7 +225,9 @@ public final class ProxyServer: Service {
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .bind(to: target).get()
     case .unix(let path):
-      return try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+      let (socket, file) = try UnixSocketFile.listen(at: path)
+      files.append(file)
+      return try await bootstrap.withBoundSocket(socket).get()
     }
   }
 
@@ -251,15 +258,14 @@ public final class ProxyServer: Service {
     else { return }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.beginDraining() }.get() }
     for listener in running.listeners { try? await listener.close() }
+    // Before it drains: another one may be waiting for the path.
+    for file in running.files { file.remove() }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }
     let end = ContinuousClock.now + shared.settings.limits.drainTimeout
     while shared.clients.value > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }
     try? await running.group.shutdownGracefully()
-    for place in shared.settings.configuration.listeners { if case .unix(let path) = place { Self.remove(path) } }
   }
-
-  private static func remove(_ path: String) { _ = unsafe unlink(path) }
 
   /// Serves until its group shuts down or its task is cancelled.
   ///

@@ -53,6 +53,63 @@ struct UnixSocketTests {
     func channelInactive(context: ChannelHandlerContext) { answer.change { $0.isClosed = true } }
   }
 
+  @Test func `a socket at which nobody listens is taken over, and taken away at the end`() async throws {
+    let path = folder.appending(path: "dead").path
+    let left = socket(AF_UNIX, Self.stream, 0)
+    try bindSocket(left, path)
+    close(left)
+    let proxy = try await ProxyFixture { $0.listeners.append(.unix(path: path)) }
+    #expect(try await ask(path).contains("live"))
+    await proxy.stop()
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test(arguments: [true, false])
+  func `a socket at which another program listens stays its own`(_ isStream: Bool) async throws {
+    let path = folder.appending(path: "live").path
+    let other = socket(AF_UNIX, isStream ? Self.stream : Self.datagram, 0)
+    defer { close(other) }
+    try bindSocket(other, path)
+    if isStream { #expect(listen(other, 1) == 0) }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await ProxyFixture { $0.listeners.append(.unix(path: path)) }
+    }
+    #expect(error?.code == .fileUnusable && error?.message.contains("another program listens there") == true)
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test(arguments: [true, false])
+  func `another file is never taken away`(_ isFolder: Bool) async throws {
+    let path = folder.appending(path: "file").path
+    if isFolder {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    } else {
+      try Data("mine".utf8).write(to: URL(filePath: path))
+    }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await ProxyFixture { $0.listeners.append(.unix(path: path)) }
+    }
+    #expect(error?.message.contains("no socket. Choose another path") == true)
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `one that ends leaves the socket of the one that came after it`() async throws {
+    let path = folder.appending(path: "shared").path
+    let first = try await ProxyFixture { $0.listeners.append(.unix(path: path)) }
+    try FileManager.default.removeItem(atPath: path)
+    let second = try await ProxyFixture { $0.listeners.append(.unix(path: path)) }
+    await first.stop()
+    #expect(try await ask(path).contains("live"))
+    await second.stop()
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  private func bindSocket(_ descriptor: Int32, _ path: String) throws {
+    let address = try SocketAddress(unixDomainSocketPath: path)
+    let code = unsafe address.withSockAddr { unsafe bind(descriptor, $0, socklen_t($1)) }
+    guard code == 0 else { throw IOError(errnoCode: errno, reason: "bind") }
+  }
+
   @Test func `a user who is named may connect, and others are hung up on`() async throws {
     let path = folder.appending(path: "s").path
     let fixture = try await ProxyFixture {
@@ -122,7 +179,9 @@ struct UnixSocketTests {
 
   #if canImport(Glibc)
     private static let stream = Int32(SOCK_STREAM.rawValue)
+    private static let datagram = Int32(SOCK_DGRAM.rawValue)
   #else
     private static let stream = SOCK_STREAM
+    private static let datagram = SOCK_DGRAM
   #endif
 }

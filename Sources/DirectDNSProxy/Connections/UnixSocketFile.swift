@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+internal import NIOCore
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// The file of a Unix socket that we listen at.
+///
+/// It stays when its program is killed, and has to be taken away by the next one: but never from a program that listens
+/// there still, and at the end only our own, since another one may listen at the path by then. SwiftNIO, which takes away
+/// whatever is at the path, does neither.
+struct UnixSocketFile: Sendable {
+  private let path: String
+  private let device: UInt64
+  private let node: UInt64
+
+  /// Notes the file that is there now; nil where there is none.
+  private init?(at path: String) {
+    guard let status = Self.status(of: path) else { return nil }
+    self.path = path
+    (device, node) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
+  }
+
+  /// Listens at a path, in place of a socket at which nobody does.
+  ///
+  /// - Returns: the socket, which is the caller's, and its file.
+  /// - Throws: why there can be no socket of ours: somebody listens there, another file is there, or what bind(2) says.
+  static func listen(at path: String) throws -> (socket: Int32, file: UnixSocketFile) {
+    try removeDead(at: path)
+    let descriptor = try makeSocket()
+    do {
+      try unsafe call("bind", path) { unsafe bind(descriptor, $0, $1) }
+      guard let file = UnixSocketFile(at: path) else { throw IOError(errnoCode: ENOENT, reason: "bind") }
+      guard systemListen(descriptor) == 0 else {
+        let error = IOError(errnoCode: errno, reason: "listen")
+        file.remove()
+        throw error
+      }
+      return (descriptor, file)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  /// Takes the file away if it is still the one that was noted.
+  func remove() {
+    guard let now = UnixSocketFile(at: path), now.device == device, now.node == node else { return }
+    _ = unsafe unlink(path)
+  }
+
+  private static func removeDead(at path: String) throws {
+    guard let status = status(of: path) else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw DirectDNSError(
+        .fileUnusable,
+        "unix:\(path): the proxy cannot listen there: there is a file that is no socket. Choose another path")
+    }
+    let descriptor = try makeSocket()
+    defer { close(descriptor) }
+    // One whose line of waiting connections is full would keep us.
+    guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else { throw IOError(errnoCode: errno, reason: "fcntl") }
+    do {
+      try unsafe call("connect", path) { unsafe connect(descriptor, $0, $1) }
+    } catch let error as IOError where error.errnoCode == ECONNREFUSED {
+      // The kernel knows of nobody behind the file. Who refuses us for another reason is somebody.
+      _ = unsafe unlink(path)
+      return
+    } catch _ as IOError {}
+    throw DirectDNSError(
+      .fileUnusable,
+      "unix:\(path): the proxy cannot listen there: another program listens there. Choose another path, or end it")
+  }
+
+  private static func status(of path: String) -> stat? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? status : nil
+  }
+
+  private static func makeSocket() throws -> Int32 {
+    #if canImport(Darwin)
+      let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+      if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    #elseif canImport(Musl)
+      let descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)
+    #else
+      let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    #endif
+    guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+    return descriptor
+  }
+
+  /// Calls what takes a socket's address.
+  private static func call(
+    _ name: String, _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) throws {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    let room = MemoryLayout.size(ofValue: address.sun_path)
+    guard bytes.count < room, !bytes.contains(0) else {
+      throw DirectDNSError(
+        .fileUnusable,
+        "unix:\(path): the proxy cannot listen there: the path of a socket has \(room - 1) bytes at most")
+    }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let code = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard code == 0 else { throw IOError(errnoCode: errno, reason: name) }
+  }
+}
+
+/// `listen(2)`, beside the type's own of that name.
+private func systemListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 1024) }
