@@ -117,7 +117,7 @@ extension SettingsError {
 
   /// Says so on standard error.
   package func status(in context: CommandContext, of command: String) -> ExitStatus {
-    context.complain(status == .usage ? "\(message) See dnsctl \(command) --help." : message)
+    context.complain(status == .usage ? "\(message.asSentence) See dnsctl \(command) --help." : message)
     return status
   }
 }

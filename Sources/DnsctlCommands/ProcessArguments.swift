@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
-  internal import Musl
+  @unsafe @preconcurrency internal import Musl
 #else
-  internal import Glibc
+  @unsafe @preconcurrency internal import Glibc
 #endif
 
 /// The process's arguments.
-enum ProcessArguments {
+package enum ProcessArguments {
   /// Whether there are any: Swift reads them from /proc, and has not even the program's name where it cannot.
   static var areKnown: Bool { CommandLine.argc > 0 }
 
@@ -18,7 +20,30 @@ enum ProcessArguments {
 
     """
 
-  /// The arguments behind the program's name.
+  private static let taken = Mutex<[[UInt8]]>([])
+
+  /// The arguments behind the program's name as they came; empty before ``take()``.
+  ///
+  /// A file's name need not be UTF-8.
+  package static var bytes: [[UInt8]] { taken.withLock(\.self) }
+
+  /// The process's variables as they came, each `NAME=VALUE`.
+  package static var environment: [[UInt8]] {
+    var variables: [[UInt8]] = []
+    #if canImport(Darwin)
+      var place = unsafe _NSGetEnviron()?.pointee
+    #else
+      var place: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe environ
+    #endif
+    while let here = unsafe place, let variable = unsafe here.pointee {
+      let bytes = unsafe UnsafeRawBufferPointer(start: variable, count: strlen(variable))
+      unsafe variables.append(Array(bytes))
+      unsafe place = here + 1
+    }
+    return variables
+  }
+
+  /// The arguments behind the program's name, as text.
   ///
   /// What is secret among them is written over where the system shows it, so that it can be seen for the moment of the
   /// process's start alone. Where a system keeps a copy of its own this changes nothing.
@@ -32,6 +57,7 @@ enum ProcessArguments {
       unsafe words.append(UnsafeMutableBufferPointer(start: bytes, count: count))
     }
     let copies = unsafe words.map { unsafe Array($0) }
+    taken.withLock { $0 = copies }
     for (index, range) in SecretArguments.ranges(in: copies).enumerated() {
       for place in range { unsafe words[index][place] = UInt8(ascii: "*") }
     }

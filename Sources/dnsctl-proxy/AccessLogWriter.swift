@@ -13,6 +13,8 @@ final class AccessLogWriter: Sendable {
     var lines: [String] = []
     var dropped = 0
     var isWriting = false
+    /// Whether it was told that lines are lost.
+    var hasFailed = false
   }
 
   /// The lines that wait at most.
@@ -22,14 +24,27 @@ final class AccessLogWriter: Sendable {
   private let showsPaths: Bool
   private let output: any OutputSink
   private let clock: any ResolverClock
+  private let complain: @Sendable (String) -> Void
   private let queue = DispatchQueue(label: "dnsctl.access-log")
   private let state = Mutex(State())
 
-  init(_ format: AccessLogFormat, showsPaths: Bool, _ output: any OutputSink, clock: any ResolverClock) {
+  /// Creates one.
+  ///
+  /// - Parameters:
+  ///   - format: how a line is written.
+  ///   - showsPaths: whether lines have paths.
+  ///   - output: where they go.
+  ///   - clock: what tells the time of day.
+  ///   - complain: hears once of lines that could not be written, and once more when the next failure follows a success.
+  init(
+    _ format: AccessLogFormat, showsPaths: Bool, _ output: any OutputSink, clock: any ResolverClock,
+    complain: @escaping @Sendable (String) -> Void
+  ) {
     self.format = format
     self.showsPaths = showsPaths
     self.output = output
     self.clock = clock
+    self.complain = complain
   }
 
   func write(_ access: ProxyAccess) {
@@ -68,9 +83,21 @@ final class AccessLogWriter: Sendable {
         return (state.lines, state.dropped)
       }
       guard !lines.isEmpty else { return }
-      try? output.write(lines.joined())
+      var text = lines.joined()
       if dropped > 0 {
-        try? output.write(format == .json ? "{\"dropped\":\(dropped)}\n" : "# \(dropped) lines found no room\n")
+        text += format == .json ? "{\"dropped\":\(dropped)}\n" : "# \(dropped) lines found no room\n"
+      }
+      let failure: StreamError?
+      do throws(StreamError) {
+        try output.write(text)
+        failure = nil
+      } catch { failure = error }
+      let isNews = state.withLock { state in
+        defer { state.hasFailed = failure != nil }
+        return !state.hasFailed
+      }
+      if let failure, isNews {
+        complain("the access log cannot be written: \(failure.reason). Requests go on, and their lines are lost.")
       }
     }
   }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The variables by which programs learn of a proxy: a pure function of what stands there already.
 struct ChildEnvironment {
-  let variables: [String: String]
+  /// Those that are told of the proxy.
+  private let told: [String: String]
+  /// Those that would lead past it.
+  private static let dropped = ["no_proxy", "NO_PROXY", "HTTP_PROXY", "ALL_PROXY"]
 
   /// Points programs at a proxy.
   ///
   /// - Parameters:
-  ///   - inherited: what the process was started with.
+  ///   - javaOptions: what `JAVA_TOOL_OPTIONS` holds already.
   ///   - host: the proxy's address, IPv6 in brackets.
   ///   - port: its port.
   ///   - tellsJava: whether Java is told, too; it says so on standard error each time it starts.
-  init(_ inherited: [String: String], host: String, port: UInt16, tellsJava: Bool) {
-    var variables = inherited
+  init(javaOptions: String?, host: String, port: UInt16, tellsJava: Bool) {
+    var variables: [String: String] = [:]
     let url = "http://\(host):\(port)"
     // Not HTTP_PROXY: a CGI program takes it for a field of a request's (CVE-2016-5385), and whoever reads it reads the
     // lower-case one first.
@@ -19,7 +22,6 @@ struct ChildEnvironment {
     for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ws_proxy", "wss_proxy"] {
       variables[name] = url
     }
-    for name in ["no_proxy", "NO_PROXY", "HTTP_PROXY", "ALL_PROXY"] { variables[name] = nil }
     variables["NODE_USE_ENV_PROXY"] = "1"
     if tellsJava {
       let options = [
@@ -27,8 +29,15 @@ struct ChildEnvironment {
         "-Dhttps.proxyPort=\(port)", "-Dhttp.nonProxyHosts=",
       ]
       variables["JAVA_TOOL_OPTIONS"] =
-        ([inherited["JAVA_TOOL_OPTIONS"]].compactMap(\.self) + options).joined(separator: " ")
+        ([javaOptions].compactMap(\.self) + options).joined(separator: " ")
     }
-    self.variables = variables
+    told = variables
+  }
+
+  /// The variables of a program, each `NAME=VALUE`: those that are there already, byte for byte, but for the proxy's.
+  func variables(over inherited: [[UInt8]]) -> [[UInt8]] {
+    let names = Set((told.keys + Self.dropped).map { Array($0.utf8) })
+    return inherited.filter { !names.contains(Array($0.prefix { $0 != UInt8(ascii: "=") })) }
+      + told.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) }
   }
 }

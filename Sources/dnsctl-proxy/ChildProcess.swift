@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
+internal import DnsctlCommands
 
 #if canImport(Darwin)
   internal import Darwin
@@ -30,18 +31,20 @@ struct ChildProcess: Sendable {
   private let signals: SignalRelay
 
   /// Starts a program, which is looked for along `PATH`; signals go to it from then on.
-  init(_ words: [String], environment: [String: String], signals: SignalRelay) throws(Failure) {
+  ///
+  /// - Parameters:
+  ///   - words: its name and its arguments, byte for byte.
+  ///   - environment: its variables, each `NAME=VALUE`.
+  ///   - inherited: the descriptors that it gets; see ``InheritedDescriptors``.
+  ///   - signals: what passes signals on to it.
+  /// - Throws: why it could not be started.
+  init(
+    _ words: [[UInt8]], environment: [[UInt8]], _ inherited: InheritedDescriptors, signals: SignalRelay
+  ) throws(Failure) {
     self.signals = signals
-    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
-    unsafe arguments.append(nil)
-    var variables: [UnsafeMutablePointer<CChar>?] = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") }
-    unsafe variables.append(nil)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
-    defer {
-      unsafe (arguments + variables).forEach { unsafe free($0) }
-      unsafe posix_spawnattr_destroy(&attributes)
-    }
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
     // Threads of a pool block signals, and we ignore those that we pass on, and SIGPIPE: none of that is meant for the
     // program. What whoever started us had us ignore, as nohup does, it ignores too.
     var (defaults, blocked) = (sigset_t(), sigset_t())
@@ -52,7 +55,13 @@ struct ChildProcess: Sendable {
     unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     var child: pid_t = 0
-    let code = unsafe posix_spawnp(&child, words[0], nil, &attributes, arguments, variables)
+    inherited.keepOthers()
+    let (arguments, variables) = (CStrings(words), CStrings(environment))
+    let code = unsafe arguments.withPointers { arguments in
+      unsafe variables.withPointers { variables in
+        unsafe arguments[0].map { unsafe posix_spawnp(&child, $0, nil, &attributes, arguments, variables) } ?? ENOENT
+      }
+    }
     switch code {
     case 0:
       identifier = child

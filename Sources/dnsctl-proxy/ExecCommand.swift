@@ -65,15 +65,18 @@ struct ExecCommand: AsyncParsableCommand {
   func run() async throws {
     // What is captured for the program has these in it, too.
     if ["--help", "-h", "-help"].contains(words.first) { throw CleanExit.helpRequest(self) }
+    let inherited = InheritedDescriptors()
     let context = CommandContext.process()
     let status: Int32
-    do throws(SettingsError) { status = try await run(in: context) } catch {
+    do throws(SettingsError) { status = try await run(inherited, in: context) } catch {
       status = error.status(in: context, of: "exec").rawValue
     }
     _exit(status)
   }
 
-  private func run(in context: CommandContext) async throws(SettingsError) -> Int32 {
+  private func run(
+    _ inherited: InheritedDescriptors, in context: CommandContext
+  ) async throws(SettingsError) -> Int32 {
     let program = words.first == "--" ? Array(words.dropFirst()) : words
     guard let first = program.first else { throw SettingsError(.usage, "There is no program to run.") }
     guard words.first == "--" || !first.hasPrefix("-") else {
@@ -83,14 +86,20 @@ struct ExecCommand: AsyncParsableCommand {
     let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
     let ended = Locked<Int32>(0)
     let status = try await context.withResolver(settings, store) { resolver throws(SettingsError) in
-      try await run(program, settings, resolver, ended, in: context)
+      try await run(program, inherited, settings, resolver, ended, in: context)
     }
     return status == .answered ? ended.withLock(\.self) : status.rawValue
   }
 
+  /// The words of the program as they came: they end the command line, and need not be UTF-8.
+  private static func bytes(of program: [String]) -> [[UInt8]] {
+    let words = Array(ProcessArguments.bytes.suffix(program.count))
+    return words.map { String(decoding: $0, as: UTF8.self) } == program ? words : program.map { Array($0.utf8) }
+  }
+
   private func run(
-    _ program: [String], _ settings: DirectSettings, _ resolver: DirectResolver, _ ended: Locked<Int32>,
-    in context: CommandContext
+    _ program: [String], _ inherited: InheritedDescriptors, _ settings: DirectSettings, _ resolver: DirectResolver,
+    _ ended: Locked<Int32>, in context: CommandContext
   ) async throws(SettingsError) -> ExitStatus {
     var limits = ProxyLimits()
     // What the program left behind has no claim to the proxy.
@@ -110,10 +119,12 @@ struct ExecCommand: AsyncParsableCommand {
     }
     guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "There is no proxy.") }
     let environment = ChildEnvironment(
-      context.environment, host: "\(address)", port: port, tellsJava: tellsJava)
+      javaOptions: context.environment["JAVA_TOOL_OPTIONS"], host: "\(address)", port: port, tellsJava: tellsJava)
     let signals = await SignalRelay()
     do throws(ChildProcess.Failure) {
-      let child = try ChildProcess(program, environment: environment.variables, signals: signals)
+      let child = try ChildProcess(
+        Self.bytes(of: program), environment: environment.variables(over: ProcessArguments.environment), inherited,
+        signals: signals)
       // Only now: the program keeps the limit that it was started with.
       FileLimit.raise()
       let status = await child.wait()

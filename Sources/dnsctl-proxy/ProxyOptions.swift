@@ -55,7 +55,7 @@ struct ProxyOptions: ParsableArguments {
 
   @Option(
     name: .customLong("max-clients"),
-    help: ArgumentHelp("The most connections of clients at a time. (default: 10000)", valueName: "n"))
+    help: ArgumentHelp("The most connections of clients at a time.", valueName: "n"))
   var clients = 10_000
 
   @Option(
@@ -153,7 +153,10 @@ struct ProxyOptions: ParsableArguments {
 
   /// Where the access log goes; nil where there is none.
   func accessLog(in context: CommandContext) -> AccessLogWriter? {
-    logFormat.map { AccessLogWriter($0, showsPaths: logsPaths, context.output, clock: context.clock) }
+    logFormat.map {
+      AccessLogWriter(
+        $0, showsPaths: logsPaths, context.output, clock: context.clock, complain: { context.complain($0) })
+    }
   }
 
   private static func seconds(_ text: String) throws -> Duration {

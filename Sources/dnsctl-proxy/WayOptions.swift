@@ -41,7 +41,7 @@ struct WayOptions: ParsableArguments {
     if let upstreamText {
       let text = try ProxyOptions.secret(upstreamText, "--upstream", in: context) ?? upstreamText
       do throws(DirectDNSError) { entry.upstream = try UpstreamProxy(text, resolvesNames: upstreamResolves) } catch {
-        throw SettingsError(.usage, "--upstream: \(error.message).")
+        throw SettingsError(.usage, "--upstream: \(error.message.asSentence)")
       }
     } else if upstreamResolves {
       guard entry.upstream != nil else { throw SettingsError(.usage, "--upstream-resolves needs --upstream.") }

@@ -45,6 +45,31 @@ struct ProxyProgramTests {
     #expect(result.status == 5)
   }
 
+  @Test func `a program gets its arguments and variables byte for byte`() async throws {
+    let script = """
+      word=$(printf 'caf\\351'); odd=$word; export odd
+      "$0" exec -- sh -c 'printf "%s %s" "$1" "$odd"' sh "$word" | od -An -tx1 | tr -d ' \\n'
+      """
+    let result = try await ServerFixture.run("sh", ["-c", script, Program.url.path])
+    let output = String(decoding: result.output, as: UTF8.self)
+    #expect(output == "636166e920636166e9", "\(output)")
+  }
+
+  @Test func `a program gets the descriptors that its starter meant for it, and none of the proxy's`() async throws {
+    // What this test's own process hands on stands in both lists.
+    let script = """
+      exec 7</dev/null
+      show='for place in /proc/$$/fd/*; do echo "${place##*/} $(readlink "$place")"; done'
+      sh -c "$show"; echo --; "$0" exec -- sh -c "$show"
+      """
+    let result = try await ServerFixture.run("sh", ["-c", script, Program.url.path])
+    let lists = String(decoding: result.output, as: UTF8.self).components(separatedBy: "--\n")
+    let (before, lines) = (lists[0].split(separator: "\n"), lists.last?.split(separator: "\n") ?? [])
+    #expect(lists.count == 2 && lines.contains("7 /dev/null"), "\(lines)")
+    let added = lines.filter { !before.contains($0) && !$0.contains("pipe:") }
+    #expect(added == [], "\(before)")
+  }
+
   @Test(arguments: ["bash", "zsh", "fish"])
   func `a shell completes the options of the proxy's verbs, and all others`(shell: String) async throws {
     let script = try await Program().run(["--generate-completion-script", shell])

@@ -65,7 +65,7 @@ struct CheckCommand: ContextCommand {
     do throws(SettingsError) {
       let host: HostName
       do throws(DirectDNSError) { host = try HostName(name) } catch {
-        throw SettingsError(.usage, "--name: \(error.message).")
+        throw SettingsError(.usage, "--name: \(error.message.asSentence)")
       }
       let findings =
         if let proxy { try await proxyCheckup(proxy, host, in: context).run() } else {

@@ -18,7 +18,7 @@ struct ProxyProgramCommand: ParsableCommand {
   @Argument(parsing: .captureForPassthrough, help: "The proxy's options.")
   var arguments: [String] = []
 
-  func run() throws { ProxyProgramStart.replaceProcess("proxy", arguments) }
+  func run() throws { ProxyProgramStart.goOn(as: "proxy", arguments) }
 }
 
 /// `dnsctl exec`, which the same program does.
@@ -30,7 +30,7 @@ struct ExecProgramCommand: ParsableCommand {
   @Argument(parsing: .captureForPassthrough, help: "Options, then -- and the program with its arguments.")
   var arguments: [String] = []
 
-  func run() throws { ProxyProgramStart.replaceProcess("exec", arguments) }
+  func run() throws { ProxyProgramStart.goOn(as: "exec", arguments) }
 }
 
 /// Goes on as `dnsctl-proxy`, which lies beside dnsctl.
@@ -39,6 +39,13 @@ enum ProxyProgramStart {
   static func places(beside dnsctl: String) -> [String] {
     let folder = dnsctl.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     return [folder + "/dnsctl-proxy", folder + "/../libexec/dnsctl/dnsctl-proxy"]
+  }
+
+  /// Goes on with the command line as it came, whose words need not be UTF-8.
+  static func goOn(as verb: String, _ arguments: [String]) -> Never {
+    let words = ProcessArguments.bytes
+    if words.first == Array(verb.utf8) { replaceProcess(words) }
+    replaceProcess(verb, arguments)
   }
 
   /// Never returns: the process is the other program from then on, or ends.
@@ -50,13 +57,13 @@ enum ProxyProgramStart {
   }
 
   /// Returns only where there is no such program.
-  static func replaceProcess(_ arguments: [String]) {
+  static func replaceProcess(_ arguments: [String]) { replaceProcess(arguments.map { Array($0.utf8) }) }
+
+  private static func replaceProcess(_ arguments: [[UInt8]]) {
     for place in ownPlaces {
-      var words: [UnsafeMutablePointer<CChar>?] = unsafe ([place] + arguments).map { unsafe strdup($0) }
-      unsafe words.append(nil)
+      let words = CStrings([Array(place.utf8)] + arguments)
       // It comes back only when that failed.
-      _ = unsafe execv(place, words)
-      unsafe words.forEach { unsafe free($0) }
+      _ = unsafe words.withPointers { unsafe execv(place, $0) }
     }
   }
 

@@ -30,7 +30,7 @@ struct CookieFlags: Sendable {
           context.complain("\(file.printable): \(problem): the line is skipped.")
         }
       } catch {
-        throw SettingsError(.streams, "-b: \(error.message).")
+        throw SettingsError(.streams, "-b: \(error.message.asSentence)")
       }
     }
   }
@@ -58,7 +58,7 @@ struct CookieFlags: Sendable {
       return leftOut
     }
     do throws(DirectDNSError) { return try jar.save(to: NetscapeCookieFile(path: path)) } catch {
-      throw StoreFailure(.streams, "-c: \(error.message).")
+      throw StoreFailure(.streams, "-c: \(error.message.asSentence)")
     }
   }
 

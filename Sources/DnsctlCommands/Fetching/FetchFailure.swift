@@ -19,7 +19,7 @@ struct FetchFailure: Error, Sendable {
 
   init(_ error: DirectDNSError, _ job: FetchJob) {
     status = ExitStatus(error)
-    message = "\(error)\(error.attempts.isEmpty ? "." : "")"
+    message = error.attempts.isEmpty ? "\(error)".asSentence : "\(error)"
     mayPass = RetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: error)
   }
 

@@ -140,7 +140,7 @@ struct FetchJob: Sendable {
       let name = upload.split(separator: "/").last.map(String.init) ?? ""
       return try WebURL(escaped(name), base: url)
     } catch {
-      throw SettingsError(ExitStatus(error), "\(error.message).")
+      throw SettingsError(ExitStatus(error), "\(error.message.asSentence)")
     }
   }
 

@@ -14,7 +14,7 @@ struct NamePattern: Sendable, Hashable {
         continue
       }
       do throws(DirectDNSError) { labels.append(try HostName(String(label)).text) } catch {
-        throw SettingsError(.usage, "\"\(text.printable)\" can be no part of a name: \(error.message).")
+        throw SettingsError(.usage, "\"\(text.printable)\" can be no part of a name: \(error.message.asSentence)")
       }
     }
     let pattern = labels.joined(separator: ".")

@@ -29,7 +29,7 @@ struct AccessLogWriterTests {
 
   @Test func `a reader that is stuck holds nobody up, and what finds no room is counted`() {
     let reader = Reader()
-    let log = AccessLogWriter(.combined, showsPaths: false, reader, clock: SystemClock())
+    let log = AccessLogWriter(.combined, showsPaths: false, reader, clock: SystemClock()) { _ in }
     log.write(ProxyAccess(.http))
     reader.isAsked.wait()
     // The first one is being written; these wait, and the last three cannot.
@@ -42,5 +42,31 @@ struct AccessLogWriterTests {
     let lines = reader.text.split(separator: "\n")
     #expect(lines.count == AccessLogWriter.room + 2)
     #expect(lines.last == "# 3 lines found no room")
+  }
+
+  /// One that can be full, and has room again.
+  private final class Disk: OutputSink {
+    let isFull = Mutex(true)
+
+    func write(_ text: String) throws(StreamError) {
+      if isFull.withLock(\.self) { throw .failed("No space left on device") }
+    }
+
+    func write(_ bytes: [UInt8]) throws(StreamError) { try write("") }
+  }
+
+  @Test func `lines that cannot be written are told of once, and once more after some could be`() {
+    let disk = Disk()
+    let said = Mutex<[String]>([])
+    let log = AccessLogWriter(.json, showsPaths: false, disk, clock: SystemClock()) { text in
+      said.withLock { $0.append(text) }
+    }
+    for isFull in [true, true, false, true, true] {
+      disk.isFull.withLock { $0 = isFull }
+      log.write(ProxyAccess(.http))
+      #expect(log.flush(within: .seconds(20)))
+    }
+    let text = "the access log cannot be written: No space left on device. Requests go on, and their lines are lost."
+    #expect(said.withLock(\.self) == [text, text])
   }
 }

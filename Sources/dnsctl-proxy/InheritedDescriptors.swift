@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// The descriptors that whoever started us gave us, for a program that we start.
+///
+/// Ours are not for it: SwiftNIO's sockets stay open over exec(2), so that the program could take the proxy's connections,
+/// and what it leaves running would keep the proxy's port.
+struct InheritedDescriptors: Sendable {
+  private let numbers: Set<Int32>
+
+  /// Those that are open now; taken before anything of our own is opened.
+  init() { numbers = Set(Self.open()) }
+
+  /// Has all others closed when a program starts.
+  func keepOthers() {
+    for descriptor in Self.open() where descriptor > STDERR_FILENO && !numbers.contains(descriptor) {
+      let flags = fcntl(descriptor, F_GETFD)
+      if flags >= 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
+    }
+  }
+
+  private static func open() -> [Int32] {
+    guard let folder = unsafe opendir("/dev/fd") else { return [] }
+    defer { unsafe closedir(folder) }
+    let own = unsafe dirfd(folder)
+    var numbers: [Int32] = []
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let number = Int32(name), number != own { numbers.append(number) }
+    }
+    return numbers
+  }
+}
