@@ -1,22 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One endpoint as it is configured: shared by all that is sent to it, and never changed.
-final class Endpoint: Sendable {
-  /// Stays while the endpoint is configured, and is never given to another.
-  let number: Int
-  let configuration: ProviderConfiguration
-  /// Where it is reached; nil if its address has to be looked up first.
-  let target: HTTPEndpoint?
-  /// The provider's name.
-  let name: String
-
-  init(_ number: Int, _ configuration: ProviderConfiguration) {
-    self.number = number
-    self.configuration = configuration
-    target = HTTPEndpoint(reachedWithoutDNS: configuration)
-    name = configuration.provider.name
-  }
-}
-
 /// One endpoint as it stands: a value.
 struct EndpointState: Sendable {
   private(set) var endpoint: Endpoint
@@ -134,7 +116,7 @@ struct EndpointStates: Sendable {
   func order(at now: ResolverInstant) -> [Int] {
     // The only one is asked whatever its health.
     guard endpoints.count > 1 else { return numbers }
-    return UpstreamOrder.order(endpoints.map(\.health), at: now).map { endpoints[$0].number }
+    return EndpointOrder.order(endpoints.map(\.health), at: now).map { endpoints[$0].number }
   }
 
   /// Takes the first of those endpoints that may be asked now, or the next turn of the one that may be asked soonest.
@@ -259,18 +241,4 @@ struct EndpointStates: Sendable {
   private func place(of number: Int) -> Int? { endpoints.firstIndex { $0.number == number } }
 
   private func places(of numbers: [Int]) -> [Int] { numbers.compactMap(place) }
-}
-
-extension HTTPEndpoint {
-  /// The endpoint of a provider that is reached without any DNS; nil for all others.
-  init?(reachedWithoutDNS provider: ProviderConfiguration) {
-    let url = provider.provider.url
-    guard provider.bootstrap.isEmpty, case .name = url.host else {
-      self.init(url: url, addresses: provider.bootstrap)
-      return
-    }
-    // RFC 6761 §6.3: plain http is spoken with it since it is this machine, so nobody else may say where it is.
-    guard let host = try? HostName(url.host), LocalZones().route(host) == .loopback else { return nil }
-    self.init(url: url, addresses: [.ipv4(0x7F00_0001), .ipv6(high: 0, low: 1)])
-  }
 }

@@ -187,6 +187,27 @@ struct EndpointHealthTests {
     #expect(health.hedgingDelay == .milliseconds(200))
   }
 
+  @Test func `the last 64 replies count, the oldest goes first`() {
+    var health = EndpointHealth()
+    for number in 0..<64 { health.answered(in: .milliseconds(number < 4 ? 200 : 20)) }
+    #expect(health.hedgingDelay == .milliseconds(200) && health.percentile(100) == .milliseconds(200))
+    health.answered(in: .milliseconds(20))
+    #expect(health.hedgingDelay == .milliseconds(20), "three of 64 are less than a twentieth")
+    for _ in 0..<3 { health.answered(in: .milliseconds(20)) }
+    #expect(health.percentile(100) == .milliseconds(20))
+  }
+
+  @Test(arguments: [(0, 1), (1, 1), (50, 33), (95, 61), (99, 64), (100, 64)])
+  func `a percentile is the time that so many replies in a hundred stay below`(_ percent: Int, _ expected: Int) {
+    var health = EndpointHealth()
+    #expect(health.percentile(percent) == nil)
+    health.answered(in: .milliseconds(7))
+    #expect(health.percentile(percent) == .milliseconds(7))
+    health = EndpointHealth()
+    for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds)) }
+    #expect(health.percentile(percent) == .milliseconds(expected))
+  }
+
   @Test func `time-outs do not make the hedging delay longer`() {
     var health = EndpointHealth()
     for _ in 0..<8 { health.answered(in: .milliseconds(20)) }
@@ -200,80 +221,5 @@ struct EndpointHealthTests {
     var health = EndpointHealth()
     for _ in 0..<8 { health.answered(in: .zero) }
     #expect(health.hedgingDelay == .milliseconds(1))
-  }
-
-  // MARK: The order
-
-  private func opened(at seconds: Double) -> EndpointHealth {
-    var health = EndpointHealth()
-    failed(&health, 3, at: seconds)
-    return health
-  }
-
-  @Test func `endpoints are asked as configured, whatever their times`() {
-    var slow = EndpointHealth()
-    slow.answered(in: .seconds(2))
-    #expect(UpstreamOrder.order([slow, EndpointHealth(), EndpointHealth()], at: Sample.at(0)) == [0, 1, 2])
-    #expect(UpstreamOrder.order([], at: Sample.at(0)) == [])
-  }
-
-  @Test func `an open breaker only moves its endpoint behind the others`() {
-    let healths = [opened(at: 0), EndpointHealth(), EndpointHealth()]
-    #expect(UpstreamOrder.order(healths, at: Sample.at(1)) == [1, 2, 0])
-    #expect(UpstreamOrder.order(healths, at: Sample.at(30)) == [0, 1, 2])
-  }
-
-  @Test func `when every breaker is open the one that opened first is asked first`() {
-    let healths = [opened(at: 3), opened(at: 1), opened(at: 2)]
-    #expect(UpstreamOrder.order(healths, at: Sample.at(4)) == [1, 2, 0])
-    #expect(UpstreamOrder.order([opened(at: 1), opened(at: 1)], at: Sample.at(4)) == [0, 1])
-  }
-
-  @Test func `only one lookup probes, the next one goes on without`() {
-    var healths = [opened(at: 0), EndpointHealth()]
-    #expect(UpstreamOrder.order(healths, at: Sample.at(30)) == [0, 1])
-    healths[0].asked(at: Sample.at(30))
-    #expect(UpstreamOrder.order(healths, at: Sample.at(30)) == [1, 0])
-  }
-
-  // MARK: The hedges' budget
-
-  private func hedges(_ budget: inout HedgeBudget, at seconds: Double) -> Int {
-    var count = 0
-    while budget.take(at: Sample.at(seconds)) { count += 1 }
-    return count
-  }
-
-  @Test(arguments: [(0, 0), (1, 1), (10, 1), (11, 2), (20, 2), (100, 10), (1000, 100)])
-  func `hedges are a tenth of the queries, rounded up`(_ queries: Int, _ expected: Int) {
-    var budget = HedgeBudget()
-    for _ in 0..<queries { budget.queried(at: Sample.at(5)) }
-    #expect(hedges(&budget, at: 5) == expected)
-  }
-
-  @Test func `queries of more than a minute ago buy no hedge`() {
-    var budget = HedgeBudget()
-    for _ in 0..<100 { budget.queried(at: Sample.at(0)) }
-    budget.queried(at: Sample.at(60))
-    #expect(hedges(&budget, at: 60) == 1)
-  }
-
-  @Test
-  func `whenever a hedge is sent, hedges were at most a tenth of the last minute's queries, rounded up`() {
-    var random = SeededGenerator(seed: 5)
-    var budget = HedgeBudget()
-    var log: [(second: Int, isHedge: Bool)] = []
-    for second in 0..<300 {
-      for _ in 0..<Int.random(in: 0...8, using: &random) {
-        budget.queried(at: Sample.at(Double(second)))
-        log.append((second, false))
-        guard budget.take(at: Sample.at(Double(second))) else { continue }
-        log.append((second, true))
-        let minute = log.filter { $0.second > second - 60 }
-        let hedges = minute.count { $0.isHedge }
-        #expect(hedges <= (minute.count - hedges + 9) / 10, "second \(second)")
-      }
-    }
-    #expect(log.count { $0.isHedge } > 50)
   }
 }

@@ -86,6 +86,67 @@ struct EndpointStatesTests {
     #expect(!states.hedges)
   }
 
+  @Test func `a hedge goes to one that may be asked at once, its last token too`() {
+    var states = EndpointStates(
+      Self.configuration("one", "two", limit: RateLimit(perSecond: 0.1)), at: Sample.at(0))
+    #expect(Self.take(&states, [0], at: 0) == "one")
+    let hedges = (0..<2).map { _ in states.takeHedge(among: [1], at: Sample.at(0))?.name }
+    #expect(hedges == ["two", nil])
+  }
+
+  // MARK: Turns
+
+  @Test func `of endpoints that may be asked at the same time the first in the order is, and only in time`() {
+    var states = EndpointStates(Self.configuration("one", "two", limit: RateLimit(perSecond: 1)), at: Sample.at(0))
+    for name in ["one", "two"] { #expect(Self.take(&states, [0, 1], at: 0) == name) }
+    guard case .late(let names) = states.next(among: [1, 0], before: Sample.at(1), at: Sample.at(0)) else {
+      return #expect(Bool(false), "an answer at the deadline comes too late")
+    }
+    #expect(names == ["two", "one"])
+    guard case .turn(1, let instant) = states.next(among: [1, 0], before: Sample.at(1.001), at: Sample.at(0)) else {
+      return #expect(Bool(false), "the first in the order")
+    }
+    #expect(instant == Sample.at(1))
+  }
+
+  // MARK: Breakers
+
+  @Test func `a breaker's changes are told once each`() {
+    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
+    typealias Change = EndpointStates.BreakerChange
+    func change(_ number: Int, at seconds: Double, answered: Bool = false) -> Change? {
+      states.asked(0, at: Sample.at(seconds))
+      return states.ended(
+        0, answered ? .success(.addresses("192.0.2.1", ttl: 60)) : .failure(ProviderFailure(.transport, "no")),
+        of: EndpointHealth.Lookup(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5)), in: .zero,
+        at: Sample.at(seconds))
+    }
+    let opening = [change(0, at: 0), change(1, at: 1), change(2, at: 2), change(3, at: 3)]
+    #expect(opening == [Change.none, Change.none, .opened, Change.none])
+    #expect(change(4, at: 32) == .reopened)
+    let closing = [change(5, at: 62, answered: true), change(6, at: 63, answered: true)]
+    #expect(closing == [.closed, Change.none])
+  }
+
+  // MARK: Several names in one query
+
+  @Test
+  func `one that takes a name at a time is given one, until it is configured anew or the network changes`() throws {
+    var configuration = ResolverFixture.configuration([])
+    let provider = try EMASProvider(name: "emas", url: WebURL("https://192.0.2.1/1234/resolve"))
+    configuration.providers = [ProviderConfiguration(provider: provider)]
+    var states = EndpointStates(configuration, at: Sample.at(0))
+    for change in 0..<2 {
+      #expect(states.batchEndpoint(at: Sample.at(0))?.number == 0)
+      #expect(states.batchEndpoint(at: Sample.at(0))?.limit == 5)
+      states.refusesBatches(0)
+      #expect(states.batchEndpoint(at: Sample.at(0)) == nil)
+      if change == 0 { states.update(configuration, at: Sample.at(1)) } else { states.networkDidChange() }
+    }
+    #expect(states.batchEndpoint(at: Sample.at(0))?.limit == 5)
+    #expect(EndpointStates(Self.configuration("one"), at: Sample.at(0)).batchEndpoint(at: Sample.at(0)) == nil)
+  }
+
   // MARK: Attempts that have had their time
 
   private static func relief(_ states: inout EndpointStates, _ numbers: [Int], at seconds: Double) -> String {
@@ -119,6 +180,10 @@ struct EndpointStatesTests {
       0, .failure(ProviderFailure(.rateLimited(retryAfter: .seconds(60)), "429")),
       of: EndpointHealth.Lookup(host: Sample.name("n.example"), end: Sample.at(5)), in: .zero, at: Sample.at(0))
     #expect(Self.relief(&states, [0, 1], at: 3) == "nobody")
+    let limit = RateLimit(perSecond: 2, burst: 1)
+    var slow = EndpointStates(Self.configuration("one", "two", limit: limit), at: Sample.at(0))
+    #expect(Self.take(&slow, [1], at: 3) == "two")
+    #expect(Self.relief(&slow, [1], at: 3) == "nobody", "its next turn is the deadline")
   }
 
   @Test func `it goes on until somebody may be asked`() {

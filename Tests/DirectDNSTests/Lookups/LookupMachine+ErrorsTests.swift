@@ -111,6 +111,30 @@ struct ResolverErrorsTests {
     #expect(error.message.contains("\(text) address"))
   }
 
+  @Test(arguments: [true, false], [ExpiredUse.allowed, .refused])
+  func `it says whether the system was asked too, and why no expired answer serves`(
+    _ usesSystem: Bool, _ expired: ExpiredUse
+  ) async throws {
+    let fixture = try ResolverFixture { $0.usesSystemDNS = usesSystem }
+    fixture.system.answer { _ in .error(.connectionLost("unplugged")) }
+    let error = try #require(await fixture.failure(options: LookupOptions(expired: expired)))
+    let who = usesSystem ? "neither the providers nor the system's DNS answered" : ": no provider answered"
+    let why = expired == .refused ? "expired answers are refused" : "no expired answer is known"
+    #expect(error.message.contains("\(who), and \(why)."), "\(error.message)")
+  }
+
+  @Test func `a name is missing only if each family says so`() async throws {
+    for (other, code) in [
+      (Answer.Negative.nameNotFound, DirectDNSError.Code.nameNotFound), (.noAddress, .noAddress),
+    ] {
+      let fixture = try ResolverFixture { $0.families = .any }
+      fixture.transport.answer {
+        .answer(.negative($0.family == .ipv4 ? .nameNotFound : other, ttl: 60))
+      }
+      #expect(await fixture.failure()?.code == code)
+    }
+  }
+
   // MARK: What they never say
 
   private static let secrets = [

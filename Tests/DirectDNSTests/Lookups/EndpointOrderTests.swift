@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+struct EndpointOrderTests {
+  /// One whose breaker is open.
+  private func opened(at seconds: Double) -> EndpointHealth {
+    var health = EndpointHealth()
+    for number in 0..<EndpointHealth.failureLimit {
+      let lookup = EndpointHealth.Lookup(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
+      health.asked(at: Sample.at(seconds))
+      health.failed(.transport, of: lookup, in: .zero, at: Sample.at(seconds))
+    }
+    return health
+  }
+
+  @Test func `endpoints are asked as configured, whatever their times`() {
+    var slow = EndpointHealth()
+    slow.answered(in: .seconds(2))
+    #expect(EndpointOrder.order([slow, EndpointHealth(), EndpointHealth()], at: Sample.at(0)) == [0, 1, 2])
+    #expect(EndpointOrder.order([], at: Sample.at(0)) == [])
+  }
+
+  @Test func `an open breaker only moves its endpoint behind the others`() {
+    let healths = [opened(at: 0), EndpointHealth(), EndpointHealth()]
+    #expect(EndpointOrder.order(healths, at: Sample.at(1)) == [1, 2, 0])
+    #expect(EndpointOrder.order(healths, at: Sample.at(30)) == [0, 1, 2])
+  }
+
+  @Test func `when every breaker is open the one that opened first is asked first`() {
+    let healths = [opened(at: 3), opened(at: 1), opened(at: 2)]
+    #expect(EndpointOrder.order(healths, at: Sample.at(4)) == [1, 2, 0])
+    #expect(EndpointOrder.order([opened(at: 1), opened(at: 1)], at: Sample.at(4)) == [0, 1])
+  }
+
+  @Test func `only one lookup probes, the next one goes on without`() {
+    var healths = [opened(at: 0), EndpointHealth()]
+    #expect(EndpointOrder.order(healths, at: Sample.at(30)) == [0, 1])
+    healths[0].asked(at: Sample.at(30))
+    #expect(EndpointOrder.order(healths, at: Sample.at(30)) == [1, 0])
+  }
+}
