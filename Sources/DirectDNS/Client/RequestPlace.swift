@@ -15,6 +15,9 @@ struct RequestPlace: Sendable {
 
   var origin: Origin { Origin(url) }
 
+  /// The proxy that the request goes through, without its path and its user; nil where there is none.
+  private var proxy: Origin? { settings.proxies.proxy(for: url).map { Origin($0) } }
+
   /// A transfer's failure in the library's words.
   ///
   /// - Parameters:
@@ -46,6 +49,8 @@ struct RequestPlace: Sendable {
   private func describe(_ failure: TransferFailure, _ inBody: Bool) -> (DirectDNSError.Code, String) {
     switch failure.reason {
     case .timedOut: (.timedOut, timedOut(failure.timer))
+    case .connect(let reason) where proxy != nil:
+      (.connectFailed, "the proxy \(proxy.map { "\($0)" } ?? "") could not be connected to: \(reason)")
     case .connect(let reason):
       (
         .connectFailed,
@@ -70,7 +75,9 @@ struct RequestPlace: Sendable {
 
   private func timedOut(_ timer: TransferFailure.Timer?) -> String {
     switch timer {
-    case .connect: "no connection to \(origin) within \(timeouts.connect): its addresses are silent"
+    case .connect:
+      "no connection to \(proxy.map { "\(origin) through the proxy \($0)" } ?? "\(origin)") within \(timeouts.connect): "
+        + (proxy == nil ? "its addresses are silent" : "it is silent")
     case .firstByte: "\(origin) sent no response within \(timeouts.firstByte) of the request"
     case .whole, nil: "the request to \(origin) was not done within \(timeouts.whole)"
     }

@@ -40,13 +40,14 @@ struct ResponseHead {
     var gathered: [HTTPField] = []
     gathered.reserveCapacity(12)
     var hasRestorable = false
+    var isDropped = false
     var line = start
     while line < bytes.count {
       let end = lineEnd(bytes, from: line) ?? bytes.count
       defer { line = end + 1 }
       if bytes[line] == ASCII.space || bytes[line] == ASCII.tab {
         // A line folded onto the one before (RFC 9112 §5.2).
-        guard let last = gathered.indices.last else { continue }
+        guard !isDropped, let last = gathered.indices.last else { continue }
         let folded = value(bytes, line, end)
         if let more = text(bytes, folded), !more.isEmpty { gathered[last].value += " " + more }
         continue
@@ -55,7 +56,10 @@ struct ResponseHead {
         let known = KnownFields.field(bytes.extracting(line..<colon))
       else { continue }
       if known.isRestorable { hasRestorable = true }
-      gathered.append(field(known.name, bytes, value(bytes, colon + 1, end)))
+      let value = value(bytes, colon + 1, end)
+      // `HTTPField` makes blanks of control characters: what a jar has to refuse (RFC 6265bis §5.6) would be a cookie.
+      isDropped = known.isRestorable && known.name == .setCookie && value.contains { Cookie.isControl(bytes[$0]) }
+      if !isDropped { gathered.append(field(known.name, bytes, value)) }
     }
     var fields = HTTPFields()
     fields.reserveCapacity(gathered.count)

@@ -32,6 +32,14 @@ struct ResponseHeadTests {
     #expect(head.response.headerFields.map(\.value) == ["1 2 3", "4"])
   }
 
+  @Test(arguments: ["\u{01}", "\u{7F}", "\u{00}", "\u{0B}"])
+  func `a cookie with a control character is none, and no other field is dropped for one`(_ control: String) throws {
+    let lines = ["A: 1", "Set-Cookie: a=b\(control)c", " ; more", "Set-Cookie: d=e\tf", "B: 2\(control)3"]
+    let head = try #require(parse("HTTP/1.1 200 OK\r\n" + lines.map { $0 + "\r\n" }.joined()))
+    let fields = head.response.headerFields.map { "\($0.name.rawName)=\($0.value)" }
+    #expect(fields == ["A=1", "Set-Cookie=d=e\tf", "B=2 3"])
+  }
+
   @Test func `what is no field line is left out`() throws {
     let head = try #require(parse("HTTP/1.1 200 OK\r\nno colon\r\n: no name\r\nb ad: 1\r\nA:\r\n"))
     #expect(head.response.headerFields.map { "\($0.name.rawName)=\($0.value)" } == ["A="])
