@@ -17,6 +17,9 @@ protocol ConfigurationSource: Sendable {
 struct ConfigurationPath: ConfigurationSource {
   let name: String
 
+  /// Far more than any configuration has, in bytes.
+  static let limit = 16 << 20
+
   func stamp() -> FileStamp? { FileStamp(of: name) }
 
   func read() throws(ConfigurationFault) -> [UInt8] {
@@ -27,11 +30,14 @@ struct ConfigurationPath: ConfigurationSource {
         let piece = try file.read(1 << 16)
         if piece.isEmpty { return bytes }
         bytes += piece
+        // A device or a pipe need not end.
+        guard bytes.count <= Self.limit else { break }
       }
     } catch {
       let reason =
         error.isMissing ? "there is no such file" : error.isForbidden ? "this process has no right to" : error.reason
       throw ConfigurationFault("\(name): the configuration file cannot be read: \(reason).")
     }
+    throw ConfigurationFault("\(name): that is no configuration file: it is longer than 16 MiB.")
   }
 }

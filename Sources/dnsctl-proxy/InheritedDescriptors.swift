@@ -31,9 +31,10 @@ struct InheritedDescriptors: Sendable {
     let own = unsafe dirfd(folder)
     var numbers: [Int32] = []
     while let entry = unsafe readdir(folder) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+      // Where it is: the structure's room for the name is larger than what the system has written.
+      guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
+      let text = unsafe UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
+      let name = unsafe String(cString: text)
       if let number = Int32(name), number != own { numbers.append(number) }
     }
     return numbers

@@ -161,6 +161,10 @@ struct LiveConfigurationTests {
     let error = #expect(throws: DirectDNSError.self) { try LiveConfiguration(path: path, environment: [:]) }
     #expect(error?.code == .invalidConfiguration)
     #expect(error?.message == "\(path): the configuration file cannot be read: there is no such file.")
+    let endless = #expect(throws: DirectDNSError.self) {
+      try LiveConfiguration(path: "/dev/zero", environment: [:])
+    }
+    #expect(endless?.message == "/dev/zero: that is no configuration file: it is longer than 16 MiB.")
     try folder.write("{ direct: 'of' }", to: "c.json5")
     #expect(throws: DirectDNSError.self) { try LiveConfiguration(path: path, environment: [:]) }
   }

@@ -63,6 +63,7 @@ import Testing
       "\(json)")
     let fetched = await run(["fetch", "http://例子.测试/"])
     #expect(fetched.errors.hasPrefix("dnsctl: \(Self.both) does not exist"), "\(fetched)")
+    #expect(fetched.errors.hasSuffix("Check its spelling.\n"), "\(fetched)")
     let trace = await run(["resolve", "--trace", "例子.测试"])
     #expect(trace.errors.contains("google  \(Self.both) A  "), "\(trace)")
   }

@@ -57,11 +57,14 @@ final class Bootstrap: Sendable {
     }
     return try await withTaskCancellationHandler {
       await withCheckedContinuation { caller in
-        let isFirst = state.withLock { state in
+        let (found, isFirst) = state.withLock { state in
+          // A lookup may have ended since its outcome was looked for.
+          if let known = state.known[host], known.until > now { return (known.addresses as [IPAddress]?, false) }
           let isFirst = state.waiting[host] == nil
           state.waiting[host, default: [:]][number] = caller
-          return isFirst
+          return (nil, isFirst)
         }
+        if let found { return caller.resume(returning: .success(found)) }
         // It goes on when those who wait leave: the system's DNS takes its time, and the next one has use for it.
         if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: timeout) } }
         // It may have been cancelled before there was anybody to resume.

@@ -149,6 +149,8 @@ struct DescriptorInput: InputSource {
 }
 
 /// A file's bytes; nil if there is no such file.
+///
+/// A device or a pipe need not end: of 256 MiB it is said that they are too many.
 func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
   let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else {
@@ -161,6 +163,7 @@ func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
     let part = try DescriptorInput.read(descriptor, atMost: 65_536).get()
     if part.isEmpty { return all }
     all += part
+    guard all.count <= 256 << 20 else { throw .failed("it is longer than 256 MiB") }
   }
 }
 

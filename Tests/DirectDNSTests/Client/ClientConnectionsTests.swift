@@ -187,6 +187,20 @@ struct ClientConnectionsTests {
     await proxy.stop()
   }
 
+  @Test func `a proxy that is not there is named, and not the origin, nor the proxy's password`() async throws {
+    let proxy = try await FakeOrigin.start()
+    let url = try WebURL("http://user:word@127.0.0.1:\(proxy.port)/path")
+    await proxy.stop()
+    let client = try client { $0.proxy = .url(url) }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(ClientSample.get("http://shop.test/"))
+    }
+    #expect(error?.code == .connectFailed, "\(String(describing: error))")
+    let message = error?.message ?? ""
+    #expect(message.hasPrefix("the proxy http://127.0.0.1:\(proxy.port) could not be connected to: "), "\(message)")
+    await client.shutdown()
+  }
+
   @Test func `through a proxy the name's addresses are judged all the same`() async throws {
     let proxy = try await FakeOrigin.start()
     let url = try WebURL("http://127.0.0.1:\(proxy.port)")

@@ -112,6 +112,19 @@ struct BootstrapTests {
     #expect(system.count == 2)
   }
 
+  @Test func `who comes just as a lookup ends takes what it found`() async throws {
+    for number in 0..<300 {
+      let provider = provider("https://dns\(number).example/")
+      try await withThrowingTaskGroup(of: [IPAddress].self) { [bootstrap] group in
+        for _ in 0..<4 {
+          group.addTask { try await bootstrap.endpoint(provider, timeout: .seconds(3)).addresses }
+        }
+        for try await found in group { #expect(found.count == 2) }
+      }
+    }
+    #expect(system.count == 600)
+  }
+
   @Test func `a caller who is cancelled does not wait for it`() async throws {
     system.answer(Script.addresses("192.0.2.53", after: .seconds(1)))
     let provider = provider("https://dns.example/")
