@@ -49,14 +49,7 @@ struct RequestPlace: Sendable {
   private func describe(_ failure: TransferFailure, _ inBody: Bool) -> (DirectDNSError.Code, String) {
     switch failure.reason {
     case .timedOut: (.timedOut, timedOut(failure.timer))
-    case .connect(let reason) where proxy != nil:
-      (.connectFailed, "the proxy \(proxy.map { "\($0)" } ?? "") could not be connected to: \(reason)")
-    case .connect(let reason):
-      (
-        .connectFailed,
-        "no address of \(origin.host) could be connected to at port \(origin.port): "
-          + (failure.attempts.isEmpty ? reason : "\(failure.attempts.count) tried")
-      )
+    case .connect(let reason): (.connectFailed, unconnected(failure, reason))
     case .tls(let reason): (.tlsFailed, "TLS with \(origin) failed: \(reason)\(Self.tlsAdvice(reason))")
     case .connectionLost(let reason): (.connectionLost, lost(failure, reason, inBody))
     case .invalidRequest(let reason):
@@ -73,11 +66,20 @@ struct RequestPlace: Sendable {
     }
   }
 
+  private func unconnected(_ failure: TransferFailure, _ reason: String) -> String {
+    if let proxy { return "the proxy \(proxy) could not be connected to: \(reason)" }
+    return "no address of \(origin.host) could be connected to at port \(origin.port): "
+      + (failure.attempts.isEmpty ? reason : "\(failure.attempts.count) tried")
+  }
+
+  private var silent: String {
+    guard let proxy else { return "no connection to \(origin) within \(timeouts.connect): its addresses are silent" }
+    return "no connection to \(origin) through the proxy \(proxy) within \(timeouts.connect): it is silent"
+  }
+
   private func timedOut(_ timer: TransferFailure.Timer?) -> String {
     switch timer {
-    case .connect:
-      "no connection to \(proxy.map { "\(origin) through the proxy \($0)" } ?? "\(origin)") within \(timeouts.connect): "
-        + (proxy == nil ? "its addresses are silent" : "it is silent")
+    case .connect: silent
     case .firstByte: "\(origin) sent no response within \(timeouts.firstByte) of the request"
     case .whole, nil: "the request to \(origin) was not done within \(timeouts.whole)"
     }
