@@ -10,6 +10,7 @@ the internet for anything.
 """
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -320,15 +321,18 @@ http {{
 
 
 def free_ports(count):
-    """Held all at once while they are counted, so that none comes twice."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
+    """Below the range that connections take theirs from: such a port could be gone before its server starts."""
+    ports = []
+    while len(ports) < count:
+        port = random.randrange(10_000, 32_768)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
+    return ports
 
 
 def main():

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -18,13 +19,23 @@ enum LoopbackPort {
     private static let datagram = SOCK_DGRAM
   #endif
 
-  /// Ports that were given out: the kernel may offer one again before its server has bound it.
+  /// Ports that were given out: another server may ask before the first one has bound its own.
   private static let given = Mutex<Set<UInt16>>([])
+
+  /// Below the ports that the kernel gives to connections and to servers without one of their own
+  /// (`net.ipv4.ip_local_port_range`; 49152 and above elsewhere): between a server's end and its next start, or before its
+  /// first, such a port can be taken by any connection on the machine.
+  private static let range: Range<UInt16> = {
+    let setting = try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
+    let first = setting?.split(whereSeparator: \.isWhitespace).first.flatMap { UInt16($0) } ?? 32_768
+    return first > 11_000 ? 10_000..<first : 10_000..<32_768
+  }()
 
   /// A port that is free for TCP and for UDP, and that no other server of this process was given.
   static func free() throws -> UInt16 {
-    for _ in 0..<100 {
-      guard let port = bound(stream, port: 0), bound(datagram, port: port) == port else { continue }
+    for _ in 0..<1_000 {
+      let port = UInt16.random(in: range)
+      guard canBind(stream, to: port), canBind(datagram, to: port) else { continue }
       if given.withLock({ $0.insert(port).inserted }) { return port }
     }
     throw ServerFixture.Failure("no free port on 127.0.0.1")
@@ -52,21 +63,11 @@ enum LoopbackPort {
     deinit { close(descriptor) }
   }
 
-  /// Binds a socket for a moment.
-  ///
-  /// - Returns: The port it had, or nothing if it could not be had.
-  private static func bound(_ type: Int32, port: UInt16) -> UInt16? {
+  /// Binds a socket for a moment, if the port can be had.
+  private static func canBind(_ type: Int32, to port: UInt16) -> Bool {
     let descriptor = socket(AF_INET, type, 0)
     defer { close(descriptor) }
-    guard unsafe withAddress(port: port, { unsafe bind(descriptor, $0, $1) }) == 0 else { return nil }
-    var address = sockaddr_in()
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe getsockname(descriptor, $0, &length)
-      }
-    }
-    return status == 0 ? UInt16(bigEndian: address.sin_port) : nil
+    return unsafe withAddress(port: port) { unsafe bind(descriptor, $0, $1) } == 0
   }
 
   private static func withAddress(

@@ -104,8 +104,9 @@ actor ServerProcess {
     while !ports.allSatisfy(LoopbackPort.accepts) {
       guard process.isRunning, ContinuousClock.now < deadline else {
         let log = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+        let what = process.isRunning ? "did not become ready" : "ended with status \(process.terminationStatus)"
         try await kill()
-        throw ServerFixture.Failure("\(program) did not become ready: \(log.suffix(2000))")
+        throw ServerFixture.Failure("\(program) \(what): \(log.suffix(2000))")
       }
       try await Task.sleep(for: .milliseconds(5))
     }
