@@ -20,7 +20,7 @@ package struct Load: Sendable {
     let progress = Progress(indices.lowerBound)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<min(inFlight, indices.count) {
-        group.addTask(executorPreference: executor) { @Sendable in
+        let work: @Sendable () async -> Void = {
           while true {
             let index = progress.next.wrappingAdd(1, ordering: .relaxed).oldValue
             guard index < indices.upperBound else { return }
@@ -30,6 +30,12 @@ package struct Load: Sendable {
               if progress.failed.wrappingAdd(1, ordering: .relaxed).oldValue == 0 { print(error) }
             }
           }
+        }
+        // A preference for nil is one all the same: the runtime would take a lock to find it each time a task goes on.
+        if let executor {
+          group.addTask(executorPreference: executor, operation: work)
+        } else {
+          group.addTask(operation: work)
         }
       }
     }
