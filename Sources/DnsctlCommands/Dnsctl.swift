@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ArgumentParser
+internal import DirectDNS
+internal import Dispatch
 
 /// The list of subcommands; each lives in a file of its own.
 package struct Dnsctl: AsyncParsableCommand {
@@ -15,6 +17,18 @@ package struct Dnsctl: AsyncParsableCommand {
     ])
 
   package init() {}
+
+  /// Runs a program to the process's end.
+  ///
+  /// Not an asynchronous `main`: by the time that begins, the queue that it runs on has opened files of its own.
+  package static func start(_ program: @escaping @Sendable () async -> Void) -> Never {
+    StandardDescriptor.keepClosed()
+    Task {
+      await program()
+      exit()
+    }
+    dispatchMain()
+  }
 
   /// Runs the command that the process was started with.
   package static func main() async {
@@ -44,14 +58,28 @@ package struct Dnsctl: AsyncParsableCommand {
     }
     do {
       let words = ShortOptions.separated(ProcessArguments.take())
+      try ProcessArguments.refuseOtherBytes()
       var command = try root.parseAsRoot(root == Dnsctl.self ? VersionCommand.spelledOut(words) : words)
       if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+    } catch let error as SettingsError {
+      DescriptorOutput(descriptor: StandardDescriptor.errors).say("dnsctl: \(error.message)\n")
+      root.exit(withError: ExitCode(error.status.rawValue))
     } catch {
       // The parser repeats what it was given, which a script may have from anyone.
-      let (text, code) = (FishCompletion.mended(root.fullMessage(for: error)), root.exitCode(for: error))
-      let sink = DescriptorOutput(descriptor: code.isSuccess ? StandardDescriptor.output : StandardDescriptor.errors)
-      if !text.isEmpty { sink.say(text + "\n") }
-      root.exit(withError: code)
+      let (message, code) = (FishCompletion.mended(root.fullMessage(for: error)), root.exitCode(for: error))
+      let text = message.isEmpty ? "" : message + "\n"
+      let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
+      guard code.isSuccess else {
+        errors.say(text)
+        root.exit(withError: code)
+      }
+      do throws(StreamError) {
+        try DescriptorOutput(descriptor: StandardDescriptor.output).write(text.printableLines)
+      } catch {
+        if error != .closedPipe { errors.say("dnsctl: standard output cannot be written: \(error.reason).\n") }
+        root.exit(withError: ExitCode((error == .closedPipe ? ExitStatus.closedPipe : .streams).rawValue))
+      }
+      root.exit()
     }
   }
 }

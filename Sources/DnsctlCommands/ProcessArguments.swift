@@ -27,6 +27,20 @@ package enum ProcessArguments {
   /// A file's name need not be UTF-8.
   package static var bytes: [[UInt8]] { taken.withLock(\.self) }
 
+  /// Refuses arguments that are not UTF-8, which the text of them would change without a word.
+  ///
+  /// What `exec` runs is a program with arguments of its own.
+  static func refuseOtherBytes() throws(SettingsError) {
+    let bytes = bytes
+    guard bytes.first != Array("exec".utf8),
+      let place = bytes.firstIndex(where: { String(validating: $0, as: UTF8.self) == nil })
+    else { return }
+    throw SettingsError(
+      .usage,
+      "argument \(place + 1) is not UTF-8. Rename the file that it names, or give the bytes in a file: --data-binary @FILE."
+    )
+  }
+
   /// The process's variables as they came, each `NAME=VALUE`.
   package static var environment: [[UInt8]] {
     var variables: [[UInt8]] = []

@@ -10,7 +10,7 @@ struct ProxyProgram: AsyncParsableCommand {
     commandName: "dnsctl", abstract: "Serves as a proxy, and runs programs through one.",
     version: Dnsctl.configuration.version, subcommands: [ProxyCommand.self, ExecCommand.self])
 
-  static func main() async { await Dnsctl.main(Dnsctl.asksForCompletions ? AllCommands.self : self) }
+  static func main() { Dnsctl.start { await Dnsctl.main(Dnsctl.asksForCompletions ? AllCommands.self : self) } }
 }
 
 /// Every command with its options, those of this program in their places: what a shell completes.

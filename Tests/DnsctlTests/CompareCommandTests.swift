@@ -51,7 +51,8 @@ import Testing
 
   @Test(arguments: [
     ("www.example.com", Int32(0)), ("six.example.com", 4), ("none.example.com", 1), ("lie.example.com", 4),
-    ("broken.example.com", 2), ("signed.example.com", 0), ("nas.local", 3), ("a..b", 1), ("192.0.2.1", 1),
+    ("broken.example.com", 2), ("signed.example.com", 0), ("nas.local", 3), ("www.torproject.onion", 3), ("a..b", 1),
+    ("192.0.2.1", 1),
   ])
   func `the status tells whether they disagree`(_ name: String, _ status: Int32) async {
     let outcome = await run("@google", name)

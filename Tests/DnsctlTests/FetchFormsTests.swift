@@ -10,8 +10,8 @@ import Testing
   private static let files = ["a.txt": "one\ntwo", "b.png": "PNG", "dir/c.HTML": "<p>"]
 
   private func body(_ parts: [DataPart]) async throws -> String {
-    let data = try await FormData(parts, boundary: "B") { path async throws(SettingsError) in
-      guard let text = Self.files[path] else { throw SettingsError(.streams, "no \(path)") }
+    let data = try await FormData(parts, boundary: "B") { path, option async throws(SettingsError) in
+      guard let text = Self.files[path] else { throw SettingsError(.streams, "\(option): no \(path)") }
       return Array(text.utf8)
     }
     return String(decoding: data.bytes, as: UTF8.self)
@@ -114,7 +114,10 @@ import Testing
     (["--resolve", "shop.example:1"], "HOST:PORT:ADDRESS"), (["--resolve", "*:80:192.0.2.1"], "Name each host"),
     (["--resolve", "-shop.example:80:192.0.2.1"], "taken away"), (["--resolve", "shop.example:80:x"], "no address"),
     (["-G", "-T", "-"], "-G and -T"), (["-D", "/tmp/one", "-c", "/tmp/one"], "-D and -c"),
-    (["-w", "@/none"], "no file"),
+    (["-w", "@/none"], "-w: there is no file"), (["-d", "@/none"], "-d: there is no file"),
+    (["-d", "a", "--data-urlencode", "@/none"], "--data-urlencode: there is no file"),
+    (["--data-binary", "@/none"], "--data-binary: there is no file"), (["-F", "a=@/none"], "-F: there is no file"),
+    (["-x", "ftp://192.0.2.1"], "-x: a proxy of scheme ftp"), (["-x", "SOCKS5://192.0.2.1:1080"], "--upstream"),
   ])
   func `what cannot be done is said`(_ flags: [String], _ words: String) async throws {
     try await FetchFixture.with { fixture in

@@ -102,4 +102,29 @@ struct ProgramTests {
     await provider.stop()
     await origin.stop()
   }
+
+  @Test func `what is said goes nowhere when standard error is closed, and not into a file`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(body: "hello\n") }
+    let script = #"cd "$1" && "$0" fetch -v -o body --allow 127.0.0.0/8 "$2" <&- >&- 2>&-; echo $?; cat body"#
+    let folder = try ServerFixture.newFolder("closed").path
+    let url = "http://127.0.0.1:\(origin.port)/"
+    let result = try await ServerFixture.run("sh", ["-c", script, Program.url.path, folder, url])
+    #expect(String(decoding: result.output, as: UTF8.self) == "0\nhello\n")
+    await origin.stop()
+  }
+
+  @Test(arguments: [
+    ("resolve - <&-", 74, "Bad file descriptor"), ("version >&-", 74, "Bad file descriptor"),
+    ("--version >/dev/full", 74, "No space left"), ("fetch --help >/dev/full", 74, "No space left"),
+    ("--generate-completion-script bash >/dev/full", 74, "No space left"),
+    (#"fetch -d "$(printf 'caf\351')" http://127.0.0.1/"#, 64, "argument 3 is not UTF-8"),
+    (#"resolve "$(printf 'caf\351')""#, 64, "argument 2 is not UTF-8"),
+  ])
+  func `a stream that is closed and words that are not UTF-8 are told`(
+    _ command: String, _ status: Int32, _ words: String
+  ) async throws {
+    let result = try await ServerFixture.run("sh", ["-c", "{ \"$0\" \(command); } 2>&1", Program.url.path])
+    let text = String(decoding: result.output, as: UTF8.self)
+    #expect(result.status == status && text.contains(words), "\(result.status) \(text)")
+  }
 }

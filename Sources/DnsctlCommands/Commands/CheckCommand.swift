@@ -74,7 +74,7 @@ struct CheckCommand: ContextCommand {
       do throws(StreamError) {
         try context.output.write(text(findings, in: context))
       } catch {
-        return error == .closedPipe ? .closedPipe : .streams
+        return PipelineError.output(error).status(in: context)
       }
       return Self.status(findings, isStrict: strict)
     } catch {

@@ -24,7 +24,7 @@ struct VersionCommand: ContextCommand {
     do throws(StreamError) {
       try context.output.write(verbose ? Self.text(context.packages()) : Dnsctl.configuration.version + "\n")
     } catch {
-      return error == .closedPipe ? .closedPipe : .streams
+      return PipelineError.output(error).status(in: context)
     }
     return .answered
   }

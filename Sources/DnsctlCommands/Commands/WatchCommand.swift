@@ -163,7 +163,7 @@ struct WatchCommand: ContextCommand {
       do throws(StreamError) {
         try display.show(watcher.snapshot)
       } catch {
-        return error == .closedPipe ? .closedPipe : .streams
+        return PipelineError.output(error).status(in: context)
       }
       shown += 1
       if shown == count || Task.isCancelled { return .answered }

@@ -64,12 +64,15 @@ struct Comparer: Sendable {
   /// The name that a text is, if providers are asked for such names.
   func host(_ text: String) throws(DirectDNSError) -> HostName {
     let host = try HostName(text)
-    guard zones.route(host) == .providers else {
-      throw DirectDNSError(
-        .refused,
-        "\(host) is a name of this network or this machine: no provider is asked for it, so nothing can be compared.")
+    let reason: String
+    switch zones.route(host) {
+    case .providers: return host
+    case .refused: reason = ".onion names never go to DNS (RFC 7686)"
+    case .neverExists: reason = "such a name never exists (RFC 6761), and nobody is asked for it"
+    case .pinned, .loopback, .system:
+      reason = "it is a name of this network or this machine, and no provider is asked for it"
     }
-    return host
+    throw DirectDNSError(.refused, "\(host) cannot be compared: \(reason).")
   }
 
   /// Asks all of them at once.

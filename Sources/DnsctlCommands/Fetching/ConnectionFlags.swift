@@ -124,6 +124,13 @@ extension ConnectionFlags {
       guard proxyUser == nil else { throw SettingsError(.usage, "-U needs -x: there is no proxy to tell them to.") }
       return .none
     }
+    let scheme = proxy.contains("://") ? String(proxy.prefix { $0 != ":" }).lowercased() : "http"
+    guard ["http", "https"].contains(scheme) else {
+      throw SettingsError(
+        .usage,
+        "-x: a proxy of scheme \(scheme.printable) cannot be used: write http://HOST:PORT or https://HOST:PORT. A SOCKS5 "
+          + "proxy goes behind dnsctl proxy, as its --upstream.")
+    }
     let url = try Self.proxyURL(proxy.contains("://") ? proxy : "http://\(proxy)")
     guard let proxyUser else { return .url(url, except: proxyExceptions) }
     guard url.username.isEmpty, url.password.isEmpty else {

@@ -27,6 +27,19 @@ struct DataPart: Sendable, Hashable {
 
   private static let count = Atomic<Int>(0)
 
+  /// The option that gave it, for an error to name.
+  var option: String {
+    switch kind {
+    case .form: "-d"
+    case .raw: "--data-raw"
+    case .binary: "--data-binary"
+    case .urlEncoded: "--data-urlencode"
+    case .json: "--json"
+    case .formPart: "-F"
+    case .formText: "--form-string"
+    }
+  }
+
   init(_ kind: Kind, _ text: String) {
     self.kind = kind
     self.text = text

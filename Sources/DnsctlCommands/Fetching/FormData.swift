@@ -18,15 +18,20 @@ struct FormData: Sendable, Hashable {
   /// - Parameters:
   ///   - parts: the options' values, of kinds that go together.
   ///   - boundary: what would stand between the parts of a form.
-  ///   - file: gives the content of a file, and that of standard input for `-`.
+  ///   - file: gives the content of a file that an option names, and that of standard input for `-`.
   /// - Throws: what `file` throws, and what is wrong with a part.
   init(
-    _ parts: [DataPart], boundary: String, file: (String) async throws(SettingsError) -> [UInt8]
+    _ parts: [DataPart], boundary: String,
+    file: (_ path: String, _ option: String) async throws(SettingsError) -> [UInt8]
   ) async throws(SettingsError) {
     bytes = []
     switch parts.first?.kind {
     case .formPart?, .formText?:
-      for part in parts { bytes += try await FormPart(part).bytes(boundary, file: file) }
+      for part in parts {
+        bytes += try await FormPart(part).bytes(boundary) { path async throws(SettingsError) in
+          try await file(path, part.option)
+        }
+      }
       bytes += Array("--\(boundary)--\r\n".utf8)
       self.boundary = boundary
       fields = [.contentType: "multipart/form-data; boundary=\(boundary)"]
@@ -41,19 +46,19 @@ struct FormData: Sendable, Hashable {
   }
 
   private static func bytes(
-    of part: DataPart, file: (String) async throws(SettingsError) -> [UInt8]
+    of part: DataPart, file: (_ path: String, _ option: String) async throws(SettingsError) -> [UInt8]
   ) async throws(SettingsError) -> [UInt8] {
     if part.kind == .urlEncoded {
-      let part = URLEncodedPart(part.text)
+      let encoded = URLEncodedPart(part.text)
       let content =
-        switch part.content {
+        switch encoded.content {
         case .text(let text): Array(text.utf8)
-        case .file(let path): try await file(path)
+        case .file(let path): try await file(path, part.option)
         }
-      return Array(part.name.utf8) + URLEncodedPart.encoded(content)
+      return Array(encoded.name.utf8) + URLEncodedPart.encoded(content)
     }
     guard part.kind != .raw, part.text.hasPrefix("@") else { return Array(part.text.utf8) }
-    let content = try await file(String(part.text.dropFirst()))
+    let content = try await file(String(part.text.dropFirst()), part.option)
     return part.kind == .form ? content.filter { $0 != 0x0d && $0 != 0x0a && $0 != 0 } : content
   }
 }
@@ -71,20 +76,11 @@ extension RequestFlags {
     guard form.isEmpty || !putsDataInURL else {
       throw SettingsError(.usage, "-G and -F do not go together: a query has no parts. Give -d or --data-urlencode.")
     }
-    return try await FormData(parts, boundary: FormPart.newBoundary()) { path async throws(SettingsError) in
+    return try await FormData(parts, boundary: FormPart.newBoundary()) { path, option async throws(SettingsError) in
       guard path == FormData.inputName else {
-        return try InputFile.read(path, for: option(parts), by: context.readFile)
+        return try InputFile.read(path, for: option, by: context.readFile)
       }
       return try await Self.everything(from: context.input)
-    }
-  }
-
-  /// The option to name in an error.
-  private func option(_ parts: [DataPart]) -> String {
-    switch parts.first?.kind {
-    case .formPart?, .formText?: "-F"
-    case .json?: "--json"
-    default: "-d"
     }
   }
 

@@ -67,6 +67,17 @@ enum StandardDescriptor {
   static let output: Int32 = 1
   static let errors: Int32 = 2
 
+  /// Keeps the numbers of standard streams that are closed from the files and sockets that are opened next: what is
+  /// written for people would go into them.
+  ///
+  /// They stay as good as closed: each is opened for what it is not used for, and a program that is started has it closed.
+  static func keepClosed() {
+    for descriptor in [input, output, errors] where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest number that is free is taken, which is this one.
+      _ = unsafe open("/dev/null", (descriptor == input ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
+    }
+  }
+
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
   /// A terminal's window; what windows have always had, where it does not say.
