@@ -48,6 +48,12 @@ struct RequestRewriterTests {
     #expect(direct.originalURL == (try WebURL(url)))
   }
 
+  @Test func `a scheme in capitals goes out in small letters`() throws {
+    let request = HTTPRequest(method: .get, scheme: "HTTP", authority: "shop.test", path: "/")
+    let direct = try #require(RequestRewriter(form: .literal).rewrite(request, using: [Self.address]).direct)
+    #expect(direct.request.scheme == "http")
+  }
+
   @Test func `an IPv6 address stands in brackets`() throws {
     let direct = try rewrite("https://shop.test:8443/x", to: [try #require(Self.ipv6)])
     #expect(direct.url.href == "https://[2606:4700::7]:8443/x")
@@ -182,6 +188,12 @@ struct RequestRewriterTests {
     #expect(reason(outcome) == (original.contains("u:p") ? .alreadyRewritten : .addressLiteral))
   }
 
+  @Test func `an originalUrl with a fragment is none of ours`() throws {
+    let fields: HTTPFields = [.hostField: "shop.test", .originalUrl: "http://shop.test/#f"]
+    let request = HTTPRequest(url: try WebURL("http://8.8.8.8/#f"), headerFields: fields)
+    #expect(reason(RequestRewriter().rewrite(request, using: [])) == .addressLiteral)
+  }
+
   @Test(arguments: [
     ("http://10.0.0.1/", "addressForbidden"), ("http://0x7f.1/", "addressForbidden"),
     ("http://a..test/", "invalidName"), ("http://a*b.test/", "invalidName"),
@@ -239,7 +251,9 @@ struct RequestRewriterTests {
 
   @Test func `more fields than a request can have are refused`() throws {
     var request = HTTPRequest(url: try WebURL("http://shop.test/"))
-    for _ in 0...10_000 { request.headerFields.append(HTTPField(name: .accept, value: "a")) }
+    for _ in 0..<10_000 { request.headerFields.append(HTTPField(name: .accept, value: "a")) }
+    #expect(refusal(RequestRewriter().rewrite(request, using: [Self.address])) == nil)
+    request.headerFields.append(HTTPField(name: .accept, value: "a"))
     #expect(refusal(RequestRewriter().rewrite(request, using: [Self.address])) == .invalidRequest)
   }
 

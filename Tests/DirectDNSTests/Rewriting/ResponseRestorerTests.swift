@@ -44,6 +44,7 @@ struct ResponseRestorerTests {
   @Test(arguments: [
     "https://other.test/x", "HTTP://Other.Test:80/%7e", "https://8.8.8.80/", "https://8.8.8.8.test/",
     "https://8.8.8.8@other.test/", "mailto:a@8.8.8.8", "javascript:alert(1)", "https://8.8.8.8:99999/", "http:///three",
+    "https:\t//other.test/x", "https:/\n/other.test/x", "https:\r//other.test/x",
   ])
   func `anything else keeps its bytes`(_ value: String) throws {
     #expect(try restorer().location(value) == value)
@@ -69,7 +70,9 @@ struct ResponseRestorerTests {
     ("a=1; Domain=8.8.8.8", "a=1"), ("a=1; DOMAIN = 9.9.9.9 ; Secure", "a=1; Secure"),
     ("a=1;domain=.8.8.8.8;Path=/", "a=1;Path=/"), ("a=1; Domain=[2606:4700::7]", "a=1"),
     ("a=1; Domain=2606:4700::7; HttpOnly", "a=1; HttpOnly"), ("a=1; Domain=0x08080808", "a=1"),
-    ("a=1; Domain=other.test; Domain=8.8.8.8", "a=1"),
+    ("a=1; Domain=other.test; Domain=8.8.8.8", "a=1"), ("a=1;; Domain=8.8.8.8;", "a=1;;"),
+    // The longest domain that a jar looks at (RFC 6265bis §5.6).
+    ("a=1; Domain=" + String(repeating: "0", count: 1_016) + "10.8.8.8", "a=1"),
   ])
   func `a cookie for an address becomes one for the host alone`(_ value: String, _ restored: String) throws {
     #expect(try restorer().setCookie(value) == restored)
@@ -78,7 +81,8 @@ struct ResponseRestorerTests {
   @Test(arguments: [
     "a=1", "a=Domain=8.8.8.8", "Domain=8.8.8.8", "a=1; Domain=test", "a=1; Domain=shop.test; Path=/8.8.8.8",
     "a=1; Domain=8.8.8.80", "a=1; Domain=8.8.8.8; Domain=shop.test", "a=1; Domain=", "a=1; Domain", "",
-    "a=1; X-Domain=8.8.8.8",
+    "a=1; X-Domain=8.8.8.8", "a=1; Domain=8.8.8.8=x", "a=1; =Domain=8.8.8.8",
+    "a=1; Domain=" + String(repeating: "0", count: 1_017) + "10.8.8.8",
   ])
   func `any other cookie keeps its bytes`(_ value: String) throws {
     #expect(try restorer().setCookie(value) == value)
