@@ -59,7 +59,7 @@ struct ResponseHead {
       let value = value(bytes, colon + 1, end)
       // `HTTPField` makes blanks of control characters: what a jar has to refuse (RFC 6265bis §5.6) would be a cookie.
       isDropped = known.isRestorable && known.name == .setCookie && value.contains { Cookie.isControl(bytes[$0]) }
-      if !isDropped { gathered.append(field(known.name, bytes, value)) }
+      if !isDropped { gathered.append(field(known, bytes, value)) }
     }
     var fields = HTTPFields()
     fields.reserveCapacity(gathered.count)
@@ -67,8 +67,15 @@ struct ResponseHead {
     return (fields, hasRestorable)
   }
 
-  private static func field(_ name: HTTPField.Name, _ bytes: Span<UInt8>, _ value: Range<Int>) -> HTTPField {
+  private static func field(_ known: KnownFields.Field, _ bytes: Span<UInt8>, _ value: Range<Int>) -> HTTPField {
+    let name = known.name
     if let text = text(bytes, value) { return HTTPField(name: name, value: text) }
+    // In a reference they are the page's name on its server: curl and browsers ask for them percent-encoded.
+    if known.isRestorable, name != .setCookie {
+      var encoded: [UInt8] = []
+      PercentEncoding.append(bytes.extracting(value), .nonASCII, to: &encoded)
+      return HTTPField(name: name, value: encoded)
+    }
     // Octets that are no UTF-8 stay the octets that they are (RFC 9110 §5.5).
     return HTTPField(name: name, value: value.map { bytes[$0] })
   }

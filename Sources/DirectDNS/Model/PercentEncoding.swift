@@ -28,6 +28,8 @@ package enum PercentEncoding {
       byte >= 0x80 || (byte < 64 ? low >> UInt64(byte) : high >> UInt64(byte - 64)) & 1 != 0
     }
 
+    /// What is not ASCII, and nothing else.
+    static let nonASCII = EncodeSet(low: 0, high: 0)
     /// C0 controls and DEL.
     private static let control = EncodeSet(low: 0xFFFF_FFFF, high: 1 << 63)
     static let fragment = control.adding(" \"<>`")

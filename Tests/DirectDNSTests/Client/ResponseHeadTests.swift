@@ -51,6 +51,13 @@ struct ResponseHeadTests {
     #expect(head.response.headerFields.count == 2 && head.response.headerFields.last?.value == "1")
   }
 
+  @Test(arguments: ["Location", "content-location", "Refresh"])
+  func `a reference that is no UTF-8 is percent-encoded, as curl and browsers follow it`(_ name: String) throws {
+    let bytes = Array("HTTP/1.1 302 Found\r\n\(name): /caf".utf8) + [0xE9] + Array("%20\r\n".utf8)
+    let fields = try #require(ResponseHead.parse(bytes)).response.headerFields
+    #expect(fields.map(\.value) == ["/caf%E9%20"])
+  }
+
   @Test(arguments: ["Content-Type", "content-type", "CONTENT-TYPE", "X-Own", "set-cookie", "Set-Cookie"])
   func `a name keeps its spelling and means the same`(_ name: String) throws {
     let fields = ResponseHead.fields(Array("\(name): 1\r\n".utf8))
