@@ -21,6 +21,20 @@ struct TunnelTests {
     await origin.stop()
   }
 
+  @Test func `a stale address gives way to the one that a refresh brings`() async throws {
+    let (name, clock) = ("www.shop.test", ManualClock())
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture(records: RecordTable { $0.add(name, "127.0.0.2") }, clock: clock)
+    _ = try await proxy.resolver.resolve(HostName(name))
+    clock.advance(by: .seconds(7_200))
+    proxy.provider.records = RecordTable { $0.add(name, "127.0.0.1") }
+    let client = try await proxy.client()
+    try await client.send("CONNECT \(name):\(origin.port) HTTP/1.1\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n") == Self.granted)
+    await proxy.stop()
+    await origin.stop()
+  }
+
   @Test func `each direction ends by itself`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture()

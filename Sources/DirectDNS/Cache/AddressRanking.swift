@@ -89,7 +89,7 @@ final class AddressRanking: Sendable {
     }
   }
 
-  /// Puts addresses into the order of use, each family's within its own places.
+  /// Puts addresses into the order of use: one family's, then the other's, unless all of the first one's have failed.
   ///
   /// - Parameters:
   ///   - addresses: one family's addresses, then the other's.
@@ -99,8 +99,11 @@ final class AddressRanking: Sendable {
   func order(_ addresses: inout AddressList, firstCount: Int, takesTurns: Bool = true, at now: ResolverInstant) {
     guard addresses.count > 1 else { return }
     let turn = takesTurns ? AddressOrder.Turn(at: now) : .first
+    let first = order(Array(addresses.prefix(firstCount)), at: now)
+    let second = order(Array(addresses.dropFirst(firstCount)), at: now)
+    let isSecondBetter = first.equals == 0 && second.equals > 0
     addresses = AddressList(
-      order(Array(addresses.prefix(firstCount)), at: now).turned(by: turn)
-        + order(Array(addresses.dropFirst(firstCount)), at: now).turned(by: turn))
+      isSecondBetter
+        ? second.turned(by: turn) + first.turned(by: turn) : first.turned(by: turn) + second.turned(by: turn))
   }
 }

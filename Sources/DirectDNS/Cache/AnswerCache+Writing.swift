@@ -49,9 +49,10 @@ extension AnswerCache {
   ) {
     state.withLock { state in
       let value = table.value(question.host)
-      let isThere = value?[question.family].entry?.isNegative == false
+      // One that has not expired is refreshed ahead of need: for that, the failure itself is pause enough.
+      let hasExpired = value?[question.family].entry.map { !$0.isNegative && $0.life.expireAt <= now.nanoseconds }
       state.failures.note(
-        error, for: question, by: servers, recheck: isThere ? state.policy.failureRecheck : .zero, at: now)
+        error, for: question, by: servers, recheck: hasExpired == true ? state.policy.failureRecheck : .zero, at: now)
       if value?[question.family] == .neverAsked {
         change(question.host, now: now, &state) { $0[question.family] = .unknown }
       }
@@ -70,11 +71,9 @@ extension AnswerCache {
     state.withLock { $0.failures.answered(by: server, at: now) }
   }
 
-  /// When a name may be asked for again because a server that failed it has answered since; nil for all others.
-  func releasedAt(_ name: HostName) -> ResolverInstant? {
-    state.withLock { state in
-      IPAddress.Family.allCases.compactMap { state.failures.releasedAt(AddressQuestion(name, $0)) }.min()
-    }
+  /// When a question may be asked again because a server that failed it has answered since; nil for all others.
+  func releasedAt(_ question: AddressQuestion) -> ResolverInstant? {
+    state.withLock { $0.failures.releasedAt(question) }
   }
 
   @discardableResult
@@ -103,7 +102,7 @@ extension AnswerCache {
 
   /// Writes what is known of a name, its addresses in the order of use.
   func write(_ value: CachedName, for name: HostName, isNew: Bool, now: ResolverInstant) {
-    guard value.ipv4.addresses.count > 1 || value.ipv6.addresses.count > 1 else {
+    guard value.ipv4.addresses.count + value.ipv6.addresses.count > 1 else {
       return table.store(value, for: name, isNew: isNew, lastUsed: now.wholeSeconds)
     }
     var ordered = value

@@ -92,7 +92,7 @@ extension AnswerTable {
   /// Whether the addresses still stand in their order: nothing was heard of them since, and none is forgiven by now.
   @inline(__always)
   func isInOrder(_ reading: Reading, _ ranking: AddressRanking, at now: ResolverInstant) -> Bool {
-    guard reading.shape.count4 > 1 || reading.shape.count6 > 1 else { return true }
+    guard reading.shape.count4 &+ reading.shape.count6 > 1 else { return true }
     guard now.nanoseconds < reading.order.changesAt else { return false }
     var news: UInt32 = 0
     var index = 0
@@ -124,7 +124,8 @@ extension AnswerTable {
     )
   }
 
-  /// Adds the addresses of the wanted families, the preferred family's first.
+  /// Adds the addresses of the wanted families, the preferred family's first, or the other's where all of its own have
+  /// failed.
   ///
   /// - Parameters:
   ///   - wanted: the families.
@@ -132,27 +133,27 @@ extension AnswerTable {
   ///   - prefersIPv6: whether IPv6 is the preferred family.
   ///   - turn: which of the equally good addresses come first.
   ///   - addresses: an empty list.
-  /// - Returns: how many are of the first family.
   @inline(__always)
-  @discardableResult
   func append(
     _ wanted: AddressFamilies, of reading: Reading, prefersIPv6: Bool, turn: AddressOrder.Turn = .first,
     to addresses: inout AddressList
-  ) -> Int {
+  ) {
     let count4 = wanted.contains(AddressFamilies.ipv4) ? reading.shape.count4 : 0
     let count6 = wanted.contains(AddressFamilies.ipv6) ? reading.shape.count6 : 0
+    // None of them is as good as the best: all are pushed back.
+    let (isBack4, isBack6) = (reading.order.equals4 == 0, reading.order.equals6 == 0)
+    let isFirst6 = count4 > 0 && count6 > 0 && isBack4 != isBack6 ? isBack4 : prefersIPv6
     guard count4 &+ count6 <= AddressList.inlineCapacity else {
-      return appendMany(count4, count6, of: reading, prefersIPv6: prefersIPv6, turn, to: &addresses)
+      return appendMany(count4, count6, of: reading, isFirst6: isFirst6, turn, to: &addresses)
     }
-    if prefersIPv6 { append6(count6, of: reading, turn, to: &addresses) }
+    if isFirst6 { append6(count6, of: reading, turn, to: &addresses) }
     var index = 0
     while index < count4 {
       let low = address4(turn.place(index, of: reading.order.equals4), of: reading)
       addresses.appendInline(high: 0, low: low, isIPv6: false)
       index &+= 1
     }
-    if !prefersIPv6 { append6(count6, of: reading, turn, to: &addresses) }
-    return prefersIPv6 && count6 > 0 || count4 == 0 ? count6 : count4
+    if !isFirst6 { append6(count6, of: reading, turn, to: &addresses) }
   }
 
   @inline(__always)
@@ -169,9 +170,9 @@ extension AnswerTable {
 
   @inline(never)
   private func appendMany(
-    _ count4: Int, _ count6: Int, of reading: Reading, prefersIPv6: Bool, _ turn: AddressOrder.Turn,
+    _ count4: Int, _ count6: Int, of reading: Reading, isFirst6: Bool, _ turn: AddressOrder.Turn,
     to addresses: inout AddressList
-  ) -> Int {
+  ) {
     let all4 = (0..<count4).map { index in
       let low = address4(turn.place(index, of: reading.order.equals4), of: reading)
       return IPAddress.ipv4(UInt32(truncatingIfNeeded: low))
@@ -180,8 +181,7 @@ extension AnswerTable {
       let (high, low) = address6(turn.place(index, of: reading.order.equals6), of: reading)
       return IPAddress.ipv6(high: high, low: low)
     }
-    addresses = AddressList(prefersIPv6 ? all6 + all4 : all4 + all6)
-    return prefersIPv6 && count6 > 0 || count4 == 0 ? count6 : count4
+    addresses = AddressList(isFirst6 ? all6 + all4 : all4 + all6)
   }
 
   /// The canonical name in a record.

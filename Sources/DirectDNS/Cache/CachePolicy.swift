@@ -84,6 +84,14 @@ public struct CachePolicy: Sendable, Hashable {
     }
   }
 
+  /// The policy for answers that live no longer than that, whatever it says.
+  func atMost(_ lifetime: Duration) -> CachePolicy {
+    var policy = self
+    policy.maximumTTL = min(maximumTTL, lifetime)
+    policy.maximumNegativeTTL = min(maximumNegativeTTL, lifetime)
+    return policy
+  }
+
   private func bounded(_ lifetime: Duration, _ least: Duration, _ most: Duration) -> Duration {
     min(max(lifetime, least), most, CacheLife.horizon)
   }

@@ -124,7 +124,12 @@ extension DirectClient {
     let target: RequestTarget
     switch try rewriter.judge(fields, url, host, addresses, throughProxy: proxy != nil) {
     case .direct(_, let allowed):
-      if !fields.isEmpty { fields[.originalUrl] = nil }
+      // Ours, and never one from outside.
+      if call.settings.configuration.forwardsOriginalUrl {
+        fields[.originalUrl] = url.text(fragment: false)
+      } else if !fields.isEmpty {
+        fields[.originalUrl] = nil
+      }
       target = RequestTarget(url, fields, allowed, answer: addresses, proxy: nil)
     case .bypassed(let reason):
       if reason != .alreadyRewritten, !fields.isEmpty { fields[.originalUrl] = nil }

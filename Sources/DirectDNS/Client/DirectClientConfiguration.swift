@@ -71,9 +71,9 @@ public struct DirectClientConfiguration: Sendable {
   ///
   /// Default: 256 KiB for each response.
   public var bufferSize: Int
-  /// Whether `originalUrl` goes on the wire where the caller has set it.
+  /// Whether a request that goes direct tells the server its URL, without the fragment, as `originalUrl`.
   ///
-  /// Default: false. It may hold secrets.
+  /// Default: false. It holds what the URL holds: user name, password and query. One that the caller has set never goes out.
   public var forwardsOriginalUrl: Bool
   /// What look-ups want; its time is also bounded by the request's.
   public var lookup: LookupOptions

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The header fields of a response that matter to DNS, taken from its lines as libcurl hands them over: a pure value.
 ///
-/// Of several of one name the first counts. Those of interim responses and trailers do not.
+/// Of several of one name the first counts, but those of `Cache-Control` are one list (RFC 9110 §5.3). Those of interim
+/// responses and trailers do not.
 struct CurlResponseFields: Sendable {
   private(set) var contentType: String?
   private(set) var age: String?
@@ -29,7 +30,9 @@ struct CurlResponseFields: Sendable {
     case UInt8(ascii: "a"): if Self.isField(line, 3), age == nil { age = text(line, Self.age) }
     case UInt8(ascii: "c"):
       if Self.isField(line, 12), contentType == nil { contentType = text(line, Self.contentType) }
-      if Self.isField(line, 13), cacheControl == nil { cacheControl = text(line, Self.cacheControl) }
+      if Self.isField(line, 13), let more = text(line, Self.cacheControl) {
+        cacheControl = cacheControl.map { $0 + ", " + more } ?? more
+      }
     case UInt8(ascii: "r"): if Self.isField(line, 11), retryAfter == nil { retryAfter = text(line, Self.retryAfter) }
     case UInt8(ascii: "h"): if Self.begins(line, with: Self.status) { begin() }
     default: break

@@ -103,6 +103,14 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
   /// The transport was shut down.
   case shutDown
 
+  /// Whether the server may have moved: nobody answered at the address.
+  var mayBeTheAddress: Bool {
+    switch self {
+    case .connect, .timedOut: true
+    case .tls, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .invalidRequest, .cancelled, .shutDown: false
+    }
+  }
+
   /// What happened, in words.
   public var description: String {
     switch self {

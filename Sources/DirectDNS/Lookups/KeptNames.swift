@@ -3,20 +3,33 @@
 struct KeptNames: Sendable {
   /// How it stands with one of them.
   struct State: Sendable {
-    /// Refreshes that failed in a row.
-    var failures = 0
-    /// Questions of the present refresh that are still open.
-    var open = 0
-    /// Whether the present refresh has brought an answer that is kept.
-    var isAnswered = false
+    /// How it stands with one family: their lifetimes differ, and one may fail while the other is answered.
+    struct Family: Sendable {
+      /// Refreshes in a row that brought no answer that is kept.
+      var failures = 0
+      /// When it is asked for next; nil for along with the other family.
+      var next: ResolverInstant?
+    }
+
+    private var ipv4 = Family()
+    private var ipv6 = Family()
+    /// The families of the present refresh, or the last one.
+    var asked: [IPAddress.Family] = []
+    /// Those that are still open.
+    var open: AddressFamilies = []
     /// Whether a server has come back since the present refresh began.
     var isReleased = false
-    /// When it is refreshed next, where that is settled.
-    var next: ResolverInstant?
+
+    subscript(family: IPAddress.Family) -> Family {
+      get { family == .ipv4 ? ipv4 : ipv6 }
+      set { if family == .ipv4 { ipv4 = newValue } else { ipv6 = newValue } }
+    }
+
+    var isFailing: Bool { ipv4.failures > 0 || ipv6.failures > 0 }
   }
 
   private(set) var states: [HostName: State] = [:]
-  /// Those whose last refresh failed.
+  /// Those of which a family failed the last time.
   private(set) var failing: Set<HostName> = []
   private var random: SeededGenerator
 
@@ -28,7 +41,7 @@ struct KeptNames: Sendable {
     get { states[host] }
     set {
       states[host] = newValue
-      if (newValue?.failures ?? 0) > 0 { failing.insert(host) } else { failing.remove(host) }
+      if newValue?.isFailing == true { failing.insert(host) } else { failing.remove(host) }
     }
   }
 

@@ -13,36 +13,57 @@ extension LookupMachine {
     guard !isShutDown else { return }
     for host in names.subtracting(before).sorted() {
       keptAlive[host] = KeptNames.State()
-      scheduleRefresh(of: host, at: now)
+      schedule(settings.configuration.families.members, of: host, at: now)
     }
   }
 
-  private mutating func scheduleRefresh(of host: HostName, at now: ResolverInstant) {
+  /// Settles when families that were asked for are asked for again.
+  private mutating func schedule(_ families: [IPAddress.Family], of host: HostName, at now: ResolverInstant) {
     guard var state = keptAlive[host] else { return }
     let value = cache.value(host)
-    let lives = [value?.ipv4.entry, value?.ipv6.entry].compactMap { $0?.life }
-    var next = KeepAliveSchedule.next(
-      lives, failures: state.failures, jitter: keptAlive.jitter(), policy: settings.configuration.cache, now: now)
-    if state.failures > 0, state.isReleased, let released = cache.releasedAt(host) { next = min(next, released) }
-    state.next = next
+    let isKnown = settings.configuration.families.members.contains { state[$0].failures == 0 }
+    // One for all of them: what was asked for together stays together.
+    let jitter = keptAlive.jitter()
+    for family in families {
+      let (entry, failures) = (value?[family].entry, state[family].failures)
+      // The name is answered, and never had addresses of this family: nobody would miss them.
+      if failures > 0, isKnown, entry?.isNegative != false {
+        state[family].next = nil
+        continue
+      }
+      var next = KeepAliveSchedule.next(
+        entry?.life, failures: failures, jitter: jitter, policy: settings.configuration.cache, now: now)
+      if failures > 0, state.isReleased, let released = cache.releasedAt(AddressQuestion(host, family)) {
+        next = min(next, max(released, now))
+      }
+      state[family].next = next
+    }
     keptAlive[host] = state
+    setTimer(host)
+  }
+
+  private mutating func setTimer(_ host: HostName) {
+    let next = settings.configuration.families.members.compactMap { keptAlive[host]?[$0].next }.min()
     timers.set(.keepAlive(host), at: next)
   }
 
-  /// Asks for a kept-alive name's families, fresh or not.
+  /// Asks for those of a kept-alive name's families whose time has come, fresh or not.
   mutating func refreshAhead(_ host: HostName, at now: ResolverInstant) {
     guard var state = keptAlive[host], !isShutDown else { return }
     let route = settings.configuration.localZones.route(host)
-    let families = settings.configuration.families.members
-    state.isReleased = false
-    state.isAnswered = false
-    state.next = nil
-    guard route == .providers || route == .system && settings.system != nil else {
-      state.failures += 1
-      keptAlive[host] = state
-      return scheduleRefresh(of: host, at: now)
+    let families = settings.configuration.families.members.filter { family in
+      state[family].next.map { $0 <= now } ?? true
     }
-    state.open = families.count
+    // Another configuration may have taken the one away whose time this was.
+    guard !families.isEmpty else { return setTimer(host) }
+    state.isReleased = false
+    state.asked = families
+    guard route == .providers || route == .system && settings.system != nil else {
+      for family in families { state[family].failures += 1 }
+      keptAlive[host] = state
+      return schedule(families, of: host, at: now)
+    }
+    for family in families { state.open.insert(AddressFamilies(family)) }
     keptAlive[host] = state
     tell(.refreshAhead)
     for family in families {
@@ -52,49 +73,51 @@ extension LookupMachine {
 
   /// One that is not kept, such as one of TTL 0, leaves nothing to refresh before its end: without the pause that a
   /// failure gets, the name would be asked for without end.
-  mutating func keptAliveAnswered(_ host: HostName, _ outcome: QueryOutcome, at now: ResolverInstant) {
-    guard var state = keptAlive[host], state.open > 0 else { return }
-    state.open -= 1
-    state.isAnswered = state.isAnswered || outcome.isKept(at: now)
-    if state.open == 0 { state.failures = state.isAnswered ? 0 : state.failures + 1 }
+  mutating func keptAliveAnswered(_ question: AddressQuestion, _ outcome: QueryOutcome, at now: ResolverInstant) {
+    let (host, family) = (question.host, question.family)
+    guard var state = keptAlive[host], state.open.contains(AddressFamilies(family)) else { return }
+    state.open.remove(AddressFamilies(family))
+    state[family].failures = outcome.isKept(at: now) ? 0 : state[family].failures + 1
     keptAlive[host] = state
-    if state.open == 0 { scheduleRefresh(of: host, at: now) }
+    if state.open.isEmpty { schedule(state.asked, of: host, at: now) }
   }
 
   /// A server answers again: names that wait after a failure may be released from that.
   mutating func wakeKeptAlive(at now: ResolverInstant) {
     for host in keptAlive.failing.sorted() {
-      guard let state = keptAlive[host] else { continue }
-      guard let next = state.next else {
-        keptAlive[host]?.isReleased = true
-        continue
+      guard var state = keptAlive[host] else { continue }
+      state.isReleased = !state.open.isEmpty
+      for family in settings.configuration.families.members where state[family].failures > 0 {
+        guard let next = state[family].next, let released = cache.releasedAt(AddressQuestion(host, family)) else {
+          continue
+        }
+        state[family].next = min(next, max(released, now))
       }
-      guard let released = cache.releasedAt(host), released < next else { continue }
-      keptAlive[host]?.next = max(released, now)
-      timers.set(.keepAlive(host), at: max(released, now))
+      keptAlive[host] = state
+      if state.open.isEmpty { setTimer(host) }
     }
   }
 }
 
-/// When a name that is kept alive is refreshed: a pure function.
+/// When a family of a name that is kept alive is refreshed: a pure function.
 enum KeepAliveSchedule {
-  /// At 75 % of the shortest lifetime, earlier or later by up to a tenth of it, so that names that were asked
+  /// At 75 % of its lifetime, earlier or later by up to a tenth of it, so that names that were asked
   /// for together do not all come due together.
   ///
   /// After failures: as long as failures are remembered.
   ///
   /// - Parameters:
-  ///   - lives: the name's entries; none means now.
+  ///   - life: that of what is known; nil means now.
   ///   - failures: how many refreshes failed in a row.
   ///   - jitter: from -1 to 1.
   ///   - policy: how long failures are remembered.
   ///   - now: the present.
   /// - Returns: the instant, never in the past.
   static func next(
-    _ lives: [CacheLife], failures: Int, jitter: Double, policy: CachePolicy, now: ResolverInstant
+    _ life: CacheLife?, failures: Int, jitter: Double, policy: CachePolicy, now: ResolverInstant
   ) -> ResolverInstant {
     if failures > 0 { return now + max(policy.failureMemory(after: failures - 1), .seconds(1)) }
-    guard let life = lives.min(by: { $0.expireAt < $1.expireAt }) else { return now }
+    guard let life else { return now }
     let share = 0.75 + 0.1 * min(max(jitter, -1), 1)
     let asked = ResolverInstant(nanoseconds: life.askedAt)
     return max(asked + .nanoseconds(saturating: Double(life.duration) * share), now)

@@ -195,7 +195,7 @@ extension LookupMachine {
     let question = query.question
     var result = result
     if query.key.server == .system, case .success(var answer) = result {
-      answer.ttl = answer.ttl.map { min($0, Self.systemLifetimeLimit) }
+      answer.ttl = answer.ttl.map { min($0, UInt32(Self.systemLifetimeLimit.components.seconds)) }
       result = .success(answer)
     }
     tell(.systemAnswered(question, result, now - query.asked))
@@ -217,7 +217,8 @@ extension LookupMachine {
         return landings.append((number, .answered(answer, .system, life)))
       }
       let entry = CacheEntry(
-        answer, source: SourceNames.system, policy: settings.configuration.cache, asked: query.asked, now: now)
+        answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
+        asked: query.asked, now: now)
       landings.append((number, kept(answer, entry, question, SourceNames.system, asked: query.asked, at: now)))
     case .failure(let failure):
       let error = Self.systemFailed(question.host, failure)
@@ -230,8 +231,8 @@ extension LookupMachine {
     }
   }
 
-  /// The system's answers live a minute at most, in seconds: they are a makeshift.
-  static let systemLifetimeLimit: UInt32 = 60
+  /// The system's answers live a minute at most, whatever the policy's least: they are a makeshift.
+  static let systemLifetimeLimit = Duration.seconds(60)
 
   // MARK: Ends
 
@@ -270,7 +271,7 @@ extension LookupMachine {
         }
         lookup.wait.note(query.question.family, outcome, at: now)
         goOn(waiting, lookup, at: now)
-      case .keepAlive(let host): keptAliveAnswered(host, outcome, at: now)
+      case .keepAlive: keptAliveAnswered(query.question, outcome, at: now)
       }
     }
     guard !drains.isEmpty else { return }

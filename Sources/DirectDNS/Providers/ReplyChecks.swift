@@ -8,8 +8,6 @@ extension HTTPReply {
     switch status.code {
     case 200..<300: return
     case 429: throw ProviderFailure(.rateLimited(retryAfter: pause), "HTTP 429: too many requests")
-    case 503 where pause != nil:
-      throw ProviderFailure(.rateLimited(retryAfter: pause), "HTTP 503 with Retry-After")
     case 300..<400: throw .malformed("HTTP \(status.code): redirects are not followed")
     case 401, 403: throw .malformed("HTTP \(status.code): refused; check the credentials and this machine's clock")
     default: throw .malformed("HTTP \(status.code)")

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The addresses of endpoints that have a name and no bootstrap addresses: asked of the system's DNS, kept by their TTL;
-/// `localhost` is this machine, whatever that says.
+/// The addresses of endpoints that have a name and no bootstrap addresses: asked of the system's DNS, kept by their TTL,
+/// and asked for again when connecting fails; `localhost` is this machine, whatever that says.
+///
+/// Where the system's DNS has nothing new, the addresses before serve on: it may be what has failed.
 final class Bootstrap: Sendable {
   private struct Known: Sendable {
     var addresses: [IPAddress]
+    /// When they are asked for again.
     var until: ResolverInstant
   }
+
+  /// What a family's lookup may take while there are addresses to go on with.
+  private static let patience = Duration.milliseconds(300)
+  /// After how long addresses that could not be had anew are asked for once more.
+  private static let recheck = Duration.seconds(30)
 
   private typealias Outcome = Result<[IPAddress], ProviderFailure>
 
@@ -39,10 +47,19 @@ final class Bootstrap: Sendable {
     return HTTPEndpoint(url: url, addresses: try await addresses(of: host, timeout: timeout))
   }
 
-  /// Forgets an endpoint's addresses, since none of them could be connected to.
+  /// An endpoint's addresses are asked for again, since none of them could be connected to.
   func connectingFailed(_ endpoint: HTTPEndpoint) {
     guard case .name = endpoint.url.host, let host = try? HostName(endpoint.url.host) else { return }
-    state.withLock { $0.known[host] = nil }
+    let now = clock.now
+    state.withLock { $0.known[host]?.until = now }
+  }
+
+  /// All addresses are asked for again: another network may have others.
+  func networkDidChange() {
+    let now = clock.now
+    state.withLock { state in
+      for host in state.known.keys { state.known[host]?.until = now }
+    }
   }
 
   private func addresses(of host: HostName, timeout: Duration) async throws(ProviderFailure) -> [IPAddress] {
@@ -53,6 +70,7 @@ final class Bootstrap: Sendable {
     }
     if let known, known.until > now { return known.addresses }
     guard let system else {
+      if let known { return known.addresses }
       throw ProviderFailure(.transport, "no address is known for \(host), and the system's DNS is off: use --bootstrap")
     }
     return try await withTaskCancellationHandler {
@@ -66,7 +84,8 @@ final class Bootstrap: Sendable {
         }
         if let found { return caller.resume(returning: .success(found)) }
         // It goes on when those who wait leave: the system's DNS takes its time, and the next one has use for it.
-        if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: timeout) } }
+        let patience = known == nil ? timeout / 2 : min(timeout / 2, Self.patience)
+        if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: patience) } }
         // It may have been cancelled before there was anybody to resume.
         if Task.isCancelled { cancel(number, host) }
       }
@@ -86,18 +105,22 @@ final class Bootstrap: Sendable {
     var reason = "the system's DNS has no address for \(host)"
     for family in IPAddress.Family.allCases {
       do throws(ProviderFailure) {
-        let answer = try await system.answer(to: host, family: family, timeout: timeout / 2)
+        let answer = try await system.answer(to: host, family: family, timeout: timeout)
         addresses += answer.addresses
         if !answer.addresses.isEmpty { ttl = min(ttl, answer.ttl ?? ttl) }
       } catch {
         reason = "the system's DNS was asked for \(host): \(error.reason)"
       }
     }
-    let until = clock.now + .seconds(Int64(max(ttl, 10)))
-    let outcome: Outcome = addresses.isEmpty ? .failure(ProviderFailure(.transport, reason)) : .success(addresses)
-    let callers = state.withLock { state in
-      if !addresses.isEmpty { state.known[host] = Known(addresses: addresses, until: until) }
-      return state.waiting.removeValue(forKey: host)
+    let now = clock.now
+    let (callers, outcome) = state.withLock { state in
+      if !addresses.isEmpty {
+        state.known[host] = Known(addresses: addresses, until: now + .seconds(Int64(max(ttl, 10))))
+      } else {
+        state.known[host]?.until = now + Self.recheck
+      }
+      let outcome = state.known[host].map { Outcome.success($0.addresses) }
+      return (state.waiting.removeValue(forKey: host), outcome ?? .failure(ProviderFailure(.transport, reason)))
     }
     for caller in (callers ?? [:]).values { caller.resume(returning: outcome) }
   }

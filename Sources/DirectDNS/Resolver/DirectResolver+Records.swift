@@ -119,7 +119,7 @@ extension DirectResolver {
       reply = try await transport.send(
         provider.request(for: question, at: clock.secondsSince1970), to: target, timeout: timeout - (asked - begun))
     } catch {
-      if case .connect = error { bootstrap.connectingFailed(target) }
+      if error.mayBeTheAddress { bootstrap.connectingFailed(target) }
       return RecordReply(asked: asked, result: .failure(ProviderFailure(error)), sendError: error)
     }
     let result: Result<RecordAnswer, ProviderFailure>

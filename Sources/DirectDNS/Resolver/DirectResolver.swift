@@ -156,6 +156,7 @@ public final class DirectResolver: Sendable {
     ranking.networkDidChange()
     lookups.tell { $0.networkDidChange(at: $1) }
     transport.networkDidChange()
+    bootstrap.networkDidChange()
     logger.info("network changed")
   }
 

@@ -188,7 +188,7 @@ private struct Query: Sendable {
         number: number,
         reply: .init(asked: asked, reading: reading(reply), status: reply.status.code, address: reply.address))
     case .failure(let error):
-      if case .connect = error, let target = target() { bootstrap.connectingFailed(target) }
+      if error.mayBeTheAddress, let target = target() { bootstrap.connectingFailed(target) }
       return failure(ProviderFailure(error), error, asked: asked)
     }
   }

@@ -102,7 +102,10 @@ final class Route {
         families async throws(DirectDNSError) in try await look(families)
       }
     }
-    if isDirect, let known = resolver.cached(name, options: lookup) { return found(known, others(known, nil)) }
+    // A stale answer serves when the refresh does not come in time: that is waited for.
+    if isDirect, let known = resolver.cached(name, options: lookup), known.freshness != .stale {
+      return found(known, others(known, nil))
+    }
     let began = resolver.clock.now
     wait { () async throws(DirectDNSError) in
       try await look(nil)

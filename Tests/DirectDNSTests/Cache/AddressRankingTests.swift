@@ -8,7 +8,24 @@ struct AddressRankingTests {
   private let b = Sample.address("192.0.2.2")
   private let c = Sample.address("192.0.2.3")
 
-  @Test func `the preferred family stays first, whatever is known of its addresses`() {
+  @Test func `a family that failed as a whole goes last, for as long as it is pushed back`() {
+    let ranking = AddressRanking()
+    let first = Sample.addresses("2001:db8::1", "2001:db8::2")
+    for address in first { ranking.report(address, .failed, at: Sample.at(0)) }
+    func order(at seconds: Double) -> [IPAddress] {
+      var addresses = AddressList(first + [a])
+      ranking.order(&addresses, firstCount: 2, takesTurns: false, at: Sample.at(seconds))
+      return Array(addresses)
+    }
+    #expect(order(at: 29) == [a] + first)
+    #expect(order(at: 30) == first + [a])
+    ranking.report(first[1], .failed, at: Sample.at(31))
+    ranking.report(first[0], .failed, at: Sample.at(32))
+    ranking.report(a, .failed, at: Sample.at(32))
+    #expect(order(at: 33) == [first[1], first[0], a])
+  }
+
+  @Test func `the preferred family stays first while one of its addresses is as good as the best`() {
     let ranking = AddressRanking()
     let first = Sample.addresses("2001:db8::1", "2001:db8::2")
     ranking.report(first[0], .failed, at: Sample.at(0))

@@ -178,6 +178,14 @@ struct AnswerCacheTests {
     #expect(cache.mayRefresh(AddressQuestion(host, .ipv6), at: Sample.at(100)))
   }
 
+  @Test func `one that has not expired is asked for again when the failure is forgotten`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    cache.remember(error, for: question, now: Sample.at(8))
+    #expect(!cache.mayRefresh(question, at: Sample.at(9).before))
+    #expect(cache.mayRefresh(question, at: Sample.at(9)))
+  }
+
   @Test func `the next answer ends the wait`() {
     let cache = cache()
     store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
@@ -193,6 +201,24 @@ struct AnswerCacheTests {
     cache.remember(error, for: AddressQuestion(host, .ipv6), now: Sample.at(1))
     #expect(settle(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: false))
     #expect(settle(cache, at: 80, .any)?.verdict == .serve(.ipv4, .due, refresh: true))
+  }
+
+  @Test func `of one address each, the one that failed comes last until it is forgiven`() {
+    let cache = cache()
+    let (four, six) = (Sample.address("192.0.2.1"), Sample.address("2001:db8::1"))
+    store(.addresses("192.0.2.1", ttl: 600), host.text, at: 0, in: cache)
+    cache.store(
+      .addresses("2001:db8::1", ttl: 600), to: AddressQuestion(host, .ipv6), source: 1, asked: Sample.at(0),
+      now: Sample.at(0))
+    func order(at seconds: Double) -> [IPAddress]? {
+      let settled = cache.settle(
+        host, wanted: .any, expired: .allowed, prefersIPv6: true, sources: Self.sources, at: Sample.at(seconds))
+      return settled?.resolution.map { Array($0.addresses) }
+    }
+    #expect(order(at: 1) == [six, four])
+    cache.ranking.report(six, .failed, at: Sample.at(2))
+    #expect(order(at: 3) == [four, six])
+    #expect(order(at: 32) == [six, four])
   }
 
   // MARK: Capacity
@@ -386,12 +412,11 @@ struct AnswerCacheTests {
     #expect(inOrder(cache, at: 7) == ["192.0.2.2", "192.0.2.1"])
   }
 
-  @Test func `a single address of each family is always in order`() {
+  @Test func `a single address is always in order`() {
     let cache = cache()
     store(.addresses("192.0.2.1"), host.text, at: 0, in: cache)
-    store(.addresses("2001:db8::1"), host.text, at: 0, family: .ipv6, in: cache)
     cache.ranking.report(Sample.address("192.0.2.1"), .failed, at: Sample.at(1))
-    #expect(inOrder(cache, at: 1) == ["192.0.2.1", "2001:db8::1"])
+    #expect(inOrder(cache, at: 1) == ["192.0.2.1"])
   }
 
   // MARK: Forgetting

@@ -27,7 +27,7 @@ struct AnswerTableTests {
   private func addresses(_ table: AnswerTable, _ reading: AnswerTable.Reading?) -> [IPAddress]? {
     guard let reading else { return nil }
     var addresses = AddressList()
-    _ = table.append(.any, of: reading, prefersIPv6: false, to: &addresses)
+    table.append(.any, of: reading, prefersIPv6: false, to: &addresses)
     return table.isIntact(reading, seconds: 1) ? Array(addresses) : nil
   }
 

@@ -32,6 +32,12 @@ struct CurlResponseFieldsTests {
     #expect(fields("HTTP/2 200", "age: 1", "age: 2") == [nil, "1", nil, nil])
   }
 
+  @Test func `several lines of Cache-Control are one list`() {
+    #expect(
+      fields("HTTP/2 200", "cache-control: public", "age: 1", "Cache-Control: max-age=20")
+        == [nil, "1", "public, max-age=20", nil])
+  }
+
   @Test func `interim responses and trailers do not count`() {
     #expect(
       fields("HTTP/1.1 103 Early", "age: 1", "", "HTTP/1.1 200 OK", "content-type: a/b", "", "age: 2")

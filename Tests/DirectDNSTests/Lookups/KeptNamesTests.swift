@@ -8,10 +8,11 @@ struct KeptNamesTests {
     var names = KeptNames(seed: 1)
     let (one, two) = (Sample.name("one.example"), Sample.name("two.example"))
     names[one] = KeptNames.State()
-    names[two] = KeptNames.State(failures: 1)
+    names[two] = KeptNames.State()
+    names[two]?[.ipv6].failures = 1
     #expect(names.names == [one, two] && names.failing == [two])
-    names[two]?.failures = 0
-    names[one]?.failures = 2
+    names[two]?[.ipv6].failures = 0
+    names[one]?[.ipv4].failures = 2
     #expect(names.failing == [one])
     names[one] = nil
     #expect(names.names == [two] && names.failing.isEmpty)

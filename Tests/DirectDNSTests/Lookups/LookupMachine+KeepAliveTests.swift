@@ -9,44 +9,40 @@ struct KeepAliveTests {
   private static let host = ResolverFixture.host
 
   private func next(
-    _ lives: [CacheLife], failures: Int = 0, jitter: Double = 0, now: Double = 0
+    _ life: CacheLife?, failures: Int = 0, jitter: Double = 0, now: Double = 0
   ) -> ResolverInstant {
     KeepAliveSchedule.next(
-      lives, failures: failures, jitter: jitter, policy: CachePolicy(), now: Sample.at(now))
+      life, failures: failures, jitter: jitter, policy: CachePolicy(), now: Sample.at(now))
   }
 
   // MARK: The schedule
 
   @Test(arguments: [(1.0, 0.75), (10, 7.5), (60, 45), (3600, 2700)])
   func `a name is refreshed at 75 % of its TTL, for any TTL of 1 s or more`(_ ttl: Double, _ expected: Double) {
-    #expect(next([Sample.life(100, 100 + ttl)]) == Sample.at(100 + expected))
+    #expect(next(Sample.life(100, 100 + ttl)) == Sample.at(100 + expected))
   }
 
   @Test(arguments: [(-1.0, 65.0), (-0.5, 70), (0, 75), (0.5, 80), (1, 85), (-7, 65), (7, 85)])
   func `jitter moves it by a tenth of the TTL at most`(_ jitter: Double, _ expected: Double) {
-    let instant = next([Sample.life(0, 100)], jitter: jitter)
+    let instant = next(Sample.life(0, 100), jitter: jitter)
     #expect(abs(instant.nanoseconds - Sample.at(expected).nanoseconds) <= 1)
   }
 
-  @Test func `the family that expires first decides`() {
-    #expect(next([Sample.life(0, 100), Sample.life(0, 40)]) == Sample.at(30))
-  }
-
   @Test func `a name that is not known is asked for at once, and one that is late too`() {
-    #expect(next([], now: 7) == Sample.at(7))
-    #expect(next([Sample.life(0, 100)], now: 90) == Sample.at(90))
+    #expect(next(nil, now: 7) == Sample.at(7))
+    #expect(next(Sample.life(0, 100), now: 90) == Sample.at(90))
   }
 
   @Test(arguments: [(1, 1.0), (2, 2), (3, 4), (5, 16), (6, 30), (50, 30)])
   func `after failures it waits for as long as failures are remembered`(_ failures: Int, _ seconds: Double) {
-    #expect(next([Sample.life(0, 10)], failures: failures, now: 50) == Sample.at(50 + seconds))
-    #expect(next([], failures: failures, now: 50) == Sample.at(50 + seconds))
+    #expect(next(Sample.life(0, 10), failures: failures, now: 50) == Sample.at(50 + seconds))
+    #expect(next(nil, failures: failures, now: 50) == Sample.at(50 + seconds))
   }
 
   @Test func `without failure memory it waits for 1 s`() {
     let policy = CachePolicy(minimumFailureTTL: .zero)
     #expect(
-      KeepAliveSchedule.next([], failures: 1, jitter: 0, policy: policy, now: Sample.at(0)) == Sample.at(1))
+      KeepAliveSchedule.next(nil, failures: 1, jitter: 0, policy: policy, now: Sample.at(0)) == Sample.at(1))
   }
 
   // MARK: At work
@@ -134,6 +130,51 @@ struct KeepAliveTests {
     #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
     fixture.clock.advance(by: .seconds(64))
     #expect(fixture.transport.count == 4)
+  }
+
+  /// A fixture whose one kept-alive name is asked for by both families; A lives 60 s.
+  private func both(ipv6: @escaping @Sendable () -> Script) async throws -> ResolverFixture {
+    let fixture = try ResolverFixture {
+      $0.cache.minimumTTL = .zero
+      $0.families = .any
+    }
+    fixture.transport.answer { question in
+      question.family == .ipv4 ? .answer(.addresses("192.0.2.1", ttl: 60)) : ipv6()
+    }
+    fixture.resolver.keepAlive([Self.host])
+    await fixture.transport.waitForSent(2)
+    await fixture.settle()
+    return fixture
+  }
+
+  private func asked(_ fixture: ResolverFixture, _ family: IPAddress.Family) -> Int {
+    fixture.transport.sent.count { $0.question.family == family }
+  }
+
+  @Test func `each family is asked for by its own lifetime`() async throws {
+    let fixture = try await both { .answer(.addresses("2001:db8::1", ttl: 6)) }
+    for _ in 0..<30 { await fixture.pass(.seconds(1)) }
+    #expect(asked(fixture, .ipv4) == 1 && (5...9).contains(asked(fixture, .ipv6)))
+    for _ in 0..<30 { await fixture.pass(.seconds(1)) }
+    #expect(asked(fixture, .ipv4) == 2)
+  }
+
+  @Test func `a family that fails waits like any failure, and the other is left alone`() async throws {
+    let isDown = Locked(false)
+    let fixture = try await both { isDown.withLock(\.self) ? .status(500) : .answer(.addresses("2001:db8::1", ttl: 4)) }
+    isDown.withLock { $0 = true }
+    for _ in 0..<38 { await fixture.pass(.seconds(1)) }
+    // After 1, 2, 4, 8 and 16 s.
+    #expect(asked(fixture, .ipv4) == 1 && (5...7).contains(asked(fixture, .ipv6)))
+    isDown.withLock { $0 = false }
+    for _ in 0..<31 { await fixture.pass(.seconds(1)) }
+    #expect(fixture.resolver.cached(Self.host)?.texts.contains("2001:db8::1") == true)
+  }
+
+  @Test func `a family that never had an address goes along with the other`() async throws {
+    let fixture = try await both { .status(500) }
+    for _ in 0..<120 { await fixture.pass(.seconds(1)) }
+    #expect(asked(fixture, .ipv6) == asked(fixture, .ipv4) && (2...4).contains(asked(fixture, .ipv4)))
   }
 
   @Test func `a name that is no longer kept alive is left alone`() async throws {

@@ -437,17 +437,17 @@ struct QueryMachineTests {
     #expect(transport.count == 0)
   }
 
-  @Test func `an endpoint that cannot be connected to is looked up again`() async {
+  @Test(arguments: [(HTTPTransportError.timedOut, 4), (.connect("refused"), 4), (.tls("expired"), 2)])
+  func `an endpoint whose address nobody answers at is looked up again`(
+    _ error: HTTPTransportError, _ count: Int
+  ) async {
     let upstreams = upstreams("one", hasBootstrap: false)
     system.answer { $0.family == .ipv4 ? .answer(.addresses("192.0.2.53")) : .answer(.negative(.noAddress)) }
-    transport.reply { _ in .error(.timedOut) }
-    _ = await ask(upstreams)
-    #expect(system.count == 2)
-    transport.reply { _ in .down }
+    transport.reply { _ in .error(error) }
     _ = await ask(upstreams)
     #expect(system.count == 2)
     _ = await ask(upstreams)
-    #expect(system.count == 4)
+    #expect(system.count == count)
   }
 
   // MARK: Hedging

@@ -29,14 +29,18 @@ struct ReplyChecksTests {
     arguments: [
       (429, nil, nil), (429, "7", 7), (429, " 7\t", 7), (429, "Wed, 21 Oct 2015 07:28:00 GMT", nil),
       (429, "-1", nil), (429, "+5", nil), (429, "", nil),
-      (429, "99999999999999999999", 86_400), (429, "4294967295", 86_400), (429, "0", 0), (503, "30", 30),
+      (429, "99999999999999999999", 86_400), (429, "4294967295", 86_400), (429, "0", 0),
     ] as [(Int, String?, Int64?)])
-  func `429, and 503 with Retry-After, ask for fewer requests`(
+  func `429 asks for fewer requests`(
     _ code: Int, _ after: String?, _ seconds: Int64?
   ) {
     var fields = HTTPFields()
     fields[.retryAfter] = after
     #expect(status(code, fields)?.kind == .rateLimited(retryAfter: seconds.map { .seconds($0) }))
+  }
+
+  @Test func `503 counts as any other failure of the server, whatever it asks for`() {
+    #expect(status(503, [.retryAfter: "3600"])?.kind == .transport)
   }
 
   @Test func `HTML is called a captive portal`() {

@@ -70,6 +70,32 @@ struct BootstrapTests {
     #expect(try await addresses(bootstrap, provider) == ["192.0.2.54"])
   }
 
+  @Test func `on another network it is looked up again`() async throws {
+    let provider = provider("https://dns.example/")
+    _ = try await addresses(bootstrap, provider)
+    bootstrap.networkDidChange()
+    system.answer(Script.addresses("192.0.2.54"))
+    #expect(try await addresses(bootstrap, provider) == ["192.0.2.54"])
+  }
+
+  @Test func `while the system's DNS is dead, the addresses before serve on, and it is asked each 30 s`() async throws {
+    let provider = provider("https://dns.example/")
+    let endpoint = try await bootstrap.endpoint(provider, timeout: .seconds(3))
+    system.answer { _ in .error(.connectionLost("unplugged")) }
+    for _ in 0..<3 {
+      bootstrap.connectingFailed(endpoint)
+      let asked = system.count
+      for _ in 0..<2 { #expect(try await addresses(bootstrap, provider) == ["192.0.2.53", "2001:db8::53"]) }
+      #expect(system.count == asked + 2 && system.asked.last?.timeout == .milliseconds(300))
+      clock.advance(by: .seconds(30))
+      _ = try await addresses(bootstrap, provider)
+      #expect(system.count == asked + 4)
+    }
+    bootstrap.update(system: nil)
+    clock.advance(by: .seconds(600))
+    #expect(try await addresses(bootstrap, provider) == ["192.0.2.53", "2001:db8::53"])
+  }
+
   @Test func `one family is enough`() async throws {
     system.answer { question in
       question.family == .ipv4 ? .answer(.addresses("192.0.2.53")) : .error(.connectionLost("refused"))

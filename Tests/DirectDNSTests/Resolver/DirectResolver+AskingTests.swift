@@ -167,6 +167,13 @@ struct ResolverAskingTests {
     }
   }
 
+  @Test func `the system's answers live for a minute at most, whatever the least that others live`() async throws {
+    let fixture = try ResolverFixture { $0.cache.minimumTTL = .seconds(600) }
+    fixture.transport.reply { _ in .down }
+    fixture.system.answer(Script.addresses("192.0.2.9", ttl: 3000))
+    #expect(await fixture.outcome().resolution?.timeToLive == .seconds(60))
+  }
+
   @Test func `a stale entry of the system's DNS is not asked for again for 30 s either`() async throws {
     let fixture = try ResolverFixture()
     let printer = Sample.name("printer.local")

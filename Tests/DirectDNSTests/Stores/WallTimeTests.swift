@@ -56,7 +56,7 @@ import Testing
           for expired in ExpiredUse.allCases {
             _ = CacheTimes(policy).phase(of: life, isNegative: false, expired: expired, epoch: .min, at: now)
           }
-          _ = KeepAliveSchedule.next([life], failures: 0, jitter: 1, policy: policy, now: now)
+          _ = KeepAliveSchedule.next(life, failures: 0, jitter: 1, policy: policy, now: now)
           let left = life.expireAt - now.nanoseconds
           let resolution = Resolution(
             addresses: AddressList([.ipv4(1)]), canonicalName: nil, freshness: .stale, source: .store,
