@@ -42,6 +42,13 @@ extension LookupMachine {
     setTimer(host)
   }
 
+  /// Whether a family's answer is younger than any that is refreshed ahead.
+  private func isRefreshed(_ host: HostName, _ family: IPAddress.Family, at now: ResolverInstant) -> Bool {
+    guard let entry = cache.value(host)?[family].entry, cache.phase(of: entry, at: now) == .fresh else { return false }
+    return KeepAliveSchedule.next(
+      entry.life, failures: 0, jitter: -1, policy: settings.configuration.cache, now: now) > now
+  }
+
   private mutating func setTimer(_ host: HostName) {
     let next = settings.configuration.families.members.compactMap { keptAlive[host]?[$0].next }.min()
     timers.set(.keepAlive(host), at: next)
@@ -51,11 +58,10 @@ extension LookupMachine {
   mutating func refreshAhead(_ host: HostName, at now: ResolverInstant) {
     guard var state = keptAlive[host], !isShutDown else { return }
     let route = settings.configuration.localZones.route(host)
-    let families = settings.configuration.families.members.filter { family in
-      state[family].next.map { $0 <= now } ?? true
-    }
-    // Another configuration may have taken the one away whose time this was.
-    guard !families.isEmpty else { return setTimer(host) }
+    let due = settings.configuration.families.members.filter { state[$0].next.map { $0 <= now } ?? true }
+    let families = due.filter { !isRefreshed(host, $0, at: now) }
+    // Callers may have refreshed it since, or another configuration has taken the family away whose time this was.
+    guard !families.isEmpty else { return schedule(due, of: host, at: now) }
     state.isReleased = false
     state.asked = families
     guard route == .providers || route == .system && settings.system != nil else {

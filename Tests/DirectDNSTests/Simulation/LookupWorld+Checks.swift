@@ -74,6 +74,7 @@ extension LookupWorld {
         "\(question) was asked of server \(endpoint.number) twice at a time")
       try expect(others.count < 4, "\(question) is asked of \(others.count + 1) servers at a time")
       try expect(!isHedge || others.allSatisfy { !$0.isHedge }, "\(question) has a second hedge")
+      try checkNeed(of: question)
     }
     try countQuery(isHedge: isHedge)
     sent[number] = Sent(
@@ -89,6 +90,18 @@ extension LookupWorld {
   }
 
   // MARK: What must hold
+
+  /// What is asked for because its name is kept alive alone is not asked for while most of its life is left.
+  private func checkNeed(of question: AddressQuestion) throws(Fault) {
+    let query = machine.numbers[.init(question: question, server: .providers)].flatMap { machine.queries[$0] }
+    // What it waits for meanwhile, others may bring.
+    guard query?.asked == now, query?.waiters == [.keepAlive(question.host)],
+      let entry = machine.cache.value(question.host)?[question.family].entry,
+      machine.cache.phase(of: entry, at: now) == .fresh
+    else { return }
+    let age = now.nanoseconds - entry.life.askedAt
+    try expect(age * 10 >= entry.life.duration * 6, "\(question) is asked for while its answer is fresh")
+  }
 
   /// At most a tenth of a minute's queries has a second one beside it, or one of fewer than ten.
   private mutating func countQuery(isHedge: Bool) throws(Fault) {
