@@ -10,7 +10,11 @@ protocol ConfigurationSource: Sendable {
   func stamp() -> FileStamp?
 
   /// The bytes as they are now.
-  func read() throws(ConfigurationFault) -> [UInt8]
+  ///
+  /// - Parameter waits: whether a FIFO is waited for.
+  /// - Returns: the bytes.
+  /// - Throws: why they cannot be read.
+  func read(waits: Bool) throws(ConfigurationFault) -> [UInt8]
 }
 
 /// A file by its path: whatever the path leads to at the moment.
@@ -22,9 +26,9 @@ struct ConfigurationPath: ConfigurationSource {
 
   func stamp() -> FileStamp? { FileStamp(of: name) }
 
-  func read() throws(ConfigurationFault) -> [UInt8] {
+  func read(waits: Bool) throws(ConfigurationFault) -> [UInt8] {
     do throws(FileFailure) {
-      let file = try ReadableFile(name)
+      let file = try ReadableFile(name, waits: waits)
       var bytes: [UInt8] = []
       while true {
         let piece = try file.read(1 << 16)

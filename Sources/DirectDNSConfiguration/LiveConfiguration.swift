@@ -101,16 +101,16 @@ public final class LiveConfiguration: Sendable {
     self.reading = reading
     // The stamp first: what is written in between is then seen as another state.
     let stamp = source.stamp()
-    state = Locked(State(settings: try Self.settings(source, by: reading, logger), stamp: stamp))
+    state = Locked(State(settings: try Self.settings(source, waits: true, by: reading, logger), stamp: stamp))
   }
 
   private static func settings(
-    _ source: any ConfigurationSource, by reading: Reading, _ logger: Logger
+    _ source: any ConfigurationSource, waits: Bool, by reading: Reading, _ logger: Logger
   ) throws(ConfigurationFault) -> DirectSettings {
     if let warning = try ConfigurationFile.warning(of: source.name) {
       logger.warning("others may write to the configuration file", metadata: ["reason": "\(warning)"])
     }
-    return try reading(source.read(), source.name)
+    return try reading(source.read(waits: waits), source.name)
   }
 
   /// What holds at the moment.
@@ -201,7 +201,10 @@ public final class LiveConfiguration: Sendable {
   private func read(_ state: inout State) -> Result<SettingsDifference, DirectDNSError> {
     state.stamp = source.stamp()
     let settings: DirectSettings
-    do throws(ConfigurationFault) { settings = try Self.settings(source, by: reading, logger) } catch {
+    do throws(ConfigurationFault) {
+      // Whoever asks for the settings waits meanwhile.
+      settings = try Self.settings(source, waits: false, by: reading, logger)
+    } catch {
       return .failure(error.error)
     }
     let difference = SettingsDifference(from: state.settings, to: settings)

@@ -22,6 +22,8 @@ struct SQLiteFile: Sendable, Hashable {
 
   /// The file that a path leads to, new and empty if there was none, and then for its owner's eyes only.
   static func made(at path: String) throws(SQLiteError) -> SQLiteFile {
+    // To the system it would end there, and be another file's.
+    guard !path.utf8.contains(0) else { throw .unusable("its path has a NUL in it") }
     for index in path.indices where path[index] == "/" && index != path.startIndex {
       // Whether that worked shows when the file is made.
       _ = unsafe directdns_make_folder(String(path[..<index]))

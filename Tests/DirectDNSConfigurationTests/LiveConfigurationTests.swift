@@ -42,6 +42,19 @@ struct LiveConfigurationTests {
 
   // MARK: Reading
 
+  @Test func `a FIFO in the file's place is not waited for, and what held holds on`() throws {
+    let live = try live("{ timeout: 2 }")
+    let resolver = try live.makeResolver()
+    #expect(unsafe mkfifo(folder / "fifo", 0o600) == 0)
+    try folder.move("fifo", onto: "c.json5")
+    live.reloadIfChanged()
+    #expect(resolver.configuration.timeout == .seconds(2))
+    try change("{ timeout: 3 }")
+    live.reloadIfChanged()
+    #expect(resolver.configuration.timeout == .seconds(3))
+    resolver.shutdown()
+  }
+
   @Test func `a change is taken on by all that are kept to the file, and logged`() throws {
     let live = try live("{ timeout: 2, direct: 'on' }")
     let resolver = try live.makeResolver { $0.capacity = 77 }

@@ -102,6 +102,14 @@ struct SQLiteAnswerStoreTests {
     #expect(error?.message.contains("/dev/null/answers") == true)
   }
 
+  @Test func `a path with a NUL is an error, and no file of the name before it is made`() async throws {
+    let error = await error { () throws(DirectDNSError) in
+      try await Self.store(folder.path("cut") + "\u{0}off").read([]).forget()
+    }
+    #expect(error?.code == .storeFailed && error?.message.contains("NUL") == true)
+    #expect(!FileManager.default.fileExists(atPath: folder.path("cut")))
+  }
+
   // MARK: Damage
 
   @Test(arguments: ["this is no database, and never was one", String(repeating: "\u{0}", count: 8192), "x", "\n"])

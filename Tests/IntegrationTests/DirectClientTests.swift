@@ -42,6 +42,22 @@ struct DirectClientTests {
     return (response, String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self))
   }
 
+  @Test(arguments: [HTTPVersionChoice.automatic, .http1], [60_000, 70_000, 700_000])
+  func `a response that comes before the request is whole is had to its end`(
+    _ version: HTTPVersionChoice, _ size: Int
+  ) async throws {
+    try await NginxSite.running { server in
+      try await withClient(of: server, at: "127.0.0.1") { client in
+        let url = "https://\(LabSite.www):\(server.port)/early"
+        for body in [RequestBody.bytes([UInt8](repeating: 1, count: size)), .text("short")] {
+          let response = try await client.execute(
+            request(url, .post), body: body, options: RequestOptions(httpVersion: version))
+          #expect(try await response.body.text() == "early")
+        }
+      }
+    }
+  }
+
   // MARK: Names, addresses, certificates
 
   @Test(arguments: WebKind.allCases)

@@ -45,6 +45,12 @@ extension DirectClient {
       let sent = transferRequest(
         method, target, body, length: length, call, spans,
         isRetryable: place.isRetryable && !history.hasRetried)
+      let size = sent.url.utf8.count + sent.fields.count
+      guard size <= Self.headLimit else {
+        spans?.endAll()
+        throw DirectDNSError(
+          .invalidRequest, "The request's URL and header fields have \(size) bytes, and \(Self.headLimit) are the most.")
+      }
       let loop = loop(for: sent.route)
       let transfer = CurlTransfer(sent)
       let result = await perform(transfer, on: loop)
@@ -73,6 +79,9 @@ extension DirectClient {
       }
     }
   }
+
+  /// libcurl makes no head of more than 1 MiB (`DYN_HTTP_REQUEST`), and calls it lack of memory.
+  private static let headLimit = 1_000_000
 
   private func loop(for route: CurlRoute) -> Loop<CurlTransfers> {
     loops.count == 1 ? loops[0] : loops[Int(UInt(bitPattern: route.hashValue) % UInt(loops.count))]

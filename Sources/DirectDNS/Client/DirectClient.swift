@@ -161,7 +161,8 @@ public final class DirectClient: Sendable {
     for loop in loops { _ = loop.post(.closeIdle(nil)) }
   }
 
-  /// Ends the client: new requests are refused, those under way finish or are cancelled when the time is over.
+  /// Ends the client: new requests are refused, those under way finish or are cancelled when the time is over, or when the
+  /// task that waits for them is cancelled.
   ///
   /// - Parameter limit: how long those under way may take; 30 s by default.
   public func shutdown(within limit: Duration = .seconds(30)) async {

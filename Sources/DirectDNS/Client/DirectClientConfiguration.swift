@@ -102,13 +102,17 @@ public struct DirectClientConfiguration: Sendable {
     lookup = LookupOptions()
   }
 
+  /// More than anybody has: sums and products of two of them have room.
+  private static let most = 1 << 30
+
   func validate() throws(DirectDNSError) {
     let counts: KeyValuePairs = [
       "connections": connections, "connectionsPerName": connectionsPerName,
       "streamsPerConnection": streamsPerConnection, "threads": threads, "bufferSize": bufferSize,
     ]
-    if let (name, value) = counts.first(where: { $0.value < 1 }) {
-      throw DirectDNSError(.invalidConfiguration, "\(name) is \(value): 1 is the least.")
+    if let (name, value) = counts.first(where: { !(1...Self.most).contains($0.value) }) {
+      throw DirectDNSError(
+        .invalidConfiguration, "\(name) is \(value): 1 is the least, and \(Self.most) the most.")
     }
     guard threads <= connections else {
       throw DirectDNSError(

@@ -29,9 +29,14 @@ struct FileReader: Sendable {
 
   /// Writes so many bytes, from the beginning; fewer when nobody wants more.
   func read(_ length: Int64, _ write: @Sendable ([UInt8]) async -> Bool) async throws {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    // Something else may have taken its place: a FIFO is not waited for.
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw unusable("cannot be opened") }
     defer { close(file) }
+    var information = stat()
+    guard unsafe fstat(file, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+      throw unusable("is no file any more")
+    }
     var left = length
     while left > 0 {
       let size = Int(min(left, Int64(Self.pieceSize)))

@@ -31,22 +31,27 @@ final class InFlight: Sendable {
   /// Lets nobody in any more.
   func close() { isClosed.store(true, ordering: .releasing) }
 
-  /// Waits until nothing is under way, at most so long.
+  /// Waits until nothing is under way, at most so long; who is cancelled waits no longer.
   func drained(within limit: Duration) async {
     let number = waiting.withLock { waiting in
       waiting.next += 1
       return waiting.next
     }
     var timer: Task<Void, Never>?
-    await withCheckedContinuation { continuation in
-      waiting.withLock { $0.continuations[number] = continuation }
-      if count.load(ordering: .acquiring) == 0 || limit <= .zero { return end(number) }
-      // Not before there is something to end.
-      timer = Task {
-        // `Task.sleep` ends the process when the sum of the present and the pause has no room.
-        try? await Task.sleep(for: min(limit, CacheLife.horizon))
-        end(number)
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waiting.withLock { $0.continuations[number] = continuation }
+        // It may have been cancelled before there was anything to end.
+        if count.load(ordering: .acquiring) == 0 || limit <= .zero || Task.isCancelled { return end(number) }
+        // Not before there is something to end.
+        timer = Task {
+          // `Task.sleep` ends the process when the sum of the present and the pause has no room.
+          try? await Task.sleep(for: min(limit, CacheLife.horizon))
+          end(number)
+        }
       }
+    } onCancel: {
+      end(number)
     }
     timer?.cancel()
   }

@@ -40,17 +40,30 @@ public struct RequestBody: Sendable {
 
   /// Pieces that come one after the other, once.
   ///
-  /// A redirect that keeps the body then is an error, and so is a second attempt.
+  /// A redirect that keeps the body then is an error, and so is a second attempt, and another request with the same body.
   ///
   /// - Parameters:
-  ///   - length: the number of bytes, if it is known: then it is told first, and another number is an error. Otherwise the
-  ///     body is sent in chunks.
+  ///   - length: the number of bytes, if it is known: then it is told first, and fewer are an error; what comes behind the
+  ///     last of them may not be seen. Otherwise the body is sent in chunks.
   ///   - pieces: the bytes; the server's speed is theirs.
   /// - Returns: the body.
   public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(length: Int64? = nil, _ pieces: Pieces)
     -> RequestBody
   where Pieces.Element == [UInt8] {
-    RequestBody(content: .source({ try await feed(pieces, $0) }, length: length, isReplayable: false))
+    let isBegun = Locked(false)
+    return RequestBody(
+      content: .source(
+        { write in
+          let isFirst = isBegun.withLock { isBegun in
+            defer { isBegun = true }
+            return !isBegun
+          }
+          guard isFirst else {
+            throw DirectDNSError(
+              .bodyNotReplayable, "The body's stream was sent already. Make a new body, or one that can be replayed.")
+          }
+          try await feed(pieces, write)
+        }, length: length, isReplayable: false))
   }
 
   /// Pieces that can be made anew, for each time that the body is sent.

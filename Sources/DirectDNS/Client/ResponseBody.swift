@@ -5,7 +5,7 @@ internal import Synchronization
 /// A response's body as it comes: pieces of bytes, each once.
 ///
 /// The server has to wait while nobody reads, after ``DirectClientConfiguration/bufferSize`` bytes. Dropping the body
-/// unread, or leaving a loop over it, ends the transfer. One reader at a time.
+/// unread, or leaving a loop over it, ends the transfer. One reader at a time: another one gets an error.
 public struct ResponseBody: AsyncSequence, Sendable {
   /// A piece of the body.
   public typealias Element = [UInt8]
@@ -107,10 +107,13 @@ final class BodyReader: Sendable {
       case .end(.success): return nil
       case .end(.failure(let failure)): throw place.error(failure, inBody: true)
       case .nothingYet:
-        await withTaskCancellationHandler {
+        let isAlone = await withTaskCancellationHandler {
           await transfer.waitForBody()
         } onCancel: {
           cancel()
+        }
+        guard isAlone else {
+          throw DirectDNSError(.invalidRequest, "The response's body is being read already: one reader at a time.")
         }
       }
     }

@@ -183,6 +183,15 @@ internal import CDirectDNSCurl
     return Int64(value)
   }
 
+  /// Whether the request's body may not have gone out whole: libcurl reads 64 KiB ahead of what HTTP/2 lets it send.
+  var mayStillSend: Bool {
+    switch transfer?.request.body {
+    case nil, .none?: false
+    case .bytes(let bytes)?: bytes.count >= 65_535
+    case .pulled?: true
+    }
+  }
+
   /// Lets a transfer that waits for its reader or for its body go on.
   func resume() {
     receiving = .handingOver

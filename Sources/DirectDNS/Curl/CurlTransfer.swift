@@ -150,16 +150,19 @@ internal import Synchronization
     }
   }
 
-  /// Waits until there is something to take.
-  nonisolated(nonsending) func waitForBody() async {
+  /// Waits until there is something to take; false at once where somebody else waits for it.
+  nonisolated(nonsending) func waitForBody() async -> Bool {
+    var isAlone = true
     await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       let isReady = shared.withLock { shared in
         guard shared.body.bytes.isEmpty, shared.end == nil else { return true }
-        unsafe shared.bodyWaiter = continuation
-        return false
+        isAlone = unsafe shared.bodyWaiter == nil
+        if isAlone { unsafe shared.bodyWaiter = continuation }
+        return !isAlone
       }
       if isReady { unsafe continuation.resume() }
     }
+    return isAlone
   }
 
   /// Whether it has ended.

@@ -90,6 +90,11 @@ extension CurlTransfers {
     if transfer.incoming.isEmpty, bytes.count >= Self.longPiece { makeRoom(transfer, attempt, for: bytes.count) }
     unsafe transfer.incoming.append(contentsOf: bytes)
     noteHandover(transfer)
+    if attempt.multi?.sharesConnections == true, attempt.mayStillSend, !transfer.request.decompresses,
+      transfer.progress.received == attempt.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    {
+      earlyAnswers.note(attempt.id, sent: transfer.progress.sent, at: now)
+    }
     return bytes.count
   }
 
@@ -97,8 +102,11 @@ extension CurlTransfers {
   private func makeRoom(_ transfer: CurlTransfer, _ attempt: ConnectAttempt, for count: Int) {
     let expected = Int(clamping: attempt.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
     let left = expected < 0 ? settings.bufferSize : expected - Int(transfer.progress.received) + count
-    transfer.incoming.reserveCapacity(max(count, min(left, settings.bufferSize)))
+    transfer.incoming.reserveCapacity(max(count, min(left, settings.bufferSize, Self.largestRoom)))
   }
+
+  /// What a server says that it will send is no reason to take more memory than this beforehand.
+  private static let largestRoom = 4 << 20
 
   /// A body that comes in pieces of so many bytes is a long one.
   private static let longPiece = 8 * 1024

@@ -37,6 +37,8 @@ final class CurlTransfers: CurlDriver {
   private var actions: [Machine.Action] = []
   /// Transfers with something to hand over.
   private var due: [CurlTransfer] = []
+  /// Transfers whose response is whole while their request's body may not be.
+  var earlyAnswers = EarlyAnswers<Machine.TransferID>()
 
   init?(_ settings: CurlTransferSettings, poller: Poller) {
     guard let multi = CurlMulti(index: 0, poller: poller) else { return nil }
@@ -225,13 +227,19 @@ final class CurlTransfers: CurlDriver {
   // MARK: The end of a turn
 
   func settle() -> Int64 {
-    var due = machine.settle(at: now)
+    for id in earlyAnswers.takeStuck(at: now, sent: sentOf) { act { $0.finish(id, .success(())) } }
+    var due = min(machine.settle(at: now), earlyAnswers.due)
     while !machine.actions.isEmpty {
       perform()
-      due = machine.settle(at: now)
+      due = min(machine.settle(at: now), earlyAnswers.due)
     }
     handOver()
     return due
+  }
+
+  /// How much of its body a transfer has sent; nil once it is over.
+  private func sentOf(_ id: Machine.TransferID) -> Int64? {
+    machine.transfers.read(id) { _ in () } == nil ? nil : running[id.index].transfer?.progress.sent
   }
 
   /// Carries out what follows from something that libcurl told while it was not calling.

@@ -11,9 +11,14 @@
 package final class ReadableFile: Sendable {
   private let descriptor: Int32
 
-  /// Opens a file, or whatever else can be read: a FIFO is waited for until somebody writes it.
-  package init(_ path: String) throws(FileFailure) {
-    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  /// Opens a file, or whatever else can be read.
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - waits: whether a FIFO is waited for until somebody writes it; otherwise it is empty until then.
+  /// - Throws: why it cannot be opened.
+  package init(_ path: String, waits: Bool = true) throws(FileFailure) {
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw .last() }
   }
 

@@ -113,7 +113,7 @@ public struct ResolverConfiguration: Sendable {
         .invalidConfiguration, "There is no provider, and the system's DNS is off: nobody could be asked.")
     }
     for provider in providers {
-      if let limit = provider.rateLimit, limit.perSecond <= 0 {
+      if let limit = provider.rateLimit, !(limit.perSecond > 0) {
         throw DirectDNSError(
           .invalidConfiguration, "Provider \(provider.provider.name): a rate of \(limit.perSecond) a second is none.")
       }

@@ -15,7 +15,9 @@ extension WarmupJob {
     let now = clock.now
     let (report, failure, channels, keptAlive) = state.withLock {
       state -> (WarmupReport, DirectDNSError?, [WarmupChannel], [HostName]) in
-      let report = self.report(state, state.end ?? .finished, at: now)
+      // What was left undone without a word was ended by the resolver's own end.
+      let end = state.end ?? (state.tally.isDone ? .finished : .stopped)
+      let report = self.report(state, end, at: now)
       state.report = report
       defer { state.channels = [] }
       return (report, state.failure, state.channels, state.keptAlive)

@@ -17,7 +17,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
     case finished
     /// Its deadline came first.
     case deadline
-    /// It was told to stop.
+    /// It was told to stop, or its resolver was shut down.
     case stopped
   }
 

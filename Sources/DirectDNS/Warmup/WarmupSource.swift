@@ -24,6 +24,9 @@ public struct WarmupSource: Sendable {
 
   private init(_ read: @escaping Reader) { self.read = read }
 
+  /// A FIFO keeps whoever reads it waiting, and the threads that tasks run on are few.
+  private static let threads = BlockingPool("names", width: 8)
+
   /// So many entries are handed on at a time.
   private static let batch = 256
 
@@ -45,8 +48,11 @@ public struct WarmupSource: Sendable {
     WarmupSource { handOn throws(DirectDNSError) in
       var reader = LineReader()
       do {
-        let file = try ReadableFile(path)
-        while case let bytes = try file.read(16_384), !bytes.isEmpty {
+        func waiting<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+          try await threads.run { Result(catching: body) }.get()
+        }
+        let file = try await waiting { try ReadableFile(path) }
+        while case let bytes = try await waiting({ try file.read(16_384) }), !bytes.isEmpty {
           guard await handOn(entries(reader.feed(bytes), path)) else { return }
         }
       } catch {

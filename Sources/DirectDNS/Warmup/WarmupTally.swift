@@ -21,6 +21,9 @@ struct WarmupTally: Sendable {
     report.rejected.append(rejection)
   }
 
+  /// Whether every name that was taken is done.
+  var isDone: Bool { report.done == report.names }
+
   /// The list was read to its end.
   mutating func readAll() { report.isListComplete = true }
 

@@ -57,6 +57,25 @@ struct DirectClientServiceTests {
     await origin.stop()
   }
 
+  @Test func `a service whose task is cancelled ends at once, and what is under way with it`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      try await gate.pass()
+      return OriginResponse()
+    }
+    let client = try ClientSample.client()
+    let request = try ClientSample.get(origin.url("/", host: "shop.test"))
+    let running = Task { try await client.execute(request) }
+    await gate.waitForArrivals(1)
+    let service = Task { try await client.run() }
+    service.cancel()
+    try await service.value
+    let error = await #expect(throws: DirectDNSError.self) { try await running.value }
+    #expect(error?.code == .shutDown)
+    gate.open()
+    await origin.stop()
+  }
+
   @Test func `those who take too long are ended`() async throws {
     let gate = Gate()
     let origin = try await FakeOrigin.start { _ in

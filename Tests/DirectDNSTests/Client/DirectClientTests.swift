@@ -83,6 +83,19 @@ struct DirectClientTests {
     await origin.stop()
   }
 
+  @Test(arguments: [true, false]) func `a head that nobody takes is refused before it is sent`(isURL: Bool) async throws {
+    let origin = try await FakeOrigin.start()
+    let client = try ClientSample.client()
+    let long = String(repeating: "a", count: 1_000_000)
+    var request = try ClientSample.get(origin.url(isURL ? "/" + long : "/", host: "shop.test"))
+    if !isURL { request.headerFields[.accept] = long }
+    let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request) }
+    #expect(error?.code == .invalidRequest && error?.message.contains("1000000 are the most") == true)
+    #expect(origin.requests.isEmpty)
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `an address that refuses is replaced by the next one`() async throws {
     let origin = try await FakeOrigin.start()
     let client = try ClientSample.client(names: ["shop.test": ["127.0.0.2", "127.0.0.3", "127.0.0.1"]])

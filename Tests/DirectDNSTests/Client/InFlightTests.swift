@@ -31,6 +31,19 @@ struct InFlightTests {
     await inFlight.drained(within: .zero)
   }
 
+  @Test func `who is cancelled waits no longer, be it before`() async {
+    let inFlight = InFlight()
+    #expect(inFlight.enter())
+    inFlight.close()
+    let waiting = Task.immediate { await inFlight.drained(within: .seconds(60)) }
+    waiting.cancel()
+    await waiting.value
+    await Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      await inFlight.drained(within: .seconds(60))
+    }.value
+  }
+
   @Test func `everyone who waits is told of the end, and by his own limit alone`() async {
     let inFlight = InFlight()
     #expect(inFlight.enter())

@@ -50,6 +50,29 @@ struct RequestBodyTests {
     await origin.stop()
   }
 
+  @Test func `a stream that was sent is not sent again, and never as an empty body`() async throws {
+    let origin = try await FakeOrigin.start()
+    let body = RequestBody.stream(Pieces(bytes: [1, 2, 3]))
+    _ = try await send(body, to: origin)
+    let error = await #expect(throws: DirectDNSError.self) { try await send(body, to: origin) }
+    #expect(error?.code == .bodyNotReplayable)
+    #expect(origin.requests.filter { $0.body.isEmpty }.isEmpty)
+    await origin.stop()
+  }
+
+  @Test func `a file whose place a FIFO has taken is not waited for`() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "body-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data([1, 2, 3]).write(to: file)
+    let body = try RequestBody.file(file.path)
+    try FileManager.default.removeItem(at: file)
+    #expect(unsafe mkfifo(file.path, 0o600) == 0)
+    let origin = try await FakeOrigin.start()
+    let error = await #expect(throws: DirectDNSError.self) { try await send(body, to: origin) }
+    #expect(error?.code == .fileUnusable)
+    await origin.stop()
+  }
+
   @Test func `fields follow a body in chunks`() async throws {
     let origin = try await FakeOrigin.start()
     var body = RequestBody.text("content")

@@ -30,6 +30,48 @@ struct ResponseBodyTests {
     await origin.stop()
   }
 
+  @Test func `a long body without a length takes no more memory than what has come, whatever the buffer may hold`()
+    async throws
+  {
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse { body in try await body.write([UInt8](repeating: 7, count: 300_000)) }
+    }
+    let client = try ClientSample.client { $0.bufferSize = 1 << 30 }
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
+    #expect(try await response.body.collect(upTo: 1 << 20).count == 300_000)
+    await client.shutdown()
+    await origin.stop()
+  }
+
+  @Test func `a second reader gets an error, and the first one the body`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse { body in
+        try await body.write("early")
+        try await gate.pass()
+      }
+    }
+    let client = try ClientSample.client()
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
+    var pieces = response.body.makeAsyncIterator()
+    #expect(try await pieces.next() == Array("early".utf8))
+    // One of them waits; which of them came first does not matter.
+    let readers = (0..<2).map { _ in Task { try await response.body.collect(upTo: 100) } }
+    let first = await withTaskGroup(of: Result<[UInt8], any Error>.self) { group in
+      for reader in readers { group.addTask { await reader.result } }
+      let first = await group.next()
+      gate.open()
+      return (first, await group.next())
+    }
+    guard case .failure(let error as DirectDNSError)? = first.0, case .success(let rest)? = first.1 else {
+      Issue.record("\(first)")
+      return
+    }
+    #expect(error.code == .invalidRequest && rest.isEmpty)
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `text is read as UTF-8, and what is none is repaired`() async throws {
     let origin = try await FakeOrigin.start { request in
       OriginResponse(body: request.path == "/good" ? Array("grün".utf8) : [0x67, 0xFF, 0x6E])

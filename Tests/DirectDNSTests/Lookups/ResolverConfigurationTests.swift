@@ -55,6 +55,7 @@ struct ResolverConfigurationTests {
       ({ $0.connectionsPerServer = 0 }, "connectionsPerServer"),
       ({ $0.families = [] }, "families"), ({ $0.providers[0].rateLimit = RateLimit(perSecond: 0) }, "one"),
       ({ $0.providers[0].rateLimit = RateLimit(perSecond: -5) }, "rate"),
+      ({ $0.providers[0].rateLimit = RateLimit(perSecond: .nan) }, "rate"),
     ] as [((inout ResolverConfiguration) -> Void, String)] {
       let error = refusal(change)
       #expect(error?.code == .invalidConfiguration, "\(part)")

@@ -112,6 +112,22 @@ struct WarmupJobTests {
     #expect(report.end == .stopped && !report.isListComplete && report.unfinished == report.names)
   }
 
+  @Test func `a job whose resolver is shut down says that it was stopped`() async throws {
+    let fixture = try ResolverFixture()
+    fixture.transport.reply { _ in .silence }
+    let job = try WarmupJob(plan(names(5)), resolver: fixture.resolver)
+    let running = Task { try await job.warmUp() }
+    await fixture.clock.waitForSleepers(5)
+    fixture.resolver.shutdown()
+    let outcome = await running.result
+    guard case .failure(let error as DirectDNSError) = outcome else {
+      let report = try outcome.get()
+      #expect(report.end == .stopped && report.unfinished == 5 && report.standing != .complete)
+      return
+    }
+    #expect(error.code != .invalidConfiguration)
+  }
+
   // MARK: What is known
 
   @Test func `a second warm-up asks only for what is due`() async throws {

@@ -40,6 +40,7 @@ struct NginxSite: WebServer {
           \(host.name == LabSite.api ? "keepalive_requests \(Self.requestsPerConnection);" : "")
           location = /hook { return 204; }
           location = /moved { return 302 /name; }
+          location = /early { return 200 early; }
           location = /cookies {
             add_header Set-Cookie "a=1; Path=/";
             add_header Set-Cookie "b=2; Path=/";
