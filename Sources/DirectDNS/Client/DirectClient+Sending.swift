@@ -49,7 +49,8 @@ extension DirectClient {
       guard size <= Self.headLimit else {
         spans?.endAll()
         throw DirectDNSError(
-          .invalidRequest, "The request's URL and header fields have \(size) bytes, and \(Self.headLimit) are the most.")
+          .invalidRequest,
+          "The request's URL and header fields have \(size) bytes, and \(Self.headLimit) are the most.")
       }
       let loop = loop(for: sent.route)
       let transfer = CurlTransfer(sent)

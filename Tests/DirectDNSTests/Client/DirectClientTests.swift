@@ -83,7 +83,8 @@ struct DirectClientTests {
     await origin.stop()
   }
 
-  @Test(arguments: [true, false]) func `a head that nobody takes is refused before it is sent`(isURL: Bool) async throws {
+  @Test(arguments: [true, false])
+  func `a head that nobody takes is refused before it is sent`(isURL: Bool) async throws {
     let origin = try await FakeOrigin.start()
     let client = try ClientSample.client()
     let long = String(repeating: "a", count: 1_000_000)
