@@ -194,6 +194,7 @@ extension LookupMachine {
   ) {
     let question = query.question
     var result = result
+    // The entry's life is bounded below, where the policy's least would lift it; this is for what is told of the answer.
     if query.key.server == .system, case .success(var answer) = result {
       answer.ttl = answer.ttl.map { min($0, UInt32(Self.systemLifetimeLimit.components.seconds)) }
       result = .success(answer)
