@@ -49,13 +49,17 @@ struct CachedBench: AsyncParsableCommand {
       ]
       resolver.report(answer.addresses[number % expected], outcomes[(number + number / expected) % outcomes.count])
     }
-    // Made anew in the order of their use, as the floor's keys are.
-    // Only read from here on, by several threads.
-    nonisolated(unsafe) let order = UnsafeMutablePointer<Key>.allocate(capacity: names)
+    // Made anew in the order of their use, as the floor's keys are, and only those that are used: others between them
+    // would be the bench's cost. Only read from here on, by several threads.
+    nonisolated(unsafe) let order = UnsafeMutablePointer<Key>.allocate(capacity: keys == .hostname ? names : 0)
+    nonisolated(unsafe) let spellings = UnsafeMutablePointer<Spelling>.allocate(capacity: keys == .string ? names : 0)
     for index in 0..<names {
       let bytes = Array(hosts[Int(random.next() % UInt64(names))].text.utf8)
-      let host = try HostName(String(decoding: bytes, as: UTF8.self))
-      (order + index).initialize(to: Key(name: host, spelling: String(decoding: bytes, as: UTF8.self)))
+      switch keys {
+      case .hostname:
+        (order + index).initialize(to: Key(name: try HostName(String(decoding: bytes, as: UTF8.self))))
+      case .string: (spellings + index).initialize(to: Spelling(text: String(decoding: bytes, as: UTF8.self)))
+      }
     }
     let (lookups, keys, chained, count) = (lookups, keys, chained, UInt64(names))
     let mask = (1 << (Int.bitWidth - 1 - names.leadingZeroBitCount)) - 1
@@ -71,7 +75,7 @@ struct CachedBench: AsyncParsableCommand {
           // Each key is only known when the one before has been looked up, by the floor's arithmetic.
           var state = UInt64(thread) &* 7919
           for _ in 0..<lookups {
-            let found = order[Int(((state >> 32) &* count) >> 32)].host(in: resolver)
+            let found = order[Int(((state >> 32) &* count) >> 32)].resolution(in: resolver)
             sum &+= found?.addresses.count ?? 0
             state =
               state &* 6_364_136_223_846_793_005 &+ 0x7F4A_7C15 &+ (found?.addresses[0].isLoopback ?? false ? 1 : 0)
@@ -83,12 +87,12 @@ struct CachedBench: AsyncParsableCommand {
           switch keys {
           case .hostname:
             for _ in 0..<lookups {
-              sum &+= order[index & mask].host(in: resolver)?.addresses.count ?? 0
+              sum &+= order[index & mask].resolution(in: resolver)?.addresses.count ?? 0
               index += 1
             }
           case .string:
             for _ in 0..<lookups {
-              sum &+= order[index & mask].text(in: resolver)?.addresses.count ?? 0
+              sum &+= spellings[index & mask].resolution(in: resolver)?.addresses.count ?? 0
               index += 1
             }
           }
@@ -107,13 +111,17 @@ struct CachedBench: AsyncParsableCommand {
   /// A name to look up, which cannot be copied: it is borrowed where it lies.
   private struct Key: ~Copyable {
     let name: HostName
-    let spelling: String
 
     @inline(never)
-    borrowing func host(in resolver: DirectResolver) -> Resolution? { resolver.cached(name) }
+    borrowing func resolution(in resolver: DirectResolver) -> Resolution? { resolver.cached(name) }
+  }
+
+  /// The same as people write it.
+  private struct Spelling: ~Copyable {
+    let text: String
 
     @inline(never)
-    borrowing func text(in resolver: DirectResolver) -> Resolution? { resolver.cached(spelling) }
+    borrowing func resolution(in resolver: DirectResolver) -> Resolution? { resolver.cached(text) }
   }
 
   private func padded(_ number: Int) -> String {

@@ -80,16 +80,6 @@ final class AnswerCache: Sendable {
     table.isInOrder(reading, ranking, at: now)
   }
 
-  /// The addresses of those families in the order of use, the preferred family's first.
-  @inline(__always)
-  func addresses(
-    _ families: AddressFamilies, of reading: AnswerTable.Reading, prefersIPv6: Bool, turn: AddressOrder.Turn
-  ) -> AddressList {
-    var addresses = AddressList()
-    table.append(families, of: reading, prefersIPv6: prefersIPv6, turn: turn, to: &addresses)
-    return addresses
-  }
-
   /// A record anew, after its addresses were put in order; nil if it was written just now.
   @inline(never)
   func reordered(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> AnswerTable.Reading? {
@@ -105,30 +95,38 @@ final class AnswerCache: Sendable {
     return table.read(name)
   }
 
-  /// Reads the last of a record, its canonical name where it has one; nil if the record changed while it was read.
+  /// Writes the answer that was read, the preferred family's addresses first.
+  ///
+  /// - Parameters:
+  ///   - found: a resolution that is empty.
+  ///   - reading: the record.
+  ///   - families: which of its families are handed out.
+  ///   - freshness: where they stand in their life.
+  ///   - prefersIPv6: whether IPv6 is the preferred family.
+  ///   - turn: which of the equally good addresses come first.
+  ///   - sources: the names of sources.
+  ///   - now: the present.
+  /// - Returns: false if the record changed while it was read: what was written is not to be used.
   @inline(__always)
-  func finish(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> HostName?? {
-    let hasAlias = reading.shape.canonical4 | reading.shape.canonical6 != 0
-    let canonicalName = hasAlias ? table.canonicalName(of: reading) : nil
-    return table.isIntact(reading, seconds: now.wholeSeconds) ? .some(canonicalName) : .none
-  }
-
-  /// The answer that was read.
-  @inline(__always)
-  func resolution(
-    _ reading: AnswerTable.Reading, _ families: AddressFamilies, _ addresses: AddressList,
-    _ canonicalName: HostName?, _ freshness: Resolution.Freshness, sources: SourceNames,
+  func fill(
+    _ found: inout Resolution, from reading: AnswerTable.Reading, _ families: AddressFamilies,
+    _ freshness: Resolution.Freshness, prefersIPv6: Bool, turn: AddressOrder.Turn, sources: SourceNames,
     at now: ResolverInstant
-  ) -> Resolution {
+  ) -> Bool {
+    table.append(families, of: reading, prefersIPv6: prefersIPv6, turn: turn, to: &found.addresses)
+    if reading.shape.canonical4 | reading.shape.canonical6 != 0 {
+      found.canonicalName = table.canonicalName(of: reading)
+    }
+    guard table.isIntact(reading, seconds: now.wholeSeconds) else { return false }
     let uses4 = families.contains(AddressFamilies.ipv4)
     let uses6 = families.contains(AddressFamilies.ipv6)
     // Of two families, the one that was asked for earlier and ends earlier.
-    let asked = asked(families, of: reading)
     let expires = min(uses4 ? reading.life4.expireAt : .max, uses6 ? reading.life6.expireAt : .max)
-    return Resolution(
-      addresses: addresses, canonicalName: canonicalName, freshness: freshness,
-      source: sources[uses4 ? reading.shape.source4 : reading.shape.source6],
-      ageNanoseconds: max(0, now.nanoseconds &- asked), timeToLiveNanoseconds: expires &- now.nanoseconds)
+    found.freshness = freshness
+    found.source = sources[uses4 ? reading.shape.source4 : reading.shape.source6]
+    found.ageNanoseconds = max(0, now.nanoseconds &- asked(families, of: reading))
+    found.timeToLiveNanoseconds = expires &- now.nanoseconds
+    return true
   }
 
   /// When the earlier one of the families was asked for.
@@ -160,11 +158,11 @@ final class AnswerCache: Sendable {
         }
       guard let (families, freshness) = served else { return settled }
       let isNew = start.map { asked(families, of: reading) >= $0.nanoseconds } ?? false
-      let addresses = addresses(
-        families, of: reading, prefersIPv6: prefersIPv6, turn: isNew ? .first : AddressOrder.Turn(at: now))
-      guard let canonicalName = finish(reading, at: now) else { return settled }
-      settled.resolution = resolution(
-        reading, families, addresses, canonicalName, freshness, sources: sources, at: now)
+      var found = Resolution()
+      let isFilled = fill(
+        &found, from: reading, families, freshness, prefersIPv6: prefersIPv6,
+        turn: isNew ? .first : AddressOrder.Turn(at: now), sources: sources, at: now)
+      if isFilled { settled.resolution = found }
       return settled
     }
   }

@@ -143,14 +143,14 @@ extension AnswerTable {
     // None of them is as good as the best: all are pushed back.
     let (isBack4, isBack6) = (reading.order.equals4 == 0, reading.order.equals6 == 0)
     let isFirst6 = count4 > 0 && count6 > 0 && isBack4 != isBack6 ? isBack4 : prefersIPv6
-    guard count4 &+ count6 <= AddressList.inlineCapacity else {
+    guard AddressList.fitsInline(ipv4: count4, ipv6: count6) else {
       return appendMany(count4, count6, of: reading, isFirst6: isFirst6, turn, to: &addresses)
     }
     if isFirst6 { append6(count6, of: reading, turn, to: &addresses) }
     var index = 0
     while index < count4 {
       let low = address4(turn.place(index, of: reading.order.equals4), of: reading)
-      addresses.appendInline(high: 0, low: low, isIPv6: false)
+      addresses.appendInline(ipv4: UInt32(truncatingIfNeeded: low))
       index &+= 1
     }
     if !isFirst6 { append6(count6, of: reading, turn, to: &addresses) }
@@ -163,7 +163,7 @@ extension AnswerTable {
     var index = 0
     while index < count {
       let (high, low) = address6(turn.place(index, of: reading.order.equals6), of: reading)
-      addresses.appendInline(high: high, low: low, isIPv6: true)
+      addresses.appendInline(high: high, low: low)
       index &+= 1
     }
   }

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Addresses in an order that matters.
 ///
-/// Up to eight are held without an allocation.
+/// Four of IPv6 are held without an allocation; four of IPv4 take the place of one.
 public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayLiteral {
-  // Cached lookups hand these out by the million: eight addresses cover nearly every name.
-  private var words: InlineArray<16, UInt64>
-  private var ipv6Bits: UInt8
-  private var inlineCount: UInt8
+  // Cached lookups hand these out by the million, and what is large is slow to hand on. So these are four numbers and
+  // no array: an IPv6 address each from the first on, four IPv4 addresses each from the last on.
+  private var first: UInt128 = 0
+  private var second: UInt128 = 0
+  private var third: UInt128 = 0
+  private var fourth: UInt128 = 0
   private var overflow: [IPAddress]?
-
-  /// The number of addresses that need no allocation.
-  static let inlineCapacity = 8
+  /// Which of the addresses in those are of IPv6, the first one's bit lowest.
+  private var ipv6Bits: UInt16 = 0
+  private var count4: UInt8 = 0
+  private var count6: UInt8 = 0
 
   /// Creates an empty list.
   @inline(__always)
-  public init() {
-    words = InlineArray(repeating: 0)
-    ipv6Bits = 0
-    inlineCount = 0
-    overflow = nil
-  }
+  public init() {}
 
   /// Creates a list of those addresses, in their order.
   public init(_ addresses: some Sequence<IPAddress>) {
@@ -32,8 +30,13 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
 
   /// Adds an address at the end.
   public mutating func append(_ address: IPAddress) {
-    if overflow == nil, Int(inlineCount) < Self.inlineCapacity {
-      appendInline(high: address.high, low: address.low, isIPv6: address.family == .ipv6)
+    let isIPv6 = address.family == .ipv6
+    if overflow == nil, Self.fitsInline(ipv4: Int(count4) + (isIPv6 ? 0 : 1), ipv6: Int(count6) + (isIPv6 ? 1 : 0)) {
+      if isIPv6 {
+        appendInline(high: address.high, low: address.low)
+      } else {
+        appendInline(ipv4: UInt32(truncatingIfNeeded: address.low))
+      }
     } else {
       var array = overflow ?? Array(self)
       overflow = nil
@@ -42,26 +45,81 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
     }
   }
 
-  /// Adds an address where room is known to be.
+  /// Whether so many addresses of each family need no allocation.
   @inline(__always)
-  mutating func appendInline(high: UInt64, low: UInt64, isIPv6: Bool) {
-    let place = Int(inlineCount & 7)
-    words[place * 2] = high
-    words[place * 2 + 1] = low
-    ipv6Bits |= (isIPv6 ? 1 : 0) << UInt8(place)
-    inlineCount &+= 1
+  static func fitsInline(ipv4: Int, ipv6: Int) -> Bool { ipv6 &+ (ipv4 &+ 3) / 4 <= 4 }
+
+  /// Adds an IPv4 address where room is known to be.
+  @inline(__always)
+  mutating func appendInline(ipv4 address: UInt32) {
+    let index = Int(count4)
+    self[number: 3 &- index &>> 2] |= UInt128(address) &<< Self.shift(index)
+    count4 &+= 1
   }
 
-  private subscript(inline place: Int) -> IPAddress {
+  /// Adds an IPv6 address where room is known to be.
+  @inline(__always)
+  mutating func appendInline(high: UInt64, low: UInt64) {
+    self[number: Int(count6)] = UInt128(high) &<< 64 | UInt128(low)
+    ipv6Bits |= 1 &<< UInt16(inlineCount)
+    count6 &+= 1
+  }
+
+  @inline(__always)
+  private var inlineCount: Int { Int(count4 &+ count6) }
+
+  /// Where an IPv4 address stands in its number.
+  @inline(__always)
+  private static func shift(_ index: Int) -> UInt128 { UInt128(truncatingIfNeeded: (index & 3) &* 32) }
+
+  /// How many of the addresses before that place are of IPv6.
+  private func ipv6Count(before place: Int) -> Int {
+    (ipv6Bits & (1 &<< UInt16(place) &- 1)).nonzeroBitCount
+  }
+
+  private func isIPv6(_ place: Int) -> Bool { ipv6Bits &>> UInt16(place) & 1 != 0 }
+
+  /// One of the four numbers.
+  @inline(__always)
+  private subscript(number place: Int) -> UInt128 {
     get {
-      ipv6Bits >> UInt8(place) & 1 == 0
-        ? .ipv4(UInt32(truncatingIfNeeded: words[place * 2 + 1]))
-        : .ipv6(high: words[place * 2], low: words[place * 2 + 1])
+      switch place {
+      case 0: first
+      case 1: second
+      case 2: third
+      default: fourth
+      }
     }
     set {
-      words[place * 2] = newValue.high
-      words[place * 2 + 1] = newValue.low
-      ipv6Bits = ipv6Bits & ~(1 << UInt8(place)) | (newValue.family == .ipv6 ? 1 : 0) << UInt8(place)
+      switch place {
+      case 0: first = newValue
+      case 1: second = newValue
+      case 2: third = newValue
+      default: fourth = newValue
+      }
+    }
+  }
+
+  /// An address that needs no allocation, in place of one of its own family.
+  private subscript(inline place: Int) -> IPAddress {
+    get {
+      let before = ipv6Count(before: place)
+      if isIPv6(place) {
+        let number = self[number: before]
+        return .ipv6(high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number))
+      }
+      let index = place - before
+      return .ipv4(UInt32(truncatingIfNeeded: self[number: 3 - index / 4] >> Self.shift(index)))
+    }
+    set {
+      let before = ipv6Count(before: place)
+      if isIPv6(place) {
+        self[number: before] = newValue.value
+      } else {
+        let index = place - before
+        let others = self[number: 3 - index / 4] & ~(0xffff_ffff << Self.shift(index))
+        self[number: 3 - index / 4] = others | newValue.value << Self.shift(index)
+      }
     }
   }
 
@@ -70,22 +128,23 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
 
   /// The number of addresses.
   @inline(__always)
-  public var endIndex: Int { overflow?.count ?? Int(inlineCount) }
+  public var endIndex: Int { overflow?.count ?? inlineCount }
 
   /// The address at a position below `count`.
   public subscript(position: Int) -> IPAddress {
     get {
       if let overflow { return overflow[position] }
-      // As an array's: the words beyond the count are zero, and no address.
-      precondition(position < Int(inlineCount), "an index beyond the addresses")
+      precondition(position >= 0 && position < inlineCount, "an index beyond the addresses")
       return self[inline: position]
     }
     set {
-      if overflow != nil {
-        overflow?[position] = newValue
-      } else {
-        precondition(position < Int(inlineCount), "an index beyond the addresses")
+      // Written where it stands, if it is of the family of the one before.
+      if overflow == nil, position >= 0, position < inlineCount, isIPv6(position) == (newValue.family == .ipv6) {
         self[inline: position] = newValue
+      } else {
+        var addresses = Array(self)
+        addresses[position] = newValue
+        self = AddressList(addresses)
       }
     }
   }

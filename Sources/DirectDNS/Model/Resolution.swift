@@ -61,16 +61,22 @@ public struct Resolution: Sendable, Hashable {
   /// The addresses in the order of use.
   ///
   /// Never empty.
-  public var addresses: AddressList
-  /// The end of the CNAME chain, where the name is an alias.
-  public var canonicalName: HostName?
+  public var addresses = AddressList()
   /// Where the answer stands in its life; of two families, the older one's.
-  public var freshness: Freshness
+  public var freshness = Freshness.fresh
+  // Only the text: with the name's hash, a resolution would take more than the 128 bytes that are copied in place.
+  private var canonicalText: String?
   /// Where the answer came from.
-  public var source: Source
+  public var source = Source.system
 
-  var ageNanoseconds: Int64
-  var timeToLiveNanoseconds: Int64
+  var ageNanoseconds: Int64 = 0
+  var timeToLiveNanoseconds: Int64 = 0
+
+  /// The end of the CNAME chain, where the name is an alias.
+  public var canonicalName: HostName? {
+    get { canonicalText.map { HostName(canonical: $0) } }
+    set { canonicalText = newValue?.text }
+  }
 
   /// Seconds that a stale answer's users may keep it (RFC 8767 §4).
   public static let staleTimeToLive = Duration.seconds(30)
@@ -90,15 +96,18 @@ public struct Resolution: Sendable, Hashable {
     freshness <= .due ? nil : .nanoseconds(max(0, -timeToLiveNanoseconds))
   }
 
-  /// Creates a resolution; a time to live of `.max` never ends.
+  /// Creates one without addresses, to be filled where it stands.
   @inline(__always)
+  init() {}
+
+  /// Creates a resolution; a time to live of `.max` never ends.
   init(
     addresses: AddressList, canonicalName: HostName?, freshness: Freshness, source: Source, ageNanoseconds: Int64,
     timeToLiveNanoseconds: Int64
   ) {
     self.addresses = addresses
-    self.canonicalName = canonicalName
     self.freshness = freshness
+    canonicalText = canonicalName?.text
     self.source = source
     self.ageNanoseconds = ageNanoseconds
     self.timeToLiveNanoseconds = timeToLiveNanoseconds

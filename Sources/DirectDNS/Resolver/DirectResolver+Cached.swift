@@ -3,48 +3,50 @@ internal import Logging
 
 /// Answers that need no asking. This is the hot path: no lock, no allocation, no reference that threads share.
 extension DirectResolver {
-  @inline(__always)
-  func fresh(_ host: HostName, _ options: LookupOptions) -> Resolution? {
-    guard let reading = cache.read(host) else { return nil }
-    return fresh(reading, options)
+  /// Writes a name's fresh answer to a resolution that is empty; false if there is none that can be read just now.
+  func readFresh(_ host: HostName, _ options: LookupOptions, to found: inout Resolution) -> Bool {
+    guard let reading = cache.read(host) else { return false }
+    return readFresh(reading, options, to: &found)
+  }
+
+  /// The same of a name as people write it.
+  func readFresh(spelled host: String, _ options: LookupOptions, to found: inout Resolution) -> Bool {
+    guard let reading = cache.read(spelled: host) else { return false }
+    return readFresh(reading, options, to: &found)
   }
 
   @inline(__always)
-  func fresh(spelled host: String, _ options: LookupOptions) -> Resolution? {
-    guard let reading = cache.read(spelled: host) else { return nil }
-    return fresh(reading, options)
-  }
-
-  @inline(__always)
-  private func fresh(_ reading: AnswerTable.Reading, _ options: LookupOptions) -> Resolution? {
+  private func readFresh(
+    _ reading: AnswerTable.Reading, _ options: LookupOptions, to found: inout Resolution
+  ) -> Bool {
     let now = coarseNow
     let verdict = cache.verdict(reading, options.families ?? families, options.expired, now)
-    guard case .serve(let families, .fresh, refresh: false) = verdict else { return nil }
-    guard cache.isInOrder(reading, at: now) else { return freshReordered(reading, options, at: now) }
-    return fresh(reading, families, at: now)
+    guard case .serve(let families, .fresh, refresh: false) = verdict else { return false }
+    guard cache.isInOrder(reading, at: now) else { return readReordered(reading, options, to: &found, at: now) }
+    return fill(&found, from: reading, families, at: now)
   }
 
   /// The first lookup after something was heard of a name's addresses, or after one of them was forgiven.
   @inline(never)
-  private func freshReordered(
-    _ reading: AnswerTable.Reading, _ options: LookupOptions, at now: ResolverInstant
-  ) -> Resolution? {
+  private func readReordered(
+    _ reading: AnswerTable.Reading, _ options: LookupOptions, to found: inout Resolution, at now: ResolverInstant
+  ) -> Bool {
     guard let reading = cache.reordered(reading, at: now),
       case .serve(let families, .fresh, refresh: false) = cache.verdict(
         reading, options.families ?? families, options.expired, now)
-    else { return nil }
-    return fresh(reading, families, at: now)
+    else { return false }
+    return fill(&found, from: reading, families, at: now)
   }
 
   @inline(__always)
-  private func fresh(
-    _ reading: AnswerTable.Reading, _ families: AddressFamilies, at now: ResolverInstant
-  ) -> Resolution? {
-    let addresses = cache.addresses(
-      families, of: reading, prefersIPv6: prefersIPv6, turn: AddressOrder.Turn(at: now))
-    guard let canonicalName = cache.finish(reading, at: now) else { return nil }
-    if isWatched { metrics.hit(.fresh) }
-    return cache.resolution(reading, families, addresses, canonicalName, .fresh, sources: sources, at: now)
+  private func fill(
+    _ found: inout Resolution, from reading: AnswerTable.Reading, _ families: AddressFamilies, at now: ResolverInstant
+  ) -> Bool {
+    let isFilled = cache.fill(
+      &found, from: reading, families, .fresh, prefersIPv6: prefersIPv6, turn: AddressOrder.Turn(at: now),
+      sources: sources, at: now)
+    if isFilled, isWatched { metrics.hit(.fresh) }
+    return isFilled
   }
 
   /// The present, without the cost of asking through the protocol when the clock is the machine's.
@@ -63,7 +65,8 @@ extension DirectResolver {
 
   /// What is known without waiting: a fresh answer, or one that nobody has to be asked for; nil for all others.
   func immediate(_ host: HostName, _ options: LookupOptions) throws(DirectDNSError) -> Resolution? {
-    if let found = fresh(host, options) { return found }
+    var found = Resolution()
+    if readFresh(host, options, to: &found) { return found }
     // The settings and not a copy of the configuration, which would cost a retain for each of its parts.
     let settings = settings
     return try local(host, settings.configuration.localZones.route(host), options.families ?? families)

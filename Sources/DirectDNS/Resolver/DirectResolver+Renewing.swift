@@ -21,7 +21,8 @@ extension DirectResolver {
   /// - Throws: why there is none.
   func renew(_ host: HostName, _ families: AddressFamilies?, isPatient: Bool) async throws(DirectDNSError) -> Renewal {
     let options = LookupOptions(families: families)
-    if let found = fresh(host, options) { return Renewal(resolution: found, wasAsked: false) }
+    var found = Resolution()
+    if readFresh(host, options, to: &found) { return Renewal(resolution: found, wasAsked: false) }
     let request = request(host, options, settings)
     if let local = try local(host, request.route, request.wanted) { return Renewal(resolution: local, wasAsked: false) }
     let number = lookups.tell { $0.renew(request, isPatient: isPatient, at: $1) }

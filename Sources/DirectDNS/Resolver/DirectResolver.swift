@@ -98,7 +98,8 @@ public final class DirectResolver: Sendable {
   public func resolve(_ host: String, options: LookupOptions = LookupOptions()) async throws(DirectDNSError)
     -> Resolution
   {
-    if let found = fresh(spelled: host, options) { return found }
+    var found = Resolution()
+    if readFresh(spelled: host, options, to: &found) { return found }
     return try await resolve(Self.host(host), options: options)
   }
 
@@ -116,7 +117,8 @@ public final class DirectResolver: Sendable {
   nonisolated(nonsending) public func resolve(
     _ host: HostName, options: LookupOptions = LookupOptions()
   ) async throws(DirectDNSError) -> Resolution {
-    if let found = fresh(host, options) { return found }
+    var found = Resolution()
+    if readFresh(host, options, to: &found) { return found }
     return try await lookUp(host, options)
   }
 
@@ -132,13 +134,15 @@ public final class DirectResolver: Sendable {
   ///
   /// On anything but a fresh answer a refresh starts behind it.
   public func cached(_ host: HostName, options: LookupOptions = LookupOptions()) -> Resolution? {
-    if let found = fresh(host, options) { return found }
+    var found = Resolution()
+    if readFresh(host, options, to: &found) { return found }
     return cachedSlowly(host, options)
   }
 
   /// What the cache has of a name as people write it: upper case and a final dot do not matter.
   public func cached(_ host: String, options: LookupOptions = LookupOptions()) -> Resolution? {
-    if let found = fresh(spelled: host, options) { return found }
+    var found = Resolution()
+    if readFresh(spelled: host, options, to: &found) { return found }
     return cachedSlowly(spelled: host, options)
   }
 

@@ -44,9 +44,10 @@ struct AnswerCacheTests {
     guard let reading = cache.read(spelled: name),
       case .serve(let families, let freshness, _) = cache.verdict(reading, .ipv4, .allowed, now)
     else { return nil }
-    let addresses = cache.addresses(families, of: reading, prefersIPv6: false, turn: .first)
-    guard let alias = cache.finish(reading, at: now) else { return nil }
-    return cache.resolution(reading, families, addresses, alias, freshness, sources: Self.sources, at: now)
+    var found = Resolution()
+    let isFilled = cache.fill(
+      &found, from: reading, families, freshness, prefersIPv6: false, turn: .first, sources: Self.sources, at: now)
+    return isFilled ? found : nil
   }
 
   private func names(_ cache: AnswerCache) -> [String] { cache.all().map(\.name.text).sorted() }
@@ -342,7 +343,9 @@ struct AnswerCacheTests {
   /// The addresses as the lookup that takes no lock finds them; nothing if they have to be put in order first.
   private func inOrder(_ cache: AnswerCache, at seconds: Double) -> [String]? {
     guard let reading = cache.read(host), cache.isInOrder(reading, at: Sample.at(seconds)) else { return nil }
-    return cache.addresses(.any, of: reading, prefersIPv6: false, turn: .first).map(\.description)
+    var addresses = AddressList()
+    cache.table.append(.any, of: reading, prefersIPv6: false, turn: .first, to: &addresses)
+    return addresses.map(\.description)
   }
 
   private func reorder(_ cache: AnswerCache, at seconds: Double) {

@@ -24,12 +24,32 @@ struct AddressListTests {
     #expect(list.last == addresses.last)
   }
 
-  @Test func `adding goes on beyond what needs no allocation`() {
-    var list = AddressList()
-    for (index, address) in some(10).enumerated() {
-      list.append(address)
-      #expect(Array(list) == some(index + 1))
+  /// Lists on both sides of what needs no allocation.
+  static let mixtures: [(ipv4: Int, ipv6: Int)] = [
+    (16, 0), (17, 0), (0, 4), (0, 5), (4, 3), (5, 3), (8, 2), (9, 2), (12, 1), (13, 1), (1, 4),
+  ]
+
+  @Test(arguments: mixtures)
+  func `adding goes on beyond what needs no allocation`(_ ipv4: Int, _ ipv6: Int) {
+    let all4 = (0..<UInt32(ipv4)).map { IPAddress.ipv4(0xFFFF_FFFF - $0) }
+    let all6 = (0..<UInt64(ipv6)).map { IPAddress.ipv6(high: .max - $0, low: .max << $0) }
+    let byTurns = (0..<max(ipv4, ipv6)).flatMap { Array(all4.dropFirst($0).prefix(1) + all6.dropFirst($0).prefix(1)) }
+    for addresses in [all4 + all6, all6 + all4, byTurns] {
+      var list = AddressList()
+      for (index, address) in addresses.enumerated() {
+        list.append(address)
+        #expect(Array(list) == Array(addresses.prefix(index + 1)))
+      }
+      for index in addresses.indices {
+        list[index] = .ipv4(UInt32(index))
+        #expect(Array(list) == addresses.indices.map { $0 <= index ? .ipv4(UInt32($0)) : addresses[$0] })
+      }
     }
+  }
+
+  @Test(arguments: mixtures)
+  func `what needs no allocation is told before it is added`(_ ipv4: Int, _ ipv6: Int) {
+    #expect(AddressList.fitsInline(ipv4: ipv4, ipv6: ipv6) == (ipv6 * 4 + (ipv4 + 3) / 4 * 4 <= 16))
   }
 
   @Test(arguments: [1, 4, 5, 9])

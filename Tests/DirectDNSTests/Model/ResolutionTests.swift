@@ -58,4 +58,9 @@ struct ResolutionTests {
     #expect(source.kind == kind)
     #expect(source.provider == provider)
   }
+
+  @Test func `a resolution is small enough to be copied in place`() {
+    // What is larger than 128 bytes is copied by a call of memcpy, several times for each cached lookup.
+    #expect(MemoryLayout<Resolution?>.size <= 128)
+  }
 }
