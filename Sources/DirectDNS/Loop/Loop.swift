@@ -6,11 +6,11 @@
 final class Loop<Driver: LoopDriver>: Sendable {
   private let mailbox: LoopMailbox<Driver>
   /// Runs tasks on the thread.
-  let executor: LoopExecutor<Driver>
+  let executor: LoopExecutor
 
   init(_ settings: Driver.Settings) {
     mailbox = LoopMailbox(settings)
-    executor = LoopExecutor(mailbox)
+    executor = LoopExecutor { [mailbox] in mailbox.post($0) }
   }
 
   deinit { mailbox.stop() }

@@ -4,7 +4,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   private struct State {
     var commands: [Driver.Command] = []
     /// Tasks that want to run on the thread.
-    var tasks: [LoopTask<Driver>] = []
+    var tasks: [LoopTask] = []
     /// There from the first command on, as is the thread.
     var wakeUp: WakeUp?
     var isStopped = false
@@ -25,7 +25,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   /// Leaves a task.
   ///
   /// - Returns: whether the thread will run it; one that was stopped takes none.
-  func post(_ task: LoopTask<Driver>) -> Bool { post { $0.tasks.append(task) } }
+  func post(_ task: LoopTask) -> Bool { post { $0.tasks.append(task) } }
 
   private func post(_ leave: (inout State) -> Void) -> Bool {
     let (isTaken, wakeUp) = state.withLock { state -> (Bool, WakeUp?) in
@@ -85,7 +85,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   }
 
   /// Takes the tasks that were left.
-  func takeTasks(into tasks: inout [LoopTask<Driver>]) { state.withLock { swap(&$0.tasks, &tasks) } }
+  func takeTasks(into tasks: inout [LoopTask]) { state.withLock { swap(&$0.tasks, &tasks) } }
 
   /// Whether the thread may wait; from then on whoever leaves something wakes it.
   func mayWait() -> Bool {

@@ -13,7 +13,7 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
 
   consuming func run() {
     var commands: [Driver.Command] = []
-    var tasks: [LoopTask<Driver>] = []
+    var tasks: [LoopTask] = []
     var hasNews = false
     while true {
       // First, since they leave commands.
@@ -32,7 +32,7 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
     driver.close()
   }
 
-  private func runTasks(_ tasks: inout [LoopTask<Driver>]) {
+  private func runTasks(_ tasks: inout [LoopTask]) {
     mailbox.takeTasks(into: &tasks)
     guard !tasks.isEmpty else { return }
     driver.willRunTasks()
