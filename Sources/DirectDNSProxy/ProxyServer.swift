@@ -146,6 +146,7 @@ public final class ProxyServer: Service {
             return NIOLoopBound(loop, eventLoop: eventLoop)
           }.get())
       }
+      shared.runs(on: loops)
       for descriptor in configuration.inherited {
         try Self.checkListens(descriptor)
         listeners.append(try await bootstrap(group, loops).withBoundSocket(descriptor).get())
@@ -165,6 +166,7 @@ public final class ProxyServer: Service {
         }
       }
     } catch {
+      shared.runs(on: [])
       for file in files { file.remove() }
       for listener in listeners { try? await listener.close() }
       try? await group.shutdownGracefully()
@@ -264,6 +266,7 @@ public final class ProxyServer: Service {
     let end = ContinuousClock.now + shared.settings.limits.drainTimeout
     while shared.clients.value > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }
+    shared.runs(on: [])
     try? await running.group.shutdownGracefully()
   }
 

@@ -236,6 +236,34 @@ struct ProxyServerTests {
     await origin.stop()
   }
 
+  @Test func `an address that turns out to be dead loses what waits there, on every loop`() async throws {
+    let origin = try await RawListener.start()
+    let closed = try await RawListener.start()
+    let port = closed.port
+    await closed.stop()
+    let proxy = try await ProxyFixture(records: RecordTable { $0.add("www.shop.test", "127.0.0.1") }) {
+      $0.loops = 2
+      $0.limits.poolTimeout = .seconds(600)
+    }
+    var kept: [RawConnection] = []
+    for number in 0..<2 {
+      let client = try await proxy.client()
+      try await client.send("GET http://www.shop.test:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+      let server = try await origin.connection(number)
+      await server.receive("\r\n\r\n")
+      server.forget()
+      try await server.send(Self.whole("ready"))
+      await client.receive("ready")
+      kept.append(server)
+    }
+    let client = try await proxy.client()
+    try await client.send("CONNECT www.shop.test:\(port) HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 502 "))
+    for server in kept { #expect(await server.receiveToEnd() == "") }
+    await proxy.stop()
+    await origin.stop()
+  }
+
   @Test func `what is no response is told as such`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture()

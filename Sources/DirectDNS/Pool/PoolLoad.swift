@@ -25,6 +25,8 @@ struct PoolLoad {
     let address: IPAddress?
     var established = 0
     var running = 0
+    /// Whether the last that was heard of it is that it cannot be connected to.
+    var isDead = false
   }
 
   /// Few, so that looking at each is faster than a dictionary.
@@ -79,12 +81,12 @@ struct PoolLoad {
   }
 
   /// The addresses with one in front whose connection has room for one more request, if there is one: rotation must
-  /// not cost a handshake for each request.
+  /// not cost a handshake for each request. One that died in the meantime keeps its place.
   func ordered(_ addresses: [IPAddress]) -> [IPAddress] {
     let room = multiplexing == .never ? 1 : streamLimit
     guard established > 0,
       let index = addresses.firstIndex(where: { address in
-        line(address).map { $0.running < $0.established * room } ?? false
+        line(address).map { !$0.isDead && $0.running < $0.established * room } ?? false
       }), index > 0
     else { return addresses }
     var ordered = addresses
@@ -121,13 +123,23 @@ struct PoolLoad {
   /// A new connection stands.
   mutating func established(_ address: IPAddress?) {
     established += 1
-    change(address) { $0.established += 1 }
+    change(address) {
+      $0.established += 1
+      $0.isDead = false
+    }
   }
 
   /// A connection that stood has been closed.
   mutating func closed(_ address: IPAddress?) {
     established -= 1
     change(address) { $0.established -= 1 }
+  }
+
+  /// An address cannot be connected to, while requests are under way on what stands to it.
+  ///
+  /// A connection that carries many is not idle, and goes on.
+  mutating func died(_ address: IPAddress) {
+    if multiplexing == .never, isBusy(address) { change(address) { $0.isDead = true } }
   }
 
   /// A response told what the server speaks, or a request that got a connection which another one uses.

@@ -291,7 +291,8 @@ extension PoolMachine {
     actions.append(.endConnection(idle))
   }
 
-  /// Ends the connections to an address, or to all, that no request uses.
+  /// Ends the connections to an address that died, or to all, that no request uses. Those of HTTP/1.1 that wait beside
+  /// others which are used cannot be told apart, and are the last choice from now on.
   mutating func closeIdle(_ address: IPAddress?) {
     let idle = connections.filter { _, connection in
       connection.isEstablished && (address == nil || connection.address == address)
@@ -299,5 +300,9 @@ extension PoolMachine {
     }
     // In an order, so that the same happens each time.
     for socket in idle.keys.sorted() { actions.append(.endConnection(socket)) }
+    guard let address else { return }
+    for connection in connections.values where connection.address == address {
+      pools.change(connection.pool) { $0.load.died(address) }
+    }
   }
 }

@@ -198,7 +198,7 @@ final class Dial: Connecting {
     loop.shared.telemetry.failedConnect()
     // What another proxy cannot reach says nothing of the way from here.
     if upstream == nil, case .name = origin.host, Self.isAboutAddress(error) {
-      loop.shared.resolver.report(address, .failed)
+      loop.shared.died(address)
     }
     step()
   }
@@ -207,7 +207,7 @@ final class Dial: Connecting {
     guard completion != nil else { return }
     let running = attempts.filter(\.isRunning)
     if isLate, upstream == nil, case .name = origin.host {
-      for attempt in running { loop.shared.resolver.report(attempt.address, .failed) }
+      for attempt in running { loop.shared.died(attempt.address) }
     }
     var reasons = failures.map { "\($0.address): \($0.reason)" }
     reasons += running.map { "\($0.address): no answer in time" }

@@ -51,5 +51,10 @@ final class OriginPool {
     for handler in idle.values.joined() where handler.idleEnd <= now { handler.close() }
   }
 
+  /// An address has been found dead: what waits for requests there would only lose one.
+  func close(to address: IPAddress) {
+    for handler in idle.values.joined() where handler.address == address { handler.close() }
+  }
+
   func closeAll() { for handler in idle.values.joined() { handler.close() } }
 }

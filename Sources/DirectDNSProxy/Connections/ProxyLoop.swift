@@ -66,6 +66,7 @@ final class ProxyShared: Sendable {
   /// What it calls itself to other proxies.
   let mark = ProxyVia.makeMark()
   private let held: Locked<ProxySettings>
+  private let loops = Locked<[NIOLoopBound<ProxyLoop>]>([])
 
   init(_ resolver: DirectResolver, _ settings: ProxySettings, _ telemetry: ProxyTelemetry = ProxyTelemetry()) {
     self.resolver = resolver
@@ -75,6 +76,15 @@ final class ProxyShared: Sendable {
   }
 
   var settings: ProxySettings { held.withLock(\.self) }
+
+  /// The proxy runs on those loops; on none once it has ended.
+  func runs(on loops: [NIOLoopBound<ProxyLoop>]) { self.loops.withLock { $0 = loops } }
+
+  /// An address cannot be connected to: it is used last from now on, and what stands to it no more.
+  func died(_ address: IPAddress) {
+    resolver.report(address, .failed)
+    for loop in loops.withLock(\.self) { loop.eventLoop.execute { loop.value.pool.close(to: address) } }
+  }
 
   /// Goes on by another configuration at the same places.
   func update(_ configuration: ProxyConfiguration) {

@@ -204,6 +204,32 @@ struct PoolLoadTests {
     #expect(pool.ordered(addresses) == addresses && pool.isEmpty)
   }
 
+  @Test func `an address that died while it was used comes first no more, until a connection to it stands`() throws {
+    let addresses = [try #require(far), try #require(near)]
+    let dead = addresses[1]
+    var pool = pool(.never)
+    for _ in 0..<2 {
+      pool.started(near, opens: false)
+      pool.established(near)
+    }
+    pool.ended(near, wasOpening: false, wasConnected: true)
+    #expect(pool.ordered(addresses) == [dead, addresses[0]])
+    pool.died(dead)
+    #expect(pool.ordered(addresses) == addresses)
+    pool.established(near)
+    #expect(pool.ordered(addresses) == [dead, addresses[0]])
+  }
+
+  @Test func `a connection that carries many requests goes on when another one to its address cannot be made`() throws {
+    let addresses = [try #require(far), try #require(near)]
+    var pool = pool(.always)
+    pool.started(near, opens: true)
+    pool.established(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    pool.died(addresses[1])
+    #expect(pool.ordered(addresses) == addresses.reversed())
+  }
+
   @Test func `a request that got its connection to another address is counted there`() throws {
     var pool = pool(.never)
     pool.started(far, opens: false)

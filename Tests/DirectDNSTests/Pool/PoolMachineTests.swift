@@ -199,6 +199,18 @@ final class PoolMachineTests {
     #expect(taken() == ["end socket 7", "end socket 8"])
   }
 
+  @Test func `what waits beside a busy connection to a dead address is the last choice`() {
+    let busy = start()
+    let ended = start()
+    _ = connect(busy, 7)
+    _ = connect(ended, 8)
+    machine.ended(ended, attempt: 0, .complete, at: 2)
+    machine.closeIdle(near)
+    _ = taken()
+    let next = start(.never, "a", terms([far, near]))
+    #expect(taken() == ["connect \(next.index).0 \(far)"])
+  }
+
   // MARK: Who may open a connection
 
   private var multiplexing: PoolLoad.Multiplexing? {
