@@ -76,10 +76,11 @@ extension DirectClient {
   /// The proxy as libcurl takes it; its addresses are not judged, since it is the caller's choice.
   nonisolated(nonsending) func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError) -> CurlProxy? {
     guard let proxy else { return nil }
-    guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, addresses: nil) }
+    guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, place: nil) }
     let found = try await resolver.resolve(HostName(proxy.host), call.lookup(resolver), call, nil)
-    let addresses = found.addresses.map { $0.family == .ipv6 ? "[\($0)]" : $0.description }.joined(separator: ",")
-    return CurlProxy(url: proxy.href, addresses: "\(name):\(proxy.effectivePort):\(addresses)")
+    return CurlProxy(
+      url: proxy.href,
+      place: CurlProxy.Place(host: name, port: proxy.effectivePort, addresses: Array(found.addresses)))
   }
 }
 

@@ -50,6 +50,7 @@ struct RequestPlace: Sendable {
     switch failure.reason {
     case .timedOut: (.timedOut, timedOut(failure.timer))
     case .connect(let reason): (.connectFailed, unconnected(failure, reason))
+    case .noSocket(let reason): (.connectFailed, "\(origin) could not be connected to: \(reason)")
     case .tls(let reason): (.tlsFailed, "TLS with \(origin) failed: \(reason)\(Self.tlsAdvice(reason))")
     case .connectionLost(let reason): (.connectionLost, lost(failure, reason, inBody))
     case .invalidRequest(let reason):
@@ -103,7 +104,7 @@ extension TransferError {
   /// What happened, in words.
   var text: String {
     switch self {
-    case .connect(let reason): reason
+    case .connect(let reason), .noSocket(let reason): reason
     case .tls(let reason): "TLS: \(reason)"
     case .timedOut: "timed out"
     case .bodyTooLarge: "too large"

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// What libcurl calls while an attempt's transfer runs.
 extension ConnectAttempt {
   /// What libcurl calls for every transfer.
@@ -78,7 +84,7 @@ extension ConnectAttempt {
     }
     guard let address, events.mayDial(address, self) else { return CURL_SOCKET_BAD }
     let socket = unsafe directdns_socket(target)
-    if socket != CURL_SOCKET_BAD { events.dialled(socket, self) }
+    if socket == CURL_SOCKET_BAD { socketError = errno } else { events.dialled(socket, self) }
     return socket
   }
 
@@ -135,6 +141,7 @@ extension ConnectAttempt {
 
   private func rewind() -> Bool {
     guard let transfer else { return false }
+    transfer.progress.sent = 0
     switch transfer.request.body {
     case .none: return true
     case .bytes:

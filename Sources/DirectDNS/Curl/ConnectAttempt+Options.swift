@@ -42,7 +42,7 @@ extension ConnectAttempt {
       set(CURLOPT_PROXY, proxy.url)
       set(CURLOPT_NOPROXY, "")
       set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-      resolve = CurlList(proxy.addresses.map { [$0] } ?? [])
+      resolve = CurlList(proxy.place.map { [$0.resolveEntry] } ?? [])
       unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, resolve.head)
     } else {
       set(CURLOPT_PROXY, "")

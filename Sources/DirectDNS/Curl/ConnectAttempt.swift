@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// One of libcurl's easy handles at work: an attempt to connect, and the whole transfer if its connection is the first.
 ///
 /// Used by the loop's thread alone. Its handle keeps what it was told for as long as it serves the pool that it was set
@@ -23,6 +29,8 @@ internal import CDirectDNSCurl
   /// Whether its handle can serve another request: one whose transfer failed or was repeated cannot, since libcurl
   /// remembers a refused stream beyond `curl_easy_reset`.
   var isClean = true
+  /// Why the last socket could not be had; 0 if it could.
+  var socketError: CInt = 0
   /// What libcurl does with the bytes that come.
   enum Receiving {
     case handingOver
@@ -75,7 +83,22 @@ internal import CDirectDNSCurl
         return .bodyTooLarge
       }
     }
+    if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
     return unsafe TransferError(code, detail: String(cString: errorText))
+  }
+
+  /// Why there is no connection, if this machine is the reason.
+  private var localReason: String? {
+    var number = Int(socketError)
+    if number == 0 { unsafe directdns_getinfo_long(handle, CURLINFO_OS_ERRNO, &number) }
+    switch CInt(truncatingIfNeeded: number) {
+    case EMFILE: return LoopMailbox<CurlTransfers>.noDescriptors
+    case ENFILE: return "this machine may open no further files (sysctl fs.file-max)"
+    case EADDRNOTAVAIL: return "this machine has no address or port left to connect from"
+    case ENOBUFS, ENOMEM: return "this machine has no memory for another connection"
+    case EACCES, EPERM: return "this process is not allowed to connect there (a firewall of this machine, perhaps)"
+    default: return nil
+    }
   }
 
   /// The object behind a handle that libcurl gave back.
@@ -109,6 +132,7 @@ internal import CDirectDNSCurl
     self.number = number
     self.address = address
     isClean = true
+    socketError = 0
     receiving = .handingOver
     bodyOffset = 0
     movedAt = .min

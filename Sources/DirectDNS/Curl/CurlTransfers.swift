@@ -144,6 +144,7 @@ final class CurlTransfers: CurlDriver {
     case .startOver(let id):
       guard let transfer = running[id.index].transfer else { break }
       transfer.carrier = nil
+      transfer.progress.sent = 0
       if case .pulled(let upload) = transfer.request.body { _ = upload.restart() }
     case .ask(let id, let number):
       guard let attempt = attempt(id, number), let multi = attempt.multi, attempt.askForRefusal(multi) else {

@@ -25,9 +25,31 @@ struct CurlRoute: Hashable, Sendable {
 
 /// A proxy, and the addresses that stand for its host.
 struct CurlProxy: Hashable, Sendable {
+  /// Its name's addresses, in the order of use: that changes by itself, and is nothing that tells proxies apart.
+  struct Place: Hashable, Sendable {
+    let host: String
+    let port: UInt16
+    let addresses: [IPAddress]
+
+    /// `HOST:PORT:ADDRESS,…`, so that libcurl does not look the proxy up by itself.
+    var resolveEntry: String {
+      "\(host):\(port):" + addresses.map { "\(WebURL.Host.address($0))" }.joined(separator: ",")
+    }
+
+    static func == (left: Self, right: Self) -> Bool {
+      left.host == right.host && left.port == right.port && Set(left.addresses) == Set(right.addresses)
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(host)
+      hasher.combine(port)
+      hasher.combine(Set(addresses))
+    }
+  }
+
   let url: String
-  /// `HOST:PORT:ADDRESS,…`, so that libcurl does not look the proxy up by itself.
-  let addresses: String?
+  /// Nil where the URL has an address.
+  let place: Place?
 }
 
 /// One request, as the loop's thread needs it.

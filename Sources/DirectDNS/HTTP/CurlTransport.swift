@@ -156,7 +156,7 @@ extension HTTPTransportError {
   init(_ error: TransferError) {
     self =
       switch error {
-      case .connect(let reason): .connect(reason)
+      case .connect(let reason), .noSocket(let reason): .connect(reason)
       case .tls(let reason): .tls(reason)
       case .timedOut: .timedOut
       case .bodyTooLarge: .bodyTooLarge

@@ -2,6 +2,8 @@
 /// Why a transfer brought no response.
 enum TransferError: Error, Hashable, Sendable {
   case connect(String)
+  /// This machine has no socket to connect with: that says nothing of the address.
+  case noSocket(String)
   case tls(String)
   case timedOut
   case bodyTooLarge

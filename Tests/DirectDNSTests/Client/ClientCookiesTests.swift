@@ -63,7 +63,7 @@ struct ClientCookiesTests {
     let url = try WebURL("http://x.localhost/")
     let target = RequestTarget(url, [:], addresses.map(Sample.address), answer: nil, proxy: nil)
     #expect(target.staysOnMachine == expected)
-    let proxy = CurlProxy(url: "http://127.0.0.1/", addresses: nil)
+    let proxy = CurlProxy(url: "http://127.0.0.1/", place: nil)
     #expect(!RequestTarget(url, [:], addresses.map(Sample.address), answer: nil, proxy: proxy).staysOnMachine)
   }
 

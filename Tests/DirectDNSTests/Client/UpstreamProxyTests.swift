@@ -14,6 +14,19 @@ struct UpstreamProxyTests {
     #expect(try UpstreamProxy(text).description == shown)
   }
 
+  @Test func `a proxy whose addresses come in another order is the same one`() {
+    func proxy(_ addresses: String...) -> CurlProxy {
+      CurlProxy(
+        url: "http://proxy.example:3128",
+        place: .init(host: "proxy.example", port: 3128, addresses: addresses.compactMap { IPAddress($0) }))
+    }
+    let both = proxy("192.0.2.1", "2001:db8::1")
+    #expect(both == proxy("2001:db8::1", "192.0.2.1"))
+    #expect(both.hashValue == proxy("2001:db8::1", "192.0.2.1").hashValue)
+    #expect(both != proxy("192.0.2.1"))
+    #expect(both.place?.resolveEntry == "proxy.example:3128:192.0.2.1,[2001:db8::1]")
+  }
+
   @Test func `user name and password stand in the URL, escaped`() throws {
     let proxy = try UpstreamProxy("socks5://ann:s%40fe@proxy.example")
     #expect(proxy.user == "ann" && proxy.password?.text == "s@fe")

@@ -7,7 +7,7 @@ import Testing
 struct TransferErrorCurlTests {
   private func kind(_ code: CURLcode) -> String {
     switch TransferError(code) {
-    case .connect: "connect"
+    case .connect, .noSocket: "connect"
     case .tls: "tls"
     case .timedOut: "timedOut"
     case .bodyTooLarge: "bodyTooLarge"
