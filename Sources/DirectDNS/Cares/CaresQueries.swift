@@ -48,8 +48,12 @@ final class CaresQueries: LoopDriver {
 
   func turn(hasNews: Bool) -> Int64 {
     let now = clock.now
-    startWaiting(at: now)
-    let due = channels.reduce(earliestDeadline) { min($0, $1.settle(at: now)) }
+    var due: ResolverInstant
+    repeat {
+      startWaiting(at: now)
+      due = channels.reduce(earliestDeadline) { min($0, $1.settle(at: now)) }
+      // Those that were given up or have timed out make room for those that wait.
+    } while !waiting.isEmpty && room > 0
     // A millisecond is not cut short, or the rest of it would be a busy wait.
     return due.nanoseconds == .max ? .max : LoopTime.milliseconds(due) + 1
   }
@@ -63,9 +67,11 @@ final class CaresQueries: LoopDriver {
 
   // MARK: Starting
 
+  private var room: Int { Self.limit - channels.reduce(0) { $0 + $1.count } }
+
   /// Begins as many lookups as there is room for, and ends those that waited too long.
   private func startWaiting(at now: ResolverInstant) {
-    var room = Self.limit - channels.reduce(0) { $0 + $1.count }
+    var room = room
     var next: [CaresQuery] = []
     while room > 0, let query = waiting.popFirst() {
       guard !query.isOver else { continue }

@@ -9,15 +9,24 @@
 public struct TrustStore: Sendable, Hashable {
   /// Files of further certificates in PEM form.
   public var privateAuthorities: [String]
-  /// The process's environment; `SSL_CERT_DIR` and `SSL_CERT_FILE` name the system's authorities, as for OpenSSL.
-  public var environment: [String: String]
+  /// A folder of the system's authorities under their hashes; nil for the one that the system has.
+  public var certificateFolder: String?
+  /// A file of the system's authorities in PEM form; nil for the one that the system has, where it has no such folder.
+  public var certificateFile: String?
 
-  /// Creates a trust store; without arguments it is the system's, by the process's own environment.
+  /// Creates a trust store; without arguments it is the system's.
+  ///
+  /// - Parameters:
+  ///   - privateAuthorities: files of further certificates in PEM form.
+  ///   - environment: where `SSL_CERT_DIR` and `SSL_CERT_FILE` may name the system's authorities, as for OpenSSL; by
+  ///     default the process's own. Nothing else of it is kept.
   public init(
     privateAuthorities: [String] = [], environment: [String: String]? = nil
   ) {
     self.privateAuthorities = privateAuthorities
-    self.environment = environment ?? ProcessInfo.processInfo.environment
+    let environment = environment ?? ProcessInfo.processInfo.environment
+    certificateFolder = environment["SSL_CERT_DIR"]
+    certificateFile = environment["SSL_CERT_FILE"]
   }
 
   /// Folders of certificates under their hashes.
@@ -33,8 +42,8 @@ public struct TrustStore: Sendable, Hashable {
   /// The files and folders that libcurl is given.
   func resolved() throws(DirectDNSError) -> CurlTrust {
     var trust = CurlTrust()
-    trust.folder = environment["SSL_CERT_DIR"] ?? Self.folders.first(where: Self.isHashed)
-    if let file = environment["SSL_CERT_FILE"] {
+    trust.folder = certificateFolder ?? Self.folders.first(where: Self.isHashed)
+    if let file = certificateFile {
       // A bundle that lies in the folder holds the folder's certificates: it need not be read as well.
       let isWithin = trust.folder.map { file.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") } ?? false
       if !isWithin { trust.file = file }

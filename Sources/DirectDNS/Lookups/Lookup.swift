@@ -94,6 +94,8 @@ struct InFlightQuery: Sendable {
   let asked: ResolverInstant
   /// By which configuration it was begun.
   let generation: Int
+  /// Whether its name was forgotten meanwhile: those who wait get what comes, and nothing of it is kept.
+  var isInvalidated = false
   var stage = Stage.asking
   var waiters: [Waiter] = []
   var lease: StoreLink.Lease?

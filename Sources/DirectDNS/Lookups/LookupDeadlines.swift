@@ -8,6 +8,8 @@ struct LookupDeadlines: Sendable, Hashable {
   /// How long one attempt may take while there is another endpoint to ask in its place; without one it goes on until the
   /// providers' time is over.
   let attempt: Duration
+  /// Whether a caller wanted it to be over so soon that a server's silence says nothing of the server.
+  let isShort: Bool
 
   /// Of 5 s: 3.5 s for the providers together, 3 s for each attempt.
   ///
@@ -15,11 +17,13 @@ struct LookupDeadlines: Sendable, Hashable {
   ///   - timeout: the time of the whole.
   ///   - now: when the lookup begins.
   ///   - hasSystem: whether the system's DNS may be asked afterwards; without it the providers have 4.9 s of 5.
-  init(timeout: Duration, from now: ResolverInstant, hasSystem: Bool = true) {
+  ///   - usual: what lookups have whose callers do not say, if this one's caller does.
+  init(timeout: Duration, from now: ResolverInstant, hasSystem: Bool = true, usual: Duration? = nil) {
     let nanoseconds = timeout.wholeNanoseconds
     whole = now + timeout
     providers = now + .nanoseconds(hasSystem ? nanoseconds / 10 * 7 : nanoseconds / 50 * 49)
     attempt = .nanoseconds(nanoseconds / 10 * 6)
+    isShort = usual.map { timeout < min($0, .seconds(1)) } ?? false
   }
 
   /// How long an attempt that begins now may take at most; nil if it is too late for one.

@@ -74,14 +74,23 @@ extension LookupMachine {
   mutating func networkDidChange(at now: ResolverInstant) {
     cache.networkDidChange(now: now)
     systemFailures.forgetAll()
-    servers.networkDidChange()
+    networkChangedAt = now
+    servers.networkDidChange(at: now)
     settle(at: now)
   }
 
-  /// Forgets what is known of a name.
+  /// Forgets what is known of a name, and what is about to be: nobody who asks from now on waits for a query that was
+  /// sent before.
   mutating func invalidate(_ host: HostName, at now: ResolverInstant) {
     cache.forget(host, now: now)
-    for family in IPAddress.Family.allCases { systemFailures.forget(AddressQuestion(host, family)) }
+    for family in IPAddress.Family.allCases {
+      let question = AddressQuestion(host, family)
+      systemFailures.forget(question)
+      for server in [InFlightQuery.Server.providers, .system] {
+        guard let number = numbers.removeValue(forKey: .init(question: question, server: server)) else { continue }
+        queries[number]?.isInvalidated = true
+      }
+    }
   }
 
   /// Ends what is under way; nothing is asked afterwards.

@@ -157,7 +157,8 @@ extension LookupMachine {
   mutating func serversAnswered(
     _ number: Int, _ result: Result<QueryMachine.Answered, QueryMachine.Failed>, at now: ResolverInstant
   ) {
-    guard let question = queries[number]?.question else { return }
+    guard let query = queries[number] else { return }
+    let question = query.question
     // What it has in the store.
     func takeLease() -> StoreLink.Lease? { hasLeases ? queries[number]?.lease.take() : nil }
     switch result {
@@ -166,15 +167,19 @@ extension LookupMachine {
       let source = code(of: answered.provider)
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
-      if hasStore {
+      if query.isInvalidated {
+        if let lease = takeLease() { actions.append(.endLease(lease)) }
+      } else if hasStore {
         actions.append(.writeStore(entry, question, provider: answered.provider, takeLease()))
       }
-      landings.append((number, kept(answered.answer, entry, question, source, asked: answered.asked, at: now)))
+      landings.append((number, kept(answered.answer, entry, query, source, asked: answered.asked, at: now)))
     case .failure(let failed):
       if let lease = takeLease() { actions.append(.endLease(lease)) }
       guard !failed.isCancelled else { return landings.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
-      cache.remember(error, for: question, by: failed.endpoints.map { .endpoint($0) }, now: now)
+      if !query.isInvalidated, !(query.deadlines.isShort && failed.isLate) {
+        cache.remember(error, for: question, by: failed.endpoints.map { .endpoint($0) }, now: now)
+      }
       landings.append((number, .failed(error)))
     }
   }
@@ -220,9 +225,14 @@ extension LookupMachine {
       let entry = CacheEntry(
         answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
         asked: query.asked, now: now)
-      landings.append((number, kept(answer, entry, question, SourceNames.system, asked: query.asked, at: now)))
+      landings.append((number, kept(answer, entry, query, SourceNames.system, asked: query.asked, at: now)))
     case .failure(let failure):
       let error = Self.systemFailed(question.host, failure)
+      // Neither what a caller had no time for nor what another network said is worth remembering.
+      guard !query.isInvalidated, !isOfOldNetwork(query), !query.deadlines.isShort || !isOutOfTime(query, at: now)
+      else {
+        return landings.append((number, .failed(error)))
+      }
       systemFailures.note(error, for: question, by: [.system], at: now)
       // Nobody else is asked about such a name: the failure is a refresh's that failed, as a provider's is of others.
       if settings.configuration.localZones.route(question.host) == .system {
@@ -248,10 +258,11 @@ extension LookupMachine {
 
   /// Keeps an answer, and says what those who wait for it get.
   private mutating func kept(
-    _ answer: Answer, _ entry: CacheEntry?, _ question: AddressQuestion, _ source: UInt16, asked: ResolverInstant,
+    _ answer: Answer, _ entry: CacheEntry?, _ query: InFlightQuery, _ source: UInt16, asked: ResolverInstant,
     at now: ResolverInstant
   ) -> QueryOutcome {
-    tell(.kept(evicted: cache.store(entry, inAnswerTo: question, now: now)))
+    let entry = query.isInvalidated ? nil : entry
+    if !query.isInvalidated { tell(.kept(evicted: cache.store(entry, inAnswerTo: query.question, now: now))) }
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
     return .answered(answer, known.sources[Int(source)], life)
   }
@@ -259,10 +270,14 @@ extension LookupMachine {
   /// A question's end, told to all who wait for it.
   mutating func land(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
     guard let query = queries.removeValue(forKey: number) else { return }
-    numbers[query.key] = nil
+    if numbers[query.key] == number { numbers[query.key] = nil }
     if hasLeases { timers.set(.lease(number), at: nil) }
     if query.generation != generation { forgetMoved(query, at: now) }
     for waiter in query.waiters {
+      if case .failed = outcome, let deadlines = deadlinesToAskAgain(for: waiter, after: query, at: now) {
+        join(query.key, deadlines, waiter, at: now)
+        continue
+      }
       switch waiter {
       case .lookup(let waiting):
         guard var lookup = lookups.removeValue(forKey: waiting) else { continue }
@@ -283,6 +298,38 @@ extension LookupMachine {
       endings.append(.drained(drain))
     }
   }
+
+  /// The deadlines of one who waited for a query that failed for want of its first caller's time, or on a network that
+  /// is left, and who has more time: it is asked once more for him.
+  private func deadlinesToAskAgain(
+    for waiter: InFlightQuery.Waiter, after query: InFlightQuery, at now: ResolverInstant
+  ) -> LookupDeadlines? {
+    guard !isShutDown else { return nil }
+    let deadlines: LookupDeadlines
+    switch waiter {
+    case .lookup(let number):
+      guard let lookup = lookups[number], lookup.waits(for: query.key.server) else { return nil }
+      deadlines = lookup.deadlines
+    case .keepAlive: deadlines = self.deadlines(nil, from: query.asked)
+    }
+    guard !isOver(deadlines, of: query.key.server, at: now) else { return nil }
+    // Of providers it was asked anew when the network changed.
+    let isLost = query.key.server != .providers && isOfOldNetwork(query)
+    return isLost || isOutOfTime(query, at: now) ? deadlines : nil
+  }
+
+  private func isOutOfTime(_ query: InFlightQuery, at now: ResolverInstant) -> Bool {
+    isOver(query.deadlines, of: query.key.server, at: now)
+  }
+
+  private func isOver(
+    _ deadlines: LookupDeadlines, of server: InFlightQuery.Server, at now: ResolverInstant
+  ) -> Bool {
+    // Times are told to servers in whole milliseconds.
+    (server == .providers ? deadlines.providers : deadlines.whole) <= now + .milliseconds(2)
+  }
+
+  private func isOfOldNetwork(_ query: InFlightQuery) -> Bool { networkChangedAt.map { query.asked < $0 } ?? false }
 
   /// Forgets what was learned of a name that is looked up elsewhere by now: the update that came meanwhile had nothing to
   /// forget yet.

@@ -5,7 +5,8 @@ extension LookupMachine {
   mutating func noteStore(
     _ number: Int, _ query: InFlightQuery, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
-    let found = restored(query.question, reading, at: now)
+    // What it had may be what was forgotten.
+    let found = query.isInvalidated ? .nothing : restored(query.question, reading, at: now)
     switch query.stage {
     case .reading(let wait):
       switch found {

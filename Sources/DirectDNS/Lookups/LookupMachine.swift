@@ -91,6 +91,8 @@ struct LookupMachine: StateMachine {
   var lastSource = (provider: "", code: SourceNames.system)
   /// Counts configurations.
   var generation = 0
+  /// When the network last changed.
+  var networkChangedAt: ResolverInstant?
   private var lastNumber = 0
 
   init(
@@ -253,7 +255,8 @@ struct LookupMachine: StateMachine {
 
   func deadlines(_ timeout: Duration?, from now: ResolverInstant) -> LookupDeadlines {
     LookupDeadlines(
-      timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: settings.system != nil)
+      timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: settings.system != nil,
+      usual: timeout == nil ? nil : settings.configuration.timeout)
   }
 
   func settled(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Settled? {

@@ -47,7 +47,8 @@ extension QueryMachine {
     let timeout =
       if case .batch = ask.subject, states.endpoints.count > 1 { min(left, ask.deadlines.attempt) } else { left }
     attempts[lastAttempt] = Attempt(
-      ask: number, endpoint: endpoint, subject: ask.subject, end: ask.deadlines.whole, begun: now, isHedge: isHedge)
+      ask: number, endpoint: endpoint, subject: ask.subject, end: ask.deadlines.whole, begun: now, isHedge: isHedge,
+      isShort: ask.deadlines.isShort)
     ask.running.append(lastAttempt)
     states.asked(endpoint.number, at: now)
     actions.append(.send(lastAttempt, to: endpoint, ask.subject, timeout: timeout, isRaced: ask.isRaced))
@@ -140,7 +141,10 @@ extension QueryMachine {
     let duration = now - reply.asked
     let result = reply.health(of: attempt.subject)
     let lookup = EndpointHealth.Lookup(host: attempt.subject.first.host, end: attempt.end)
-    count(result, of: attempt.endpoint, lookup, in: duration, at: now)
+    let isTelling = !attempt.isShort || reply.sendError != .timedOut
+    count(
+      isTelling ? result : .failure(ProviderFailure(.cancelled, "its caller's time was short")), of: attempt.endpoint,
+      lookup, in: duration, at: now)
     // Of what went well nobody has to be told while nobody counts.
     if !isWatched, case .success = result { return result }
     actions.append(

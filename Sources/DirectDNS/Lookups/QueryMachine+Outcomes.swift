@@ -26,7 +26,8 @@ extension QueryMachine {
     func failed(isLate: Bool) -> Failed {
       Failed(
         attempts: attempts, endpoints: endpoints,
-        isTimeout: timeouts == attempts.count && (timeouts > 0 || isLate), isCancelled: isCancelled)
+        isTimeout: timeouts == attempts.count && (timeouts > 0 || isLate), isLate: timeouts > 0 || isLate,
+        isCancelled: isCancelled)
     }
   }
 }

@@ -42,6 +42,8 @@ struct QueryMachine: StateMachine {
     var endpoints: [Int] = []
     /// Whether time ran out, and nothing else went wrong.
     var isTimeout: Bool
+    /// Whether time ran out, whatever else went wrong.
+    var isLate = false
     /// Whether the resolver was shut down meanwhile.
     var isCancelled: Bool
   }
@@ -110,6 +112,8 @@ struct QueryMachine: StateMachine {
     var end: ResolverInstant
     var begun: ResolverInstant
     var isHedge: Bool
+    /// Whether its silence would say nothing of the server.
+    var isShort = false
     /// Whether it made room for another: it counts as one that timed out.
     var isGivenUp = false
   }
@@ -274,10 +278,29 @@ struct QueryMachine: StateMachine {
     tellBreakers()
   }
 
-  /// Forgets what the last network taught.
-  mutating func networkDidChange() {
+  /// Forgets what the last network taught, and asks anew what was asked by it: a query that it has lost would be silent
+  /// until its time is over.
+  mutating func networkDidChange(at now: ResolverInstant) {
     states.networkDidChange()
     tellBreakers()
+    for (number, ask) in asks.all {
+      var ask = ask
+      if case .reserved? = ask.turn { continue }
+      asks[number] = nil
+      timers.set(number, at: nil)
+      for attempt in ask.running {
+        actions.append(.cancel(attempt))
+        attempts[attempt] = nil
+      }
+      if case .batch = ask.subject {
+        actions.append(.finishedBatch(number, [:]))
+        continue
+      }
+      (ask.running, ask.race, ask.turn) = ([], nil, nil)
+      ask.candidates = Candidates(order: states.order(at: now))
+      ask.isRaced = ask.candidates.order.count > 1
+      start(number, ask, at: now)
+    }
   }
 
   /// Ends every question; none is taken afterwards.

@@ -37,7 +37,7 @@ extension DirectResolver {
   public func update(
     _ configuration: ResolverConfiguration, system: (any SystemSource)? = nil
   ) throws(DirectDNSError) {
-    try updating.withLock { _ throws(DirectDNSError) in
+    let before = try updating.withLock { _ throws(DirectDNSError) in
       // All that can fail comes before the first change.
       try configuration.validate()
       let old = settings
@@ -55,7 +55,12 @@ extension DirectResolver {
         ownTransport?.update(trust, connections: connections)
       }
       apply(ResolverSettings(configuration, system: system ?? old.systemSource), inPlaceOf: old)
+      return old.configuration.localZones
     }
+    // Without the lock: what follows may call the observer, who may update again. Of two at a time the later one's
+    // settings are told twice.
+    lookups.tell { $0.update(settings, at: $1) }
+    forgetMoved(from: before, to: self.configuration.localZones)
     logger.info("configuration updated")
   }
 
@@ -68,10 +73,6 @@ extension DirectResolver {
       store?.update(configuration.cache)
     }
     bootstrap.update(system: new.system)
-    lookups.tell { $0.update(new, at: $1) }
-    if configuration.localZones != before.localZones {
-      forgetMoved(from: before.localZones, to: configuration.localZones)
-    }
   }
 
   /// Gives each provider's name a code in the cache.
@@ -87,6 +88,7 @@ extension DirectResolver {
   // MARK: Names that are looked up elsewhere now
 
   private func forgetMoved(from old: LocalZones, to new: LocalZones) {
+    guard old != new else { return }
     for (name, value) in cache.all() where value.ipv4 != .neverAsked || value.ipv6 != .neverAsked {
       if old.route(name) != new.route(name) { cache.forget(name, now: clock.now) }
     }

@@ -158,9 +158,10 @@ public final class DirectResolver: Sendable {
   public func networkDidChange() {
     route6.store(0, ordering: .relaxed)
     ranking.networkDidChange()
-    lookups.tell { $0.networkDidChange(at: $1) }
     transport.networkDidChange()
     bootstrap.networkDidChange()
+    // Last: it asks anew what is under way.
+    lookups.tell { $0.networkDidChange(at: $1) }
     logger.info("network changed")
   }
 

@@ -57,10 +57,13 @@ final class StoreWriter: Sendable {
     let (isTaken, mayWrite) = state.withLock { state in
       let isTaken = state.pending.add(change, to: question)
       if !isTaken { state.dropped += 1 }
-      if let afterwards { state.afterwards[question, default: []].append(afterwards) }
+      if isTaken, let afterwards { state.afterwards[question, default: []].append(afterwards) }
       return (isTaken, state.health.standing(at: now) != .rests)
     }
-    if !isTaken { report(.dropped(1)) }
+    if !isTaken {
+      report(.dropped(1))
+      if let afterwards { Task { await afterwards() } }
+    }
     if mayWrite { start() } else if afterwards != nil { Task { await runAfterwards([question]) } }
   }
 

@@ -34,8 +34,8 @@ extension WarmupJob {
     let outcome = failure.map { Outcome.failure($0) } ?? .success(report)
     let waiting = state.withLock { state in
       state.outcome = outcome
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { state.waiting = [:] }
+      return state.waiting.values
     }
     for waiter in waiting { waiter.yield(outcome) }
     return outcome
@@ -45,7 +45,14 @@ extension WarmupJob {
   func outcome() async throws(DirectDNSError) -> WarmupReport {
     let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self)
     let known = state.withLock { state in
-      if state.outcome == nil { state.waiting.append(waiter) }
+      if state.outcome == nil {
+        state.lastWaiter += 1
+        let number = state.lastWaiter
+        state.waiting[number] = waiter
+        waiter.onTermination = { [state = self.state] _ in
+          _ = state.withLock { $0.waiting.removeValue(forKey: number) }
+        }
+      }
       return state.outcome
     }
     if let known { return try known.get() }

@@ -32,7 +32,9 @@ public final class WarmupJob: Sendable {
     var report: WarmupReport?
     var outcome: Outcome?
     /// Who waits for the outcome.
-    var waiting: [AsyncStream<Outcome>.Continuation] = []
+    /// Who waits for the outcome, by numbers.
+    var waiting: [Int: AsyncStream<Outcome>.Continuation] = [:]
+    var lastWaiter = 0
   }
 
   typealias Outcome = Result<WarmupReport, DirectDNSError>

@@ -107,6 +107,23 @@ struct CaresLoopTests {
     await server.stop()
   }
 
+  @Test func `those that wait begin when all before them have timed out at once`() async throws {
+    let server = try await FakeNameServer.start(records: Self.records)
+    server.misbehave(.drop)
+    let loop = CaresLoop()
+    let begun = Self.names.prefix(128).map { name in
+      Task { await Self.lookup(name, at: server, timeout: 500).run(by: loop) }
+    }
+    await server.waitForQueries(128)
+    let waiting = Self.names.dropFirst(128).prefix(20).map { name in
+      Task { await Self.lookup(name, at: server, timeout: 600_000).run(by: loop) }
+    }
+    server.behave()
+    for task in begun { #expect(await task.value == .failure(.timedOut)) }
+    for task in waiting { await #expect(throws: Never.self) { _ = try await task.value.get() } }
+    await server.stop()
+  }
+
   @Test func `one that is not answered keeps no other waiting, and ends by its own time`() async throws {
     let server = try await FakeNameServer.start(records: Self.records)
     server.misbehave(.drop, when: { $0.name == "host1.shop.test" })

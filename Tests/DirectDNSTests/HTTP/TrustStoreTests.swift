@@ -26,7 +26,15 @@ struct TrustStoreTests {
     let trust = try resolved()
     #expect(trust.folder != nil || trust.file != nil)
     #expect(trust.blob == nil)
-    #expect(TrustStore().environment == ProcessInfo.processInfo.environment)
+    #expect(TrustStore() == TrustStore(environment: ProcessInfo.processInfo.environment))
+  }
+
+  @Test func `nothing else of the environment is kept, which may have secrets`() {
+    let store = TrustStore(environment: ["SSL_CERT_DIR": "/certs", "AWS_SECRET_ACCESS_KEY": "hush"])
+    #expect(store.certificateFolder == "/certs" && store.certificateFile == nil)
+    var shown = ""
+    dump(store, to: &shown)
+    #expect(!shown.contains("hush"))
   }
 
   @Test func `a private authority stands beside the system's folder`() throws {

@@ -122,6 +122,107 @@ struct LookupMachineTests {
     #expect(words(&machine) == ["fail \(caller): timedOut"])
   }
 
+  private let late = QueryMachine.Reply(
+    ProviderFailure(HTTPTransportError.timedOut), .timedOut, asked: Sample.at(0), isBatch: false)
+
+  @Test func `one who has little time fails nobody who has more, and says nothing of the server`() throws {
+    var machine = machine { $0.usesSystemDNS = false }
+    for round in 0..<4 {
+      let start = Double(round)
+      let hurried = try #require(begin(&machine, request(timeout: .milliseconds(50)), at: start))
+      let patient = try #require(begin(&machine, request(), at: start + 0.01))
+      let query = 2 * round + 1
+      #expect(words(&machine) == ["send \(query) to 0: [A]"])
+      machine.ended(query, late, at: Sample.at(start + 0.049))
+      #expect(words(&machine) == ["send \(query + 1) to 0: [A]", "fail \(hurried): timedOut"])
+      let other = try #require(begin(&machine, request(), at: start + 0.06), "the failure is not remembered")
+      machine.ended(query + 1, reply(.addresses("192.0.2.1", ttl: 0), asked: start + 0.05), at: Sample.at(start + 0.1))
+      #expect(
+        words(&machine) == [patient, other].map { "answer \($0): [\"192.0.2.1\"] fresh" })
+    }
+    #expect(!machine.servers.areAllOpen)
+  }
+
+  @Test func `a server that is silent for those who have little time stays closed, and for others it does not`() {
+    for (timeout, isOpen) in [(Duration.milliseconds(900), false), (.seconds(1), true), (.seconds(4), true)] {
+      var machine = machine {
+        $0.usesSystemDNS = false
+        $0.cache.minimumFailureTTL = .zero
+      }
+      for query in 1...3 {
+        let start = Double(query) * 10
+        _ = begin(&machine, request(timeout: timeout), at: start)
+        machine.ended(query, late, at: Sample.at(start + 5))
+      }
+      #expect(machine.servers.areAllOpen == isOpen, "\(timeout)")
+    }
+  }
+
+  @Test func `the system's DNS is asked again for one who has more time`() throws {
+    var machine = machine()
+    let hurried = try #require(begin(&machine, request(timeout: .milliseconds(500))))
+    let patient = try #require(begin(&machine, request()))
+    _ = words(&machine)
+    machine.ended(1, failed, at: Sample.at(0.1))
+    let first = try #require(system(words(&machine)))
+    machine.systemAnswered(first, .failure(ProviderFailure(.transport, "timed out")), at: Sample.at(0.5))
+    let told = words(&machine)
+    let second = try #require(system(told))
+    #expect(second != first && told.contains("fail \(hurried): upstreamFailed"))
+    machine.systemAnswered(second, .success(.addresses("192.0.2.9")), at: Sample.at(1))
+    #expect(words(&machine) == ["answer \(patient): [\"192.0.2.9\"] fresh"])
+  }
+
+  /// The number of the question that the system's DNS is asked.
+  private func system(_ words: [String]) -> Int? {
+    words.first { $0.hasPrefix("system ") }.flatMap { Int($0.dropFirst(7).prefix { $0 != ":" }) }
+  }
+
+  // MARK: Another network
+
+  @Test func `on another network what is under way is asked anew at once, and the old network's silence says nothing`()
+    throws
+  {
+    var machine = machine { $0.usesSystemDNS = false }
+    let caller = try #require(begin(&machine, request()))
+    _ = words(&machine)
+    machine.networkDidChange(at: Sample.at(1))
+    #expect(words(&machine) == ["cancel 1", "send 2 to 0: [A]"])
+    machine.ended(1, late, at: Sample.at(3))
+    #expect(words(&machine).isEmpty)
+    machine.ended(2, reply(.addresses("192.0.2.1"), asked: 1), at: Sample.at(3.1))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
+    #expect(machine.servers.states.endpoints[0].health.failuresInARow == 0)
+  }
+
+  // MARK: Names that are forgotten
+
+  @Test func `who asks for a name that was just forgotten gets no answer to a query from before`() throws {
+    var machine = machine { $0.usesSystemDNS = false }
+    let before = try #require(begin(&machine, request()))
+    _ = words(&machine)
+    machine.invalidate(Self.host, at: Sample.at(1))
+    let after = try #require(begin(&machine, request(), at: 1))
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(2))
+    #expect(words(&machine) == ["answer \(before): [\"192.0.2.1\"] fresh"])
+    #expect(machine.cache.value(Self.host)?.ipv4.entry == nil, "it is not kept")
+    machine.ended(2, reply(.addresses("192.0.2.2"), asked: 1), at: Sample.at(3))
+    #expect(words(&machine) == ["answer \(after): [\"192.0.2.2\"] fresh"])
+    #expect(machine.cache.value(Self.host)?.ipv4.entry != nil)
+    #expect(machine.numbers.isEmpty && machine.queryCount == 0)
+  }
+
+  @Test func `a failure from before a name was forgotten is not remembered`() throws {
+    var machine = machine { $0.usesSystemDNS = false }
+    _ = begin(&machine, request())
+    machine.invalidate(Self.host, at: Sample.at(1))
+    machine.ended(1, failed, at: Sample.at(2))
+    _ = words(&machine)
+    #expect(begin(&machine, request(), at: 2) != nil)
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+  }
+
   @Test func `after the providers the system's DNS is asked, and after that nobody`() throws {
     var machine = machine()
     let caller = try #require(begin(&machine, request()))

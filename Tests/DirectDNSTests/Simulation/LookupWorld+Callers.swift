@@ -44,7 +44,11 @@ extension LookupWorld {
       if changed.providers.count > 1, chance(50) { changed.providers.removeLast() }
       changed.hedges = chance(50)
       machine.update(ResolverSettings(changed, system: NoSystem()), at: now)
-    case 2: machine.invalidate(hosts[0], at: now)
+    case 2:
+      machine.invalidate(hosts[0], at: now)
+      for (number, query) in sent where query.questions.contains(where: { $0.host == hosts[0] }) {
+        sent[number]?.isForgotten = true
+      }
     case 3: machine.keepAlive(chance(50) ? Set(hosts.prefix(4)) : [], at: now)
     // Asleep for hours.
     case 4:

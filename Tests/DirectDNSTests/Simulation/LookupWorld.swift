@@ -42,6 +42,8 @@ struct LookupWorld {
     var asked: ResolverInstant
     /// Whether nobody wants it any more.
     var isCancelled = false
+    /// Whether its name was forgotten since: whoever asks now does not wait for it.
+    var isForgotten = false
   }
 
   enum Event {

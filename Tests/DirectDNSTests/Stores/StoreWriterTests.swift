@@ -105,6 +105,10 @@ struct StoreWriterTests {
     store.hang(.writing)
     for number in 0..<(StoreWriter.capacity + StoreWriter.batch + 5) { add("host-\(number)") }
     #expect(events.value.contains("dropped"))
+    // Nobody waits for what will never be written.
+    let done = Watched(false)
+    writer.add(.forget, to: question("one-too-many")) { done.change { $0 = true } }
+    await done.wait { $0 }
     store.hang()
     #expect(await flush() > 0)
   }

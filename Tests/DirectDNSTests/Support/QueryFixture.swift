@@ -55,8 +55,8 @@ final class QueryFixture: QueryRecipient {
   }
 
   func networkDidChange() {
-    tell { machine, _ in machine.networkDidChange() }
     transport.networkDidChange()
+    tell { $0.networkDidChange(at: $1) }
   }
 
   func update(_ configuration: ResolverConfiguration) { tell { $0.update(configuration, at: $1) } }
