@@ -64,9 +64,10 @@ struct AccessLine {
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {
-      if scalar == "\"" || scalar == "\\" || scalar.value < 0x20 || scalar.value == 0x7f {
-        let digits = String(scalar.value, radix: 16)
-        escaped += "\\x" + (digits.count < 2 ? "0" : "") + digits
+      if scalar == "\"" || scalar == "\\" || scalar.isUnprintable {
+        for byte in String(scalar).utf8 {
+          escaped += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
       } else {
         escaped.unicodeScalars.append(scalar)
       }

@@ -236,6 +236,106 @@ struct ProxyServerTests {
     await origin.stop()
   }
 
+  @Test(arguments: ["Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"])
+  func `a body that has gone on is not read again when there is no response to it`(body: String) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\(body)")
+    let first = try await origin.connection()
+    await first.receive("hello")
+    await first.close()
+    #expect(await client.receive("without a response").hasPrefix("HTTP/1.1 502"))
+    client.forget()
+    try await client.send("GET http://127.0.0.1:\(origin.port)/next HTTP/1.1\r\nHost: x\r\n\r\n")
+    let second = try await origin.connection(1)
+    #expect(await second.receive("\r\n\r\n").hasPrefix("GET /next "))
+    try await second.send(Self.whole("next"))
+    #expect(await client.receive("next").hasPrefix("HTTP/1.1 200"))
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `interim responses without end are no response`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    let server = try await origin.connection()
+    await server.receive("\r\n\r\n")
+    server.post(Array(String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 100_000).utf8))
+    #expect(await client.receive("without end").contains("HTTP/1.1 502 "))
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test(arguments: ["", "5\r\nhe"])
+  func `a response in chunks that breaks off is reset for a client that gets it without them`(rest: String) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.0\r\nHost: x\r\n\r\n")
+    let server = try await origin.connection()
+    await server.receive("\r\n\r\n")
+    try await server.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n\(rest)")
+    await client.receive("part")
+    await server.close()
+    _ = await client.receiveToEnd()
+    #expect(client.isReset)
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `a client that sends no more in the middle of a response does not get an end of it`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    let server = try await origin.connection()
+    await server.receive("\r\n\r\n")
+    try await server.send("HTTP/1.1 200 OK\r\n\r\npart")
+    await client.receive("part")
+    try await client.finish()
+    _ = await client.receiveToEnd()
+    #expect(client.isReset)
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `a request with a body asks for no other protocol`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send(
+      "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\nContent-Length: 1\r\n\r\nx"
+    )
+    let head = try await origin.connection().receive("\r\n\r\n")
+    #expect(head.contains("Content-Length: 1\r\n") && !head.lowercased().contains("upgrade"))
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `a connection whose response ends while the proxy stops is closed behind it`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture { $0.limits.drainTimeout = .seconds(600) }
+    let client = try await proxy.client()
+    let idle = try await proxy.client()
+    try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    let server = try await origin.connection()
+    await server.receive("\r\n\r\n")
+    try await server.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+    await client.receive("half")
+    async let stopped: Void = proxy.proxy.stop()
+    _ = await idle.receiveToEnd()
+    try await server.send("half")
+    #expect(await client.receiveToEnd().hasSuffix("halfhalf"))
+    #expect(!client.isReset)
+    await client.close()
+    await stopped
+    await proxy.stop()
+    await origin.stop()
+  }
+
   @Test func `an address that turns out to be dead loses what waits there, on every loop`() async throws {
     let origin = try await RawListener.start()
     let closed = try await RawListener.start()

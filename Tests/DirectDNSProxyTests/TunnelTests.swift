@@ -72,6 +72,17 @@ struct TunnelTests {
     await origin.stop()
   }
 
+  @Test func `what came behind a refused tunnel's head is no request`() async throws {
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send(
+      "CONNECT 127.0.0.1:25 HTTP/1.1\r\nHost: x\r\n\r\nGET /live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    let received = await client.receiveToEnd()
+    #expect(received.hasPrefix("HTTP/1.1 403 ") && received.contains("Connection: close\r\n"))
+    #expect(!received.contains("200 OK"))
+    await proxy.stop()
+  }
+
   @Test func `a refused tunnel has no body, and the connection goes on`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture(
@@ -177,6 +188,24 @@ struct TunnelTests {
   }
 
   // MARK: SOCKS
+
+  @Test func `the log has who came by SOCKS5`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture { $0.users = try ProxyUsers(tokens: [Secret("secret token")]) }
+    let client = try await proxy.client()
+    let port = [UInt8(origin.port >> 8), UInt8(origin.port & 0xff)]
+    try await client.send([5, 1, 2])
+    await client.receive(count: 2)
+    try await client.send([1, 3] + Array("bob".utf8) + [12] + Array("secret token".utf8))
+    await client.receive(count: 4)
+    try await client.send([5, 1, 0, 1, 127, 0, 0, 1] + port)
+    await client.receive(count: 14)
+    await client.close()
+    try await origin.connection().close()
+    #expect(await proxy.accesses(1).first?.user == "bob")
+    await proxy.stop()
+    await origin.stop()
+  }
 
   @Test func `SOCKS5 carries a name, and its tunnel`() async throws {
     let origin = try await RawListener.start()

@@ -10,7 +10,10 @@ extension ClientHandler {
   ///   - refusal: why.
   ///   - request: the request; nil where none could be read.
   ///   - access: what is told of it, where something is known already.
-  func refuse(_ refusal: ProxyRefusal, _ request: ClientRequest?, _ access: ProxyAccess? = nil) {
+  ///   - progress: how far its body was read; nil where nothing of it was.
+  func refuse(
+    _ refusal: ProxyRefusal, _ request: ClientRequest?, _ access: ProxyAccess? = nil, _ progress: BodyProgress? = nil
+  ) {
     var access = access ?? self.access(request?.isConnect == true ? .connect : .http, request?.origin, request)
     access.status = refusal.status
     access.error = refusal.error
@@ -18,7 +21,7 @@ extension ClientHandler {
     settings.ended(access, loop.shared.telemetry)
     let closes = refusal.closes || request.map { !keeps($0) } ?? true
     // A body that is small is read, and the connection goes on; the next request is not to be found behind another.
-    let isDrained = request.map { $0.hasDrainableBody } ?? false
+    let isDrained = progress?.isOver ?? false || request?.hasDrainableBody ?? false
     let form = request.map { ProxyRefusal.Form($0.head, isConnect: $0.isConnect) } ?? .text
     write(
       ByteBuffer(
@@ -26,9 +29,13 @@ extension ClientHandler {
     flush()
     guard !isGone else { return }
     guard !closes, isDrained, let request else { return linger() }
-    let progress = request.progress
-    state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
+    drain(progress ?? request.progress)
     resume()
+  }
+
+  /// Reads what is left of a body, and then the next request.
+  private func drain(_ progress: BodyProgress) {
+    state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
   }
 
   /// Answers a request of the proxy's own; no side effects, whatever page of a browser asks.
@@ -81,7 +88,6 @@ extension ClientHandler {
     flush()
     guard !isGone else { return }
     guard !closes else { return linger() }
-    let progress = request.progress
-    state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
+    drain(request.progress)
   }
 }

@@ -64,12 +64,9 @@ extension ClientHandler {
     }
   }
 
-  func originEnded() {
-    if case .tunnel(let tunnel) = state, tunnel.isOver { close() }
-  }
-
   /// A response is over, and the next request may come.
   func awaitRequest() {
+    guard !loop.isDraining else { return linger() }
     lastActivity = .now()
     state = .head(since: nil)
     goOn()

@@ -157,14 +157,15 @@ extension ClientHandler {
     }
     var access = access(.connect, origin, request)
     access.user = user
-    open(origin, access, request.via, began: request.began) { [self] outcome in
+    // What came behind it was meant for the tunnel, and is no request.
+    let goesOn = { [self] in keeps(request) && held.readableBytes == 0 }
+    open(origin, access, request.via, began: request.began) { outcome in
       switch outcome {
       case .success: ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
-      case .failure(let refusal):
-        ByteBuffer(bytes: refusal.bytes(as: .none, closes: !keeps(request)))
+      case .failure(let refusal): ByteBuffer(bytes: refusal.bytes(as: .none, closes: !goesOn()))
       }
-    } refused: { [self] in
-      keeps(request)
+    } refused: {
+      goesOn()
     }
   }
 

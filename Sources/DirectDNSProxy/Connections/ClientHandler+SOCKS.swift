@@ -50,7 +50,9 @@ extension ClientHandler {
       }
     case .connect(let origin):
       // SOCKS has no place for the proxies that it has come through.
-      open(origin, access(handshake.version == 4 ? .socks4 : .socks5, origin), ProxyVia(), began: since) { result in
+      var access = access(handshake.version == 4 ? .socks4 : .socks5, origin)
+      access.user = handshake.user
+      open(origin, access, ProxyVia(), began: since) { result in
         switch result {
         case .success: ByteBuffer(bytes: handshake.reply(.connected))
         case .failure(let refusal): ByteBuffer(bytes: handshake.reply(SOCKSHandshake.Reply(refusal)))

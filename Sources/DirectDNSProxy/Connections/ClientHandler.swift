@@ -23,8 +23,9 @@ final class ClientHandler: ChannelDuplexHandler {
     /// The body of a refused request is read, so that the next one can be.
     case draining(BodyProgress, end: NIODeadline)
     case tunnel(Tunnel)
-    /// Everything was said; what still comes is read and dropped, since closing at once would lose what was said.
-    case lingering(end: NIODeadline)
+    /// Everything was said; what still comes is read and dropped, since closing at once would lose what was said. Who
+    /// goes on sending gets until `last`.
+    case lingering(end: NIODeadline, last: NIODeadline)
     case closed
   }
 
@@ -100,7 +101,7 @@ final class ClientHandler: ChannelDuplexHandler {
   /// The proxy is ending: what waits for a request is closed, and what is under way closes behind its response.
   func drain() {
     switch state {
-    case .head(since: nil): close()
+    case .head(since: nil): isWrittenOut ? close() : linger()
     default: break
     }
   }
@@ -132,7 +133,8 @@ final class ClientHandler: ChannelDuplexHandler {
   /// a reset.
   func linger() {
     guard let context, !isGone else { return }
-    state = .lingering(end: .now() + .seconds(2))
+    let now = NIODeadline.now()
+    state = .lingering(end: now + .seconds(2), last: now + .seconds(30))
     held = ByteBuffer()
     context.closeBehindWrites(.output)
     resume()
@@ -150,6 +152,11 @@ final class ClientHandler: ChannelDuplexHandler {
     context?.close(mode: .all, promise: nil)
   }
 
+  /// Closes, in such a way that what has not gone out is seen to be missing.
+  private func end() { isWrittenOut ? close() : reset() }
+
+  private var isWrittenOut: Bool { context?.isWrittenOut ?? true }
+
   var canTakeMore: Bool { context?.channel.isWritable ?? true }
 
   func resume() {
@@ -162,7 +169,9 @@ final class ClientHandler: ChannelDuplexHandler {
     switch state {
     case .tunnel(let tunnel): tunnel.origin.isWritable
     case .lingering, .closed, .draining: true
-    case .head, .socks, .judging, .connecting, .exchange: held.readableBytes < Connections.heldLimit
+    // Who does not read what he gets asks for nothing more.
+    case .head: canTakeMore && held.readableBytes < Connections.heldLimit
+    case .socks, .judging, .connecting, .exchange: held.readableBytes < Connections.heldLimit
     }
   }
 
@@ -181,7 +190,8 @@ final class ClientHandler: ChannelDuplexHandler {
     lastActivity = .now()
     switch state {
     case .tunnel(let tunnel): tunnel.clientSent(buffer)
-    case .lingering, .closed: break
+    case .lingering(_, let last): state = .lingering(end: min(lastActivity + .seconds(2), last), last: last)
+    case .closed: break
     case .head, .socks, .judging, .connecting, .exchange, .draining:
       held.appendOrTake(&buffer)
       goOn()
@@ -199,9 +209,13 @@ final class ClientHandler: ChannelDuplexHandler {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     if context.channel.isWritable {
+      lastActivity = .now()
       switch state {
       case .tunnel(let tunnel): tunnel.origin.resume()
       case .exchange(let exchange): exchange.clientCanTakeMore()
+      case .head:
+        goOn()
+        resume()
       default: break
       }
     }
@@ -213,9 +227,14 @@ final class ClientHandler: ChannelDuplexHandler {
       switch state {
       case .tunnel(let tunnel): tunnel.clientStopped()
       // Nobody can tell one that sends no more from one that is gone: what it asked for is given up.
-      case .head, .socks, .judging, .connecting, .exchange, .draining, .lingering:
+      case .exchange(let exchange):
+        let hasResponse = exchange.hasResponse
         leave(isBroken: false)
-        close()
+        // Should it read on, it must not take what it has for the whole.
+        hasResponse ? reset() : close()
+      case .head, .socks, .judging, .connecting, .draining, .lingering:
+        leave(isBroken: false)
+        closeBehindWrites()
       case .closed: break
       }
     }
@@ -231,7 +250,7 @@ final class ClientHandler: ChannelDuplexHandler {
     while held.readableBytes > 0 {
       let before = held.readableBytes
       switch state {
-      case .head: guard readHead() else { return }
+      case .head: guard canTakeMore, readHead() else { return }
       case .socks: guard readSOCKS() else { return }
       case .exchange(let exchange):
         exchange.passRequest()
@@ -240,6 +259,7 @@ final class ClientHandler: ChannelDuplexHandler {
         do throws(MessageFault) {
           let isOver = try progress.pass(&held) { _ in }
           state = isOver ? .head(since: nil) : .draining(progress, end: end)
+          if isOver, loop.isDraining { return linger() }
         } catch {
           return linger()
         }
@@ -270,18 +290,18 @@ final class ClientHandler: ChannelDuplexHandler {
     let limits = settings.limits
     switch state {
     case .head(since: nil):
-      if now - lastActivity > TimeAmount(limits.idleTimeout) { close() }
+      if now - lastActivity > TimeAmount(limits.idleTimeout) { end() }
     case .head(.some(let since)):
       if now - since > TimeAmount(limits.headTimeout) {
         refuse(ProxyRefusal(408, nil, "The request's header did not come in time.", closes: true), nil)
       }
     case .socks(_, let since): if now - since > TimeAmount(limits.headTimeout) { close() }
     case .exchange(let exchange): exchange.timePassed(now, limits)
-    case .draining(_, let end): if now >= end { close() }
-    case .lingering(let end):
-      guard now >= end, let context else { break }
+    case .draining(_, let limit): if now >= limit { end() }
+    case .lingering(let end, _):
+      guard now >= end else { break }
       // A client that reads slowly has yet to get what was said; one that has stopped reading is cut off, and sees that.
-      if context.isWrittenOut {
+      if isWrittenOut {
         close()
       } else if now - end > TimeAmount(limits.responseTimeout) {
         reset()
@@ -290,7 +310,7 @@ final class ClientHandler: ChannelDuplexHandler {
       let limit = tunnel.isHalfOver ? min(limits.tunnelTimeout, limits.halfClosedTimeout) : limits.tunnelTimeout
       if now - max(lastActivity, tunnel.lastActivity) > TimeAmount(limit) {
         leave(isBroken: false)
-        close()
+        self.end()
       }
     case .judging, .connecting, .closed: break
     }

@@ -14,7 +14,7 @@ enum Connections {
   /// What is kept of a client's bytes while they cannot go on.
   static let heldLimit = 65_536
   /// How long what was written last may take to go out, when nothing else is left to do.
-  static let writingLimit = TimeAmount.minutes(1)
+  static let writingLimit = TimeAmount.minutes(5)
 }
 
 extension Channel {

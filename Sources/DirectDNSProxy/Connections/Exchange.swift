@@ -23,7 +23,8 @@ final class Exchange {
   private var progress: BodyProgress
   private var access: ProxyAccess
   private var way = Way(addresses: [])
-  private var hasResponse = false
+  /// Whether the response's head has gone to the client.
+  private(set) var hasResponse = false
   private var closesClient = false
   private var keepsOrigin = false
   private(set) var unwrapsChunks = false
@@ -91,7 +92,8 @@ final class Exchange {
     handler.write(
       ByteBuffer(
         bytes: ForwardedHead.request(
-          request.head, to: origin, path: path, maxForwards: request.maxForwards, through: proxy, via: via)))
+          request.head, to: origin, path: path, maxForwards: request.maxForwards, upgrades: isUpgrade, through: proxy,
+          via: via)))
     passRequest()
     handler.flush()
   }
@@ -118,7 +120,10 @@ final class Exchange {
 
   func flush() { if case .passing(let handler) = stage { handler.flush() } }
 
-  func clientCanTakeMore() { if case .passing(let handler) = stage { handler.resume() } }
+  func clientCanTakeMore() {
+    lastActivity = .now()
+    if case .passing(let handler) = stage { handler.resume() }
+  }
 
   // MARK: Coming back
 
@@ -216,11 +221,13 @@ final class Exchange {
   // MARK: Ends
 
   func timePassed(_ now: NIODeadline, _ limits: ProxyLimits) {
-    guard case .passing(let handler) = stage, now - lastActivity > TimeAmount(limits.responseTimeout) else { return }
+    // One who reads slowly keeps the origin waiting, not the other way round.
+    let limit = client.canTakeMore ? limits.responseTimeout : limits.tunnelTimeout
+    guard case .passing(let handler) = stage, now - lastActivity > TimeAmount(limit) else { return }
     handler.close()
     stage = .over
     guard !hasResponse else {
-      end("connection_read_timeout")
+      end(client.canTakeMore ? "connection_read_timeout" : "connection_write_timeout")
       return client.reset()
     }
     refuse(ProxyRefusal(504, "connection_read_timeout", "\(origin) has not answered in time."))
@@ -241,7 +248,7 @@ final class Exchange {
   private func refuse(_ refusal: ProxyRefusal) {
     stage = .over
     access.received = progress.passed
-    client.refuse(refusal, progress.isOver || progress.passed == 0 ? request : nil, access)
+    client.refuse(refusal, progress.isOver || progress.passed == 0 ? request : nil, access, progress)
     // The next request, or this one's body, may be there already.
     client.goOn()
     client.resume()

@@ -38,6 +38,9 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var isReused = false
   /// Whether anything of the response has come.
   private(set) var hasAnswered = false
+  private var interimCount = 0
+  /// More interim responses than any server sends.
+  private static let interimLimit = 100
   private var headSize = 65_536
   private var fieldLimit = 500
 
@@ -126,6 +129,7 @@ final class OriginHandler: ChannelDuplexHandler {
   func begin(for client: ClientHandler, isToHEAD: Bool, _ limits: ProxyLimits) {
     self.client = client
     hasAnswered = false
+    interimCount = 0
     headSize = limits.headSize
     fieldLimit = limits.fieldCount
     state = .head(isToHEAD: isToHEAD)
@@ -159,8 +163,9 @@ final class OriginHandler: ChannelDuplexHandler {
 
   private var wantsRead: Bool {
     switch state {
-    case .body, .tunnel: client?.canTakeMore ?? true
-    case .unused, .shaking, .pooled, .head, .done, .closed: true
+    // Of interim responses there may be any number.
+    case .head, .body, .tunnel: client?.canTakeMore ?? true
+    case .unused, .shaking, .pooled, .done, .closed: true
     }
   }
 
@@ -217,17 +222,19 @@ final class OriginHandler: ChannelDuplexHandler {
     inputEnded(isBroken: false)
     leavePool()
     state = .closed
-    if let client {
-      self.client = nil
-      client.originEnded()
-    }
+    client = nil
     context.fireChannelInactive()
   }
 
   // MARK: Responses
 
-  private func readHead() {
-    guard case .head(let isToHEAD) = state, let client else { return }
+  private func readHead() { while readOneHead() {} }
+
+  /// Reads one of the heads that a response may have.
+  ///
+  /// - Returns: whether it was an interim one (RFC 9110 §15.2), which others follow.
+  private func readOneHead() -> Bool {
+    guard case .head(let isToHEAD) = state, let client else { return false }
     // Empty lines that old servers send behind a body or before a response.
     while held.readableBytes >= 2, held.getInteger(at: held.readerIndex, as: UInt16.self) == 0x0d0a {
       held.moveReaderIndex(forwardBy: 2)
@@ -238,12 +245,12 @@ final class OriginHandler: ChannelDuplexHandler {
       guard case .at(let end) = place else {
         searched = max(0, held.readableBytes - 3)
         guard held.readableBytes <= headSize else { throw .tooLarge }
-        return
+        return false
       }
       guard end <= headSize else { throw .tooLarge }
       searched = 0
       let head = try HeadParser.parse(held.readBytes(length: end) ?? [], .response, fieldLimit: fieldLimit)
-      guard case .response(let status, _) = head.start else { return }
+      guard case .response(let status, _) = head.start else { return false }
       let framing = try BodyFraming.of(response: head, status: status, isToHEAD: isToHEAD)
       switch status {
       case 101:
@@ -251,18 +258,21 @@ final class OriginHandler: ChannelDuplexHandler {
         state = .tunnel
         client.originSwitched(head, rest)
       case 100..<200:
+        interimCount += 1
+        guard interimCount <= Self.interimLimit else { throw .malformed("it has interim responses without end") }
         client.originInformed(head)
-        readHead()
+        return true
       default:
         client.originAnswered(head, status: status, framing)
         // Not where that was nothing to pass on.
-        guard case .head = state else { return }
+        guard case .head = state else { return false }
         state = .body(BodyProgress(framing, isUnwrapped: client.unwrapsChunks))
         if framing == .none { over() } else if held.readableBytes > 0 { pass(takeHeld()) }
       }
     } catch {
       client.originFailed(error)
     }
+    return false
   }
 
   private func takeHeld() -> ByteBuffer {
@@ -286,7 +296,7 @@ final class OriginHandler: ChannelDuplexHandler {
         state = .body(progress)
       }
     } catch {
-      client.originBroke(isReset: false)
+      client.originBroke(isReset: client.unwrapsChunks)
     }
   }
 
@@ -303,7 +313,9 @@ final class OriginHandler: ChannelDuplexHandler {
       if progress.framing == .untilClose, !isBroken {
         over()
       } else {
-        client?.originBroke(isReset: isBroken || progress.framing == .untilClose)
+        // Where a client of HTTP/1.0 would take the connection's end for the response's.
+        let isWholeByItsEnd = progress.framing == .untilClose || client?.unwrapsChunks == true
+        client?.originBroke(isReset: isBroken || isWholeByItsEnd)
       }
     case .tunnel: client?.originStopped(isBroken: isBroken)
     case .pooled: close()

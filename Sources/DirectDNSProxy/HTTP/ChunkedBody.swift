@@ -114,6 +114,9 @@ package struct ChunkedBody: Sendable {
         lines.append(byte)
         index += 1
         guard lines.count <= trailerLimit else { throw .tooLarge }
+        guard byte != 0x0a || lines.suffix(2) == [0x0d, 0x0a] else {
+          throw .malformed("a line ends without a carriage return")
+        }
         if byte == 0x0a, lines.count == 2 || lines.suffix(4) == [0x0d, 0x0a, 0x0d, 0x0a] {
           pass(to: index, wanted: false)
           pieces.append(.end(trailers: isUnwrapped ? [] : try Self.checked(lines)))
@@ -136,7 +139,6 @@ package struct ChunkedBody: Sendable {
     var kept: [UInt8] = []
     var start = 0
     for index in bytes.indices where bytes[index] == 0x0a {
-      guard index > start, bytes[index - 1] == 0x0d else { throw .malformed("a line ends without a carriage return") }
       let line = start..<index - 1
       start = index + 1
       guard !line.isEmpty else { break }

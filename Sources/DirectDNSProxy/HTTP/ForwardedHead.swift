@@ -13,11 +13,12 @@ enum ForwardedHead {
   ///   - origin: where it goes; its name is what `Host` says, whatever the field said.
   ///   - path: what is asked for.
   ///   - maxForwards: what the field says now; nil leaves it as it is.
+  ///   - upgrades: whether it may switch to another protocol: not behind a body.
   ///   - upstream: the proxy that it goes to, which is told the whole URL; nil for the origin itself.
   ///   - via: the proxies that such a proxy is told of.
   /// - Returns: the head, its empty line included.
   static func request(
-    _ head: MessageHead, to origin: ForwardOrigin, path: [UInt8], maxForwards: Int? = nil,
+    _ head: MessageHead, to origin: ForwardOrigin, path: [UInt8], maxForwards: Int? = nil, upgrades: Bool = true,
     through upstream: UpstreamProxy? = nil, via: ProxyVia = ProxyVia()
   ) -> [UInt8] {
     guard case .request(let method, _) = head.start else { return [] }
@@ -35,7 +36,7 @@ enum ForwardedHead {
       bytes += upstream.authorization.utf8
       if !via.marks.isEmpty { bytes += "Connection: DirectDNS-Via\r\n\(via.line)".utf8 }
     }
-    let upgrade = upgrade(head)
+    let upgrade = upgrades ? upgrade(head) : nil
     appendFields(head, without: [.host], maxForwards: maxForwards, to: &bytes)
     if let upgrade {
       bytes += "Connection: Upgrade\r\nUpgrade: ".utf8

@@ -34,6 +34,8 @@ struct SOCKSHandshake {
   private let wantsUser: Bool
   private var state = State.greeting
   private(set) var version: UInt8 = 5
+  /// Who it is, once the password was found to be right.
+  private(set) var user: String?
 
   /// Creates one for a connection whose first byte is 4 or 5.
   init(wantsUser: Bool) { self.wantsUser = wantsUser }
@@ -55,6 +57,7 @@ struct SOCKSHandshake {
   mutating func judged(_ isRight: Bool) -> Step {
     guard state == .judging else { return .wait }
     state = isRight ? .request : .over
+    if !isRight { user = nil }
     return isRight ? .say([1, 0]) : .refuse([1, 1], "the name or the password is wrong")
   }
 
@@ -91,10 +94,11 @@ struct SOCKSHandshake {
       return .refuse([1, 1], "the version of the credentials is not 1")
     }
     state = .judging
+    let name = String(decoding: read[2..<nameEnd], as: UTF8.self)
+    user = name
     return .judge(
       BasicCredentials(
-        name: String(decoding: read[2..<nameEnd], as: UTF8.self),
-        password: String(decoding: read[(nameEnd + 1)..<end], as: UTF8.self)))
+        name: name, password: String(decoding: read[(nameEnd + 1)..<end], as: UTF8.self)))
   }
 
   private mutating func readRequest(_ bytes: inout ArraySlice<UInt8>) -> Step {

@@ -26,6 +26,11 @@ struct SlowReaderTests {
       for promise in takeWritten() { promise.succeed() }
     }
 
+    /// An embedded channel knows no half-closing.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+      if mode == .output { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
+    }
+
     func handlerRemoved(context: ChannelHandlerContext) {
       for promise in takeWritten() { promise.fail(ChannelError.ioOnClosedChannel) }
     }
@@ -50,7 +55,10 @@ struct SlowReaderTests {
     loop.run()
   }
 
-  private func withClient(_ body: (ClientHandler, EmbeddedChannel, Reader) throws -> Void) throws {
+  private func withClient(
+    sending first: String = "GET http://a.test/ HTTP/1.1\r\n\r\n",
+    _ body: (ClientHandler, EmbeddedChannel, Reader) throws -> Void
+  ) throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
     let eventLoop = EmbeddedEventLoop()
@@ -59,7 +67,7 @@ struct SlowReaderTests {
     let channel = try channel(client, eventLoop, reader)
     defer { end(channel, eventLoop) }
     // No Host: it is refused, and the connection ends behind the refusal.
-    try channel.writeInbound(ByteBuffer(string: "GET http://a.test/ HTTP/1.1\r\n\r\n"))
+    try channel.writeInbound(ByteBuffer(string: first))
     try body(client, channel, reader)
   }
 
@@ -78,6 +86,45 @@ struct SlowReaderTests {
     }
   }
 
+  @Test func `one that does not read what it gets is asked for nothing more`() throws {
+    try withClient(sending: "") { _, channel, reader in
+      reader.reads = true
+      channel.isWritable = false
+      let request = "GET /live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+      try channel.writeInbound(ByteBuffer(string: request + request))
+      #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
+      channel.isWritable = true
+      channel.pipeline.fireChannelWritabilityChanged()
+      for _ in 0..<2 {
+        let said = try #require(try channel.readOutbound(as: ByteBuffer.self))
+        #expect(String(buffer: said).hasSuffix("live\n"))
+      }
+    }
+  }
+
+  @Test func `one that sends no more through its tunnel gets all that comes, however slowly it reads`() throws {
+    try withClient(sending: "") { client, channel, reader in
+      let (origin, originReader) = (OriginHandler(), Reader())
+      originReader.reads = true
+      let loop = channel.embeddedEventLoop
+      let originChannel = try self.channel(origin, loop, originReader)
+      defer { end(originChannel, loop) }
+      client.beginTunnel(
+        Tunnel(client, origin, client.access(.connect, nil), began: .now()), early: origin.beginTunnel(for: client))
+      channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      try originChannel.writeInbound(ByteBuffer(string: "the answer"))
+      originChannel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      try? originChannel.close().wait()
+      loop.run()
+      #expect(channel.isActive)
+      reader.reads = true
+      channel.flush()
+      #expect(try channel.readOutbound(as: ByteBuffer.self).map(String.init(buffer:)) == "the answer")
+      loop.run()
+      #expect(!channel.isActive)
+    }
+  }
+
   @Test func `one that has stopped reading is cut off after the time of a silent origin`() throws {
     try withClient { client, channel, _ in
       let limit = TimeAmount.seconds(300)
@@ -89,7 +136,7 @@ struct SlowReaderTests {
   }
 
   @Test(arguments: [false, true])
-  func `an origin that has stopped reading is cut off a minute after the last byte for it`(_ reads: Bool) throws {
+  func `an origin that has stopped reading is cut off some minutes after the last byte for it`(_ reads: Bool) throws {
     let (eventLoop, origin, reader) = (EmbeddedEventLoop(), OriginHandler(), Reader())
     let channel = try channel(origin, eventLoop, reader)
     defer { end(channel, eventLoop) }

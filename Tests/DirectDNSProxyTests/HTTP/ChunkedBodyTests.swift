@@ -53,7 +53,7 @@ struct ChunkedBodyTests {
     "1;a\nb\r\n", "1;\u{0}\r\n", "1;\r\nx", "1 \r\nx", "1 x\r\n", "1;a b\r\n", "1;a \r\n", "1;a=b \r\n", "1;a=\r\n",
     "1;a=\"b\r\n", "1;=b\r\n",
     "FFFFFFFFFFFFFFFF\r\n", "0\r\nX : 1\r\n\r\n", "0\r\nX: a\nY: b\r\n\r\n", "0\r\nno colon\r\n\r\n",
-    "0\r\n folded\r\n\r\n",
+    "0\r\n folded\r\n\r\n", "0\r\nX\n", "0\r\n\n", "0\r\n\n\r\n", "0\r\nX: 1\n\r\n", "0\r\nX: 1\r\n\n",
   ])
   func `a body that two parsers may read in two ways is malformed, however it comes`(text: String) {
     for size in [1, 1000] {

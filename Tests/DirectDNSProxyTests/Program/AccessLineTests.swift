@@ -9,7 +9,7 @@ import Testing
 struct AccessLineTests {
   private var access: ProxyAccess {
     var access = ProxyAccess(.http, method: "GET", client: IPAddress("127.0.0.1"), origin: "a.example:80")
-    access.user = "ann\"\n"
+    access.user = "ann\"\n\u{9b}"
     access.path = "/x"
     access.status = 502
     access.error = "dns_error; rcode=\"NXDOMAIN\""
@@ -26,14 +26,14 @@ struct AccessLineTests {
   @Test func `JSON has every key, and quotes what clients say`() {
     #expect(
       line(.json)
-        == #"{"time":"2023-11-14T22:13:20Z","client":"127.0.0.1","user":"ann\"\n","kind":"http","method":"GET","origin":"a.example:80","status":502,"error":"dns_error; rcode=\"NXDOMAIN\"","address":"192.0.2.1","received":1,"sent":2,"connectMs":null,"durationMs":1500}"#
+        == #"{"time":"2023-11-14T22:13:20Z","client":"127.0.0.1","user":"ann\"\n\u009b","kind":"http","method":"GET","origin":"a.example:80","status":502,"error":"dns_error; rcode=\"NXDOMAIN\"","address":"192.0.2.1","received":1,"sent":2,"connectMs":null,"durationMs":1500}"#
         + "\n")
   }
 
   @Test func `combined is one line, whatever clients say`() {
     #expect(
       line(.combined)
-        == #"127.0.0.1 - ann\x22\x0a [2023-11-14T22:13:20Z] "GET a.example:80" 502 2 "-" "-""# + "\n")
+        == #"127.0.0.1 - ann\x22\x0a\xc2\x9b [2023-11-14T22:13:20Z] "GET a.example:80" 502 2 "-" "-""# + "\n")
   }
 
   @Test func `a path stands in it where it was asked for alone`() {
