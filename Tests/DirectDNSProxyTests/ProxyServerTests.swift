@@ -270,7 +270,9 @@ struct ProxyServerTests {
   }
 
   @Test(arguments: ["", "5\r\nhe"])
-  func `a response in chunks that breaks off is reset for a client that gets it without them`(rest: String) async throws {
+  func `a response in chunks that breaks off is reset for a client that gets it without them`(
+    rest: String
+  ) async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture()
     let client = try await proxy.client()

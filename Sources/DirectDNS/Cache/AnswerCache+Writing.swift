@@ -96,7 +96,6 @@ extension AnswerCache {
       }
     }
     write(value, for: name, isNew: known == nil, now: now)
-    state.evictions += evicted
     return evicted
   }
 

@@ -8,7 +8,6 @@ final class AnswerCache: Sendable {
   struct State {
     var policy: CachePolicy
     var failures: FailureCache
-    var evictions = 0
   }
 
   let capacity: Int

@@ -86,7 +86,8 @@ public enum RequestEvent: Sendable {
   case requesting(HTTPRequest)
   /// A response's head has come, by that version of HTTP.
   case responded(HTTPResponse, httpVersion: Int)
-  /// The request is sent once more, since the connection ended before a response came.
+  /// The request is sent once more: the connection ended before a response came, the server refused it unprocessed, or
+  /// it wants no `Expect` (417).
   case repeating(reason: String)
   /// A response redirects.
   case redirected(status: Int, to: WebURL)

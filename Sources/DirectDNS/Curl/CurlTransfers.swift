@@ -174,7 +174,7 @@ final class CurlTransfers: CurlDriver {
     attempt.start(on: multi(machine.pools.read(pool) { $0.place } ?? 0))
   }
 
-  /// The handle that keeps the connections of so manieth place.
+  /// The multi handle with that index.
   private func multi(_ place: Int) -> CurlMulti {
     if place == multis.count, let multi = CurlMulti(index: UInt8(place), poller: multis[0].poller) {
       configure(multi)

@@ -136,7 +136,7 @@ final class TransferRequest: Sendable {
 }
 
 extension TransferRequest {
-  /// What it is, as far as its fate goes.
+  /// What the pool has to know of it.
   var terms: TransferTerms {
     let canStartOver = if case .pulled(let upload) = body { upload.canRestart } else { true }
     return TransferTerms(

@@ -5,8 +5,8 @@ public import HTTPTypes
 ///
 /// Its URL may hold a signature or a token, so it is never printed: descriptions show the endpoint alone.
 public struct HTTPMessage: Sendable {
-  /// GET or POST.
-  public var method: HTTPRequest.Method
+  /// POST where there is a body, else GET.
+  public var method: HTTPRequest.Method { body == nil ? .get : .post }
   /// The URL in the form in which it is sent.
   public var url: String
   /// The header fields; nothing is added but what the protocol needs.
@@ -17,10 +17,7 @@ public struct HTTPMessage: Sendable {
   public var body: [UInt8]?
 
   /// Creates a request.
-  public init(
-    method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8]? = nil
-  ) {
-    self.method = method
+  public init(url: String, fields: HTTPFields = [:], body: [UInt8]? = nil) {
     self.url = url
     self.fields = fields
     self.body = body

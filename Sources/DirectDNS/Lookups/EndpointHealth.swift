@@ -11,7 +11,7 @@ struct EndpointHealth: Sendable, Hashable {
   private static let fewestSamples = 8
 
   /// What one caller wants to know of one name; its two families make two queries of one lookup.
-  struct Lookup: Sendable, Hashable {
+  struct LookupKey: Sendable, Hashable {
     var host: HostName
     /// When the lookup ends: no two of one name end at the same instant and differ.
     var end: ResolverInstant
@@ -23,7 +23,7 @@ struct EndpointHealth: Sendable, Hashable {
   private(set) var failures = 0
   private(set) var failuresInARow = 0
   /// The last lookups that failed here: each counts once, whatever it asked.
-  private var failedLookups: [Lookup] = []
+  private var failedLookups: [LookupKey] = []
   /// When the breaker opened; nil while it is closed.
   private(set) var openedAt: ResolverInstant?
   /// A probe is under way since then.
@@ -74,7 +74,7 @@ struct EndpointHealth: Sendable, Hashable {
   ///
   /// An RCODE is a reply, and 429 says nothing about health.
   mutating func failed(
-    _ kind: ProviderFailure.Kind, of lookup: Lookup, in time: Duration, at now: ResolverInstant
+    _ kind: ProviderFailure.Kind, of lookup: LookupKey, in time: Duration, at now: ResolverInstant
   ) {
     switch kind {
     case .response: answered(in: time)

@@ -197,7 +197,7 @@ struct EndpointStates: Sendable {
   /// - Returns: whether the endpoint's breaker is another one by now; nil if the endpoint has gone.
   @discardableResult
   mutating func ended(
-    _ number: Int, _ result: Result<Answer, ProviderFailure>, of lookup: EndpointHealth.Lookup, in time: Duration,
+    _ number: Int, _ result: Result<Answer, ProviderFailure>, of lookup: EndpointHealth.LookupKey, in time: Duration,
     at now: ResolverInstant
   ) -> BreakerChange? {
     guard let place = place(of: number) else { return nil }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a flight does about a fleet's lease: a pure function of what the store said and `now`.
+/// What a query in flight does about a fleet's lease: a pure function of what the store said and `now`.
 struct LeaseWait: Sendable, Hashable {
   enum Step: Sendable, Hashable {
     /// This member asks: for all of them, or for itself alone because it has waited long enough.

@@ -101,7 +101,7 @@ extension LookupMachine {
     servers.shutdown()
     settle(at: now)
     for (number, query) in queries.all {
-      landings.append((number, .failed(shutDownError(query.question.host))))
+      queryOutcomes.append((number, .failed(shutDownError(query.question.host))))
       if let lease = query.lease { actions.append(.endLease(lease)) }
     }
     settle(at: now)

@@ -77,8 +77,10 @@ extension LookupMachine {
     }
   }
 
-  /// One that is not kept, such as one of TTL 0, leaves nothing to refresh before its end: without the pause that a
-  /// failure gets, the name would be asked for without end.
+  /// Notes what a refresh brought.
+  ///
+  /// An answer that is not kept, such as one of TTL 0, counts as a failure: without the pause after it the name would be
+  /// asked for without end.
   mutating func keptAliveAnswered(_ question: AddressQuestion, _ outcome: QueryOutcome, at now: ResolverInstant) {
     let (host, family) = (question.host, question.family)
     guard var state = keptAlive[host], state.open.contains(AddressFamilies(family)) else { return }

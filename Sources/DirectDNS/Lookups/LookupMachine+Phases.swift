@@ -3,7 +3,7 @@
 extension LookupMachine {
   // MARK: Beginnings
 
-  /// A stale answer is there: the refresh may take as long as patience lasts, then the stale answer serves.
+  /// A stale answer is there: the refresh may take `clientResponseTimeout`, then the stale answer serves.
   mutating func refresh(_ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, at now: ResolverInstant)
   {
     let started = startRefresh(

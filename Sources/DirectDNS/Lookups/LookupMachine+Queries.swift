@@ -41,11 +41,11 @@ extension LookupMachine {
     case .system:
       queries[number] = query
       if let error = systemFailures.error(for: key.question, at: now) {
-        landings.append((number, .failed(error)))
+        queryOutcomes.append((number, .failed(error)))
       } else if let system = settings.system {
         askSystem(number, query, system, at: now)
       } else {
-        landings.append((number, .failed(DirectDNSError(.refused, "The system's DNS is off."))))
+        queryOutcomes.append((number, .failed(DirectDNSError(.refused, "The system's DNS is off."))))
       }
     case .systemAlone:
       queries[number] = query
@@ -172,15 +172,15 @@ extension LookupMachine {
       } else if hasStore {
         actions.append(.writeStore(entry, question, provider: answered.provider, takeLease()))
       }
-      landings.append((number, kept(answered.answer, entry, query, source, asked: answered.asked, at: now)))
+      queryOutcomes.append((number, kept(answered.answer, entry, query, source, asked: answered.asked, at: now)))
     case .failure(let failed):
       if let lease = takeLease() { actions.append(.endLease(lease)) }
-      guard !failed.isCancelled else { return landings.append((number, .failed(shutDownDuring(question.host)))) }
+      guard !failed.isCancelled else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
       if !query.isInvalidated, !(query.deadlines.isShort && failed.isLate) {
         cache.remember(error, for: question, by: failed.endpoints.map { .endpoint($0) }, now: now)
       }
-      landings.append((number, .failed(error)))
+      queryOutcomes.append((number, .failed(error)))
     }
   }
 
@@ -208,8 +208,8 @@ extension LookupMachine {
     let life = CacheLife(askedAt: query.asked.nanoseconds, expireAt: query.asked.nanoseconds)
     if query.key.server == .systemAlone {
       switch result {
-      case .success(let answer): landings.append((number, .answered(answer, .system, life)))
-      case .failure(let failure): landings.append((number, .failed(Self.systemFailed(failure))))
+      case .success(let answer): queryOutcomes.append((number, .answered(answer, .system, life)))
+      case .failure(let failure): queryOutcomes.append((number, .failed(Self.systemFailed(failure))))
       }
       return
     }
@@ -220,25 +220,25 @@ extension LookupMachine {
       serverAnswered(.system, at: now)
       // A provider's answer is never overwritten by the system's.
       guard !cache.hasProviderEntry(question) else {
-        return landings.append((number, .answered(answer, .system, life)))
+        return queryOutcomes.append((number, .answered(answer, .system, life)))
       }
       let entry = CacheEntry(
         answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
         asked: query.asked, now: now)
-      landings.append((number, kept(answer, entry, query, SourceNames.system, asked: query.asked, at: now)))
+      queryOutcomes.append((number, kept(answer, entry, query, SourceNames.system, asked: query.asked, at: now)))
     case .failure(let failure):
       let error = Self.systemFailed(question.host, failure)
       // Neither what a caller had no time for nor what another network said is worth remembering.
       guard !query.isInvalidated, !isOfOldNetwork(query), !query.deadlines.isShort || !isOutOfTime(query, at: now)
       else {
-        return landings.append((number, .failed(error)))
+        return queryOutcomes.append((number, .failed(error)))
       }
       systemFailures.note(error, for: question, by: [.system], at: now)
       // Nobody else is asked about such a name: the failure is a refresh's that failed, as a provider's is of others.
       if settings.configuration.localZones.route(question.host) == .system {
         cache.remember(error, for: question, by: [.system], now: now)
       }
-      landings.append((number, .failed(error)))
+      queryOutcomes.append((number, .failed(error)))
     }
   }
 
@@ -268,7 +268,7 @@ extension LookupMachine {
   }
 
   /// A question's end, told to all who wait for it.
-  mutating func land(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
+  mutating func deliver(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
     guard let query = queries.removeValue(forKey: number) else { return }
     if numbers[query.key] == number { numbers[query.key] = nil }
     if hasLeases { timers.set(.lease(number), at: nil) }

@@ -13,7 +13,7 @@ extension LookupMachine {
       case .found(let outcome):
         if wait != nil { tell(.turn(.awaited)) }
         leaveBatch(query, at: now)
-        landings.append((number, outcome))
+        queryOutcomes.append((number, outcome))
       case .unavailable: askServers(number, query, at: now)
       case .nothing:
         guard hasLeases else { return askServers(number, query, at: now) }
@@ -31,7 +31,7 @@ extension LookupMachine {
       if let lease = query.lease { actions.append(.endLease(lease)) }
       queries[number]?.lease = nil
       leaveBatch(query, at: now)
-      landings.append((number, outcome))
+      queryOutcomes.append((number, outcome))
     case .takingLease, .waitingForLease, .batching, .asking: break
     }
   }
@@ -92,7 +92,7 @@ extension LookupMachine {
       let answer = Answer(stored.content, ttl: nil, canonicalName: stored.canonicalName)
       return .found(.answered(answer, .store, stored.life))
     case .makeshift: return .found(.restored)
-    case .improvement, .nothing: return .nothing
+    case .newer, .nothing: return .nothing
     }
   }
 }

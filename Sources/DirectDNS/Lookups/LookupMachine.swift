@@ -79,7 +79,7 @@ struct LookupMachine: StateMachine {
   var numbers: [InFlightQuery.Key: Int] = [:]
   var batches: [Int: QuestionBatch] = [:]
   /// What has become of questions, and is still to be told to those who wait.
-  var landings: [(Int, QueryOutcome)] = []
+  var queryOutcomes: [(Int, QueryOutcome)] = []
   var drains: [Int: Set<Int>] = [:]
   var ends = LookupEnds()
   var timers = TimerQueue<Timer>()
@@ -230,7 +230,7 @@ struct LookupMachine: StateMachine {
   /// Carries on until nothing follows any more.
   mutating func settle(at now: ResolverInstant) {
     while true {
-      guard !servers.actions.isEmpty || !landings.isEmpty else { return }
+      guard !servers.actions.isEmpty || !queryOutcomes.isEmpty else { return }
       var answers: [QueryMachine.Action] = []
       swap(&answers, &room)
       servers.takeActions(into: &answers)
@@ -244,12 +244,12 @@ struct LookupMachine: StateMachine {
       answers.removeAll(keepingCapacity: true)
       swap(&answers, &room)
       // Those that follow from these have their turn after the servers' next actions.
-      let count = landings.count
+      let count = queryOutcomes.count
       for index in 0..<count {
-        let (number, outcome) = landings[index]
-        land(number, outcome, at: now)
+        let (number, outcome) = queryOutcomes[index]
+        deliver(number, outcome, at: now)
       }
-      landings.removeFirst(count)
+      queryOutcomes.removeFirst(count)
     }
   }
 

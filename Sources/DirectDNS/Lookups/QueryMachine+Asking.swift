@@ -140,7 +140,7 @@ extension QueryMachine {
     let provider = attempt.endpoint.configuration.provider
     let duration = now - reply.asked
     let result = reply.health(of: attempt.subject)
-    let lookup = EndpointHealth.Lookup(host: attempt.subject.first.host, end: attempt.end)
+    let lookup = EndpointHealth.LookupKey(host: attempt.subject.first.host, end: attempt.end)
     let isTelling = !attempt.isShort || reply.sendError != .timedOut
     count(
       isTelling ? result : .failure(ProviderFailure(.cancelled, "its caller's time was short")), of: attempt.endpoint,
@@ -158,7 +158,7 @@ extension QueryMachine {
 
   /// Counts what a query says about its server, and tells if that moved its breaker.
   mutating func count(
-    _ result: Result<Answer, ProviderFailure>, of endpoint: Endpoint, _ lookup: EndpointHealth.Lookup,
+    _ result: Result<Answer, ProviderFailure>, of endpoint: Endpoint, _ lookup: EndpointHealth.LookupKey,
     in duration: Duration, at now: ResolverInstant
   ) {
     let provider = endpoint.configuration.provider

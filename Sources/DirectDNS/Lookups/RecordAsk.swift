@@ -11,7 +11,7 @@ struct RecordAsk: Sendable {
     case failed(QueryMachine.Failed)
   }
 
-  let lookup: EndpointHealth.Lookup
+  let lookup: EndpointHealth.LookupKey
   private let deadlines: LookupDeadlines
   private var candidates: QueryMachine.Candidates
   /// Whose turn is waited for.
@@ -23,7 +23,7 @@ struct RecordAsk: Sendable {
   ///   - deadlines: the times of the lookup.
   init(_ name: DNSName, order: [Int], _ deadlines: LookupDeadlines) {
     // A name that no host has is told from others by the instant at which its lookup ends.
-    lookup = EndpointHealth.Lookup(host: name.hostName ?? HostName(canonical: "invalid"), end: deadlines.whole)
+    lookup = EndpointHealth.LookupKey(host: name.hostName ?? HostName(canonical: "invalid"), end: deadlines.whole)
     candidates = QueryMachine.Candidates(order: order)
     self.deadlines = deadlines
   }

@@ -50,7 +50,7 @@ public struct ResolverConfiguration: Sendable {
   ///
   /// Default 50 ms.
   public var storeTimeout: Duration
-  /// Is told what happens, as it happens, on whatever thread it happens.
+  /// Is told what happens, as it happens, on whatever thread it happens: return soon, since lookups wait for it.
   ///
   /// Default nobody.
   public var observer: (@Sendable (ResolverEvent) -> Void)?
@@ -113,9 +113,10 @@ public struct ResolverConfiguration: Sendable {
         .invalidConfiguration, "There is no provider, and the system's DNS is off: nobody could be asked.")
     }
     for provider in providers {
-      if let limit = provider.rateLimit, !(limit.perSecond > 0) {
+      if let limit = provider.rateLimit, !(limit.perSecond > 0) || !(limit.burst >= 1) {
         throw DirectDNSError(
-          .invalidConfiguration, "Provider \(provider.provider.name): a rate of \(limit.perSecond) a second is none.")
+          .invalidConfiguration,
+          "Provider \(provider.provider.name): a rate of \(limit.perSecond) a second, \(limit.burst) at once, is none.")
       }
       guard case .name(let name) = provider.provider.url.host, provider.bootstrap.isEmpty, !usesSystemDNS,
         (try? HostName(provider.provider.url.host)).map(LocalZones().route) != .loopback

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a stored answer is good for: a pure function of where it and the cache's own stand in their lives.
 enum StoredUse: Sendable, Hashable {
-  /// It ends the flight.
+  /// It answers the question.
   case answer
   /// It is not fresh, and better than the nothing that the cache has: those who wait may want it at once.
   case makeshift
   /// It is not fresh, and younger than the cache's own: kept while the providers are asked.
-  case improvement
+  case newer
   case nothing
 
   /// - Parameters:
@@ -24,7 +24,7 @@ enum StoredUse: Sendable, Hashable {
     } else if isNegative {
       self = .nothing
     } else {
-      self = known == nil ? .makeshift : .improvement
+      self = known == nil ? .makeshift : .newer
     }
   }
 }

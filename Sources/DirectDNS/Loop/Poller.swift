@@ -44,7 +44,7 @@ final class Poller {
     self.init(wakeUp, system: system)
   }
 
-  /// Watches a socket for its owner; for nothing to have it watched no more.
+  /// Watches a socket for its owner; an empty interest ends that.
   ///
   /// Between two requests libcurl wants nothing of a connection. The kernel is told of that only when the connection
   /// has something to say in the meantime: to take it out and to put it in again would cost each request two calls.
@@ -109,7 +109,7 @@ final class Poller {
 
 /// The system call that waits.
 protocol PollerWait: AnyObject {
-  /// Changes what a descriptor is watched for; nil for not at all.
+  /// Changes what a descriptor is watched for; an empty interest ends that.
   func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest)
 
   /// Waits for so many milliseconds at most.

@@ -81,7 +81,9 @@ struct PoolLoad {
   }
 
   /// The addresses with one in front whose connection has room for one more request, if there is one: rotation must
-  /// not cost a handshake for each request. One that died in the meantime keeps its place.
+  /// not cost a handshake for each request.
+  ///
+  /// One that died in the meantime keeps its place.
   func ordered(_ addresses: [IPAddress]) -> [IPAddress] {
     let room = multiplexing == .never ? 1 : streamLimit
     guard established > 0,

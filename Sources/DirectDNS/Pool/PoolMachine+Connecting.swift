@@ -291,8 +291,9 @@ extension PoolMachine {
     actions.append(.endConnection(idle))
   }
 
-  /// Ends the connections to an address that died, or to all, that no request uses. Those of HTTP/1.1 that wait beside
-  /// others which are used cannot be told apart, and are the last choice from now on.
+  /// Ends the connections to an address that died, or to all, that no request uses.
+  ///
+  /// Those of HTTP/1.1 that wait beside others which are used cannot be told apart, and are the last choice from now on.
   mutating func closeIdle(_ address: IPAddress?) {
     let idle = connections.filter { _, connection in
       connection.isEstablished && (address == nil || connection.address == address)

@@ -62,7 +62,7 @@ struct PoolMachine<Route: Hashable> {
     case tell(TransferID, failed: IPAddress, TransferError)
     /// Forget what came of the response, and begin its body anew: it waits for its turn once more.
     case startOver(TransferID)
-    /// Find out whether HTTP/2 refused the request; ``asked(_:wasRefused:at:)`` has the answer.
+    /// Find out whether HTTP/2 refused the request; ``asked(_:wasRefused:)`` has the answer.
     case ask(TransferID, attempt: Int)
     /// It has ended. Its number means nothing from now on; its attempts are closed behind.
     case end(TransferID, Result<Void, TransferFailure>)

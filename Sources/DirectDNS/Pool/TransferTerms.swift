@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a transfer is, as far as its fate goes.
+/// What the pool has to know of a transfer.
 struct TransferTerms: Sendable {
   /// The addresses to connect to, in the order of trying; none through a proxy.
   var addresses: [IPAddress] = []

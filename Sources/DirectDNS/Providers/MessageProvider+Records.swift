@@ -13,7 +13,7 @@ extension MessageProvider: RecordProvider {
         url: url.queryPrefix + "dns=" + Base64.urlEncoded(bytes), fields: [.accept: "application/dns-message"])
     case .post:
       return HTTPMessage(
-        method: .post, url: url.requestText,
+        url: url.requestText,
         fields: [.accept: "application/dns-message", .contentType: "application/dns-message"], body: bytes)
     }
   }

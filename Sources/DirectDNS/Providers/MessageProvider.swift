@@ -63,7 +63,7 @@ public struct MessageProvider: NameableProvider {
   // What all requests of a method have in common.
   private static let get = HTTPMessage(url: "", fields: [.accept: "application/dns-message"])
   private static let post = HTTPMessage(
-    method: .post, url: "", fields: [.accept: "application/dns-message", .contentType: "application/dns-message"])
+    url: "", fields: [.accept: "application/dns-message", .contentType: "application/dns-message"])
 
   /// Reads a reply: a message with the id 0, not truncated, that repeats the question.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {

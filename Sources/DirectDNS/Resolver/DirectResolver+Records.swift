@@ -15,7 +15,7 @@ extension DirectResolver {
   ///   - options: how long it may take, and for A and AAAA what to do with expired answers.
   /// - Returns: at least one record.
   /// - Throws: why there is none: `nameNotFound`, `noRecord`, or why nobody could be asked.
-  public func records(
+  nonisolated(nonsending) public func records(
     of name: DNSName, type: DNSRecordType, options: LookupOptions = LookupOptions()
   ) async throws(DirectDNSError) -> RecordResolution {
     let host = name.hostName
@@ -36,7 +36,7 @@ extension DirectResolver {
   }
 
   /// Looks up the records of a name as people write it.
-  public func records(
+  nonisolated(nonsending) public func records(
     of name: String, type: DNSRecordType, options: LookupOptions = LookupOptions()
   ) async throws(DirectDNSError) -> RecordResolution {
     try await records(of: DNSName(asking: name), type: type, options: options)

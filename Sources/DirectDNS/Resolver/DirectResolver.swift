@@ -95,18 +95,18 @@ public final class DirectResolver: Sendable {
   ///   - options: which families, what to do with expired answers, and how long it may take.
   /// - Returns: at least one address, in the order of use.
   /// - Throws: why there is none, with every provider that was asked.
-  public func resolve(_ host: String, options: LookupOptions = LookupOptions()) async throws(DirectDNSError)
-    -> Resolution
-  {
+  nonisolated(nonsending) public func resolve(
+    _ host: String, options: LookupOptions = LookupOptions()
+  ) async throws(DirectDNSError) -> Resolution {
     var found = Resolution()
     if readFresh(spelled: host, options, to: &found) { return found }
     return try await resolve(Self.host(host), options: options)
   }
 
   /// Looks up a URL's host; an address is its own answer.
-  public func resolve(_ host: WebURL.Host, options: LookupOptions = LookupOptions()) async throws(DirectDNSError)
-    -> Resolution
-  {
+  nonisolated(nonsending) public func resolve(
+    _ host: WebURL.Host, options: LookupOptions = LookupOptions()
+  ) async throws(DirectDNSError) -> Resolution {
     switch host {
     case .address(let address): try literal(address, options.families ?? families)
     case .name: try await resolve(HostName(host), options: options)

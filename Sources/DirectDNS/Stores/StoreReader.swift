@@ -9,7 +9,7 @@ enum StoreReading<Value: Sendable>: Sendable {
 
 /// Reads from a store for lookups, and never keeps one waiting for longer than the limit.
 ///
-/// Reads that come while one is under way go out together when it is done: the store sees one call at a time.
+/// Reads that come while one is under way go out together when it is done: one call is waited for at a time.
 final class StoreReader: Sendable {
   private typealias Waiter = CheckedContinuation<StoreReading<StoredAnswer>, Never>
 

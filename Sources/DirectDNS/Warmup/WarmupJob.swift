@@ -32,7 +32,7 @@ public final class WarmupJob: Sendable {
     var report: WarmupReport?
     var outcome: Outcome?
     /// Who waits for the outcome.
-    /// Who waits for the outcome, by numbers.
+    /// Those who wait for the outcome, by numbers.
     var waiting: [Int: AsyncStream<Outcome>.Continuation] = [:]
     var lastWaiter = 0
   }

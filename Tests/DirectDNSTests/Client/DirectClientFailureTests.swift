@@ -76,7 +76,7 @@ struct DirectClientFailureTests {
     await origin.stop()
     let worse = try await dying(times: 2)
     let other = try ClientSample.client()
-    let error = await #expect(throws: DirectDNSError.self) { () async throws in try await other.execute(request(method, worse)) }
+    let error = await #expect(throws: DirectDNSError.self) { try await other.execute(request(method, worse)) }
     #expect(error?.code == .connectionLost && worse.requests.count == 2)
     await other.shutdown()
     await worse.stop()
@@ -92,7 +92,7 @@ struct DirectClientFailureTests {
       _ = try await client.execute(ClientSample.get(origin.url("/warm", host: "shop.test"))).body.text()
     }
     let before = origin.requests.count
-    let error = await #expect(throws: DirectDNSError.self) { () async throws in
+    let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(request(.post, origin), body: .text("pay"))
     }
     #expect(error?.code == .connectionLost && error?.message.contains("may have reached the server") == true)
@@ -121,7 +121,7 @@ struct DirectClientFailureTests {
   @Test func `a stream that was sent is not sent again`() async throws {
     let origin = try await dying(times: 1)
     let client = try ClientSample.client()
-    let error = await #expect(throws: DirectDNSError.self) { () async throws in
+    let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(request(.put, origin), body: .stream(Pieces(bytes: [1, 2, 3])))
     }
     #expect(error?.code == .connectionLost && origin.requests.count == 1)
@@ -142,7 +142,7 @@ struct DirectClientFailureTests {
   @Test func `a body that fails ends the request with its own error`() async throws {
     let origin = try await FakeOrigin.start()
     let client = try ClientSample.client()
-    let error = await #expect(throws: DirectDNSError.self) { () async throws in
+    let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(
         request(.put, origin), body: .stream(AsyncThrowingStream { $0.finish(throwing: Dead()) }))
     }
@@ -153,7 +153,7 @@ struct DirectClientFailureTests {
 
   @Test func `without any address that answers, every one that was tried is told`() async throws {
     let client = try ClientSample.client(names: ["shop.test": ["127.0.0.2", "127.0.0.3"]])
-    let error = await #expect(throws: DirectDNSError.self) { () async throws in
+    let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(ClientSample.get("http://shop.test:1/"))
     }
     #expect(error?.code == .connectFailed)
@@ -167,7 +167,7 @@ struct DirectClientFailureTests {
       return OriginResponse()
     }
     let client = try ClientSample.client { $0.timeouts.firstByte = .milliseconds(400) }
-    let error = await #expect(throws: DirectDNSError.self) { () async throws in try await client.execute(request(.get, origin)) }
+    let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request(.get, origin)) }
     await origin.waitForRequests(1)
     #expect(error?.code == .timedOut && error?.message.contains("0.4 ") == true && origin.requests.count == 1)
     await client.shutdown()
@@ -183,7 +183,7 @@ struct DirectClientFailureTests {
     let slow = Task { try await client.execute(ClientSample.get(origin.url("/slow", host: "shop.test"))) }
     await origin.waitForRequests(1)
     let options = RequestOptions(timeouts: RequestTimeouts(whole: .milliseconds(60)))
-    let error = await #expect(throws: DirectDNSError.self) { () async throws in
+    let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(request(.get, origin), options: options)
     }
     #expect(error?.code == .timedOut && origin.requests.count == 1)
@@ -201,7 +201,7 @@ struct DirectClientFailureTests {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       return try await client.execute(request(.get, origin))
     }
-    let error = await #expect(throws: DirectDNSError.self) { () async throws in try await task.value }
+    let error = await #expect(throws: DirectDNSError.self) { try await task.value }
     #expect(error?.code == .cancelled && origin.requests.isEmpty)
     await client.shutdown()
     await origin.stop()

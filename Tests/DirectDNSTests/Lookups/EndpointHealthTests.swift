@@ -15,8 +15,8 @@ struct EndpointHealthTests {
   }
 
   /// One of many lookups, all of different names.
-  private static func lookup(_ number: Int, at seconds: Double = 0) -> EndpointHealth.Lookup {
-    EndpointHealth.Lookup(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
+  private static func lookup(_ number: Int, at seconds: Double = 0) -> EndpointHealth.LookupKey {
+    EndpointHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
   }
 
   // MARK: The breaker
@@ -77,7 +77,7 @@ struct EndpointHealthTests {
   @Test func `another lookup of the same name counts anew`() {
     var health = EndpointHealth()
     for end in [5.0, 6, 7] {
-      let lookup = EndpointHealth.Lookup(host: ResolverFixture.host, end: Sample.at(end))
+      let lookup = EndpointHealth.LookupKey(host: ResolverFixture.host, end: Sample.at(end))
       health.failed(.transport, of: lookup, in: .zero, at: Sample.at(0))
     }
     #expect(health.standing(at: Sample.at(0)) == .open(since: Sample.at(0)))

@@ -8,7 +8,7 @@ struct EndpointOrderTests {
   private func opened(at seconds: Double) -> EndpointHealth {
     var health = EndpointHealth()
     for number in 0..<EndpointHealth.failureLimit {
-      let lookup = EndpointHealth.Lookup(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
+      let lookup = EndpointHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
       health.asked(at: Sample.at(seconds))
       health.failed(.transport, of: lookup, in: .zero, at: Sample.at(seconds))
     }

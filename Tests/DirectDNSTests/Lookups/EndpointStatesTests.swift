@@ -13,7 +13,7 @@ struct EndpointStatesTests {
 
   private static func opened(_ states: inout EndpointStates, _ number: Int, at seconds: Double) {
     for failure in 0..<EndpointHealth.failureLimit {
-      let lookup = EndpointHealth.Lookup(host: Sample.name("n\(failure).example"), end: Sample.at(seconds))
+      let lookup = EndpointHealth.LookupKey(host: Sample.name("n\(failure).example"), end: Sample.at(seconds))
       states.ended(
         number, .failure(ProviderFailure(.transport, "no")), of: lookup, in: .zero, at: Sample.at(seconds))
     }
@@ -70,7 +70,7 @@ struct EndpointStatesTests {
     var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
     states.update(Self.configuration("two"), at: Sample.at(1))
     #expect(Self.take(&states, [0, 1], at: 1) == "two")
-    let lookup = EndpointHealth.Lookup(host: ResolverFixture.host, end: Sample.at(5))
+    let lookup = EndpointHealth.LookupKey(host: ResolverFixture.host, end: Sample.at(5))
     #expect(states.ended(0, .success(.addresses("192.0.2.1")), of: lookup, in: .zero, at: Sample.at(1)) == nil)
     #expect(states.begin(0, at: Sample.at(1)) == nil)
     guard case .none = states.next(among: [0], before: Sample.at(9), at: Sample.at(1)) else {
@@ -118,7 +118,7 @@ struct EndpointStatesTests {
       states.asked(0, at: Sample.at(seconds))
       return states.ended(
         0, answered ? .success(.addresses("192.0.2.1", ttl: 60)) : .failure(ProviderFailure(.transport, "no")),
-        of: EndpointHealth.Lookup(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5)), in: .zero,
+        of: EndpointHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5)), in: .zero,
         at: Sample.at(seconds))
     }
     let opening = [change(0, at: 0), change(1, at: 1), change(2, at: 2), change(3, at: 3)]
@@ -178,7 +178,7 @@ struct EndpointStatesTests {
     #expect(Self.relief(&states, [1], at: 3) == "nobody")
     states.ended(
       0, .failure(ProviderFailure(.rateLimited(retryAfter: .seconds(60)), "429")),
-      of: EndpointHealth.Lookup(host: Sample.name("n.example"), end: Sample.at(5)), in: .zero, at: Sample.at(0))
+      of: EndpointHealth.LookupKey(host: Sample.name("n.example"), end: Sample.at(5)), in: .zero, at: Sample.at(0))
     #expect(Self.relief(&states, [0, 1], at: 3) == "nobody")
     let limit = RateLimit(perSecond: 2, burst: 1)
     var slow = EndpointStates(Self.configuration("one", "two", limit: limit), at: Sample.at(0))

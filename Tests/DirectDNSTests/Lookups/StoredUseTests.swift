@@ -7,8 +7,8 @@ struct StoredUseTests {
   private let known = Sample.life(0, 100)
 
   @Test(arguments: [
-    (CachePhase.fresh, StoredUse.answer, StoredUse.answer), (.due, .makeshift, .improvement),
-    (.grace, .makeshift, .improvement), (.stale, .makeshift, .improvement), (.gone, .nothing, .nothing),
+    (CachePhase.fresh, StoredUse.answer, StoredUse.answer), (.due, .makeshift, .newer),
+    (.grace, .makeshift, .newer), (.stale, .makeshift, .newer), (.gone, .nothing, .nothing),
   ])
   func `a younger answer is worth what its phase says`(_ phase: CachePhase, _ alone: StoredUse, _ younger: StoredUse) {
     #expect(StoredUse(phase: phase, askedAt: 1, isNegative: false, known: nil) == alone)

@@ -17,7 +17,7 @@ struct LoopMailboxTests {
 
   @Test func `why a mailbox takes nothing is that it was stopped, or that no thread can begin`() {
     let mailbox = LoopMailbox<CurlQueries>(())
-    #expect(mailbox.refusal == .connect("this process may open no further files (ulimit -n)"))
+    #expect(mailbox.refusal == .noSocket("this process may open no further files (ulimit -n)"))
     mailbox.stop()
     #expect(mailbox.refusal == .shutDown)
   }

@@ -16,7 +16,8 @@ struct UpstreamStatusTests {
     var health = EndpointHealth()
     for number in 1...10 { health.answered(in: .milliseconds(number)) }
     for number in 1...3 {
-      let lookup = EndpointHealth.Lookup(host: ResolverFixture.host, end: ResolverInstant(nanoseconds: Int64(number)))
+      let lookup = EndpointHealth.LookupKey(
+        host: ResolverFixture.host, end: ResolverInstant(nanoseconds: Int64(number)))
       health.failed(.transport, of: lookup, in: .seconds(3), at: .init(nanoseconds: 0))
     }
     var status = UpstreamStatus(ScriptedProvider("one"), health)
