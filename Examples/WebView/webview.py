@@ -46,9 +46,13 @@ class Browser:
 
     def __init__(self, url: str, proxy: str) -> None:
         # Not before http_proxy is in the environment: WebKit looks the names of <link rel=dns-prefetch> up without it.
-        import gi
-        gi.require_version("Gtk", "3.0")
-        gi.require_version("WebKit2", "4.1")
+        try:
+            import gi
+
+            gi.require_version("Gtk", "3.0")
+            gi.require_version("WebKit2", "4.1")
+        except (ImportError, ValueError) as error:
+            sys.exit(f"{error}: on Debian, apt-get install python3-gi gir1.2-webkit2-4.1")
         from gi.repository import GLib, Gtk, WebKit2
 
         data = WebKit2.WebsiteDataManager()

@@ -107,7 +107,7 @@ public final class ProxyServer: Service {
     guard place.isRemote else { return }
     throw DirectDNSError(
       .invalidConfiguration,
-      "\(place): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it"
+      "\(place): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it (dnsctl proxy: --users FILE or --token @FILE)"
     )
   }
 
