@@ -31,7 +31,6 @@ public final class WarmupJob: Sendable {
     var starts: AsyncStream<Start>.Continuation?
     var report: WarmupReport?
     var outcome: Outcome?
-    /// Who waits for the outcome.
     /// Those who wait for the outcome, by numbers.
     var waiting: [Int: AsyncStream<Outcome>.Continuation] = [:]
     var lastWaiter = 0
