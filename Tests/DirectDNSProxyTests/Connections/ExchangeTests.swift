@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import DirectDNSProxy
+@testable import DirectDNSTesting
+import Testing
+
+/// Requests and responses that break off, or do not end.
+@Suite(.timeLimit(.minutes(1)))
+struct ExchangeTests {
+  /// A request on its way: who sent it, and the server that has its head.
+  private struct Begun {
+    let proxy: ProxyFixture
+    let origin: RawListener
+    let client: RawConnection
+    let server: RawConnection
+
+    func stop() async {
+      await proxy.stop()
+      await origin.stop()
+    }
+  }
+
+  private func begin(
+    _ version: String = "1.1", _ change: (inout ProxyConfiguration) throws -> Void = { _ in }
+  ) async throws -> Begun {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture(change)
+    let client = try await proxy.client()
+    try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/\(version)\r\nHost: x\r\n\r\n")
+    let server = try await origin.connection()
+    await server.receive("\r\n\r\n")
+    return Begun(proxy: proxy, origin: origin, client: client, server: server)
+  }
+
+  @Test(arguments: ["Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"])
+  func `a body that has gone on is not read again when there is no response to it`(body: String) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\(body)")
+    let first = try await origin.connection()
+    await first.receive("hello")
+    await first.close()
+    #expect(await client.receive("without a response").hasPrefix("HTTP/1.1 502"))
+    client.forget()
+    try await client.send("GET http://127.0.0.1:\(origin.port)/next HTTP/1.1\r\nHost: x\r\n\r\n")
+    let second = try await origin.connection(1)
+    #expect(await second.receive("\r\n\r\n").hasPrefix("GET /next "))
+    try await second.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext")
+    #expect(await client.receive("next").hasPrefix("HTTP/1.1 200"))
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `interim responses without end are no response`() async throws {
+    let begun = try await begin()
+    let (client, server) = (begun.client, begun.server)
+    server.post(Array(String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 100_000).utf8))
+    #expect(await client.receive("without end").contains("HTTP/1.1 502 "))
+    await begun.stop()
+  }
+
+  @Test(arguments: ["", "5\r\nhe"])
+  func `a response in chunks that breaks off is reset for a client that gets it without them`(
+    rest: String
+  ) async throws {
+    let begun = try await begin("1.0")
+    let (client, server) = (begun.client, begun.server)
+    try await server.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n\(rest)")
+    await client.receive("part")
+    await server.close()
+    _ = await client.receiveToEnd()
+    #expect(client.isReset)
+    await begun.stop()
+  }
+
+  @Test func `a client that sends no more in the middle of a response does not get an end of it`() async throws {
+    let begun = try await begin()
+    let (client, server) = (begun.client, begun.server)
+    try await server.send("HTTP/1.1 200 OK\r\n\r\npart")
+    await client.receive("part")
+    try await client.finish()
+    _ = await client.receiveToEnd()
+    #expect(client.isReset)
+    await begun.stop()
+  }
+
+  @Test func `a request with a body asks for no other protocol`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send(
+      "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\nContent-Length: 1\r\n\r\nx"
+    )
+    let head = try await origin.connection().receive("\r\n\r\n")
+    #expect(head.contains("Content-Length: 1\r\n") && !head.lowercased().contains("upgrade"))
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `a connection whose response ends while the proxy stops is closed behind it`() async throws {
+    let begun = try await begin { $0.limits.drainTimeout = .seconds(600) }
+    let (client, server, proxy) = (begun.client, begun.server, begun.proxy)
+    let idle = try await proxy.client()
+    try await server.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+    await client.receive("half")
+    async let stopped: Void = proxy.proxy.stop()
+    _ = await idle.receiveToEnd()
+    try await server.send("half")
+    #expect(await client.receiveToEnd().hasSuffix("halfhalf"))
+    #expect(!client.isReset)
+    await client.close()
+    await stopped
+    await begun.stop()
+  }
+}
