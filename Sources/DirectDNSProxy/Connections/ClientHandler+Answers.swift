@@ -29,12 +29,12 @@ extension ClientHandler {
     flush()
     guard !isGone else { return }
     guard !closes, isDrained, let request else { return linger() }
-    drain(progress ?? request.progress)
+    skipBody(progress ?? request.progress)
     resume()
   }
 
-  /// Reads what is left of a body, and then the next request.
-  private func drain(_ progress: BodyProgress) {
+  /// Reads what is left of a body and drops it, and then the next request.
+  private func skipBody(_ progress: BodyProgress) {
     state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
   }
 
@@ -88,6 +88,6 @@ extension ClientHandler {
     flush()
     guard !isGone else { return }
     guard !closes else { return linger() }
-    drain(request.progress)
+    skipBody(request.progress)
   }
 }
