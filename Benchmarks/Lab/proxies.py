@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proxies that are compared: ours, and what of tinyproxy, squid and haproxy is installed.
+"""The proxies that are compared: ours, the least one that can be written, and what of tinyproxy, squid and haproxy is installed.
 
-They share a core with the laboratory's servers. haproxy is a relay: it knows one origin, and no client asks it for one.
+They share a core with the laboratory's servers. haproxy knows one origin, and no client asks it for one.
 """
 
 import os
+import sys
 
 import lab as laboratory
 
@@ -12,9 +13,11 @@ CLIENTS = 12_000
 
 
 class Proxies:
-    def __init__(self, lab, dnsctl):
-        self.lab, self.dnsctl = lab, dnsctl
-        self.names = ["dnsctl"] + [name for name in ("tinyproxy", "squid", "haproxy") if laboratory.program(name)]
+    def __init__(self, lab, dnsctl, floors):
+        self.lab, self.dnsctl, self.floors = lab, dnsctl, floors
+        # The least one waits by epoll, which is Linux's.
+        self.names = ["dnsctl"] + ["relay"] * (sys.platform == "linux")
+        self.names += [name for name in ("tinyproxy", "squid", "haproxy") if laboratory.program(name)]
         self.ports = dict(zip(self.names, laboratory.free_ports(len(self.names))))
 
     def start(self):
@@ -33,6 +36,9 @@ class Proxies:
                                         "--provider", f"doh+{self.lab.doh_url('dnsdist')}", "--bootstrap",
                                         f"{laboratory.HOST}=127.0.0.1", "--ca", self.lab.path("ca.pem"), "--allow", "127.0.0.0/8", "--ports", "1-65535",
                                         "--max-clients", str(CLIENTS))
+
+    def relay(self, port):
+        self.lab.launch_and_wait("relay", port, os.path.join(self.floors, "relay"), str(port))
 
     def tinyproxy(self, port):
         file = self.lab.write("proxies/tinyproxy.conf", f"""
