@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Writes to a store behind everyone's back, in the order of learning.
 ///
-/// What cannot be written waits, up to a limit, and is tried again.
+/// What cannot be written waits, up to a limit, and is tried again. So is what a store has not written in a minute: one
+/// that never returns must not keep all that follows.
 final class StoreWriter: Sendable {
   private struct State {
     var pending: PendingWrites
@@ -31,6 +32,8 @@ final class StoreWriter: Sendable {
   /// The most changes of one call, and the most that wait.
   static let batch = 256
   static let capacity = 20_000
+  /// The longest that a call may take.
+  static let limit = Duration.seconds(60)
 
   init(_ store: any AnswerStore, clock: any ResolverClock, report: @escaping @Sendable (StoreEvent) -> Void) {
     self.store = store
@@ -128,13 +131,19 @@ final class StoreWriter: Sendable {
   private func attempt(_ batch: [AddressQuestion: PendingWrites.Change]) async -> Result<Void, DirectDNSError> {
     let answers = batch.values.compactMap(\.answer)
     let forgotten = batch.filter { $0.value == .forget }.map(\.key)
-    do throws(DirectDNSError) {
-      if !forgotten.isEmpty { try await store.remove(forgotten) }
-      if !answers.isEmpty { try await store.write(answers) }
-      return .success(())
-    } catch {
-      return .failure(error)
+    let result = await Deadline.wait(until: clock.now + Self.limit, clock) { [store] in
+      do throws(DirectDNSError) {
+        if !forgotten.isEmpty { try await store.remove(forgotten) }
+        if !answers.isEmpty { try await store.write(answers) }
+        return Result<Void, DirectDNSError>.success(())
+      } catch {
+        return .failure(error)
+      }
     }
+    return result
+      ?? .failure(
+        DirectDNSError(
+          .storeFailed, "The \(store.name) store did not write within \(Self.limit): lookups go on without it."))
   }
 
   private func note(_ result: Result<Void, DirectDNSError>) {

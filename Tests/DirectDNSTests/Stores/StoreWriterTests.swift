@@ -76,6 +76,21 @@ struct StoreWriterTests {
     #expect(await flush() == 0)
   }
 
+  @Test func `a write that never returns counts as failed after a minute, and is tried again`() async {
+    store.hang(.writing)
+    add("a")
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(59))
+    #expect(events.read(\.self).isEmpty)
+    clock.advance(by: .seconds(1))
+    await events.wait { $0 == ["failed"] }
+    store.hang()
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    await events.wait { $0 == ["failed", "recovered"] }
+    #expect(store.calls == [.write([question("a")]), .write([question("a")])])
+  }
+
   @Test func `one that is dropped while its store rests leaves nothing asleep`() async {
     store.fail()
     do {
