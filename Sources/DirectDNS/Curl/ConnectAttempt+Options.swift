@@ -118,7 +118,7 @@ extension ConnectAttempt {
     if request.decompresses { set(CURLOPT_ACCEPT_ENCODING, "") }
     switch request.body {
     case .none: if request.method == "HEAD" { set(CURLOPT_NOBODY, 1) }
-    case .bytes(let bytes) where bytes.count <= Self.inlineBody && request.trailers.isEmpty:
+    case .bytes(let bytes) where request.isInline:
       // Sent in one piece with the head; libcurl copies the bytes, since an array's may move.
       set(CURLOPT_POSTFIELDSIZE, bytes.count)
       guard !bytes.isEmpty else {
@@ -143,7 +143,4 @@ extension ConnectAttempt {
     unsafe directdns_setopt_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(sized ?? -1))
     set(CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
   }
-
-  /// Up to here a body is copied and sent along with the head.
-  private static let inlineBody = 65_536
 }

@@ -287,6 +287,8 @@ final class CurlTransfers: CurlDriver {
     guard isLast || now - transfer.progressedAt >= Self.progressInterval else { return }
     transfer.progressedAt = now
     transfer.progress.expected = carrier.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    // libcurl has a copy of such a body, and asks for no piece of it.
+    if transfer.request.isInline { transfer.progress.sent = carrier.time(CURLINFO_SIZE_UPLOAD_T) }
     report(transfer.progress)
   }
 

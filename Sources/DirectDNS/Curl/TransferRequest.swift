@@ -136,6 +136,14 @@ final class TransferRequest: Sendable {
 }
 
 extension TransferRequest {
+  /// Whether libcurl gets a copy of the whole body, and sends it along with the head.
+  var isInline: Bool {
+    if case .bytes(let bytes) = body { bytes.count <= Self.inlineBody && trailers.isEmpty } else { false }
+  }
+
+  /// Up to here a body is copied.
+  private static let inlineBody = 65_536
+
   /// What the pool has to know of it.
   var terms: TransferTerms {
     let canStartOver = if case .pulled(let upload) = body { upload.canRestart } else { true }

@@ -110,9 +110,12 @@ struct DirectClientFailureTests {
     if isUsed {
       _ = try await client.execute(ClientSample.get(origin.url("/warm", host: "shop.test"))).body.text()
     }
-    let response = try await client.execute(
-      request(.post, origin), body: .text("pay"), options: RequestOptions(isSafeToRetry: true))
+    let sent = Locked<[Int64]>([])
+    let options = RequestOptions(isSafeToRetry: true, progress: { progress in sent.withLock { $0.append(progress.sent) } })
+    let response = try await client.execute(request(.post, origin), body: .text("pay"), options: options)
     #expect(try await response.body.text() == "alive")
+    // What went out in vain is no part of the whole.
+    #expect(sent.withLock(\.last) == 3 && sent.withLock { $0.allSatisfy { $0 <= 3 } })
     #expect(origin.requests.filter { $0.path == "/" }.map(\.body) == [Array("pay".utf8), Array("pay".utf8)])
     await client.shutdown()
     await origin.stop()

@@ -118,13 +118,25 @@ struct RequestBodyTests {
     await origin.stop()
   }
 
-  @Test func `progress is told, and its last word is the whole`() async throws {
-    let origin = try await FakeOrigin.start { _ in OriginResponse(generating: 300_000) }
+  @Test(arguments: [0, 3, 65_536, 500_000], [false, true])
+  func `progress is told, and its last word is the whole`(_ size: Int, _ isHTTP2: Bool) async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let configuration = FakeOriginConfiguration(identity: isHTTP2 ? try authority.issue(names: ["shop.test"]) : nil)
+    let origin = try await FakeOrigin.start(configuration: configuration) { _ in
+      OriginResponse(generating: 300_000)
+    }
+    let client = try ClientSample.client { $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:]) }
     let told = Locked<[TransferProgress]>([])
-    let options = RequestOptions(progress: { progress in told.withLock { $0.append(progress) } })
-    _ = try await send(.bytes(Array(repeating: 1, count: 500_000)), to: origin, options)
+    let response = try await client.execute(
+      HTTPRequest(method: .put, url: try WebURL(origin.url("/", host: "shop.test"))),
+      body: .bytes(Array(repeating: 1, count: size)),
+      options: RequestOptions(progress: { progress in told.withLock { $0.append(progress) } }))
+    #expect(response.connection.httpVersion == (isHTTP2 ? 2 : 1))
+    #expect(try await response.body.collect(upTo: 400_000).count == 300_000)
     let last = try #require(told.withLock { $0.last })
-    #expect(last.sent == 500_000 && last.received == 300_000 && last.expected == 300_000)
+    #expect(last.sent == size && last.received == 300_000 && last.expected == 300_000)
+    await client.shutdown()
     await origin.stop()
   }
 }
