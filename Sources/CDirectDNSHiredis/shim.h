@@ -2,6 +2,7 @@
 #pragma once
 #include <errno.h>
 #include <hiredis/hiredis.h>
+#include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -48,6 +49,16 @@ static inline int directdns_redis_send(redisContext *connection) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif
   return status;
+}
+
+/// The address at the other end, as text; empty where there is none.
+static inline void directdns_redis_peer(redisContext *connection, char *text, socklen_t size) {
+  struct sockaddr_storage peer;
+  socklen_t length = sizeof peer;
+  text[0] = 0;
+  if (getpeername(connection->fd, (struct sockaddr *)&peer, &length) != 0) return;
+  if (peer.ss_family != AF_INET && peer.ss_family != AF_INET6) return;
+  if (getnameinfo((struct sockaddr *)&peer, length, text, size, NULL, 0, NI_NUMERICHOST) != 0) text[0] = 0;
 }
 
 static inline redisReply *directdns_redis_reply(redisContext *connection) {

@@ -53,6 +53,12 @@ static inline struct directdns_file_identity directdns_file(const char *path) {
       1, S_ISREG(found.st_mode) && found.st_size != 1, (uint64_t)found.st_dev, (uint64_t)found.st_ino};
 }
 
+/// Whether there is no file, or nothing in it.
+static inline int directdns_is_empty(const char *path) {
+  struct stat found;
+  return stat(path, &found) != 0 ? errno == ENOENT : found.st_size == 0;
+}
+
 /// Makes an empty file that its owner alone can read, unless there is one: 0, or why not.
 ///
 /// One that exists is not opened: closing it would drop the locks of SQLite's own connections (fcntl(2)).

@@ -53,7 +53,13 @@ public final class RedisAnswerStore: FleetAnswerStore {
       let key = keys.answer(answer.question)
       return left > 0 ? RedisCommand("SET", key, answer.text, "PX", "\(left)") : RedisCommand("DEL", key)
     }
-    if !commands.isEmpty { _ = try await writer.run(commands) }
+    guard !commands.isEmpty else { return }
+    for reply in try await writer.run(commands) {
+      switch reply {
+      case .status("OK"), .integer: continue
+      default: throw Self.strange("SET")
+      }
+    }
   }
 
   /// Keeps the answers that were asked for later than what is known about their questions; what others write in between
@@ -93,9 +99,11 @@ public final class RedisAnswerStore: FleetAnswerStore {
   /// So often an answer is looked at again because another process was faster.
   private static let roundLimit = 8
 
-  /// Puts a line in place of one that is still what was read.
+  /// Puts a line in place of one that is still what was read; what is no string counts as nothing.
   private static let replacing = """
-    if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+    local known = redis.pcall('GET', KEYS[1])
+    if type(known) ~= 'string' then known = '' end
+    if known ~= ARGV[1] then return 0 end
     redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
     return 1
     """
@@ -125,12 +133,18 @@ public final class RedisAnswerStore: FleetAnswerStore {
     var cursor = "0"
     repeat {
       let replies = try await writer.run([RedisCommand("SCAN", cursor, "MATCH", keys.pattern, "COUNT", "256")])
-      guard let next = replies[0].array.first?.text, let found = replies[0].array.last?.array.compactMap(\.text) else {
-        return
-      }
+      guard replies[0].array.count == 2, let next = replies[0].array[0].text, UInt64(next) != nil,
+        case .array(let members) = replies[0].array[1]
+      else { throw Self.strange("SCAN") }
+      let found = members.compactMap(\.text)
       cursor = next
       if !found.isEmpty, try await !body(found) { return }
     } while cursor != "0"
+  }
+
+  private static func strange(_ command: String) -> DirectDNSError {
+    DirectDNSError(
+      .storeFailed, "The Redis store answered \(command) as no Redis does. Check what listens at its address.")
   }
 
   // MARK: Leases
@@ -143,7 +157,12 @@ public final class RedisAnswerStore: FleetAnswerStore {
     let reply = try await asker.run([
       RedisCommand("SET", keys.lease(question), holder, "NX", "PX", "\(milliseconds)")
     ])
-    return reply[0] == .status("OK")
+    return switch reply[0] {
+    case .status("OK"): true
+    case .null: false
+    // Whoever took anything else for "another has it" would wait for nobody.
+    default: throw Self.strange("SET")
+    }
   }
 
   /// Ends a lease, if that holder still has it.

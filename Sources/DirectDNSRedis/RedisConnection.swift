@@ -26,12 +26,20 @@ internal import DirectDNS
   }
 
   /// Connects, and logs in.
-  static func open(_ configuration: RedisStoreConfiguration) throws(Failure) -> RedisConnection {
+  ///
+  /// - Parameters:
+  ///   - configuration: which server.
+  ///   - address: where the server was last, so that no name is looked up.
+  /// - Returns: the connection.
+  /// - Throws: why there is none.
+  static func open(
+    _ configuration: RedisStoreConfiguration, at address: String? = nil
+  ) throws(Failure) -> RedisConnection {
     let limit = directdns_redis_time(configuration.connectTimeout.milliseconds)
     let opened: UnsafeMutablePointer<redisContext>? =
       switch configuration.server {
       case .tcp(let host, let port):
-        unsafe redisConnectWithTimeout(host.unbracketed, Int32(port), limit)
+        unsafe redisConnectWithTimeout(address ?? host.unbracketed, Int32(port), limit)
       case .socket(let path): unsafe redisConnectUnixWithTimeout(path, limit)
       }
     guard let opened = unsafe opened else { throw .connection("no memory") }
@@ -68,6 +76,18 @@ internal import DirectDNS
   }
 
   deinit { unsafe redisFree(context) }
+
+  /// The server's address; nil on a Unix socket.
+  var address: String? {
+    let words = unsafe String(unsafeUninitializedCapacity: 64) { text in
+      unsafe text.withMemoryRebound(to: CChar.self) { text in
+        guard let start = text.baseAddress else { return 0 }
+        unsafe directdns_redis_peer(context, start, socklen_t(text.count))
+        return unsafe strlen(start)
+      }
+    }
+    return words.isEmpty ? nil : words
+  }
 
   /// Sends commands together and returns their replies.
   ///

@@ -6,6 +6,8 @@ actor RedisWorker {
   private let configuration: RedisStoreConfiguration
   private let executor: ThreadExecutor
   private var connection: RedisConnection?
+  /// Where the server was last: the system's DNS, which its name is looked up by, may be what is dead.
+  private var address: String?
 
   init(_ configuration: RedisStoreConfiguration, _ name: String) {
     self.configuration = configuration
@@ -37,10 +39,22 @@ actor RedisWorker {
   private func send(_ commands: [RedisCommand]) throws(RedisConnection.Failure) -> [RedisReply] {
     // Taken out for the time of use: one that fails is gone.
     let current: RedisConnection
-    if let kept = connection.take() { current = kept } else { current = try RedisConnection.open(configuration) }
+    if let kept = connection.take() { current = kept } else { current = try connect() }
     let replies = try current.run(commands)
     connection = consume current
     return replies
+  }
+
+  private func connect() throws(RedisConnection.Failure) -> RedisConnection {
+    if let known = address {
+      do throws(RedisConnection.Failure) { return try RedisConnection.open(configuration, at: known) } catch {
+        // It may have moved.
+        address = nil
+      }
+    }
+    let opened = try RedisConnection.open(configuration)
+    address = opened.address
+    return opened
   }
 }
 

@@ -30,7 +30,7 @@ public final class SQLiteAnswerStore: AnswerStore {
     let once: @Sendable (String) -> Void = { text in
       if told.withLock({ $0.insert(text).inserted }) { tell(text) }
     }
-    reader = SQLiteWorker(configuration, "sqlite.read", notice: once)
+    reader = SQLiteWorker(configuration, "sqlite.read", readsOnly: true, notice: once)
     writer = SQLiteWorker(configuration, "sqlite.write", notice: once)
   }
 

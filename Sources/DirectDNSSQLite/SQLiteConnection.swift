@@ -8,10 +8,22 @@ internal import DirectDNS
   private let busyTimeout: Int32
 
   /// Opens the file, and makes it if there is none; nothing of it is changed.
-  static func open(_ configuration: SQLiteStoreConfiguration) throws(SQLiteError) -> SQLiteConnection {
+  ///
+  /// - Parameters:
+  ///   - configuration: which file.
+  ///   - isImmutable: whether it is only read, as it stands, without locks and without the files beside it that SQLite
+  ///     makes for them (https://www.sqlite.org/uri.html, `immutable`): for where none can be made.
+  /// - Returns: the connection.
+  /// - Throws: why the file cannot be opened.
+  static func open(
+    _ configuration: SQLiteStoreConfiguration, isImmutable: Bool = false
+  ) throws(SQLiteError) -> SQLiteConnection {
     var opened: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(
-      configuration.path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+    let path =
+      isImmutable
+      ? "file:\(PercentEncoding.encoded(configuration.path, .reserved))?immutable=1" : configuration.path
+    let flags = isImmutable ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let code = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
     // A handle is there in nearly every case of failure, for its message.
     guard let opened = unsafe opened else { throw SQLiteError(code, "no memory") }
     guard code == SQLITE_OK else {
@@ -52,6 +64,14 @@ internal import DirectDNS
 
   borrowing func prepare(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
     try unsafe SQLiteStatement(handle, sql)
+  }
+
+  /// A statement about our own table: where that is not as the file's version says, the file is damaged.
+  borrowing func prepareOwn(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
+    do throws(SQLiteError) { return try prepare(sql) } catch {
+      if case .statement = error { throw .damaged }
+      throw error
+    }
   }
 
   borrowing func execute(_ sql: String) throws(SQLiteError) {
@@ -104,6 +124,11 @@ internal import DirectDNS
       for step in try missing(steps) { try execute(step) }
       try execute("PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = \(steps.count)")
     }
+  }
+
+  /// Checks that the file is ours and up to date; nothing of it is changed.
+  borrowing func check(_ steps: [String]) throws(SQLiteError) {
+    guard try missing(steps).isEmpty else { throw .unusable("it has to be brought up to date, and cannot be written") }
   }
 
   private borrowing func missing(_ steps: [String]) throws(SQLiteError) -> ArraySlice<String> {

@@ -15,22 +15,28 @@ internal import DirectDNS
 
   /// Opens the file, makes it if there is none, and brings it up to date.
   ///
+  /// - Parameters:
+  ///   - configuration: which file.
+  ///   - steps: what stands in it, by version.
+  ///   - isImmutable: whether it is only read, as it stands.
   /// - Throws: `damaged` for a file that is known to be ours alone.
-  init(_ configuration: SQLiteStoreConfiguration, steps: [String] = SQLiteSchema.steps) throws(SQLiteError) {
-    connection = try SQLiteConnection.open(configuration)
-    try connection.migrate(steps)
-    select = try connection.prepare("SELECT line FROM answers WHERE host = ?1 AND family = ?2")
-    upsert = try connection.prepare(
+  init(
+    _ configuration: SQLiteStoreConfiguration, steps: [String] = SQLiteSchema.steps, isImmutable: Bool = false
+  ) throws(SQLiteError) {
+    connection = try SQLiteConnection.open(configuration, isImmutable: isImmutable)
+    if isImmutable { try connection.check(steps) } else { try connection.migrate(steps) }
+    select = try connection.prepareOwn("SELECT line FROM answers WHERE host = ?1 AND family = ?2")
+    upsert = try connection.prepareOwn(
       """
       INSERT INTO answers (host, family, gone, line) VALUES (?1, ?2, ?3, ?4)
       ON CONFLICT DO UPDATE SET gone = excluded.gone, line = excluded.line
       """)
-    delete = try connection.prepare("DELETE FROM answers WHERE host = ?1 AND family = ?2")
-    page = try connection.prepare(
+    delete = try connection.prepareOwn("DELETE FROM answers WHERE host = ?1 AND family = ?2")
+    page = try connection.prepareOwn(
       """
       SELECT host, family, line FROM answers WHERE (host, family) > (?1, ?2) ORDER BY host, family LIMIT ?3
       """)
-    prune = try connection.prepare(
+    prune = try connection.prepareOwn(
       """
       DELETE FROM answers WHERE (host, family) IN
         (SELECT host, family FROM answers ORDER BY gone LIMIT max(1, (SELECT count(*) FROM answers) / 8))

@@ -15,16 +15,32 @@ enum SQLiteError: Error, Hashable, Sendable {
   case foreign(String)
   /// Others may say what is in the file.
   case untrusted(String)
+  /// SQLite cannot make sense of a statement, for want of a table perhaps.
+  case statement(String)
   case failed(String)
 
-  init(_ code: Int32, _ message: String) {
+  /// - Parameters:
+  ///   - code: SQLite's.
+  ///   - message: its words for it.
+  ///   - reason: the system's number for it (errno), where there was one.
+  init(_ code: Int32, _ message: String, reason: Int32 = 0) {
     switch code & 0xff {
+    case SQLITE_IOERR where reason == ENOSPC, SQLITE_CANTOPEN where reason == ENOSPC: self = .full
+    case SQLITE_ERROR: self = .statement(message)
     case SQLITE_CORRUPT: self = .damaged
     case SQLITE_NOTADB: self = .foreign("is no database")
     case SQLITE_FULL: self = .full
     case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
     case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY: self = .unusable(message)
     default: self = .failed(message)
+    }
+  }
+
+  /// Whether the file might still be read: on a disk that is full, or may not be written.
+  var isAboutWriting: Bool {
+    switch self {
+    case .full, .unusable: true
+    case .damaged, .busy, .foreign, .untrusted, .statement, .failed: false
     }
   }
 
@@ -38,7 +54,8 @@ enum SQLiteError: Error, Hashable, Sendable {
       case .unusable(let reason): "\(file) cannot be opened (\(reason)). Check its folder and permissions."
       case .foreign(let reason): "\(file) \(reason). Choose another path."
       case .untrusted(let reason): "\(file) \(reason)"
-      case .failed(let reason): "\(file) failed: \(reason)."
+      case .statement(let reason), .failed(let reason):
+        "\(file) failed: \(reason). Check its disk; without the file a new one is made."
       }
     return DirectDNSError(.storeFailed, message)
   }

@@ -39,6 +39,13 @@ struct SQLiteFile: Sendable, Hashable {
     return SQLiteFile(path, found)
   }
 
+  /// Whether all that was written stands in the file itself, and nothing in a log beside it.
+  static func isWhole(_ path: String) -> Bool {
+    guard let real = unsafe directdns_real_path(path) else { return false }
+    defer { unsafe free(real) }
+    return unsafe directdns_is_empty(String(cString: real) + "-wal") != 0
+  }
+
   /// Keeps a damaged file beside the new one, for whoever wants to know, and never in place of an older one.
   ///
   /// - Returns: where it is now; nil if the path leads to another file by now: another process was faster.

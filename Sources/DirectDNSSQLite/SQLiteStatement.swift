@@ -95,6 +95,6 @@ extension SQLiteError {
   /// The error that a connection has just reported.
   init(_ code: Int32, _ connection: OpaquePointer?) {
     let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "error \(code)"
-    self.init(code, message)
+    self.init(code, message, reason: unsafe sqlite3_system_errno(connection))
   }
 }

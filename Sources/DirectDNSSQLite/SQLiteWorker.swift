@@ -7,14 +7,20 @@ internal import DirectDNS
 /// aside.
 actor SQLiteWorker {
   private let configuration: SQLiteStoreConfiguration
+  /// Whether it never writes: then a file serves where nothing can be made beside it.
+  private let readsOnly: Bool
   private let executor: ThreadExecutor
   private let notice: @Sendable (String) -> Void
   private var open: SQLiteDatabase?
   /// The file that is open, or could not be opened.
   private var file: SQLiteFile?
 
-  init(_ configuration: SQLiteStoreConfiguration, _ name: String, notice: @escaping @Sendable (String) -> Void) {
+  init(
+    _ configuration: SQLiteStoreConfiguration, _ name: String, readsOnly: Bool = false,
+    notice: @escaping @Sendable (String) -> Void
+  ) {
     self.configuration = configuration
+    self.readsOnly = readsOnly
     executor = ThreadExecutor(name)
     self.notice = notice
   }
@@ -72,8 +78,14 @@ actor SQLiteWorker {
     case .doubtful(let reason): notice("The store \(DirectDNSError.quoted(configuration.path)) \(reason)")
     case .refused(let reason): throw .untrusted(reason)
     }
-    let database = try SQLiteDatabase(configuration)
-    open = database
-    return database
+    do throws(SQLiteError) {
+      let database = try SQLiteDatabase(configuration)
+      open = database
+      return database
+    } catch {
+      guard readsOnly, error.isAboutWriting, SQLiteFile.isWhole(configuration.path) else { throw error }
+      // Not kept: what others write by then would not be seen.
+      return try SQLiteDatabase(configuration, isImmutable: true)
+    }
   }
 }

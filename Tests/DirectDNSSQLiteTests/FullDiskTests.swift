@@ -12,6 +12,37 @@ struct FullDiskTests {
     numbers.map { AnswerStoreContract.answer(AnswerStoreContract.a("host-\($0).example.net"), "192.0.2.1") }
   }
 
+  /// A log beside the file, and its index, are what cannot be made.
+  @Test(arguments: [false, true]) func `a file alone is read where nothing can be made beside it`(
+    _ isFull: Bool
+  ) async throws {
+    let folder = try Folder()
+    #expect(SmallDisk.mount(at: folder.url, size: "1m"))
+    defer { SmallDisk.unmount(folder.url) }
+    let known = answers(0..<2)
+    let origin = try Folder()
+    let writer = SQLiteAnswerStore(SQLiteStoreConfiguration(path: origin.path()))
+    try await writer.write(known)
+    await writer.checkpoint()
+    let path = folder.path()
+    try FileManager.default.copyItem(atPath: origin.path(), toPath: path)
+    if isFull {
+      #expect(FileManager.default.createFile(atPath: folder.url.path + "/ballast", contents: nil))
+      let file = try FileHandle(forWritingTo: folder.url.appending(path: "ballast"))
+      while (try? file.write(contentsOf: Data(count: 4096))) != nil {}
+      while (try? file.write(contentsOf: Data(count: 1))) != nil {}
+      try file.close()
+    } else {
+      #expect(SmallDisk.makeReadOnly(folder.url))
+    }
+    let store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: path))
+    for _ in 0..<2 { #expect(try await store.read(known.map(\.question)) == known) }
+    var failure: DirectDNSError?
+    do throws(DirectDNSError) { try await store.write(answers(2..<3)) } catch { failure = error }
+    #expect(failure?.code == .storeFailed)
+    if isFull { #expect(failure?.message.contains("full") == true, "\(failure?.message ?? "")") }
+  }
+
   @Test func `a full disk is an error in words, reading goes on, and so does writing once there is room`() async throws
   {
     let folder = try Folder()

@@ -172,6 +172,18 @@ struct SQLiteAnswerStoreTests {
       ])
   }
 
+  @Test(arguments: [
+    "DROP TABLE answers", "DROP INDEX answers_by_end; ALTER TABLE answers RENAME COLUMN line TO text",
+  ])
+  func `a file of ours whose table is another one is damaged`(_ change: String) async throws {
+    try await store.write([answer(1)])
+    do { try raw().execute(change) }
+    let fresh = Self.store(folder.path()) { _ in }
+    try await fresh.write([answer(2)])
+    #expect(try await fresh.read([question(2)]).count == 1)
+    #expect(FileManager.default.fileExists(atPath: folder.path() + ".damaged"))
+  }
+
   @Test func `a file that looks damaged once, as when a page cannot be read, stays where it is`() async throws {
     try await store.write([answer(1)])
     let said = Watched<[String]>([])

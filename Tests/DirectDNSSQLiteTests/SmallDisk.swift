@@ -12,6 +12,8 @@ enum SmallDisk {
     run("mount", "-t", "tmpfs", "-o", "size=\(size)", "none", folder.path)
   }
 
+  static func makeReadOnly(_ folder: URL) -> Bool { run("mount", "-o", "remount,ro", folder.path) }
+
   /// Also while files on it are open.
   @discardableResult
   static func unmount(_ folder: URL) -> Bool { run("umount", "-l", folder.path) }

@@ -9,18 +9,20 @@ import Testing
 @Suite struct `The rules of dnsctl fetch` {
   @Test(
     arguments: [
-      (206, "bytes 5-9/10", ResumeRule.Verdict.append), (206, "bytes 5-9/*", .append),
+      (206, "bytes 5-9/10", ResumeRule.Verdict.append(5)), (206, "bytes 5-9/*", .append(5)),
       (206, "bytes 5-8/10", .refused("the server sends less than what is missing")),
       (206, "bytes 0-9/10", .refused("it has 5 bytes, and the server sends from byte 0 on")),
       (206, nil, .refused("the server does not say what part it sends")),
       (206, "bytes 5-4/10", .refused("the server does not say what part it sends")),
       (206, "bytes 5-10/10", .refused("the server does not say what part it sends")),
       (206, "lines 5-9/10", .refused("the server does not say what part it sends")),
-      (200, nil, .startOver), (200, "bytes 5-9/10", .startOver),
+      (200, nil, .startOver), (200, "bytes 5-9/10", .startOver), (203, nil, .startOver),
+      // These bring no whole file.
+      (201, nil, .refused("the server answered 201")), (204, nil, .refused("the server answered 204")),
       (416, "bytes */5", .complete), (416, "bytes */4", .refused("it has 5 bytes, and the server's has 4")),
       (416, nil, .refused("it has 5 bytes, and the server has none behind them and does not say how many before")),
-      (206, "bytes 5-9223372036854775806/*", .append),
-      (206, "bytes 5-9223372036854775806/9223372036854775807", .append),
+      (206, "bytes 5-9223372036854775806/*", .append(9_223_372_036_854_775_802)),
+      (206, "bytes 5-9223372036854775806/9223372036854775807", .append(9_223_372_036_854_775_802)),
       (206, "bytes 5-9223372036854775808/*", .refused("the server does not say what part it sends")),
       (416, "bytes */9223372036854775807", .refused("it has 5 bytes, and the server's has 9223372036854775807")),
       (404, nil, .refused("the server answered 404")), (304, nil, .refused("the server answered 304")),
@@ -39,10 +41,18 @@ import Testing
       ResumeRule.verdict(.init(length: 5, record: record), status: status, fields: fields) == .askAnew(reason))
   }
 
+  @Test func `a part whose two lengths differ is not taken`() {
+    let fields: HTTPFields = [.contentRange: "bytes 5-9/10", .contentLength: "20"]
+    #expect(
+      ResumeRule.verdict(.init(length: 5, record: nil), status: 206, fields: fields)
+        == .refused("the server says that it sends 5 bytes, and then 20"))
+  }
+
   @Test(
     arguments: [
-      ("1 10 \"a\"", "bytes 5-9/10", "\"a\"", nil, .append), ("1 10 \"a\"", "bytes 5-9/*", nil, nil, .append),
-      ("1 - -", "bytes 5-9/10", "\"b\"", nil, .append),
+      ("1 10 \"a\"", "bytes 5-9/10", "\"a\"", nil, .append(5)),
+      ("1 10 \"a\"", "bytes 5-9/*", nil, nil, .append(5)),
+      ("1 - -", "bytes 5-9/10", "\"b\"", nil, .append(5)),
       ("1 10 \"a\"", "bytes 5-7/*", "\"a\"", nil, .askAnew("the server sends less than what is missing")),
       (
         "1 11 \"a\"", "bytes 5-9/10", "\"a\"", nil,
@@ -50,7 +60,7 @@ import Testing
       ),
       ("1 10 \"a\"", "bytes 5-9/10", "\"b\"", nil, .askAnew("it began as a part of another version")),
       ("1 10 \"a\"", "bytes 5-9/10", "W/\"a\"", nil, .askAnew("it began as a part of another version")),
-      ("1 10 Tue, 14 Nov 2023 22:13:50 GMT", "bytes 5-9/10", nil, "Tue, 14 Nov 2023 22:13:50 GMT", .append),
+      ("1 10 Tue, 14 Nov 2023 22:13:50 GMT", "bytes 5-9/10", nil, "Tue, 14 Nov 2023 22:13:50 GMT", .append(5)),
       (
         "1 10 Tue, 14 Nov 2023 22:13:50 GMT", "bytes 5-9/10", "\"x\"", "Tue, 14 Nov 2023 22:13:51 GMT",
         .askAnew("it began as a part of another version")

@@ -42,7 +42,7 @@ import Testing
       let outcome = await fixture.fetch(["-d", "abc", "-o", "/dev/null", "-w", format, fixture.url("/old")])
       #expect(
         outcome.output
-          == "200 200 GET 1 1 127.0.0.1 \(fixture.origin.port) 4 3 text/x \"1\" \(fixture.url("/old")) \(fixture.url("/new")) http 1.1 0 [] [/dev/null] 0"
+          == "200 200 GET 1 1 127.0.0.1 \(fixture.origin.port) 4 0 text/x \"1\" \(fixture.url("/old")) \(fixture.url("/new")) http 1.1 0 [] [/dev/null] 0"
       )
     }
   }

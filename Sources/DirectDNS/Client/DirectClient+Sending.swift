@@ -207,7 +207,9 @@ extension DirectClient {
   ) throws(DirectDNSError) -> DirectResponse {
     report(head, reader.place)
     guard let read = ResponseHead.parse(head.bytes) else {
-      throw DirectDNSError(.connectionLost, "\(Origin(target.original)) answered with what is no HTTP response")
+      throw DirectDNSError(
+        .connectionLost,
+        "\(Origin(target.original)) answered with what is no HTTP response, or does not say how long it is")
     }
     let restored = target.restore(read)
     call.options.observer?(.responded(restored, httpVersion: read.version))

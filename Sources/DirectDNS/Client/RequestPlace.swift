@@ -50,6 +50,7 @@ struct RequestPlace: Sendable {
     switch failure.reason {
     case .timedOut: (.timedOut, timedOut(failure.timer))
     case .connect(let reason): (.connectFailed, unconnected(failure, reason))
+    case .refusedByProxy(let status): (.connectFailed, refused(status))
     case .noSocket(let reason): (.connectFailed, "\(origin) could not be connected to: \(reason)")
     case .tls(let reason): (.tlsFailed, "TLS with \(origin) failed: \(reason)\(Self.tlsAdvice(reason))")
     case .connectionLost(let reason): (.connectionLost, lost(failure, reason, inBody))
@@ -71,6 +72,12 @@ struct RequestPlace: Sendable {
     if let proxy { return "the proxy \(proxy) could not be connected to: \(reason)" }
     return "no address of \(origin.host) could be connected to at port \(origin.port): "
       + (failure.attempts.isEmpty ? reason : "\(failure.attempts.count) tried")
+  }
+
+  /// Nothing has gone to the origin.
+  private func refused(_ status: Int) -> String {
+    let advice = status == 407 ? ": check the name and the password that it is given" : ""
+    return "the proxy \(proxy.map { "\($0) " } ?? "")opens no tunnel to \(origin): it answered \(status)\(advice)"
   }
 
   private var silent: String {
@@ -105,6 +112,7 @@ extension TransferError {
   var text: String {
     switch self {
     case .connect(let reason), .noSocket(let reason): reason
+    case .refusedByProxy(let status): "the proxy answered \(status)"
     case .tls(let reason): "TLS: \(reason)"
     case .timedOut: "timed out"
     case .bodyTooLarge: "too large"

@@ -62,6 +62,8 @@ final class RequestTarget {
   func restore(_ head: ResponseHead) -> HTTPResponse {
     guard let answer, head.hasRestorableField else { return head.response }
     let late = others?.resolution?.addresses
-    return ResponseRestorer(originalURL: original, addresses: late.map { answer + $0 } ?? answer).restore(head.response)
+    // A password is no part of what a server said: heads are logged. Redirects keep it by themselves.
+    let base = original.hasUserInfo ? (try? WebURL(original.text(userInfo: false))) ?? original : original
+    return ResponseRestorer(originalURL: base, addresses: late.map { answer + $0 } ?? answer).restore(head.response)
   }
 }

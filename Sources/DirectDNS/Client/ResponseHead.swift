@@ -10,7 +10,8 @@ struct ResponseHead {
   /// Whether it has a field in which an address can stand for the name; see ``ResponseRestorer``.
   var hasRestorableField: Bool
 
-  /// - Returns: nil for bytes that are no head.
+  /// - Returns: nil for bytes that are no head, and where nobody can tell how long the body is: `Content-Length` with
+  ///   two values or none that is a number (RFC 9112 §6.3).
   static func parse(_ bytes: [UInt8]) -> ResponseHead? {
     let bytes = bytes.span
     guard let end = lineEnd(bytes, from: 0), let space = index(of: ASCII.space, bytes, 0..<end), space + 3 < end,
@@ -27,7 +28,8 @@ struct ResponseHead {
     }
     // "HTTP/2 200" or "HTTP/1.1 200 OK".
     let version = Int(bytes[5] &- ASCII.zero)
-    let (fields, hasRestorable) = fields(bytes, from: end + 1)
+    let (fields, hasRestorable, hasSoundLength) = fields(bytes, from: end + 1)
+    guard hasSoundLength || fields.contains(.transferEncoding) else { return nil }
     return ResponseHead(
       response: HTTPResponse(status: status, headerFields: fields), version: version, hasRestorableField: hasRestorable)
   }
@@ -35,11 +37,15 @@ struct ResponseHead {
   /// Field lines; what is none is left out.
   static func fields(_ bytes: [UInt8]) -> HTTPFields { fields(bytes.span, from: 0).fields }
 
-  private static func fields(_ bytes: Span<UInt8>, from start: Int) -> (fields: HTTPFields, hasRestorable: Bool) {
+  private static func fields(
+    _ bytes: Span<UInt8>, from start: Int
+  ) -> (fields: HTTPFields, hasRestorable: Bool, hasSoundLength: Bool) {
     // Gathered first: `HTTPFields` takes many at once far faster than one by one.
     var gathered: [HTTPField] = []
     gathered.reserveCapacity(12)
     var hasRestorable = false
+    var length: Int64?
+    var hasSoundLength = true
     var isDropped = false
     var line = start
     while line < bytes.count {
@@ -57,6 +63,11 @@ struct ResponseHead {
       else { continue }
       if known.isRestorable { hasRestorable = true }
       let value = value(bytes, colon + 1, end)
+      if known.isLength {
+        let number = number(bytes, value)
+        if number == nil || length ?? number != number { hasSoundLength = false }
+        length = number
+      }
       // `HTTPField` makes blanks of control characters: what a jar has to refuse (RFC 6265bis §5.6) would be a cookie.
       isDropped = known.isRestorable && known.name == .setCookie && value.contains { Cookie.isControl(bytes[$0]) }
       if !isDropped { gathered.append(field(known, bytes, value)) }
@@ -64,7 +75,17 @@ struct ResponseHead {
     var fields = HTTPFields()
     fields.reserveCapacity(gathered.count)
     fields.append(contentsOf: gathered)
-    return (fields, hasRestorable)
+    return (fields, hasRestorable, hasSoundLength)
+  }
+
+  /// A number of bytes: digits alone.
+  private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
+    var number: Int64 = 0
+    for place in range {
+      guard ASCII.isDigit(bytes[place]), number <= (.max - 9) / 10 else { return nil }
+      number = number * 10 + Int64(bytes[place] - ASCII.zero)
+    }
+    return range.isEmpty ? nil : number
   }
 
   private static func field(_ known: KnownFields.Field, _ bytes: Span<UInt8>, _ value: Range<Int>) -> HTTPField {
@@ -119,10 +140,13 @@ enum KnownFields {
     let name: HTTPField.Name
     /// Whether an address can stand for the name in its value.
     let isRestorable: Bool
+    /// Whether it says how long the body is.
+    let isLength: Bool
 
     init(_ name: HTTPField.Name) {
       self.name = name
       isRestorable = ResponseRestorer.fields.contains(name)
+      isLength = name == .contentLength
     }
   }
 

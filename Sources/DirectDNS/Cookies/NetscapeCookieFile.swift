@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// A cookie file in the Netscape format, shared with curl (`-b`, `-c`) and wget (`--load-cookies`, `--save-cookies`).
 ///
 /// The format has no `SameSite` and no time of creation: what is loaded came when it is loaded.
@@ -40,10 +34,12 @@ public struct NetscapeCookieFile: Hashable, Sendable {
   /// - Returns: its cookies, expired ones included, and the lines that were skipped.
   /// - Throws: `fileUnusable` when the file is not there or cannot be read.
   public func load(now: CookieTime) throws(DirectDNSError) -> Contents {
-    guard let bytes = FileManager.default.contents(atPath: path) else {
-      throw DirectDNSError(.fileUnusable, "the cookie file \(path) cannot be read: check its path and rights")
+    let bytes: [UInt8]
+    do throws(FileFailure) { bytes = try ReadableFile(path).readToEnd() } catch {
+      throw DirectDNSError(
+        .fileUnusable, "the cookie file \(path) cannot be read: \(error.reason)", underlying: error)
     }
-    let (cookies, problems) = NetscapeCookieText.decode(Array(bytes), now: now)
+    let (cookies, problems) = NetscapeCookieText.decode(bytes, now: now)
     return Contents(cookies: cookies, problems: problems)
   }
 

@@ -84,7 +84,16 @@ internal import CDirectDNSCurl
       }
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
+    if let status = proxyStatus { return .refusedByProxy(status) }
     return unsafe TransferError(code, detail: String(cString: errorText))
+  }
+
+  /// The status of a proxy that has refused a tunnel.
+  private var proxyStatus: Int? {
+    guard transfer?.request.route.proxy != nil else { return nil }
+    var status = 0
+    unsafe directdns_getinfo_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
+    return status >= 300 ? status : nil
   }
 
   /// Why there is no connection, if this machine is the reason.

@@ -120,7 +120,7 @@ public struct ProbeReport: Sendable {
   private static func error(_ error: TransferError, _ provider: any Provider, _ address: IPAddress) -> DirectDNSError {
     let code: DirectDNSError.Code =
       switch error {
-      case .connect, .noSocket: .connectFailed
+      case .connect, .noSocket, .refusedByProxy: .connectFailed
       case .tls: .tlsFailed
       case .timedOut: .timedOut
       case .connectionLost: .connectionLost

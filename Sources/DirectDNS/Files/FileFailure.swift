@@ -35,11 +35,11 @@ package struct FileFailure: Error, Hashable, Sendable {
   package var isClosedPipe: Bool { code == EPIPE }
 
   /// There is no such file.
-  package var isMissing: Bool { code == ENOENT }
+  package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
   /// This process may not do that.
   package var isForbidden: Bool { code == EACCES }
 
-  /// No file may be made in the folder, while one that is there may be written all the same.
-  package var forbidsNewFiles: Bool { [EACCES, EPERM, EROFS, EEXIST].contains(code) }
+  /// No file may be made in the folder, or none with a longer name, while one that is there may be written all the same.
+  package var forbidsNewFiles: Bool { [EACCES, EPERM, EROFS, EEXIST, ENAMETOOLONG].contains(code) }
 }

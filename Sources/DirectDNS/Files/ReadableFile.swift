@@ -24,6 +24,23 @@ package final class ReadableFile: Sendable {
 
   deinit { close(descriptor) }
 
+  /// Whether it is a file, which can be read again, and no pipe or device.
+  package var isRegular: Bool {
+    var found = stat()
+    return unsafe fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// All that is left of it; what does not end, as a device may not, is too long at 256 MiB.
+  package func readToEnd() throws(FileFailure) -> [UInt8] {
+    var all: [UInt8] = []
+    while true {
+      let part = try read(65_536)
+      if part.isEmpty { return all }
+      all += part
+      guard all.count <= 256 << 20 else { throw FileFailure("it is longer than 256 MiB") }
+    }
+  }
+
   /// The next bytes; none at the end.
   ///
   /// - Parameter limit: so many at most.

@@ -28,6 +28,11 @@ package final class WritableFile {
 
   // MARK: Opening
 
+  /// Asks whether this process may write a file; nothing is opened.
+  package static func check(_ path: String) throws(FileFailure) {
+    guard unsafe access(path, W_OK) == 0 else { throw .last() }
+  }
+
   /// Makes a file where there is none.
   package static func new(_ path: String, mode: UInt32) throws(FileFailure) -> WritableFile {
     try WritableFile(path, O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)

@@ -157,6 +157,7 @@ extension HTTPTransportError {
     self =
       switch error {
       case .connect(let reason), .noSocket(let reason): .connect(reason)
+      case .refusedByProxy: .connect(error.text)
       case .tls(let reason): .tls(reason)
       case .timedOut: .timedOut
       case .bodyTooLarge: .bodyTooLarge

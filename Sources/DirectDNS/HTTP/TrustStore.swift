@@ -51,21 +51,30 @@ public struct TrustStore: Sendable, Hashable {
       trust.file = Self.files.first { FileManager.default.fileExists(atPath: $0) }
     }
     guard let first = privateAuthorities.first else { return trust }
+    var areFiles = true
+    var all: [UInt8] = []
     for path in privateAuthorities {
-      guard let bytes = FileManager.default.contents(atPath: path) else {
-        throw DirectDNSError(.invalidConfiguration, "The CA file \(path) cannot be read. Check its path and rights.")
+      let bytes: [UInt8]
+      do throws(FileFailure) {
+        let file = try ReadableFile(path)
+        bytes = try file.readToEnd()
+        // What a pipe brings can be read once.
+        if !file.isRegular { areFiles = false }
+      } catch {
+        throw DirectDNSError(
+          .invalidConfiguration, "The CA file \(path) cannot be read: \(error.reason). Check its path and rights.",
+          underlying: error)
       }
+      all += bytes + [UInt8(ascii: "\n")]
       guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
         throw DirectDNSError(
           .invalidConfiguration, "The CA file \(path) holds no certificate in PEM form. Convert it: openssl x509.")
       }
     }
-    if privateAuthorities.count == 1, trust.file == nil {
+    if privateAuthorities.count == 1, trust.file == nil, areFiles {
       trust.file = first
     } else {
-      trust.blob = (privateAuthorities + [trust.file].compactMap(\.self)).flatMap { path in
-        (FileManager.default.contents(atPath: path).map(Array.init) ?? []) + [UInt8(ascii: "\n")]
-      }
+      trust.blob = all + (trust.file.flatMap { FileManager.default.contents(atPath: $0) } ?? Data())
     }
     return trust
   }

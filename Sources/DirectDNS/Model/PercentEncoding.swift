@@ -34,7 +34,7 @@ package enum PercentEncoding {
     private static let control = EncodeSet(low: 0xFFFF_FFFF, high: 1 << 63)
     static let fragment = control.adding(" \"<>`")
     /// The query set of special schemes, which has `'`.
-    static let query = control.adding(" \"#<>'")
+    package static let query = control.adding(" \"#<>'")
     static let path = control.adding(" \"#<>?^`{}")
     static let userInfo = path.adding("/:;=@[\\]|")
     /// All but RFC 3986's unreserved characters: for text that is to be nothing but a part.
@@ -58,9 +58,12 @@ package enum PercentEncoding {
   }
 
   /// The text, with the bytes of the set as `%XX`.
-  package static func encoded(_ text: String, _ set: EncodeSet) -> String {
+  package static func encoded(_ text: String, _ set: EncodeSet) -> String { encoded(text.utf8.span, set) }
+
+  /// The bytes as text, those of the set as `%XX`.
+  package static func encoded(_ bytes: Span<UInt8>, _ set: EncodeSet) -> String {
     var output: [UInt8] = []
-    append(text.utf8.span, set, to: &output)
+    append(bytes, set, to: &output)
     return String(decoding: output, as: UTF8.self)
   }
 

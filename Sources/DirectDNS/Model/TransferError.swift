@@ -4,6 +4,8 @@ enum TransferError: Error, Hashable, Sendable {
   case connect(String)
   /// This machine has no socket to connect with: that says nothing of the address.
   case noSocket(String)
+  /// The proxy opens no tunnel: its status.
+  case refusedByProxy(Int)
   case tls(String)
   case timedOut
   case bodyTooLarge

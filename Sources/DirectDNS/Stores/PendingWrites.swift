@@ -16,6 +16,8 @@ struct PendingWrites: Sendable {
   private var order: Deque<AddressQuestion> = []
   private var waiting: [AddressQuestion: Change] = [:]
   private var underWay: [AddressQuestion: Change] = [:]
+  /// Whether some of it has waited through a failure: others may have written newer answers since.
+  private(set) var isOld = false
 
   init(capacity: Int) { self.capacity = capacity }
 
@@ -46,7 +48,10 @@ struct PendingWrites: Sendable {
   }
 
   /// Notes that the store has what was under way.
-  mutating func written() { underWay = [:] }
+  mutating func written() {
+    underWay = [:]
+    if waiting.isEmpty { isOld = false }
+  }
 
   /// Notes that the store may not have what was under way: it waits again, except where there is newer word.
   mutating func failed() {
@@ -55,5 +60,6 @@ struct PendingWrites: Sendable {
       order.prepend(question)
     }
     underWay = [:]
+    isOld = true
   }
 }

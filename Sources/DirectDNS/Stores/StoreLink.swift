@@ -117,7 +117,7 @@ final class StoreLink: Sendable {
   func takeLease(on question: AddressQuestion, for duration: Duration) async -> LeaseState {
     guard let fleet else { return .unavailable }
     let lease = Lease(question: question, holder: "\(UInt128.random(in: .min ... .max))")
-    let isTaken: Bool? = await reader.call(late: { if $0 { self.endSoon(lease) } }) { _ throws(DirectDNSError) in
+    let isTaken = await reader.lease(late: { if $0 { self.endSoon(lease) } }) { () throws(DirectDNSError) in
       try await fleet.takeLease(on: question, holder: lease.holder, for: duration)
     }
     return switch isTaken {

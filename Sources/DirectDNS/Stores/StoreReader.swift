@@ -15,6 +15,8 @@ final class StoreReader: Sendable {
 
   private struct State {
     var health = StoreHealth()
+    /// The same for leases: a server that takes none, such as a replica, has every answer all the same.
+    var leaseHealth = StoreHealth()
     var waiting: [AddressQuestion: [Waiter]] = [:]
     var isReading = false
   }
@@ -95,36 +97,68 @@ final class StoreReader: Sendable {
 
   // MARK: Calls that a lookup waits for
 
-  /// What a call to the store brought; nil if it failed or is late.
-  func call<Value: Sendable>(
-    late: @escaping @Sendable (Value) -> Void = { _ in },
-    _ body: @escaping @Sendable (any AnswerStore) async throws(DirectDNSError) -> Value
-  ) async -> Value? {
-    guard state.withLock({ $0.health.standing(at: clock.now) }) == .works else { return nil }
-    return await outcome(late: late, body)
+  /// Whether a lease was taken; nil if nobody can say just now.
+  ///
+  /// - Parameters:
+  ///   - late: gets what came too late.
+  ///   - body: takes the lease.
+  /// - Returns: the body's result in time, or nil.
+  func lease(
+    late: @escaping @Sendable (Bool) -> Void, _ body: @escaping @Sendable () async throws(DirectDNSError) -> Bool
+  ) async -> Bool? {
+    let now = clock.now
+    let mayTry = state.withLock { state in
+      guard state.health.standing(at: now) == .works else { return false }
+      let standing = state.leaseHealth.standing(at: now)
+      if standing == .wantsTrying { state.leaseHealth.tried(at: now) }
+      return standing != .rests
+    }
+    guard mayTry, let outcome = await inTime(late: late, body) else { return nil }
+    return state.withLock { state in
+      switch outcome {
+      case .success(let isTaken):
+        _ = state.leaseHealth.succeeded()
+        return isTaken
+      case .failure:
+        _ = state.leaseHealth.failed(at: clock.now)
+        return nil
+      }
+    }
   }
 
-  private func outcome<Value: Sendable>(
-    late: @escaping @Sendable (Value) -> Void = { _ in },
+  /// What a call to the store brought; nil if it failed or is late.
+  private func call<Value: Sendable>(
     _ body: @escaping @Sendable (any AnswerStore) async throws(DirectDNSError) -> Value
   ) async -> Value? {
-    let outcome = await Deadline.wait(
-      until: clock.now + limit, clock, late: { if case .success(let value) = $0 { late(value) } }
-    ) { [store] () -> Result<Value, DirectDNSError> in
-      do throws(DirectDNSError) { return .success(try await body(store)) } catch { return .failure(error) }
-    }
-    let now = clock.now
-    switch outcome {
+    switch await inTime({ [store] () throws(DirectDNSError) in try await body(store) }) {
     case .success(let value)?:
       if state.withLock({ $0.health.succeeded() }) { report(.recovered) }
       return value
-    case .failure(let error)?: if state.withLock({ $0.health.failed(at: now) }) { report(.failed(error)) }
-    case nil:
+    case .failure(let error)?:
+      let now = clock.now
+      if state.withLock({ $0.health.failed(at: now) }) { report(.failed(error)) }
+      return nil
+    case nil: return nil
+    }
+  }
+
+  /// What a call came to; nil if it is late, which is noted.
+  private func inTime<Value: Sendable>(
+    late: @escaping @Sendable (Value) -> Void = { _ in },
+    _ body: @escaping @Sendable () async throws(DirectDNSError) -> Value
+  ) async -> Result<Value, DirectDNSError>? {
+    let outcome = await Deadline.wait(
+      until: clock.now + limit, clock, late: { if case .success(let value) = $0 { late(value) } }
+    ) { () -> Result<Value, DirectDNSError> in
+      do throws(DirectDNSError) { return .success(try await body()) } catch { return .failure(error) }
+    }
+    if outcome == nil {
+      let now = clock.now
       let error = DirectDNSError(
         .storeFailed, "The \(store.name) store did not answer within \(limit): lookups go on without it.")
       if state.withLock({ $0.health.late(at: now) }) { report(.failed(error)) }
     }
-    return nil
+    return outcome
   }
 
   /// Whether a lookup may wait for the store; when it has rested long enough, starts a call that nobody waits for.
@@ -136,7 +170,7 @@ final class StoreReader: Sendable {
       return standing
     }
     if standing == .wantsTrying {
-      Task { _ = await outcome { store throws(DirectDNSError) in try await store.read([]) } }
+      Task { _ = await call { store throws(DirectDNSError) in try await store.read([]) } }
     }
     return standing == .works
   }

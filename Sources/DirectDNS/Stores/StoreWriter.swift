@@ -131,10 +131,11 @@ final class StoreWriter: Sendable {
   private func attempt(_ batch: [AddressQuestion: PendingWrites.Change]) async -> Result<Void, DirectDNSError> {
     let answers = batch.values.compactMap(\.answer)
     let forgotten = batch.filter { $0.value == .forget }.map(\.key)
+    let isOld = state.withLock(\.pending.isOld)
     let result = await Deadline.wait(until: clock.now + Self.limit, clock) { [store] in
       do throws(DirectDNSError) {
         if !forgotten.isEmpty { try await store.remove(forgotten) }
-        if !answers.isEmpty { try await store.write(answers) }
+        if !answers.isEmpty { isOld ? _ = try await store.writeNewer(answers) : try await store.write(answers) }
         return Result<Void, DirectDNSError>.success(())
       } catch {
         return .failure(error)

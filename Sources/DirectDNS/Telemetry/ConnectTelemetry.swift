@@ -55,7 +55,7 @@ extension TransferError {
   /// The error without dynamic parts, spelled like the library's codes.
   var label: String {
     switch self {
-    case .connect, .noSocket: DirectDNSError.Code.connectFailed.description
+    case .connect, .noSocket, .refusedByProxy: DirectDNSError.Code.connectFailed.description
     case .tls: DirectDNSError.Code.tlsFailed.description
     case .timedOut: DirectDNSError.Code.timedOut.description
     case .bodyTooLarge: DirectDNSError.Code.bodyTooLarge.description

@@ -147,7 +147,9 @@ struct ResolveCommand: ContextCommand {
 
   /// What there is to say about arguments that look like dig's.
   private func remarks(_ remark: (String, Bool) -> String?) -> [String: String] {
-    Dictionary(hosts.compactMap { host in remark(host, hosts.count > 1).map { (host, $0) } }) { first, _ in first }
+    let hosts = hosts
+    return Dictionary(hosts.compactMap { host in remark(host, hosts.count > 1).map { (host, $0) } }) { first, _ in first
+    }
   }
 
   private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {

@@ -120,6 +120,9 @@ struct WarmupCommand: ContextCommand {
   func run(in context: CommandContext) async -> ExitStatus {
     let context = context.coloured(colours)
     do throws(SettingsError) {
+      if let reportPath, let list = files.first(where: { isSameFile($0, reportPath) }) {
+        throw SettingsError(.usage, "--report and --hosts name one file, \(list.printable): name another one.")
+      }
       let lists = try HostLists(files: files, hosts: hosts, in: context)
       var settings = try upstream.settings(in: context)
       if keepsAlive {

@@ -51,14 +51,14 @@ struct ConnectionFlags: ParsableArguments {
   var isHTTP2Known = false
 
   @Option(
-    name: .customLong("connect-timeout"),
+    name: .customLong("connect-timeout"), parsing: .unconditional,
     help: ArgumentHelp(
       "Seconds that connecting may take, over all addresses. (default: 5)", valueName: "s"),
     transform: { text in try Self.seconds(text) })
   var connectTimeout: Duration?
 
   @Option(
-    name: [.customShort("m"), .customLong("max-time")],
+    name: [.customShort("m"), .customLong("max-time")], parsing: .unconditional,
     help: ArgumentHelp(
       "Seconds that a whole transfer may take. (default: any, but 30 for the first byte of the response)",
       valueName: "s"),
@@ -66,7 +66,7 @@ struct ConnectionFlags: ParsableArguments {
   var wholeTimeout: Duration?
 
   @Option(
-    name: .customLong("retry"),
+    name: .customLong("retry"), parsing: .unconditional,
     help: ArgumentHelp(
       "How often to try again after a failure that may pass: connections, time-outs, and the statuses 408, 429, 500, 502, 503 and 504. (default: 0)",
       valueName: "n"),

@@ -13,8 +13,10 @@ struct CookieFlags: Sendable {
   ///
   /// A file that is not there begins an empty jar, as for curl: it may be the one that the same command writes.
   init(_ flags: RequestFlags, in context: CommandContext) throws(SettingsError) {
-    let byHand = flags.cookies.filter { $0.contains("=") }
-    let files = flags.cookies.filter { !$0.contains("=") }
+    // By bytes: a mark that combines with it hides the sign from `Character`.
+    let isByHand = { (text: String) in text.utf8.contains(UInt8(ascii: "=")) }
+    let byHand = flags.cookies.filter(isByHand)
+    let files = flags.cookies.filter { !isByHand($0) }
     self.byHand = byHand.isEmpty ? nil : byHand.joined(separator: "; ")
     jarPath = flags.jarPath
     guard !files.isEmpty || jarPath != nil else {
@@ -24,12 +26,12 @@ struct CookieFlags: Sendable {
     let jar = CookieJar(configuration: CookieJarConfiguration(order: .curl), clock: context.clock)
     self.jar = jar
     for file in files where !file.isEmpty {
-      guard try Self.isThere(file, in: context) else { continue }
       do throws(DirectDNSError) {
         for problem in try jar.load(NetscapeCookieFile(path: file)) {
           context.complain("\(file.printable): \(problem): the line is skipped.")
         }
       } catch {
+        if let reason = error.underlying as? FileFailure, reason.isMissing { continue }
         throw SettingsError(.streams, "-b: \(error.message.asSentence)")
       }
     }
@@ -59,12 +61,6 @@ struct CookieFlags: Sendable {
     }
     do throws(DirectDNSError) { return try jar.save(to: NetscapeCookieFile(path: path)) } catch {
       throw StoreFailure(.streams, "-c: \(error.message.asSentence)")
-    }
-  }
-
-  private static func isThere(_ file: String, in context: CommandContext) throws(SettingsError) -> Bool {
-    do throws(StreamError) { return try context.readFile(file) != nil } catch {
-      throw SettingsError(.streams, "-b: \(file.printable) cannot be read: \(error.reason).")
     }
   }
 }

@@ -34,12 +34,22 @@ struct FetchFailure: Error, Sendable {
     retryAfter = response.headerFields[.retryAfter]
   }
 
+  /// A part of a file that is not as long as the server has said.
+  init(partOf length: Int64, isShort: Bool, _ job: FetchJob) {
+    self.init(
+      DirectDNSError(
+        .connectionLost,
+        "\(Origin(job.url)) sent \(isShort ? "less" : "more") than the \(length.counted("byte")) that it announced"),
+      job)
+  }
+
   init(_ error: StreamError, _ job: FetchJob) {
-    guard error != .closedPipe else {
+    // A FIFO's reader may go while standard output's is there still.
+    let path = job.destination.path
+    guard path != nil || error != .closedPipe else {
       self.init(.closedPipe, nil)
       return
     }
-    let place = job.destination.path?.printable ?? "standard output"
-    self.init(.streams, "\(place) cannot be written: \(error.reason).")
+    self.init(.streams, "\(path?.printable ?? "standard output") cannot be written: \(error.reason).")
   }
 }

@@ -41,8 +41,8 @@ struct FetchJob: Sendable {
     _ texts: [String], _ request: RequestFlags, _ output: OutputFlags, cookie: String?, in context: CommandContext
   ) async throws(SettingsError) -> [FetchJob] {
     let data = try await request.formData(in: context)
-    // With -G it is a part of the URL.
-    let query = request.putsDataInURL ? data.map { String(decoding: $0.bytes, as: UTF8.self) } : nil
+    // With -G it is a part of the URL: a sharp sign is no end of it, and nothing of it is dropped.
+    let query = request.putsDataInURL ? data.map { PercentEncoding.encoded($0.bytes.span, .query) } : nil
     let sent = request.putsDataInURL ? nil : data
     try check(request, output, hasData: sent != nil, urls: texts.count)
     let flags = try HeaderFlag.read(request.headers, readFile: context.readFile)
@@ -52,7 +52,13 @@ struct FetchJob: Sendable {
     }
     var urls: [WebURL] = []
     for (index, text) in texts.enumerated() {
-      urls.append(try url(text, upload: index < request.uploads.count ? request.uploads[index] : nil, query: query))
+      do throws(SettingsError) {
+        urls.append(try url(text, upload: index < request.uploads.count ? request.uploads[index] : nil, query: query))
+      } catch {
+        guard texts.count > 1 else { throw error }
+        // By its number: the text may hold a password.
+        throw SettingsError(error.status, "URL \(index + 1) of \(texts.count): \(error.message)")
+      }
     }
     let range = try request.rangeValue(resumes: output.resumes)
     let destinations = try output.destinations(urls)
@@ -88,9 +94,16 @@ struct FetchJob: Sendable {
     guard !request.putsDataInURL || request.uploads.isEmpty else {
       throw SettingsError(.usage, "-G and -T do not go together: the one is a GET, the other a PUT.")
     }
-    if let path = output.headPath, path == request.jarPath, path != Pipeline.inputMark {
-      throw SettingsError(
-        .usage, "-D and -c name one file, \(path.printable): the cookies would be written over the heads.")
+    if let jar = request.jarPath, jar != Pipeline.inputMark, jar != "/dev/null" {
+      let place = OutputFlags.plain(jar)
+      guard output.headPath.map(OutputFlags.plain) != place else {
+        throw SettingsError(
+          .usage, "-D and -c name one file, \(jar.printable): the cookies would be written over the heads.")
+      }
+      guard !output.outputs.map(OutputFlags.plain).contains(place) else {
+        throw SettingsError(
+          .usage, "-o and -c name one file, \(jar.printable): the cookies would be written over the body.")
+      }
     }
     guard !request.asksForHead || (!hasData && request.uploads.isEmpty) else {
       throw SettingsError(
@@ -138,7 +151,9 @@ struct FetchJob: Sendable {
       }
       guard let upload, upload != Pipeline.inputMark, url.path.hasSuffix("/") else { return url }
       let name = upload.split(separator: "/").last.map(String.init) ?? ""
-      return try WebURL(escaped(name), base: url)
+      // The dot and slash keep a name with a colon from being taken for a scheme.
+      let target = try WebURL("./" + PercentEncoding.encoded(name, .reserved), base: url)
+      return try url.query.map { query throws(DirectDNSError) in try WebURL("\(target)?\(query)") } ?? target
     } catch {
       throw SettingsError(ExitStatus(error), "\(error.message.asSentence)")
     }
@@ -150,22 +165,6 @@ struct FetchJob: Sendable {
     guard let mark = text.firstIndex(of: "?") else { return "\(text)?\(query)" }
     let isJoined = text.index(after: mark) == text.endIndex || text.hasSuffix("&")
     return "\(text)\(isJoined ? "" : "&")\(query)"
-  }
-
-  /// A file's name as a part of a path.
-  private static func escaped(_ name: String) -> String {
-    let digits = Array("0123456789ABCDEF")
-    // The dot and slash keep a name with a colon from being taken for a scheme.
-    return "./"
-      + name.utf8.map { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-          UInt8(ascii: "~"):
-          String(UnicodeScalar(byte))
-        default: "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-        }
-      }.joined()
   }
 }
 
@@ -207,31 +206,17 @@ extension FetchJob {
   /// Whether the body can be sent a second time.
   var isReplayable: Bool { body != .standardInput }
 
-  /// The body's bytes; nil where nobody knows before they are read.
-  var bodyLength: Int64? {
-    switch body {
-    case .none: 0
-    case .bytes(let bytes): Int64(bytes.count)
-    case .file(let path): fileLength(path)
-    case .standardInput: nil
-    }
-  }
-
   /// The body as the client takes it.
   ///
-  /// - Parameters:
-  ///   - input: standard input.
-  ///   - sent: is told of each piece of it.
+  /// - Parameter input: standard input.
   /// - Returns: the body.
   /// - Throws: that a file cannot be read.
-  func requestBody(
-    _ input: any InputSource, sent: @escaping @Sendable (Int) -> Void
-  ) throws(DirectDNSError) -> RequestBody {
+  func requestBody(_ input: any InputSource) throws(DirectDNSError) -> RequestBody {
     switch body {
     case .none: .none
     case .bytes(let bytes): .bytes(bytes)
     case .file(let path): try .file(path)
-    case .standardInput: .stream(InputPieces(input: input, sent: sent))
+    case .standardInput: .stream(InputPieces(input: input))
     }
   }
 }
@@ -239,18 +224,15 @@ extension FetchJob {
 /// Standard input as a body: what comes is sent.
 struct InputPieces: AsyncSequence, Sendable {
   let input: any InputSource
-  let sent: @Sendable (Int) -> Void
 
   struct AsyncIterator: AsyncIteratorProtocol {
     let input: any InputSource
-    let sent: @Sendable (Int) -> Void
 
     mutating func next() async throws -> [UInt8]? {
       let piece = try await input.read()
-      sent(piece.count)
       return piece.isEmpty ? nil : piece
     }
   }
 
-  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(input: input, sent: sent) }
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(input: input) }
 }

@@ -43,7 +43,9 @@ struct Fetcher: Sendable {
         }
         let pause = RetryRule.pause(
           afterTries: tries, retryAfter: error.retryAfter, now: context.clock.secondsSince1970)
-        say("\(error.message ?? "") The next try is in \(pause.components.seconds) s.")
+        // Servers that were tried in vain have a line each.
+        let gap = error.message?.contains("\n") == true ? "\n" : " "
+        say("\(error.message.map { $0 + gap } ?? "")The next try is in \(pause.components.seconds) s.")
         await context.pause(pause)
         tries += 1
       }
@@ -66,16 +68,18 @@ struct Fetcher: Sendable {
     let response: DirectResponse
     do {
       response = try await client.execute(
-        request, body: job.requestBody(context.input, sent: report.sent),
-        options: RequestOptions(observer: observer(report)))
+        request, body: job.requestBody(context.input),
+        options: RequestOptions(progress: progress(report), observer: observer(report)))
     } catch {
+      // Those of redirects have come.
+      try? await dumpHeads(report, job)
       throw FetchFailure(error, job)
     }
     report.received(response)
-    do throws(StreamError) { try await dumpHeads(of: response, job) } catch {
+    do throws(StreamError) { try await dumpHeads(report, job) } catch {
       response.body.cancel()
-      throw error == .closedPipe
-        ? FetchFailure(error, job) : FetchFailure(.streams, "-D: the heads cannot be written: \(error.reason).")
+      throw error == .closedPipe && dump?.isOnOutput == true
+        ? FetchFailure(.closedPipe, nil) : FetchFailure(.streams, "-D: the heads cannot be written: \(error.reason).")
     }
     if !isLast, RetryRule.statuses.contains(response.status.code),
       RetryRule.allows(request.method, isReplayable: job.isReplayable, after: nil)
@@ -94,17 +98,24 @@ struct Fetcher: Sendable {
   }
 
   private func observer(_ report: TransferReport) -> (@Sendable (RequestEvent) -> Void)? {
-    guard log != nil || writeOut != nil else { return nil }
+    guard log != nil || writeOut != nil || dump != nil else { return nil }
     return { [log] event in
       log?.note(event)
       report.note(event)
     }
   }
 
-  private func dumpHeads(of response: DirectResponse, _ job: FetchJob) async throws(StreamError) {
-    guard let dump else { return }
+  private func progress(_ report: TransferReport) -> (@Sendable (TransferProgress) -> Void)? {
+    guard writeOut != nil else { return nil }
+    return { report.sent($0) }
+  }
+
+  private func dumpHeads(_ report: TransferReport, _ job: FetchJob) async throws(StreamError) {
+    let heads = report.now.heads
+    guard let dump, !heads.isEmpty else { return }
     if dump.isOnOutput { await turns?.wait(job.index) }
-    try dump.write(HeadText.all(of: response, forTerminal: dump.isOnOutput && context.isOutputTerminal))
+    let isShown = dump.isOnOutput && context.isOutputTerminal
+    try dump.write(heads.map { $0.text(forTerminal: isShown) }.joined())
   }
 
   /// What comes goes behind what is there, or in its place.
@@ -116,12 +127,12 @@ struct Fetcher: Sendable {
     log?.say("continuing behind \(beginning.length.counted("byte")): \(verdict)")
     let path = (job.destination.path ?? "-").printable
     switch verdict {
-    case .append:
+    case .append(let missing):
       if beginning.record?.validator == nil {
         say("\(path) is continued without comparing: nothing is known of the version that it began with.")
       }
       board?.update(job.index) { $0.begin(at: beginning.length, expecting: expected(response), now: $1) }
-      try await receive(response, job, file, report, isOpen: true)
+      try await receive(response, job, file, report, continuing: missing)
     case .startOver:
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
       try await receive(response, job, file, report)
@@ -139,19 +150,22 @@ struct Fetcher: Sendable {
     }
   }
 
+  /// Writes a body where it belongs: behind what a file has, which lacks `missing` bytes, or from the beginning.
   private func receive(
-    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport, isOpen: Bool = false
+    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport,
+    continuing missing: Int64? = nil
   ) async throws(FetchFailure) {
     if file == nil { await turns?.wait(job.index) }
     // A file that begins with a head is as long as no part of the body.
     let record = output.includesHeads ? nil : ResumeRecord(of: response.head)
-    var sink = FetchSink(file: file, output: context.output, record: record, isOpen: isOpen)
+    var sink = FetchSink(file: file, output: context.output, record: record, isOpen: missing != nil)
     do throws(StreamError) {
       if output.includesHeads || job.request.method == .head {
         try sink.write(Array(HeadText.all(of: response, forTerminal: file == nil && context.isOutputTerminal).utf8))
       }
     } catch { throw FetchFailure(error, job) }
     var iterator = response.body.makeAsyncIterator()
+    var left = missing
     while true {
       let piece: [UInt8]?
       do { piece = try await iterator.next() } catch {
@@ -159,6 +173,14 @@ struct Fetcher: Sendable {
         // What stands on standard output or in a FIFO cannot be taken back.
         if !(file?.canStartOver ?? false), sink.hasWritten { failure.mayPass = false }
         throw failure
+      }
+      if let count = left {
+        left = count - Int64(piece?.count ?? 0)
+        // A file of the wrong length would pass for the whole, and could not be continued any more.
+        guard piece == nil ? count == 0 : count >= Int64(piece?.count ?? 0) else {
+          response.body.cancel()
+          throw FetchFailure(partOf: missing ?? 0, isShort: piece == nil, job)
+        }
       }
       do throws(StreamError) {
         guard let piece else { return try sink.finish() }

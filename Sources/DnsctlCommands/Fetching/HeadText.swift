@@ -2,20 +2,24 @@
 internal import DirectDNS
 internal import HTTPTypes
 
-/// Heads as HTTP/1.1 writes them, whatever version they came by.
-enum HeadText {
-  /// A response's head, with its empty line: for `-i` and `-I`.
+/// A response's head as HTTP/1.1 writes it, whatever version it came by.
+struct HeadText: Sendable {
+  let head: HTTPResponse
+  let version: Int
+
+  /// The lines, with the empty one: for `-i`, `-I` and `-D`.
   ///
   /// A file and a pipe get it as it came; at a terminal nothing in it moves the cursor.
-  static func response(_ head: HTTPResponse, version: Int, forTerminal isShown: Bool) -> String {
-    let lines = [statusLine(head, version: version)] + head.headerFields.map { "\($0.name.rawName): \($0.value)" }
+  func text(forTerminal isShown: Bool) -> String {
+    let lines =
+      [Self.statusLine(head, version: version)] + head.headerFields.map { "\($0.name.rawName): \($0.value)" }
     return (lines + [""]).map { "\(isShown ? $0.printable : $0)\r\n" }.joined()
   }
 
   /// The heads of all hops, as curl shows them.
   static func all(of response: DirectResponse, forTerminal isShown: Bool) -> String {
     let heads = response.hops.map { ($0.head, $0.connection) } + [(response.head, response.connection)]
-    return heads.map { self.response($0, version: $1.httpVersion, forTerminal: isShown) }.joined()
+    return heads.map { HeadText(head: $0, version: $1.httpVersion).text(forTerminal: isShown) }.joined()
   }
 
   static func statusLine(_ head: HTTPResponse, version: Int) -> String {

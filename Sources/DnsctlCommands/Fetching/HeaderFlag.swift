@@ -9,13 +9,14 @@ enum HeaderFlag: Sendable, Hashable {
 
   /// Reads `Name: value`, `Name:` and `Name;`.
   init(_ line: String) throws(SettingsError) {
-    let end = line.firstIndex { $0 == ":" || $0 == ";" }
+    // By code points: a mark that combines with it hides the sign from `Character`.
+    let end = line.unicodeScalars.firstIndex { $0 == ":" || $0 == ";" }
     guard let end, let name = HTTPField.Name(String(line[..<end])) else {
       // What follows a missing colon may be the secret.
       throw SettingsError(.usage, "A header is written 'Name: value', 'Name:' or 'Name;'. One of yours is not.")
     }
-    let value = line[line.index(after: end)...].trimmed
-    if line[end] == ";" {
+    let value = Substring(line.unicodeScalars[line.unicodeScalars.index(after: end)...]).trimmed
+    if line.unicodeScalars[end] == ";" {
       guard value.isEmpty else {
         throw SettingsError(.usage, "-H \(name.rawName): 'Name;' is an empty field; write 'Name: value' for a value.")
       }
@@ -42,7 +43,8 @@ enum HeaderFlag: Sendable, Hashable {
       }
       let bytes = try InputFile.read(String(text.dropFirst()), for: "-H", by: readFile)
       for line in bytes.split(separator: UInt8(ascii: "\n")) {
-        let text = String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        guard let text = String(validating: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        else { throw SettingsError(.usage, "-H \(text.printable): it has a line that is not UTF-8.") }
         guard !text[...].trimmed.isEmpty else { continue }
         flags.append(try HeaderFlag(text))
       }

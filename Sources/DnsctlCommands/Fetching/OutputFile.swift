@@ -89,7 +89,11 @@ final class OutputFile {
       let name = appearsWhole ? draftPath : path
       return (try .new(name, mode: WritableFile.ordinaryMode), appearsWhole)
     case .file(let rights, hasOtherNames: false) where rights.isOurs:
-      do throws(FileFailure) { return (try .draft(draftPath, inPlaceOf: rights), true) } catch {
+      do throws(FileFailure) {
+        // What its owner has protected is not to be replaced.
+        try WritableFile.check(path)
+        return (try .draft(draftPath, inPlaceOf: rights), true)
+      } catch {
         // A folder in which no file can be made: the file itself may be writable all the same.
         guard error.forbidsNewFiles else { throw error }
       }

@@ -90,7 +90,8 @@ extension OutputFlags {
     }
     var destinations: [Destination] = []
     var taken: Set<String> = []
-    if let headPath, headPath != "-", headPath != "/dev/null" { taken.insert(headPath) }
+    let heads = headPath.map(Self.plain)
+    if let heads, heads != "-", heads != "/dev/null" { taken.insert(heads) }
     for (index, url) in urls.enumerated() {
       var path: String?
       if index < outputs.count {
@@ -98,10 +99,10 @@ extension OutputFlags {
       } else if index < named {
         path = try Self.remoteName(of: url)
       }
-      if let path, path != "/dev/null", !taken.insert(path).inserted {
+      if let path, path != "/dev/null", !taken.insert(Self.plain(path)).inserted {
         throw SettingsError(
           .usage,
-          path == headPath
+          Self.plain(path) == heads
             ? "The heads of -D and a body would be written to \(path.printable): name two files."
             : "Two URLs would be written to \(path.printable). Name the files with -o.")
       }
@@ -114,6 +115,12 @@ extension OutputFlags {
       throw SettingsError(.usage, "-C and -i do not go together: a head has no place in the middle of a file.")
     }
     return destinations
+  }
+
+  /// A path without the parts that lead nowhere: `./a//b` is `a/b`.
+  static func plain(_ path: String) -> String {
+    let parts = path.split(separator: "/").filter { $0 != "." }
+    return (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
   }
 
   /// The last part of a URL's path, percent-encoded as it stands: so it has no slash and nothing invisible.

@@ -6,8 +6,8 @@ internal import HTTPTypes
 /// A file is never made of two halves that do not belong together.
 enum ResumeRule {
   enum Verdict: Sendable, Hashable {
-    /// What comes belongs behind what is there.
-    case append
+    /// What comes belongs behind what is there: so many bytes.
+    case append(Int64)
     /// The server sends the whole: it takes the file's place.
     case startOver
     /// The file is whole already.
@@ -40,7 +40,11 @@ enum ResumeRule {
       guard (range.length ?? beginning.record?.length).map({ last == $0 - 1 }) ?? true else {
         return unfit("the server sends less than what is missing")
       }
-      return .append
+      let missing = last - first + 1
+      if let length = fields[.contentLength].flatMap(ContentRange.number), length != missing {
+        return unfit("the server says that it sends \(missing.counted("byte")), and then \(length)")
+      }
+      return .append(missing)
     case 416:
       guard let length = range?.length else {
         return unfit(
@@ -49,7 +53,8 @@ enum ResumeRule {
       guard length == offset else { return unfit("it has \(offset.counted("byte")), and the server's has \(length)") }
       guard beginning.record?.fits(fields) ?? true else { return unfit("it began as a part of another version") }
       return .complete
-    case 200..<300: return .startOver
+    // No other status brings the whole of it (RFC 9110 §15.3).
+    case 200, 203: return .startOver
     default: return .refused("the server answered \(status)")
     }
   }

@@ -8,6 +8,11 @@ final class TransferReport: Sendable {
   struct Facts: Sendable {
     /// The last response; nil while there is none.
     var response: DirectResponse?
+    /// The heads of all responses, those that redirect too: what has come is told where the last one never comes.
+    var heads: [HeadText] = []
+    /// How many redirects were followed, and where the last one leads.
+    var redirects = 0
+    var location: WebURL?
     /// The method of the last request: redirects may change it.
     var method: HTTPRequest.Method
     /// Bytes of the body that came and were sent.
@@ -17,6 +22,9 @@ final class TransferReport: Sendable {
     var elapsed: Duration = .zero
     var status = ExitStatus.answered
     var message: String?
+
+    /// The last one that has come.
+    var head: HTTPResponse? { heads.last?.head }
   }
 
   let job: FetchJob
@@ -33,16 +41,26 @@ final class TransferReport: Sendable {
 
   /// A try begins: what came of another one does not count.
   func begin() {
-    facts.withLock { $0 = Facts(method: job.request.method, sent: job.bodyLength ?? 0) }
+    facts.withLock { $0 = Facts(method: job.request.method) }
   }
 
   func note(_ event: RequestEvent) {
-    if case .requesting(let request) = event { facts.withLock { $0.method = request.method } }
+    facts.withLock { facts in
+      switch event {
+      case .requesting(let request): facts.method = request.method
+      case .responded(let head, let version): facts.heads.append(HeadText(head: head, version: version))
+      case .redirected(_, let url):
+        facts.redirects += 1
+        facts.location = url
+      default: break
+      }
+    }
   }
+
+  func sent(_ progress: TransferProgress) { facts.withLock { $0.sent = progress.sent } }
 
   func received(_ response: DirectResponse) { facts.withLock { $0.response = response } }
   func received(_ count: Int) { facts.withLock { $0.received += Int64(count) } }
-  func sent(_ count: Int) { facts.withLock { $0.sent += Int64(count) } }
 
   func end(_ status: ExitStatus, _ message: String?, at now: ResolverInstant) {
     facts.withLock { facts in

@@ -87,14 +87,16 @@ struct WriteOut: Sendable, Hashable {
   ///   - report: the transfer's.
   ///   - show: makes text from outside fit for where it is shown.
   /// - Returns: texts in their order.
-  func texts(_ report: TransferReport, show: (String) -> String) -> [(text: String, isForErrors: Bool)] {
+  func texts(
+    _ report: TransferReport, show: (String, _ isForErrors: Bool) -> String
+  ) -> [(text: String, isForErrors: Bool)] {
     var isForErrors = false
     var texts: [(text: String, isForErrors: Bool)] = []
     for piece in pieces {
       switch piece {
       case .text(let text): texts.append((text, isForErrors))
-      case .variable(let variable): texts.append((show(variable.value(of: report).text), isForErrors))
-      case .header(let name): texts.append((show(Self.header(name, report)), isForErrors))
+      case .variable(let variable): texts.append((show(variable.value(of: report).text, isForErrors), isForErrors))
+      case .header(let name): texts.append((show(Self.header(name, report), isForErrors), isForErrors))
       case .json: texts.append((Self.json(report), isForErrors))
       case .headerJSON: texts.append((Self.headerJSON(report), isForErrors))
       case .toErrors: isForErrors = true
@@ -107,8 +109,8 @@ struct WriteOut: Sendable, Hashable {
 
   /// The first field of that name.
   private static func header(_ name: String, _ report: TransferReport) -> String {
-    guard let name = HTTPField.Name(name), let response = report.now.response else { return "" }
-    return response.headerFields[values: name].first ?? ""
+    guard let name = HTTPField.Name(name), let head = report.now.head else { return "" }
+    return head.headerFields[values: name].first ?? ""
   }
 
   private static func json(_ report: TransferReport) -> String {
@@ -122,7 +124,7 @@ struct WriteOut: Sendable, Hashable {
 
   /// Names in lower case, each with the list of its values.
   private static func headerJSON(_ report: TransferReport) -> String {
-    guard let fields = report.now.response?.headerFields else { return "{}" }
+    guard let fields = report.now.head?.headerFields else { return "{}" }
     var names: [HTTPField.Name] = []
     for field in fields where !names.contains(field.name) { names.append(field.name) }
     let members = names.map { name in
@@ -143,11 +145,11 @@ extension WriteOut {
     return WriteOut(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Writes it.
+  /// Writes it: the format's own text as it is, and values so that nothing in them moves a terminal's cursor.
   func write(_ report: TransferReport, in context: CommandContext) -> ExitStatus {
-    for (text, isForErrors) in texts(report, show: { context.isOutputTerminal ? $0.printable : $0 }) {
+    for (text, isForErrors) in texts(report, show: { $1 || context.isOutputTerminal ? $0.printable : $0 }) {
       guard !isForErrors else {
-        context.errors.say(text)
+        try? context.errors.write(text)
         continue
       }
       do throws(StreamError) { try context.output.write(text) } catch {

@@ -73,23 +73,22 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     let response = facts.response
     let times = response.map { TransferTimes($0.timings, wasRedirected: !$0.hops.isEmpty) } ?? TransferTimes()
     return switch self {
-    case .contentType: .text(response?.headerFields[.contentType])
+    case .contentType: .text(facts.head?.headerFields[.contentType])
     case .errorMessage: .text(facts.message.map(Self.line))
     case .exitCode: .number(Int64(facts.status.rawValue))
     case .fileName: .text(report.job.destination.path)
-    case .httpCode, .responseCode: .code(response?.status.code ?? 0)
-    case .httpVersion:
-      .text(response.map { $0.connection.httpVersion >= 2 ? "\($0.connection.httpVersion)" : "1.1" } ?? "0")
+    case .httpCode, .responseCode: .code(facts.head?.status.code ?? 0)
+    case .httpVersion: .text(facts.heads.last.map { $0.version >= 2 ? "\($0.version)" : "1.1" } ?? "0")
     case .method: .text(facts.method.rawValue)
     case .connects: .number(Int64(response.map(Self.connections) ?? 0))
-    case .headers: .number(Int64(response?.headerFields.count ?? 0))
-    case .redirects: .number(Int64(response?.hops.count ?? 0))
-    case .redirectURL: .text(response.flatMap(Self.redirect))
+    case .headers: .number(Int64(facts.head?.headerFields.count ?? 0))
+    case .redirects: .number(Int64(facts.redirects))
+    case .redirectURL: .text(response.map(Self.redirect) ?? facts.location?.description)
     case .remoteIP: .text(response?.connection.remoteAddress?.description)
     case .remotePort: .number(Int64(response?.connection.remotePort ?? 0))
-    case .scheme: .text((response?.url ?? report.job.url).scheme.rawValue)
+    case .scheme: .text((response?.url ?? facts.location ?? report.job.url).scheme.rawValue)
     case .downloadSize: .number(facts.received)
-    case .headerSize: .number(Int64(response.map(Self.headBytes) ?? 0))
+    case .headerSize: .number(Int64(facts.heads.reduce(0) { $0 + $1.text(forTerminal: false).utf8.count }))
     case .uploadSize: .number(facts.sent)
     case .downloadSpeed: .number(Self.rate(facts.received, facts.elapsed))
     case .uploadSpeed: .number(Self.rate(facts.sent, facts.elapsed))
@@ -101,7 +100,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     case .startTime: .seconds(times.start)
     case .totalTime: .seconds(facts.elapsed)
     case .url: .text(report.job.text)
-    case .effectiveURL: .text("\(response?.url ?? report.job.url)")
+    case .effectiveURL: .text("\(response?.url ?? facts.location ?? report.job.url)")
     case .urlNumber: .number(Int64(report.job.index))
     }
   }
@@ -113,10 +112,6 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
 
   private static func connections(_ response: DirectResponse) -> Int {
     (response.hops.map(\.connection) + [response.connection]).count { !$0.isReused }
-  }
-
-  private static func headBytes(_ response: DirectResponse) -> Int {
-    HeadText.all(of: response, forTerminal: false).utf8.count
   }
 
   /// Where a redirect would have led.

@@ -20,7 +20,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
 }
 
 /// Why a stream or a file could not be read or written.
-package enum StreamError: Error, Sendable, Hashable {
+package enum StreamError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reader of our output has gone.
   case closedPipe
   /// Anything else, in the system's words.
@@ -39,6 +39,8 @@ package enum StreamError: Error, Sendable, Hashable {
     case .failed(let reason): reason
     }
   }
+
+  package var description: String { reason }
 }
 
 /// Where text goes.
@@ -184,6 +186,22 @@ func isRegularFile(_ path: String) -> Bool {
   return unsafe stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
 }
 
+/// Whether two paths lead to one file that is there.
+func isSameFile(_ one: String, _ other: String?) -> Bool {
+  guard let other, one != Pipeline.inputMark else { return false }
+  var (first, second) = (stat(), stat())
+  guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+  // A device takes whatever comes.
+  return first.st_mode & S_IFMT == S_IFREG && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+}
+
+/// Whether a path leads to a FIFO, a socket or a device, which may keep whoever reads it waiting.
+func isPipe(_ path: String) -> Bool {
+  var information = stat()
+  guard unsafe stat(path, &information) == 0 else { return false }
+  return [S_IFIFO, S_IFCHR, S_IFSOCK].contains(information.st_mode & S_IFMT)
+}
+
 /// How long a file is; nil if there is none.
 func fileLength(_ path: String) -> Int64? {
   var information = stat()
@@ -200,6 +218,9 @@ package enum CommandSignals {
     if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
       signal(SIGINT, SIG_IGN)
     }
+    // Where Swift's backtraces are on, its runtime tells of the signal and goes on.
+    let quit = signal(SIGQUIT, SIG_DFL)
+    if unsafe unsafeBitCast(quit, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGQUIT, SIG_IGN) }
   }
 
   /// A hang-up ends the process no more: to one that goes on it is the wish to read its files again.

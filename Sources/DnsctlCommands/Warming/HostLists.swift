@@ -24,6 +24,12 @@ struct HostLists {
       throw SettingsError(.usage, "There is nothing to warm: name hosts, or a file of them by --hosts.")
     }
     for path in files where path != Pipeline.inputMark {
+      // What brings its names in its own time is read while they are looked up.
+      guard !isPipe(path) else {
+        sources.append(.file(path))
+        expected = nil
+        continue
+      }
       let bytes = try Self.bytes(path, in: context)
       sources.append(.lines(Self.pieces(bytes), name: path.printable))
       expected? += Self.lines(bytes)

@@ -111,7 +111,8 @@ struct DirectClientFailureTests {
       _ = try await client.execute(ClientSample.get(origin.url("/warm", host: "shop.test"))).body.text()
     }
     let sent = Locked<[Int64]>([])
-    let options = RequestOptions(isSafeToRetry: true, progress: { progress in sent.withLock { $0.append(progress.sent) } })
+    let options = RequestOptions(
+      isSafeToRetry: true, progress: { progress in sent.withLock { $0.append(progress.sent) } })
     let response = try await client.execute(request(.post, origin), body: .text("pay"), options: options)
     #expect(try await response.body.text() == "alive")
     // What went out in vain is no part of the whole.

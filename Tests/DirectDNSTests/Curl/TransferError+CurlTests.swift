@@ -7,7 +7,7 @@ import Testing
 struct TransferErrorCurlTests {
   private func kind(_ code: CURLcode) -> String {
     switch TransferError(code) {
-    case .connect, .noSocket: "connect"
+    case .connect, .noSocket, .refusedByProxy: "connect"
     case .tls: "tls"
     case .timedOut: "timedOut"
     case .bodyTooLarge: "bodyTooLarge"
@@ -24,7 +24,8 @@ struct TransferErrorCurlTests {
     (CURLE_PEER_FAILED_VERIFICATION, "tls"),
     (CURLE_SSL_CONNECT_ERROR, "tls"), (CURLE_OPERATION_TIMEDOUT, "timedOut"),
     (CURLE_FILESIZE_EXCEEDED, "bodyTooLarge"),
-    (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "invalidRequest"),
+    (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "connectionLost"),
+    (CURLE_BAD_FUNCTION_ARGUMENT, "connectionLost"), (CURLE_BAD_CONTENT_ENCODING, "connectionLost"),
     (CURLE_RECV_ERROR, "connectionLost"), (CURLE_SEND_ERROR, "connectionLost"),
     (CURLE_GOT_NOTHING, "connectionLost"),
     (CURLE_PARTIAL_FILE, "connectionLost"), (CURLE_HTTP2, "connectionLost"),

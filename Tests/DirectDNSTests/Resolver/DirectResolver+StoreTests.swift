@@ -269,8 +269,8 @@ struct ResolverStoreTests {
     let fixture = try member()
     #expect(try await fixture.learn("192.0.2.1").texts == ["192.0.2.1"])
     #expect(try await fixture.learn("192.0.2.1", host: Sample.name("two.example.net")).texts == ["192.0.2.1"])
-    _ = await fixture.resolver.flushStore()
     #expect(store.reads == 1)
+    _ = await fixture.resolver.flushStore()
     let told = fixture.events.count { if case .store("scripted", .failed) = $0 { true } else { false } }
     // Once for reading, once for writing.
     #expect(told == 2)

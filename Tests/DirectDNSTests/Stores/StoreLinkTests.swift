@@ -76,6 +76,21 @@ struct StoreLinkTests {
     await store.wait(for: .endLease(question))
   }
 
+  @Test func `a server that takes no lease, as a replica does, is read all the same`() async throws {
+    store.memory.write([AnswerStoreContract.answer(question, "192.0.2.1")])
+    store.fail(only: .leasing)
+    for _ in 0..<3 { #expect(await link.takeLease(on: question, for: .seconds(6)) == .unavailable) }
+    #expect(await link.read(question, source: 1).found != nil)
+    // It is asked for a lease once in a while.
+    #expect(store.calls.count { $0 == .takeLease(question) } == 1)
+    store.fail(false)
+    clock.advance(by: .seconds(1))
+    guard case .taken = await link.takeLease(on: question, for: .seconds(6)) else {
+      Issue.record("no lease")
+      return
+    }
+  }
+
   @Test func `a store without leases has none to give`() async {
     struct Plain: AnswerStore {
       var name: String { "plain" }

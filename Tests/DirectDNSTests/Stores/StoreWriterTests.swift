@@ -52,6 +52,23 @@ struct StoreWriterTests {
     #expect(sizes.max() == 256)
   }
 
+  @Test func `what has waited through a failure takes the place of no newer answer`() async {
+    let old = AnswerStoreContract.answer(question("a"), "192.0.2.1")
+    var newer = AnswerStoreContract.answer(question("a"), "192.0.2.2")
+    newer.asked = old.asked + .seconds(1)
+    store.fail()
+    writer.add(.keep(old), to: question("a"))
+    await events.wait { $0 == ["failed"] }
+    store.memory.write([newer])
+    store.fail(false)
+    #expect(await flush() == 0)
+    #expect(store.memory.read([question("a")]) == [newer])
+    // What is learnt from then on is the newest.
+    writer.add(.keep(old), to: question("a"))
+    #expect(await flush() == 0)
+    #expect(store.memory.read([question("a")]) == [old])
+  }
+
   @Test func `what could not be written is tried again by itself`() async {
     store.fail()
     add("a")
@@ -88,7 +105,8 @@ struct StoreWriterTests {
     await clock.waitForSleepers()
     clock.advance(by: .seconds(1))
     await events.wait { $0 == ["failed", "recovered"] }
-    #expect(store.calls == [.write([question("a")]), .write([question("a")])])
+    // By then the first one has come through, late.
+    #expect(store.calls == [.write([question("a")]), .read([question("a")])])
   }
 
   @Test func `one that is dropped while its store rests leaves nothing asleep`() async {

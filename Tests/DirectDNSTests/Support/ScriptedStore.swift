@@ -15,6 +15,7 @@ final class ScriptedStore: FleetAnswerStore {
   private struct State: Sendable {
     var calls: [Call] = []
     var isFailing = false
+    var failing: Set<Kind> = []
     var hanging: Set<Kind> = []
   }
 
@@ -31,7 +32,13 @@ final class ScriptedStore: FleetAnswerStore {
   var calls: [Call] { state.read { $0.calls } }
   var reads: Int { calls.count { if case .read = $0 { true } else { false } } }
 
-  func fail(_ isFailing: Bool = true) { state.change { $0.isFailing = isFailing } }
+  func fail(_ isFailing: Bool = true) {
+    state.change { state in
+      state.isFailing = isFailing
+      state.failing = []
+    }
+  }
+  func fail(only kinds: Kind...) { state.change { $0.failing = Set(kinds) } }
   func hang(_ kinds: Kind...) { state.change { $0.hanging = Set(kinds) } }
   /// Waits until there was such a call.
   func wait(for call: Call) async { await state.wait { $0.calls.contains(call) } }
@@ -42,7 +49,7 @@ final class ScriptedStore: FleetAnswerStore {
   private func begin(_ call: Call, _ kind: Kind) async throws(DirectDNSError) {
     state.change { $0.calls.append(call) }
     if state.read({ $0.hanging.contains(kind) }) { await state.wait { !$0.hanging.contains(kind) } }
-    if state.read({ $0.isFailing }) { throw Self.error }
+    if state.read({ $0.isFailing || $0.failing.contains(kind) }) { throw Self.error }
   }
 
   func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] {

@@ -32,6 +32,9 @@ struct CacheExportCommand: StoreCommand {
       try await write(store) { text throws(StreamError) in try context.output.write(text) }
       return .answered
     }
+    guard !isSameFile(file, store.path) else {
+      throw StoreFailure(.usage, "\(file.printable) is the store itself: name another file.")
+    }
     let target: ExportTarget
     do throws(StreamError) { target = try ExportTarget(path: file) } catch { throw StoreFailure(error, to: file) }
     try await write(store) { text throws(StreamError) in try target.write(text) }
