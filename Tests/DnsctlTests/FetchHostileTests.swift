@@ -137,6 +137,18 @@ import Testing
     }
   }
 
+  @Test func `what a FIFO brings is sent in chunks`() async throws {
+    try await FetchFixture.with { fixture in
+      #expect(unsafe mkfifo(fixture.path("fifo"), 0o600) == 0)
+      let path = fixture.path("fifo")
+      let writer = Thread { FileHandle(forWritingAtPath: path)?.write(Data("brought".utf8)) }
+      writer.start()
+      #expect(await fixture.fetch(["-T", path, fixture.url("/x")]).status == 0)
+      let request = try #require(fixture.origin.requests.last)
+      #expect(request.body == Array("brought".utf8) && request.field("Transfer-Encoding") == "chunked")
+    }
+  }
+
   @Test func `cookies are read of a FIFO`() async throws {
     try await FetchFixture.with { fixture in
       #expect(unsafe mkfifo(fixture.path("jar"), 0o600) == 0)

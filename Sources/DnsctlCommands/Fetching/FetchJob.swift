@@ -24,6 +24,8 @@ struct FetchJob: Sendable {
     case none
     case bytes([UInt8])
     case file(String)
+    /// A FIFO or a device, whose bytes come in their own time, and once.
+    case pipe(String)
     case standardInput
 
     /// What `-T` has for a URL.
@@ -32,7 +34,8 @@ struct FetchJob: Sendable {
         self = .none
         return
       }
-      self = uploads[index] == Pipeline.inputMark ? .standardInput : .file(uploads[index])
+      let path = uploads[index]
+      self = path == Pipeline.inputMark ? .standardInput : isPipe(path) ? .pipe(path) : .file(path)
     }
   }
 
@@ -125,7 +128,7 @@ struct FetchJob: Sendable {
     switch body {
     case .none: asksForHead ? .head : .get
     case .bytes: .post
-    case .file, .standardInput: .put
+    case .file, .pipe, .standardInput: .put
     }
   }
 
@@ -204,7 +207,12 @@ extension RequestFlags {
 
 extension FetchJob {
   /// Whether the body can be sent a second time.
-  var isReplayable: Bool { body != .standardInput }
+  var isReplayable: Bool {
+    switch body {
+    case .none, .bytes, .file: true
+    case .pipe, .standardInput: false
+    }
+  }
 
   /// The body as the client takes it.
   ///
@@ -216,12 +224,13 @@ extension FetchJob {
     case .none: .none
     case .bytes(let bytes): .bytes(bytes)
     case .file(let path): try .file(path)
+    case .pipe(let path): .stream(InputPieces(input: PipeInput(path)))
     case .standardInput: .stream(InputPieces(input: input))
     }
   }
 }
 
-/// Standard input as a body: what comes is sent.
+/// Standard input, or what is like it, as a body: what comes is sent.
 struct InputPieces: AsyncSequence, Sendable {
   let input: any InputSource
 

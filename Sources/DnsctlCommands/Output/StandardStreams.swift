@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 internal import Dispatch
+internal import Synchronization
 
 #if canImport(Darwin)
   internal import Darwin
@@ -157,6 +158,32 @@ struct DescriptorInput: InputSource {
       case EINTR: continue
       default: return .failure(StreamError(code))
       }
+    }
+  }
+}
+
+/// A FIFO or a device that is read on a thread of its own; it is opened when its first bytes are wanted.
+final class PipeInput: InputSource {
+  private let path: String
+  private let queue = DispatchQueue(label: "dnsctl.pipe")
+  private let file = Mutex<ReadableFile?>(nil)
+
+  init(_ path: String) { self.path = path }
+
+  func read() async throws(StreamError) -> [UInt8] {
+    let result: Result<[UInt8], FileFailure> = await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: self.next()) }
+    }
+    do throws(FileFailure) { return try result.get() } catch { throw StreamError(error) }
+  }
+
+  private func next() -> Result<[UInt8], FileFailure> {
+    file.withLock { file in
+      do throws(FileFailure) {
+        let opened = if let file { file } else { try ReadableFile(path) }
+        file = opened
+        return .success(try opened.read(65_536))
+      } catch { return .failure(error) }
     }
   }
 }
