@@ -195,6 +195,25 @@ struct `dnsctl warmup` {
     #expect(outcome.output.contains("stopped early"))
   }
 
+  @Test func `a list that nobody writes holds up neither the other names nor the end`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/fifo"
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    // Whoever waits for a writer goes on.
+    defer { close(unsafe open(path, O_RDWR)) }
+    let outcome = await run("--hosts", path, "x..y", "a.example.com") { $0.interruption = .terminated }
+    #expect(outcome.status == 143 && outcome.output.contains("stopped early"), "\(outcome)")
+  }
+
+  @Test func `the report does not take the place of a list`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/names"
+    try "a.example.com\n".write(toFile: path, atomically: false, encoding: .utf8)
+    let outcome = await run("--hosts", path, "--report", folder.path + "/./names")
+    #expect(outcome.status == 64 && outcome.errors.contains("name one file"), "\(outcome)")
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "a.example.com\n")
+  }
+
   @Test func `with keep-alive it goes on until it is told to end, which is no failure`() async {
     let outcome = await run("--keep-alive", "--hosts", "/hosts") { $0.interruption = .terminated }
     #expect(outcome.status == 0)

@@ -137,6 +137,8 @@ public final class WarmupJob: Sendable {
       guard state.begun == nil else { return false }
       state.begun = now
       state.starts = feed
+      // It was stopped before it ran: nothing begins, whatever a source does.
+      if state.end != nil { feed.finish() }
       state.queriesBefore = Dictionary(resolver.tallies.map { ($0.endpoint, $0.tally) }) { $1 }
       return true
     }

@@ -23,13 +23,9 @@ struct HostLists {
     guard !files.isEmpty || !hosts.isEmpty else {
       throw SettingsError(.usage, "There is nothing to warm: name hosts, or a file of them by --hosts.")
     }
-    for path in files where path != Pipeline.inputMark {
-      // What brings its names in its own time is read while they are looked up.
-      guard !isPipe(path) else {
-        sources.append(.file(path))
-        expected = nil
-        continue
-      }
+    // What brings its names in its own time is read while they are looked up, behind what is there already.
+    let pipes = files.filter { $0 != Pipeline.inputMark && isPipe($0) }
+    for path in files where path != Pipeline.inputMark && !pipes.contains(path) {
       let bytes = try Self.bytes(path, in: context)
       sources.append(.lines(Self.pieces(bytes), name: path.printable))
       expected? += Self.lines(bytes)
@@ -37,8 +33,9 @@ struct HostLists {
     let named = hosts.filter { $0 != Pipeline.inputMark }
     if !named.isEmpty { sources.append(.names(named)) }
     expected? += named.count
+    sources += pipes.map(WarmupSource.file)
+    if marks + pipes.count > 0 { expected = nil }
     if marks > 0 {
-      expected = nil
       let input = context.input
       let pieces = AsyncThrowingStream<[UInt8], any Error> {
         do throws(StreamError) {

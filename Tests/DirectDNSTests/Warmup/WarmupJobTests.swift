@@ -364,6 +364,15 @@ struct WarmupJobTests {
     gate.open()
   }
 
+  @Test func `one that was stopped before it runs ends at once, whatever its sources do`() async throws {
+    let fixture = try ResolverFixture()
+    let (names, feed) = AsyncStream.makeStream(of: String.self)
+    let job = try WarmupJob(plan([]) { $0.sources = [.sequence(names)] }, resolver: fixture.resolver)
+    job.stop()
+    #expect(try await job.warmUp().end == .stopped)
+    feed.finish()
+  }
+
   @Test func `everyone who waits gets the report, whenever they come`() async throws {
     let fixture = try ResolverFixture()
     fixture.transport.answer(Self.good)
