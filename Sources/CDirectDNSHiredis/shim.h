@@ -61,11 +61,6 @@ static inline void directdns_redis_peer(redisContext *connection, char *text, so
   if (getnameinfo((struct sockaddr *)&peer, length, text, size, NULL, 0, NI_NUMERICHOST) != 0) text[0] = 0;
 }
 
-static inline redisReply *directdns_redis_reply(redisContext *connection) {
-  void *reply = NULL;
-  return redisGetReply(connection, &reply) == REDIS_OK ? (redisReply *)reply : NULL;
-}
-
 /// Whether the server let SO_RCVTIMEO or the time for connecting run out.
 static inline int directdns_redis_timed_out(redisContext *connection) {
   return connection->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ETIMEDOUT);

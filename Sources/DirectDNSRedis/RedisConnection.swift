@@ -6,6 +6,8 @@ internal import DirectDNS
 @safe struct RedisConnection: ~Copyable {
   private let context: UnsafeMutablePointer<redisContext>
   private var tls: RedisTLS?
+  /// The longest that one reply may take: one that drips is not silent, and would never end.
+  private let replyTime: Duration
 
   /// Why a command could not be carried out.
   enum Failure: Error, Hashable, Sendable {
@@ -43,7 +45,7 @@ internal import DirectDNS
       case .socket(let path): unsafe redisConnectUnixWithTimeout(path, limit)
       }
     guard let opened = unsafe opened else { throw .connection("no memory") }
-    var connection = unsafe RedisConnection(opened)
+    var connection = unsafe RedisConnection(opened, replyTime: configuration.timeout * 10)
     guard unsafe opened.pointee.err == 0 else { throw connection.failure() }
     unsafe directdns_redis_prepare(opened)
     if let tls = configuration.tls, case .tcp(let host, _) = configuration.server {
@@ -70,8 +72,9 @@ internal import DirectDNS
     return connection
   }
 
-  private init(_ context: UnsafeMutablePointer<redisContext>) {
+  private init(_ context: UnsafeMutablePointer<redisContext>, replyTime: Duration) {
     unsafe self.context = context
+    self.replyTime = replyTime
     tls = nil
   }
 
@@ -103,30 +106,44 @@ internal import DirectDNS
       guard status == REDIS_OK else { throw failure() }
     }
     guard unsafe directdns_redis_send(context) == REDIS_OK else { throw failure() }
-    var replies: [RedisReply] = []
-    for _ in commands {
-      guard let reply = unsafe directdns_redis_reply(context) else { throw failure() }
-      unsafe replies.append(RedisReply(reply))
-      unsafe freeReplyObject(reply)
+    return try replies(commands.count) { () throws(Failure) in
+      guard unsafe redisBufferRead(context) == REDIS_OK else { throw failure() }
     }
-    return replies
   }
 
   /// The same under TLS: hiredis reads the replies out of what comes.
   private borrowing func runEncrypted(_ commands: [RedisCommand]) throws(Failure) -> [RedisReply] {
     try tls?.send(Array(commands.map(\.bytes).joined()))
     let reader = unsafe context.pointee.reader
+    return try replies(commands.count) { () throws(Failure) in
+      guard let bytes = try tls?.receive(), unsafe redisReaderFeed(reader, bytes, bytes.count) == REDIS_OK else {
+        throw .connection("no memory")
+      }
+    }
+  }
+
+  /// So many replies out of what comes.
+  ///
+  /// - Parameters:
+  ///   - count: how many.
+  ///   - read: waits for more bytes, and gives them to hiredis.
+  /// - Returns: the replies.
+  /// - Throws: why there are not so many.
+  private borrowing func replies(_ count: Int, _ read: () throws(Failure) -> Void) throws(Failure) -> [RedisReply] {
     var replies: [RedisReply] = []
-    while replies.count < commands.count {
+    var end = ContinuousClock.now + replyTime
+    while replies.count < count {
       var reply: UnsafeMutableRawPointer?
-      guard unsafe redisReaderGetReply(reader, &reply) == REDIS_OK else {
+      guard unsafe redisReaderGetReply(context.pointee.reader, &reply) == REDIS_OK else {
         throw .connection("what it says is not Redis's protocol")
       }
       if let reply = unsafe reply {
         unsafe replies.append(RedisReply(reply.assumingMemoryBound(to: redisReply.self)))
         unsafe freeReplyObject(reply)
-      } else if let bytes = try tls?.receive(), unsafe redisReaderFeed(reader, bytes, bytes.count) != REDIS_OK {
-        throw .connection("no memory")
+        end = ContinuousClock.now + replyTime
+      } else {
+        guard ContinuousClock.now < end else { throw .timedOut }
+        try read()
       }
     }
     return replies
