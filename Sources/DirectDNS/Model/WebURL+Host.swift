@@ -118,3 +118,87 @@ extension WebURL.Host {
     }
   }
 }
+
+extension WebURL {
+  /// A host and, behind a colon, a port: the tail of a URL's authority (WHATWG URL §4.4, host and port state).
+  package struct HostAndPort {
+    package let host: Host
+    /// The port; nil when there is none, or nothing behind the colon.
+    package let port: UInt16?
+
+    package init(_ text: Span<UInt8>) throws(DirectDNSError) {
+      let colon = HostAndPort.colon(in: text)
+      do {
+        host = try Host(utf8: text.extracting(0..<(colon ?? text.count)))
+      } catch {
+        throw DirectDNSError(
+          .invalidURL, "the host cannot be used: \(error.message)", underlying: error)
+      }
+      port = if let colon { try HostAndPort.port(text.extracting(colon + 1..<text.count)) } else { nil }
+    }
+
+    /// The colon before the port: the first one outside brackets.
+    private static func colon(in text: Span<UInt8>) -> Int? {
+      var isInBrackets = false
+      for index in text.indices {
+        switch text[index] {
+        case ASCII.openBracket: isInBrackets = true
+        case ASCII.closeBracket: isInBrackets = false
+        case ASCII.colon where !isInBrackets: return index
+        default: break
+        }
+      }
+      return nil
+    }
+
+    private static func port(_ digits: Span<UInt8>) throws(DirectDNSError) -> UInt16? {
+      var value: UInt32 = 0
+      for index in digits.indices {
+        guard ASCII.isDigit(digits[index]) else {
+          throw DirectDNSError(
+            .invalidURL, "the port is not a number: write digits only after the colon")
+        }
+        value = value * 10 + UInt32(digits[index] - ASCII.zero)
+        guard value <= UInt16.max else {
+          throw DirectDNSError(.invalidURL, "the port is above 65535, which no port is")
+        }
+      }
+      return digits.isEmpty ? nil : UInt16(value)
+    }
+  }
+}
+
+/// What to write in place of a text that is no host: a pure function, for the readers of errors.
+enum HostAdvice {
+  /// `: give www.example.com alone` for a text that is more than a host; nil where no host can be made out.
+  ///
+  /// - Parameter text: what was given for a host, such as a URL, `HOST:PORT`, or an IPv6 address with its zone.
+  /// - Returns: the end of a message, or nil.
+  static func ending(for text: String) -> String {
+    if let percent = text.firstIndex(of: "%"), let address = IPAddress(text[..<percent].withoutBrackets) {
+      return address.family == .ipv6 ? ": an IPv6 zone is refused everywhere, give \(address) without it" : ""
+    }
+    guard let host = host(in: text[...]) else { return "" }
+    return ": give \(host) alone"
+  }
+
+  /// The host of a URL of any scheme, or of what might be the middle of one.
+  private static func host(in text: Substring) -> WebURL.Host? {
+    var rest = text
+    if let scheme = rest.firstRange(of: "://") { rest = rest[scheme.upperBound...] }
+    rest = rest.prefix { !"/?#\\".contains($0) }
+    if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+    if let colon = rest.lastIndex(of: ":"), rest[..<colon].contains("]") || !rest[..<colon].contains(":"),
+      rest[rest.index(after: colon)...].utf8.allSatisfy(ASCII.isDigit)
+    {
+      rest = rest[..<colon]
+    }
+    // Nothing was left out: what is wrong with it is in the name itself.
+    guard rest.count < text.count, let host = try? WebURL.Host(String(rest)) else { return nil }
+    return host
+  }
+}
+
+extension Substring {
+  fileprivate var withoutBrackets: String { hasPrefix("[") ? String(dropFirst()) : String(self) }
+}

@@ -114,3 +114,51 @@ struct WebURLHostTests {
     #expect(error?.message.unicodeScalars.contains { $0.properties.generalCategory == .control } == false)
   }
 }
+
+struct WebURLHostAndPortTests {
+  @Test(
+    arguments: [
+      ("h.example:443", "h.example", 443), ("H.Example.:8080", "h.example.", 8080),
+      ("[2001:DB8::2]:1", "[2001:db8::2]", 1), ("192.0.2.1:65535", "192.0.2.1", 65535),
+      ("0xC0000201:80", "192.0.2.1", 80), ("☕.example:0080", "xn--53h.example", 80), ("h", "h", nil), ("h:", "h", nil),
+      ("h:0", "h", 0), ("[::1]", "[::1]", nil),
+    ] as [(String, String, UInt16?)])
+  func `a host is a URL's, with a port or without`(_ text: String, _ host: String, _ port: UInt16?) throws {
+    let both = try WebURL.HostAndPort(text.utf8.span)
+    #expect(both.host.description == host && both.port == port)
+  }
+
+  @Test(arguments: [
+    "", ":", ":443", "h:65536", "h:https", "h:+1", "h:443/", "h:443 ", " h:443", "u@h:443", "u:p@h:443",
+    "http://h:443", "::1", "::1:443", "[::1]443", "[h]:443", "[::1%lo]:443", "a b:1", "1.2.3.256:1",
+  ])
+  func `what is neither of them is refused`(_ text: String) {
+    let error = #expect(throws: DirectDNSError.self) { try WebURL.HostAndPort(text.utf8.span) }
+    #expect(error?.code == .invalidURL)
+  }
+}
+
+struct HostAdviceTests {
+  @Test(arguments: [
+    ("https://www.example.com/a?b#c", "give www.example.com alone"),
+    ("http://user:word@a.example:80/", "give a.example alone"),
+    ("ftp://a.example/x", "give a.example alone"), ("www.example.com:443", "give www.example.com alone"),
+    ("www.example.com/path", "give www.example.com alone"), ("ada@a.example", "give a.example alone"),
+    ("https://192.0.2.1/", "give 192.0.2.1 alone"), ("https://[2001:db8::1]:443/", "give [2001:db8::1] alone"),
+    ("[2001:db8::1]:443", "give [2001:db8::1] alone"),
+    ("https://bücher.example/", "give bücher.example (xn--bcher-kva.example) alone"),
+    ("fe80::1%eth0", "an IPv6 zone is refused everywhere, give fe80::1 without it"),
+    ("[fe80::1%25eth0]", "an IPv6 zone is refused everywhere, give fe80::1 without it"),
+    (".", "the root of DNS"),
+  ])
+  func `a text that is more than a host is answered with the host in it`(_ text: String, _ advice: String) {
+    let error = #expect(throws: DirectDNSError.self) { try HostName(text) }
+    #expect(error?.code == .invalidName && error?.message.contains(advice) == true, "\(error?.message ?? "")")
+  }
+
+  @Test(arguments: ["a b.example", "a..example", "", ":", "://", "a:b:c", "@", "x y:80", "%", "a%zz"])
+  func `where no host can be made out none is suggested`(_ text: String) {
+    let error = #expect(throws: DirectDNSError.self) { try HostName(text) }
+    #expect(error?.message.contains("alone") == false && error?.message.contains("zone") == false)
+  }
+}
