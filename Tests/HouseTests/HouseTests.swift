@@ -48,14 +48,11 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
     "Sources/DirectDNS/Model/TransferError.swift": "TransferErrorCurlTests",
     "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",
-    "Sources/DirectDNS/Pool/TransferFailure.swift": "RetryRuleTests",
     "Sources/DirectDNS/Curl/TransferRequest.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",
     "Sources/DirectDNS/Stores/AnswerStore.swift": "MemoryAnswerStoreTests, by the contract of all stores",
     "Sources/DirectDNS/Stores/StoredAnswer.swift": "StoredAnswer+TextTests",
-    "Sources/DirectDNS/Cookies/Cookie+Rules.swift": "CookieTests",
     "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
-    "Sources/DirectDNS/Cookies/CookieRepair.swift": "CookieStore+RepairTests",
     "Sources/DirectDNS/Loop/EpollWait.swift": "PollWaitTests, which every way of waiting has to pass",
     "Sources/DirectDNS/Lookups/Lookup.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/KnownAnswers.swift": "DirectResolver+CachedTests, DirectResolver+AskingTests",
@@ -63,7 +60,7 @@ struct HouseTests {
     "Sources/DirectDNS/Lookups/LookupMachine+Ends.swift": "LookupMachineTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Events.swift": "LookupMachineTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Store.swift": "DirectResolver+StoreTests, LookupSimulationTests",
-    "Sources/DirectDNS/Pool/TransferState+Ending.swift": "TransferStateTests",
+    "Sources/DirectDNS/Pool/TransferState+Ending.swift": "TransferStateTests, RetryRuleTests",
     "Sources/DirectDNS/Pool/TransferTerms.swift": "TransferStateTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Phases.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Queries.swift": "DirectResolver+StoreTests, LookupSimulationTests",
@@ -86,9 +83,6 @@ struct HouseTests {
     "Sources/DirectDNS/Warmup/WarmupJob+Looking.swift": "WarmupJobTests",
     "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",
     "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
-    "Sources/DirectDNS/Rewriting/RewriteOutcome.swift": "RequestRewriterTests",
-    "Sources/DirectDNS/Rewriting/WebURL+Credentials.swift": "RequestRewriterTests",
-    "Sources/DirectDNS/Rewriting/WebURL+RequestURL.swift": "RequestRewriterTests",
   ]
 
   @Test func `the sources are found`() {

@@ -179,3 +179,36 @@ extension HTTPFields {
     return isOurs ? original : nil
   }
 }
+
+extension WebURL {
+  /// The URL as it is requested: without user info and fragment.
+  var requested: WebURL { hasUserInfo || layout.queryEnd < href.utf8.count ? requested(from: host) : self }
+
+  /// The URL as it is requested from a host: without user info and fragment.
+  func requested(from host: Host) -> WebURL {
+    let text = text(host: host, userInfo: false, fragment: false)
+    var layout = layout
+    let hostEnd = UInt32(text.utf8.count) - (layout.queryEnd - layout.hostEnd)
+    // Unsigned: what moved to the left has gone round once.
+    let shift = hostEnd &- layout.hostEnd
+    layout.usernameEnd = layout.authorityStart
+    layout.hostStart = layout.authorityStart
+    layout.hostEnd = hostEnd
+    layout.pathStart &+= shift
+    layout.pathEnd &+= shift
+    layout.queryEnd &+= shift
+    layout.address = Layout.HostAddress(host)
+    return WebURL(href: text, layout: layout)
+  }
+}
+
+extension WebURL {
+  /// The URL's user info as the value of `Authorization` (RFC 7617); nil without user info.
+  ///
+  /// It is a secret.
+  var basicCredentials: String? {
+    guard !userInfo.isEmpty else { return nil }
+    let pair = PercentEncoding.decoded(username.utf8.span) + [ASCII.colon] + PercentEncoding.decoded(password.utf8.span)
+    return "Basic " + Base64.encoded(pair)
+  }
+}

@@ -53,3 +53,64 @@ struct NetscapeCookieFileTests {
     #expect(unwritten?.message.contains("No such file") == true)
   }
 }
+
+struct PrivateFileTests {
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(
+      path: "directdns-private-\(UInt64.random(in: 0 ... .max))")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  private func path(_ name: String) -> String { folder.appending(path: name).path }
+
+  private func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  @Test func `a file is its owner's alone, also in place of one that was not, and nothing else is left behind`() throws
+  {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Data("old".utf8).write(to: folder.appending(path: "file"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path("file"))
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+    try PrivateFile.write(bytes, to: path("file"))
+    #expect(try Array(Data(contentsOf: folder.appending(path: "file"))) == bytes)
+    #expect(try mode(path("file")) == 0o600)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file"])
+  }
+
+  @Test func `where a file cannot be put in place, what was there stays and the draft goes`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(atPath: path("taken"), withIntermediateDirectories: true)
+    try Data("old".utf8).write(to: folder.appending(path: "taken/file"))
+    let error = #expect(throws: FileFailure.self) { try PrivateFile.write([1], to: path("taken")) }
+    #expect(error?.reason == "Is a directory")
+    #expect(try String(contentsOfFile: path("taken/file"), encoding: .utf8) == "old")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["taken"])
+  }
+
+  @Test func `what cannot be replaced is written through, and other names of a file keep what they have`() throws {
+    let folder = try FileFolder()
+    let reader = folder.makeFIFO("fifo")
+    try PrivateFile.write([0x61], to: folder / "fifo")
+    #expect(FileFolder.drain(reader) == "a")
+    try folder.write("old", to: "target")
+    try FileManager.default.createSymbolicLink(atPath: folder / "link", withDestinationPath: "target")
+    try PrivateFile.write([0x62], to: folder / "link")
+    #expect(try folder.read("target") == "b" && mode(folder / "target") == 0o600)
+    try FileManager.default.linkItem(atPath: folder / "target", toPath: folder / "second")
+    try PrivateFile.write([0x63], to: folder / "target")
+    #expect(try folder.read("target") == "c" && folder.read("second") == "b")
+    #expect(try folder.names == ["fifo", "link", "second", "target"])
+  }
+
+  @Test func `an empty file is a file`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try PrivateFile.write([], to: path("empty"))
+    // Not read: Foundation forgets 4 KB for each empty file that it reads.
+    let size = try FileManager.default.attributesOfItem(atPath: path("empty"))[.size] as? NSNumber
+    #expect(size == 0)
+  }
+}
