@@ -106,7 +106,7 @@ enum HouseRules {
     "Sources/DirectDNS/Files/",
     "Sources/DirectDNS/Providers/Digest.swift",
     "Sources/DirectDNS/Concurrency/Locked.swift",
-    "Sources/DirectDNS/Concurrency/ThreadExecutor.swift",
+    "Sources/DirectDNS/Concurrency/WorkerThread.swift",
     "Sources/DirectDNS/Cache/AnswerTable",
     "Sources/DirectDNS/Cache/NameBytes.swift",
     "Sources/DirectDNS/Cache/SourceNames.swift",

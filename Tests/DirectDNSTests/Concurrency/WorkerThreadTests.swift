@@ -3,6 +3,7 @@ import Dispatch
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 
 @Suite(.timeLimit(.minutes(1)))
 struct WorkerThreadTests {
@@ -28,5 +29,105 @@ struct WorkerThreadTests {
       }
     }
     #expect(arrived.withLock { $0 } == count)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct ThreadExecutorTests {
+  actor Blocking {
+    private let executor = ThreadExecutor("tests")
+    private(set) var count = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    func wait(for gate: DispatchSemaphore) { gate.wait() }
+    func add() { count += 1 }
+  }
+
+  @Test func `an actor that blocks keeps nobody else waiting`() async {
+    let gates = (0..<16).map { _ in DispatchSemaphore(value: 0) }
+    await withTaskGroup { group in
+      for gate in gates {
+        let actor = Blocking()
+        group.addTask { await actor.wait(for: gate) }
+      }
+      // More of them than the pool has threads: this one still gets one.
+      group.addTask { for gate in gates { gate.signal() } }
+    }
+  }
+
+  @Test func `one call at a time`() async {
+    let actor = Blocking()
+    await withTaskGroup { group in
+      for _ in 0..<1000 { group.addTask { await actor.add() } }
+    }
+    #expect(await actor.count == 1000)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct BlockingPoolTests {
+  @Test func `what the work returns comes back`() async {
+    let pool = BlockingPool("test", width: 2)
+    #expect(await pool.run { 6 * 7 } == 42)
+    #expect(await pool.run { "again" } == "again")
+  }
+
+  @Test func `no more work runs at once than the pool is wide, and none is lost`() async {
+    let pool = BlockingPool("test", width: 3)
+    let gate = DispatchSemaphore(value: 0)
+    let state = Watched((running: 0, most: 0, done: 0))
+    let work = (0..<60).map { _ in
+      Task.immediate {
+        await pool.run {
+          state.change {
+            $0.running += 1
+            $0.most = max($0.most, $0.running)
+          }
+          gate.wait()
+          state.change {
+            $0.running -= 1
+            $0.done += 1
+          }
+        }
+      }
+    }
+    await state.wait { $0.running == 3 }
+    for _ in work { gate.signal() }
+    for task in work { await task.value }
+    #expect(state.value.done == 60)
+    #expect(state.value.most == 3)
+  }
+
+  @Test func `work that blocks keeps no one else waiting while a thread is free`() async {
+    let pool = BlockingPool("test", width: 2)
+    let gate = DispatchSemaphore(value: 0)
+    async let blocked: Void = pool.run { gate.wait() }
+    #expect(await pool.run { 1 } == 1)
+    #expect(await pool.run { 2 } == 2)
+    gate.signal()
+    await blocked
+  }
+
+  @Test func `waiting work is done in the order of its arrival`() async {
+    let pool = BlockingPool("test", width: 1)
+    let gate = DispatchSemaphore(value: 0)
+    let order = Locked<[Int]>([])
+    let isBusy = Watched(false)
+    let first = Task.immediate {
+      await pool.run {
+        isBusy.change { $0 = true }
+        gate.wait()
+      }
+    }
+    await isBusy.wait { $0 }
+    // Each has arrived when the line below it runs.
+    let others = (0..<10).map { number in
+      Task.immediate { await pool.run { order.withLock { $0.append(number) } } }
+    }
+    gate.signal()
+    await first.value
+    for other in others { await other.value }
+    #expect(order.withLock { $0 } == Array(0..<10))
   }
 }
