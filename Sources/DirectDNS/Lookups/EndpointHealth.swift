@@ -116,3 +116,41 @@ struct EndpointHealth: Sendable, Hashable {
     return samples.sorted()[min(samples.count - 1, samples.count * percent / 100)]
   }
 }
+
+/// The order in which endpoints are asked.
+enum EndpointOrder {
+  /// Usable ones as configured, then those with open breakers, the one that opened first before the others: an open
+  /// breaker changes the order and nothing else.
+  static func order(_ healths: [EndpointHealth], at now: ResolverInstant) -> [Int] {
+    var usable: [Int] = []
+    var open: [(index: Int, since: ResolverInstant)] = []
+    for index in healths.indices {
+      switch healths[index].standing(at: now) {
+      case .usable, .probe: usable.append(index)
+      case .open(let since): open.append((index, since))
+      }
+    }
+    guard !open.isEmpty else { return usable }
+    return usable + open.sorted { ($0.since, $0.index) < ($1.since, $1.index) }.map(\.index)
+  }
+}
+
+/// How many queries were sent to one source, and how many of them brought no answer.
+struct QueryTally: Sendable, Hashable {
+  private(set) var queries = 0
+  private(set) var failed = 0
+
+  /// Notes a query that has ended; one that was given up counts as sent and not as failed.
+  mutating func note(_ result: Result<Answer, ProviderFailure>) {
+    queries += 1
+    if case .failure(let failure) = result, failure.kind != .cancelled { failed += 1 }
+  }
+
+  /// What was added since; providers that took others' places have counted anew.
+  static func - (now: QueryTally, then: QueryTally) -> QueryTally {
+    var rest = QueryTally()
+    rest.queries = max(0, now.queries - then.queries)
+    rest.failed = max(0, now.failed - then.failed)
+    return rest
+  }
+}

@@ -48,3 +48,18 @@ struct KeptNames: Sendable {
   /// Earlier or later, from -1 to 1.
   mutating func jitter() -> Double { .random(in: -1...1, using: &random) }
 }
+
+/// SplitMix64: the same numbers for the same seed, so that what a machine does by chance can be had again.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+    return word ^ (word >> 31)
+  }
+}

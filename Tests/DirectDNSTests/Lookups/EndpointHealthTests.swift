@@ -223,3 +223,64 @@ struct EndpointHealthTests {
     #expect(health.hedgingDelay == .milliseconds(1))
   }
 }
+
+struct EndpointOrderTests {
+  /// One whose breaker is open.
+  private func opened(at seconds: Double) -> EndpointHealth {
+    var health = EndpointHealth()
+    for number in 0..<EndpointHealth.failureLimit {
+      let lookup = EndpointHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
+      health.asked(at: Sample.at(seconds))
+      health.failed(.transport, of: lookup, in: .zero, at: Sample.at(seconds))
+    }
+    return health
+  }
+
+  @Test func `endpoints are asked as configured, whatever their times`() {
+    var slow = EndpointHealth()
+    slow.answered(in: .seconds(2))
+    #expect(EndpointOrder.order([slow, EndpointHealth(), EndpointHealth()], at: Sample.at(0)) == [0, 1, 2])
+    #expect(EndpointOrder.order([], at: Sample.at(0)) == [])
+  }
+
+  @Test func `an open breaker only moves its endpoint behind the others`() {
+    let healths = [opened(at: 0), EndpointHealth(), EndpointHealth()]
+    #expect(EndpointOrder.order(healths, at: Sample.at(1)) == [1, 2, 0])
+    #expect(EndpointOrder.order(healths, at: Sample.at(30)) == [0, 1, 2])
+  }
+
+  @Test func `when every breaker is open the one that opened first is asked first`() {
+    let healths = [opened(at: 3), opened(at: 1), opened(at: 2)]
+    #expect(EndpointOrder.order(healths, at: Sample.at(4)) == [1, 2, 0])
+    #expect(EndpointOrder.order([opened(at: 1), opened(at: 1)], at: Sample.at(4)) == [0, 1])
+  }
+
+  @Test func `only one lookup probes, the next one goes on without`() {
+    var healths = [opened(at: 0), EndpointHealth()]
+    #expect(EndpointOrder.order(healths, at: Sample.at(30)) == [0, 1])
+    healths[0].asked(at: Sample.at(30))
+    #expect(EndpointOrder.order(healths, at: Sample.at(30)) == [1, 0])
+  }
+}
+
+struct QueryTallyTests {
+  @Test func `a query that was given up is no failure`() {
+    var tally = QueryTally()
+    tally.note(.success(.addresses("192.0.2.1")))
+    tally.note(.failure(ProviderFailure(.cancelled, "given up")))
+    tally.note(.failure(ProviderFailure(.response, "SERVFAIL")))
+    #expect(tally.queries == 3 && tally.failed == 1)
+    #expect((tally - QueryTally()) == tally)
+    #expect((tally - tally) == QueryTally())
+  }
+
+  @Test func `a resolver counts what it asks of each provider and of the system's DNS`() async throws {
+    let fixture = try ResolverFixture("one", "two")
+    fixture.system.answer(Script.addresses("192.0.2.9"))
+    _ = try await fixture.resolver.resolve(ResolverFixture.host)
+    let tallies = fixture.resolver.tallies
+    #expect(tallies.map(\.source) == ["one", "two", "system"])
+    #expect(tallies.map(\.tally.queries) == [1, 1, 1])
+    #expect(tallies.map(\.tally.failed) == [1, 1, 0])
+  }
+}

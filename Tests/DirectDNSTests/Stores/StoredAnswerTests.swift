@@ -2,6 +2,52 @@
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
+
+@Suite struct StoredAnswerTextTests {
+  static let question = AddressQuestion(Sample.name("www.example.net"), .ipv4)
+
+  private func answer(_ content: Answer.Content, alias: String? = nil, provider: String = "one") -> StoredAnswer {
+    StoredAnswer(
+      Self.question, content, canonicalName: alias.map(Sample.name), provider: provider,
+      asked: WallInstant(milliseconds: 1), expires: WallInstant(milliseconds: 2), gone: WallInstant(milliseconds: 3))
+  }
+
+  @Test func `an answer is a line that people can read`() {
+    let addresses = Answer.Content.addresses(Sample.addresses("192.0.2.1", "192.0.2.2"))
+    #expect(answer(addresses).text == "1 1 2 3 one - 192.0.2.1,192.0.2.2")
+    #expect(answer(.negative(.nameNotFound)).text == "1 1 2 3 one - nxdomain")
+    #expect(answer(.negative(.noAddress), alias: "end.example").text == "1 1 2 3 one end.example nodata")
+  }
+
+  @Test func `a line reads as what was written`() {
+    for sample in AnswerStoreContract.samples {
+      #expect(StoredAnswer(text: sample.text, to: sample.question) == sample)
+    }
+  }
+
+  @Test(arguments: [("my provider", "my_provider"), ("a\nb\u{1b}", "a_b_"), ("", "_"), ("bücher", "b_cher")])
+  func `a provider's name is one word`(_ name: String, _ word: String) {
+    let sample = answer(.negative(.noAddress), provider: name)
+    #expect(StoredAnswer(text: sample.text, to: Self.question)?.provider == word)
+  }
+
+  @Test(arguments: [
+    "", "1", "2 1 2 3 one - 192.0.2.1", "1 1 2 3 one - ", "1 1 2 3 one - 192.0.2.1 more", "1 1 2 3 one -",
+    "1 x 2 3 one - 192.0.2.1", "1 2 1 3 one - 192.0.2.1", "1 1 3 2 one - 192.0.2.1", "1 1 2 3  - 192.0.2.1",
+    "1 1 2 3 one a..b 192.0.2.1", "1 1 2 3 one - 192.0.2.1,", "1 1 2 3 one - 2001:db8::1",
+    "1 1 2 3 one - 192.0.2.1,2001:db8::1", "1 1 2 3 one - 127.1", "1 99999999999999999999 2 3 one - nodata",
+    "\u{0}\u{0}\u{0}",
+  ])
+  func `a damaged line, or one of another version, is no answer`(_ text: String) {
+    #expect(StoredAnswer(text: text, to: Self.question) == nil)
+  }
+
+  @Test func `a line with more addresses than anyone keeps is no answer`() {
+    let addresses = (0..<65).map { "192.0.2.\($0)" }.joined(separator: ",")
+    #expect(StoredAnswer(text: "1 1 2 3 one - \(addresses)", to: Self.question) == nil)
+  }
+}
 
 @Suite struct `A stored answer's standing` {
   private let now = WallInstant(milliseconds: 1_700_000_000_000)
