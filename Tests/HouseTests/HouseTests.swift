@@ -23,16 +23,13 @@ struct HouseTests {
   /// Files without a test file of their own, each with the reason.
   static let testedElsewhere: [String: String] = [
     // Parts of one type in a file of their own: the type's tests hold them.
-    "Sources/DirectDNS/Client/ClientSettings.swift": "DirectClient+UpdatingTests",
-    "Sources/DirectDNS/Client/CurlTransferSettings+Configuration.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Client/DirectClient+Lookup.swift": "LateFamilyTests, HappyEyeballsTests",
     "Sources/DirectDNS/Client/DirectClient+Sending.swift": "DirectClientTests, DirectClientFailureTests",
     "Sources/DirectDNS/Client/DirectResponse.swift": "DirectClientTests",
     "Sources/DirectDNS/Client/FileReader.swift": "RequestBodyTests",
-    "Sources/DirectDNS/Client/RequestOptions.swift": "DirectClientTests, RequestBodyTests",
+    "Sources/DirectDNS/Client/RequestOptions.swift": "DirectClientTests, RequestBodyTests, DirectClientConfigurationTests",
     "Sources/DirectDNS/Client/RequestPlace.swift": "DirectClientFailureTests",
     "Sources/DirectDNS/Client/RequestTarget.swift": "DirectClientTests, ClientConnectionsTests",
-    "Sources/DirectDNS/Client/RequestTimeouts.swift": "DirectClientConfigurationTests",
     // An exchange's parts need a server and a loop: the client's tests drive them.
     "Sources/DirectDNS/Curl/CurlDriver.swift": "CurlQueriesTests, CurlMultiTests",
     "Sources/DirectDNS/Curl/CurlJob.swift": "LoopTests",
@@ -71,7 +68,6 @@ struct HouseTests {
     "Sources/DirectDNS/Model/PercentEncoding.swift": "WebURLTests, WebURL+CanonicalTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
     "Sources/DirectDNS/Telemetry/MetricDescription.swift": "MetricTableTests, which need the client too",
-    "Sources/DirectDNS/Telemetry/MetricSource.swift": "ResolverTelemetryTests, ClientTelemetryTests",
     "Sources/DirectDNS/Warmup/WarmupJob+Ending.swift": "WarmupJobTests",
     "Sources/DirectDNS/Warmup/WarmupJob+Looking.swift": "WarmupJobTests",
     "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",

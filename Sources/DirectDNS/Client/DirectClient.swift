@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 internal import Logging
+public import ServiceLifecycle
 
 /// An HTTP client that finds its own addresses: requests go out while DNS is dead, and never where they must not.
 ///
@@ -175,4 +176,16 @@ public final class DirectClient: Sendable {
   /// The old name of ``shutdown(within:)``.
   @available(*, deprecated, renamed: "shutdown(within:)")
   public func shutDown(within limit: Duration = .seconds(30)) async { await shutdown(within: limit) }
+}
+
+extension DirectClient: Service {
+  /// Waits for the graceful shutdown of its service group, and ends the client then.
+  ///
+  /// Requests under way finish within 30 s, or within the group's own limit if that is shorter, and are ended when its task
+  /// is cancelled. Put the services that
+  /// use the client after it: a group shuts down in reverse order.
+  public func run() async throws {
+    try? await gracefulShutdown()
+    await shutdown()
+  }
 }

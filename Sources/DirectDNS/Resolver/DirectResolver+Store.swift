@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+public import ServiceLifecycle
+
 /// What became of answers that the store had yet to get.
 public struct StoreFlush: Sendable {
   /// The answers that the store did not get.
@@ -58,4 +60,15 @@ extension DirectResolver {
   @available(*, deprecated, renamed: "shutdown(flushingWithin:)")
   @discardableResult
   public func shutDown(flushingWithin limit: Duration) async -> StoreFlush { await shutdown(flushingWithin: limit) }
+}
+
+extension DirectResolver: Service {
+  /// Waits for the graceful shutdown of its service group, and ends the resolver then.
+  ///
+  /// What was learned is written to the store within ``flushLimit``. Put what looks names up after it: a group shuts down
+  /// in reverse order.
+  public func run() async throws {
+    try? await gracefulShutdown()
+    await shutdown(flushingWithin: Self.flushLimit)
+  }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CoreMetrics
+
 /// A metric of this library: its name, its labels and what it means.
 ///
 /// Names are those of Prometheus: counters end in `_total`, times in `_seconds`. No label ever holds the name of a host
@@ -99,4 +101,49 @@ public struct MetricDescription: Sendable, Hashable {
     "directdns_configuration_reads_total", .counter, ["outcome"], "Times that a live configuration's file was read.")
 
   private init(_ name: String, _ kind: Kind, _ meaning: String) { self.init(name, kind, [], meaning) }
+}
+
+/// Makes the metrics that are described, while somebody collects.
+package struct MetricSource: Sendable {
+  private let factory: (any MetricsFactory)?
+
+  /// The metrics system that was set up before, or none.
+  package init() {
+    let factory = MetricsSystem.factory
+    self.init(factory is NOOPMetricsHandler ? nil : factory)
+  }
+
+  init(_ factory: (any MetricsFactory)?) { self.factory = factory }
+
+  /// Whether anybody collects.
+  package var isCollected: Bool { factory != nil }
+
+  func counter(_ metric: MetricDescription, _ values: String...) -> Counter {
+    Counter(label: metric.name, dimensions: metric.dimensions(values), factory: factory ?? NOOPMetricsHandler.instance)
+  }
+
+  func meter(_ metric: MetricDescription, _ values: String...) -> Meter {
+    Meter(label: metric.name, dimensions: metric.dimensions(values), factory: factory ?? NOOPMetricsHandler.instance)
+  }
+
+  /// Counts in a series that need not be kept at hand: it costs a look into the backend's table.
+  package func count(_ metric: MetricDescription, _ values: String..., by amount: Int = 1) {
+    guard let factory else { return }
+    factory.makeCounter(label: metric.name, dimensions: metric.dimensions(values)).increment(by: Int64(amount))
+  }
+
+  package func record(_ metric: MetricDescription, _ values: String..., duration: Duration) {
+    guard let factory else { return }
+    factory.makeTimer(label: metric.name, dimensions: metric.dimensions(values))
+      .recordNanoseconds(duration.wholeNanoseconds)
+  }
+
+  package func set(_ metric: MetricDescription, _ values: String..., to value: Int) {
+    guard let factory else { return }
+    factory.makeMeter(label: metric.name, dimensions: metric.dimensions(values)).set(Int64(value))
+  }
+}
+
+extension MetricDescription {
+  fileprivate func dimensions(_ values: [String]) -> [(String, String)] { Array(zip(labels, values)) }
 }
