@@ -27,7 +27,8 @@ struct HouseTests {
     "Sources/DirectDNS/Client/DirectClient+Sending.swift": "DirectClientTests, DirectClientFailureTests",
     "Sources/DirectDNS/Client/DirectResponse.swift": "DirectClientTests",
     "Sources/DirectDNS/Client/FileReader.swift": "RequestBodyTests",
-    "Sources/DirectDNS/Client/RequestOptions.swift": "DirectClientTests, RequestBodyTests, DirectClientConfigurationTests",
+    "Sources/DirectDNS/Client/RequestOptions.swift":
+      "DirectClientTests, RequestBodyTests, DirectClientConfigurationTests",
     "Sources/DirectDNS/Client/RequestPlace.swift": "DirectClientFailureTests",
     "Sources/DirectDNS/Client/RequestTarget.swift": "DirectClientTests, ClientConnectionsTests",
     // An exchange's parts need a server and a loop: the client's tests drive them.
@@ -41,7 +42,6 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/CurlTransfers.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Events.swift": "ResponseBodyTests, DirectClientFailureTests",
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
-    "Sources/DirectDNS/Model/TransferError.swift": "TransferErrorCurlTests",
     "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",
     "Sources/DirectDNS/Curl/TransferRequest.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",

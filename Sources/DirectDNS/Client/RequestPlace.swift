@@ -107,7 +107,7 @@ struct RequestPlace: Sendable {
   }
 }
 
-extension TransferError {
+extension HTTPTransportError {
   /// What happened, in words.
   var text: String {
     switch self {

@@ -73,19 +73,19 @@ internal import CDirectDNSCurl
   }
 
   /// Why the transfer failed.
-  func failure(_ code: CURLcode) -> TransferError {
+  func failure(_ code: CURLcode) -> HTTPTransportError {
     if let transfer, let lines {
       // libcurl has room for so much of one line, and for so many of them.
       let isInLines = lines.isUsed && (!lines.isHeadComplete || !lines.trailers.isEmpty)
-      if lines.isExceeded || isInLines && TransferError.isLackOfRoom(code) { return .fieldsTooLarge }
+      if lines.isExceeded || isInLines && HTTPTransportError.isLackOfRoom(code) { return .fieldsTooLarge }
       // It keeps what one piece decodes to while the reader is behind, 64 MB of it (DYN_PAUSE_BUFFER in its dynbuf.h).
-      if TransferError.isLackOfRoom(code), lines.isHeadComplete, transfer.request.decompresses {
+      if HTTPTransportError.isLackOfRoom(code), lines.isHeadComplete, transfer.request.decompresses {
         return .bodyTooLarge
       }
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
     if let status = proxyStatus { return .refusedByProxy(status) }
-    return unsafe TransferError(code, detail: String(cString: errorText))
+    return unsafe HTTPTransportError(code, detail: String(cString: errorText))
   }
 
   /// The status of a proxy that has refused a tunnel.

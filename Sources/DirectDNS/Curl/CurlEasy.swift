@@ -122,12 +122,12 @@ internal import CDirectDNSCurl
   func perform() -> CURLcode { withExtendedLifetime(self) { unsafe curl_easy_perform(handle) } }
 
   /// Why the last transfer failed.
-  func failure(_ code: CURLcode) -> TransferError {
+  func failure(_ code: CURLcode) -> HTTPTransportError {
     if isOverLimit { return .bodyTooLarge }
     // libcurl has room for so much of one line, and for so many of them.
     let isInLines = code == directdns_too_large || fieldAllowance.isUsed && body.isEmpty
-    if fieldAllowance.isExceeded || isInLines && TransferError.isLackOfRoom(code) { return .fieldsTooLarge }
-    return TransferError(code, detail: failureText)
+    if fieldAllowance.isExceeded || isInLines && HTTPTransportError.isLackOfRoom(code) { return .fieldsTooLarge }
+    return HTTPTransportError(code, detail: failureText)
   }
 
   /// Why the last transfer failed, in libcurl's words.

@@ -6,7 +6,7 @@ internal import CDirectDNSCurl
 /// It blocks, so that it needs no loop; it runs on a thread where that does no harm.
 enum CurlProbe {
   struct Outcome: Sendable {
-    var result: Result<CurlResponse, TransferError>
+    var result: Result<CurlResponse, HTTPTransportError>
     /// Microseconds from the beginning until the connection stood; nil if it never did.
     var connect: Int64?
     /// Microseconds from the beginning until TLS was done; nil without TLS, or if it never was.

@@ -114,7 +114,7 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  private func finish(_ job: CurlJob, _ result: Result<CurlResponse, TransferError>) {
+  private func finish(_ job: CurlJob, _ result: Result<CurlResponse, HTTPTransportError>) {
     job.finish(result)
     done.append(job)
   }
@@ -174,7 +174,8 @@ final class CurlQueries: CurlDriver {
     unsafe multi.add(easy.handle)
   }
 
-  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<CurlResponse, TransferError>) {
+  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<CurlResponse, HTTPTransportError>)
+  {
     unsafe multi.remove(easy.handle)
     easy.job = nil
     runningCount -= 1

@@ -180,7 +180,7 @@ protocol CurlAddressSource: AnyObject, Sendable {
 /// What happens on the way to a response.
 enum CurlEvent: Sendable {
   case connecting(IPAddress)
-  case failed(IPAddress, TransferError)
+  case failed(IPAddress, HTTPTransportError)
   case connected(IPAddress?, isReused: Bool)
   /// A line about the TLS session, in libcurl's words.
   case secured(String)

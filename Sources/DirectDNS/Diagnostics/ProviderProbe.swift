@@ -117,14 +117,13 @@ public struct ProbeReport: Sendable {
     }
   }
 
-  private static func error(_ error: TransferError, _ provider: any Provider, _ address: IPAddress) -> DirectDNSError {
+  private static func error(_ error: HTTPTransportError, _ provider: any Provider, _ address: IPAddress)
+    -> DirectDNSError
+  {
     let code: DirectDNSError.Code =
       switch error {
-      case .connect, .noSocket, .refusedByProxy: .connectFailed
-      case .tls: .tlsFailed
-      case .timedOut: .timedOut
-      case .connectionLost: .connectionLost
-      default: .upstreamFailed
+      case .connect, .noSocket, .refusedByProxy, .tls, .timedOut, .connectionLost: error.code
+      case .bodyTooLarge, .fieldsTooLarge, .invalidRequest, .cancelled, .shutDown: .upstreamFailed
       }
     return DirectDNSError(code, "\(provider.name) at \(address): \(error.text)")
   }

@@ -63,11 +63,7 @@ public final class CurlTransport: HTTPTransport {
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
     let request = try request(message, endpoint, timeout)
-    do {
-      return HTTPReply(try await loop.perform(request))
-    } catch {
-      throw HTTPTransportError(error)
-    }
+    return HTTPReply(try await loop.perform(request))
   }
 
   /// Sends a request, and has the loop's thread hand it back when it is done.
@@ -149,23 +145,5 @@ extension HTTPReply {
       status: .init(code: response.status), contentType: fields.contentType, age: fields.age,
       cacheControl: fields.cacheControl, retryAfter: fields.retryAfter, body: response.body,
       address: response.address)
-  }
-}
-
-extension HTTPTransportError {
-  init(_ error: TransferError) {
-    self =
-      switch error {
-      case .connect(let reason), .noSocket(let reason): .connect(reason)
-      case .refusedByProxy: .connect(error.text)
-      case .tls(let reason): .tls(reason)
-      case .timedOut: .timedOut
-      case .bodyTooLarge: .bodyTooLarge
-      case .fieldsTooLarge: .fieldsTooLarge
-      case .connectionLost(let reason): .connectionLost(reason)
-      case .invalidRequest(let reason): .invalidRequest(reason)
-      case .cancelled: .cancelled
-      case .shutDown: .shutDown
-      }
   }
 }

@@ -79,39 +79,12 @@ public struct HTTPReply: Sendable {
   }
 }
 
-/// Why a transport brought no reply.
-public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// No connection could be made.
-  case connect(String)
-  /// The server's certificate was refused, or TLS failed otherwise.
-  case tls(String)
-  /// No reply within the time that was given.
-  case timedOut
-  /// The body was larger than ``HTTPEndpoint/bodyLimit``.
-  case bodyTooLarge
-  /// Header fields and trailers were larger than ``HTTPEndpoint/fieldLimit``.
-  case fieldsTooLarge
-  /// The connection ended in mid-reply.
-  case connectionLost(String)
-  /// The request could not be sent as it is.
-  case invalidRequest(String)
-  /// The task was cancelled.
-  case cancelled
-  /// The transport was shut down.
-  case shutDown
-
-  /// Whether the server may have moved: nobody answered at the address.
-  var mayBeTheAddress: Bool {
-    switch self {
-    case .connect, .timedOut: true
-    case .tls, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .invalidRequest, .cancelled, .shutDown: false
-    }
-  }
-
+extension HTTPTransportError: CustomStringConvertible {
   /// What happened, in words.
   public var description: String {
     switch self {
-    case .connect(let reason): "no connection: \(reason)"
+    case .connect(let reason), .noSocket(let reason): "no connection: \(reason)"
+    case .refusedByProxy(let status): "no connection: the proxy answered \(status)"
     case .tls(let reason): "TLS: \(reason)"
     case .timedOut: "timed out"
     case .bodyTooLarge: "a body of more than \(HTTPEndpoint.bodyLimit) bytes"

@@ -78,12 +78,8 @@ struct QueryLabel: Sendable, Hashable {
     case (.cancelled, _): "cancelled"
     case (.rateLimited, _): "rateLimited"
     case (.response, _): "refused"
-    case (.transport, .connect?): "connectFailed"
-    case (.transport, .tls?): "tlsFailed"
-    case (.transport, .connectionLost?): "connectionLost"
-    case (.transport, .bodyTooLarge?): "bodyTooLarge"
-    case (.transport, .fieldsTooLarge?): "fieldsTooLarge"
     case (.transport, .invalidRequest?), (.transport, .cancelled?), (.transport, .shutDown?): "failed"
+    case (.transport, let error?): error.code.description
     case (.transport, nil):
       switch status?.kind {
       case nil: "failed"

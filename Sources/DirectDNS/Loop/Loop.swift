@@ -23,7 +23,7 @@ final class Loop<Driver: LoopDriver>: Sendable {
   func post(_ command: Driver.Command) -> Bool { mailbox.post(command) }
 
   /// Why a command was not taken.
-  var refusal: TransferError { mailbox.refusal }
+  var refusal: HTTPTransportError { mailbox.refusal }
 
   /// Has the thread, if there is one, look at what others have changed.
   func wake() { mailbox.wake() }

@@ -44,7 +44,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   }
 
   /// Why nothing was taken: it was stopped, or its thread cannot begin, which the next one to leave something tries again.
-  var refusal: TransferError { state.withLock { $0.isStopped } ? .shutDown : .noSocket(Self.noDescriptors) }
+  var refusal: HTTPTransportError { state.withLock { $0.isStopped } ? .shutDown : .noSocket(Self.noDescriptors) }
 
   static var noDescriptors: String { "this process may open no further files (ulimit -n)" }
 

@@ -200,8 +200,8 @@ extension PoolMachine {
   enum Ending: Hashable {
     case complete
     /// One of our decisions ended it.
-    case aborted(TransferError)
-    case failed(TransferError)
+    case aborted(HTTPTransportError)
+    case failed(HTTPTransportError)
   }
 
   /// libcurl is done with an attempt.
@@ -247,7 +247,7 @@ extension PoolMachine {
   private mutating func failed(_ id: TransferID, _ number: Int, _ ending: Ending, at now: Int64) {
     guard let state = transfers[id]?.state else { return }
     guard !state.isTurnedAway else { return requeue(id) }
-    let reason: TransferError =
+    let reason: HTTPTransportError =
       switch ending {
       case .complete: .connectionLost("the connection ended before the request went out")
       case .aborted(let reason), .failed(let reason): reason

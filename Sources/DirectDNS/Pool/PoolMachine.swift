@@ -59,7 +59,7 @@ struct PoolMachine<Route: Hashable> {
     /// Find out the other family's addresses: ``join(_:_:at:)`` them if they are known, ``step(_:at:)`` on if they are not.
     case askForOthers(TransferID)
     /// An address could not be connected to.
-    case tell(TransferID, failed: IPAddress, TransferError)
+    case tell(TransferID, failed: IPAddress, HTTPTransportError)
     /// Forget what came of the response, and begin its body anew: it waits for its turn once more.
     case startOver(TransferID)
     /// Find out whether HTTP/2 refused the request; ``asked(_:wasRefused:)`` has the answer.

@@ -9,7 +9,7 @@ extension TransferState {
   }
 
   /// Why it failed once it had a connection.
-  func breakdown(_ reason: TransferError, wasRefused: Bool = false) -> TransferFailure {
+  func breakdown(_ reason: HTTPTransportError, wasRefused: Bool = false) -> TransferFailure {
     var reason = reason
     // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
     if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
@@ -52,7 +52,7 @@ extension TransferState {
 
 /// Why a transfer brought no response, or not all of it.
 struct TransferFailure: Error, Sendable {
-  let reason: TransferError
+  let reason: HTTPTransportError
   /// The addresses that failed, in the order of failing.
   let attempts: [FailedAddress]
   /// Whether something of the request may have reached the server.
@@ -73,7 +73,7 @@ struct TransferFailure: Error, Sendable {
   enum Timer: String, Sendable, Hashable { case connect, firstByte, whole }
 
   init(
-    _ reason: TransferError, attempts: [FailedAddress] = [], mayHaveArrived: Bool = false,
+    _ reason: HTTPTransportError, attempts: [FailedAddress] = [], mayHaveArrived: Bool = false,
     wasRefused: Bool = false, wasRetried: Bool = false, timer: Timer? = nil, forbidden: IPAddress? = nil,
     address: IPAddress? = nil, bodyFailure: (any Error)? = nil
   ) {
@@ -92,5 +92,5 @@ struct TransferFailure: Error, Sendable {
 /// An address that could not be connected to.
 struct FailedAddress: Sendable, Hashable {
   let address: IPAddress
-  let reason: TransferError
+  let reason: HTTPTransportError
 }

@@ -193,7 +193,7 @@ struct TransferState {
   mutating func drop(_ number: Int) { attempts.removeAll { $0.number == number } }
 
   /// An attempt found no connection.
-  mutating func fail(_ number: Int, _ reason: TransferError) {
+  mutating func fail(_ number: Int, _ reason: HTTPTransportError) {
     if let address = attempt(number)?.address {
       failed.append(FailedAddress(address: address, reason: reason))
     }

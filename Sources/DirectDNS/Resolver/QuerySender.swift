@@ -97,14 +97,10 @@ final class QuerySender: CurlRecipient {
     var recipient: (any QueryRecipient)?
     for case let job as CurlTaggedJob<SentQuery> in jobs {
       forget(job.tag.query)
-      let result: Result<HTTPReply, HTTPTransportError> =
-        switch job.takeResult() {
-        case .success(let response): .success(HTTPReply(response))
-        case .failure(let error): .failure(HTTPTransportError(error))
-        }
       replies.append(
         job.tag.query.reply(
-          result, asked: job.tag.query.begun, noting: job.tag.query.endpoint.target, bootstrap))
+          job.takeResult().map { HTTPReply($0) }, asked: job.tag.query.begun, noting: job.tag.query.endpoint.target,
+          bootstrap))
       if recipient == nil { recipient = job.tag.recipient }
     }
     recipient?.ended(replies)

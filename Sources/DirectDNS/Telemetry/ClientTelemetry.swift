@@ -44,7 +44,7 @@ struct ClientTelemetry: Sendable {
 
   /// Addresses could not be connected to.
   func failed(_ attempts: [FailedAddress]) {
-    for attempt in attempts { metrics.count(.failedConnections, attempt.reason.label) }
+    for attempt in attempts { metrics.count(.failedConnections, attempt.reason.code.description) }
   }
 
   /// Why a request is sent once more.

@@ -19,7 +19,7 @@ final class ConnectTelemetry: Sendable {
   func note(_ event: CurlEvent) {
     switch event {
     case .connecting(let address): begin(address)
-    case .failed(let address, let error): end(address, error.label)
+    case .failed(let address, let error): end(address, error.code.description)
     case .connected(let address, let isReused):
       if let address, !isReused { end(address, nil) }
       endAll()
@@ -29,7 +29,7 @@ final class ConnectTelemetry: Sendable {
 
   /// Nothing comes of those that are under way: another one won, or nobody waits for them any more.
   func endAll() {
-    for address in open.withLock({ Array($0.keys) }) { end(address, TransferError.cancelled.label) }
+    for address in open.withLock({ Array($0.keys) }) { end(address, HTTPTransportError.cancelled.code.description) }
   }
 
   private func begin(_ address: IPAddress) {
@@ -48,22 +48,5 @@ final class ConnectTelemetry: Sendable {
       span.setStatus(SpanStatus(code: .error))
     }
     span.end()
-  }
-}
-
-extension TransferError {
-  /// The error without dynamic parts, spelled like the library's codes.
-  var label: String {
-    switch self {
-    case .connect, .noSocket, .refusedByProxy: DirectDNSError.Code.connectFailed.description
-    case .tls: DirectDNSError.Code.tlsFailed.description
-    case .timedOut: DirectDNSError.Code.timedOut.description
-    case .bodyTooLarge: DirectDNSError.Code.bodyTooLarge.description
-    case .fieldsTooLarge: DirectDNSError.Code.fieldsTooLarge.description
-    case .connectionLost: DirectDNSError.Code.connectionLost.description
-    case .invalidRequest: DirectDNSError.Code.invalidRequest.description
-    case .cancelled: DirectDNSError.Code.cancelled.description
-    case .shutDown: DirectDNSError.Code.shutDown.description
-    }
   }
 }

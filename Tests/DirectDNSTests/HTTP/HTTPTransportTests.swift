@@ -20,7 +20,9 @@ struct HTTPTransportTests {
   }
 
   @Test(arguments: [
-    (HTTPTransportError.connect("x"), "no connection: x"), (.tls("x"), "TLS: x"), (.timedOut, "timed out"),
+    (HTTPTransportError.connect("x"), "no connection: x"), (.noSocket("x"), "no connection: x"),
+    (.refusedByProxy(407), "no connection: the proxy answered 407"), (.tls("x"), "TLS: x"),
+    (.timedOut, "timed out"),
     (.fieldsTooLarge, "header fields and trailers of more than 65536 bytes"),
     (.bodyTooLarge, "a body of more than 65536 bytes"), (.connectionLost("x"), "connection lost: x"),
     (.invalidRequest("x"), "the request cannot be sent: x"), (.cancelled, "cancelled"),

@@ -25,10 +25,10 @@ struct RetryRuleTests {
   }
 
   @Test(arguments: [
-    TransferError.timedOut, .cancelled, .shutDown, .tls("x"), .connect("x"), .invalidRequest("x"), .bodyTooLarge,
+    HTTPTransportError.timedOut, .cancelled, .shutDown, .tls("x"), .connect("x"), .invalidRequest("x"), .bodyTooLarge,
     .fieldsTooLarge,
   ])
-  func `no other failure is`(_ reason: TransferError) {
+  func `no other failure is`(_ reason: HTTPTransportError) {
     #expect(!allows(TransferFailure(reason, mayHaveArrived: true)))
   }
 

@@ -45,16 +45,4 @@ struct ConnectTelemetryTests {
     let made = tracer.spans.withLock { $0 }
     #expect(made.count == 1 && made.allSatisfy(\.hasEnded) && errors(made) == ["cancelled"])
   }
-
-  @Test func `an error's label has no dynamic part`() {
-    let errors: [TransferError] = [
-      .connect("a"), .tls("b"), .timedOut, .bodyTooLarge, .fieldsTooLarge, .connectionLost("c"), .invalidRequest("d"),
-      .cancelled, .shutDown,
-    ]
-    #expect(
-      errors.map(\.label) == [
-        "connectFailed", "tlsFailed", "timedOut", "bodyTooLarge", "fieldsTooLarge", "connectionLost", "invalidRequest",
-        "cancelled", "shutDown",
-      ])
-  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-extension TransferError {
+extension HTTPTransportError {
   /// What a code of libcurl's means: they are mapped here and nowhere else.
   ///
   /// - Parameters:
@@ -44,5 +44,5 @@ extension TransferError {
   static func isLackOfRoom(_ code: CURLcode) -> Bool { code == CURLE_OUT_OF_MEMORY || code == directdns_too_large }
 
   /// libcurl could not even make a handle.
-  static let noMemory = TransferError.connectionLost("libcurl has no memory for a transfer")
+  static let noMemory = HTTPTransportError.connectionLost("libcurl has no memory for a transfer")
 }

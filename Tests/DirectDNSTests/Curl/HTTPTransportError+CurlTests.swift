@@ -4,9 +4,9 @@ import Testing
 
 @testable import DirectDNS
 
-struct TransferErrorCurlTests {
+struct HTTPTransportErrorCurlTests {
   private func kind(_ code: CURLcode) -> String {
-    switch TransferError(code) {
+    switch HTTPTransportError(code) {
     case .connect, .noSocket, .refusedByProxy: "connect"
     case .tls: "tls"
     case .timedOut: "timedOut"
@@ -39,12 +39,12 @@ struct TransferErrorCurlTests {
 
   @Test func `the reason is libcurl's own`() {
     let words = unsafe String(cString: curl_easy_strerror(CURLE_COULDNT_CONNECT))
-    #expect(TransferError(CURLE_COULDNT_CONNECT) == .connect(words))
+    #expect(HTTPTransportError(CURLE_COULDNT_CONNECT) == .connect(words))
   }
 
   @Test func `a stream that ended without a word says what helps, one that was reset says what libcurl says`() {
     let words = unsafe String(cString: curl_easy_strerror(CURLE_HTTP2_STREAM))
-    #expect(TransferError(CURLE_HTTP2_STREAM, detail: "stream 1 was not closed cleanly") == .connectionLost(words))
-    #expect("\(TransferError(CURLE_HTTP2_STREAM))".contains("--http1.1"))
+    #expect(HTTPTransportError(CURLE_HTTP2_STREAM, detail: "stream 1 was not closed cleanly") == .connectionLost(words))
+    #expect("\(HTTPTransportError(CURLE_HTTP2_STREAM))".contains("--http1.1"))
   }
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Why a request brought no response, or not all of it.
+public enum HTTPTransportError: Error, Hashable, Sendable {
+  /// No connection could be made.
+  case connect(String)
+  /// This machine has no socket to connect with: that says nothing of the address.
+  case noSocket(String)
+  /// The proxy opened no tunnel: its status.
+  case refusedByProxy(Int)
+  /// The server's certificate was refused, or TLS failed otherwise.
+  case tls(String)
+  /// No response within the time that was given.
+  case timedOut
+  /// The body was larger than what is read: ``HTTPEndpoint/bodyLimit`` of a provider's reply.
+  case bodyTooLarge
+  /// Header fields and trailers were larger than what is read: ``HTTPEndpoint/fieldLimit`` of a provider's reply.
+  case fieldsTooLarge
+  /// The connection ended before all of the response had come.
+  case connectionLost(String)
+  /// The request could not be sent as it is.
+  case invalidRequest(String)
+  /// The task was cancelled.
+  case cancelled
+  /// The transport was shut down.
+  case shutDown
+
+  /// What the library's own error calls it: a word without dynamic parts.
+  var code: DirectDNSError.Code {
+    switch self {
+    case .connect, .noSocket, .refusedByProxy: .connectFailed
+    case .tls: .tlsFailed
+    case .timedOut: .timedOut
+    case .bodyTooLarge: .bodyTooLarge
+    case .fieldsTooLarge: .fieldsTooLarge
+    case .connectionLost: .connectionLost
+    case .invalidRequest: .invalidRequest
+    case .cancelled: .cancelled
+    case .shutDown: .shutDown
+    }
+  }
+
+  /// Whether the server may have moved: nobody answered at the address.
+  var mayBeTheAddress: Bool {
+    switch self {
+    case .connect, .noSocket, .refusedByProxy, .timedOut: true
+    case .tls, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .invalidRequest, .cancelled, .shutDown: false
+    }
+  }
+}
