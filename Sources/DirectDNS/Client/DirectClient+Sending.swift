@@ -59,7 +59,7 @@ extension DirectClient {
       switch result {
       case .success(let head):
         let response = try response(head, BodyReader(transfer, loop, place), target, call)
-        guard sent.expectsContinue, response.status == .expectationFailed, sent.body.withdraw() else {
+        guard sent.terms.expectsContinue, response.status == .expectationFailed, sent.body.withdraw() else {
           return response
         }
         response.body.discard()
@@ -186,17 +186,18 @@ extension DirectClient {
     }
     var progress: (@Sendable (CurlProgress) -> Void)?
     if let told = call.options.progress { progress = { told(TransferProgress($0)) } }
+    let terms = TransferTerms(
+      addresses: target.proxy == nil ? target.addresses : [], isRetryable: isRetryable,
+      expectsContinue: hasFields && target.fields[.expect]?.lowercased() == "100-continue",
+      connectTimeout: call.timeouts.connect.wholeMilliseconds,
+      firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline)
     return TransferRequest(
-      route: route, addresses: target.proxy == nil ? target.addresses : [], others: target.others,
-      port: target.url.effectivePort,
+      route: route, terms: terms, others: target.others, port: target.url.effectivePort,
       policy: settings.configuration.policy, host: target.original.host, url: target.url.href, method: method.rawValue,
       fields: lines.bytes, hasOwnHost: hasFields && target.fields.contains(.hostField),
       body: body.sent(with: method, length: length),
       trailers: FieldLines(trailers: body.trailerFields).bytes,
-      expectsContinue: hasFields && target.fields[.expect]?.lowercased() == "100-continue",
-      decompresses: call.options.decompresses ?? settings.configuration.decompresses, isRetryable: isRetryable,
-      connectTimeout: call.timeouts.connect.wholeMilliseconds,
-      firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline,
+      decompresses: call.options.decompresses ?? settings.configuration.decompresses,
       observer: observer, progress: progress)
   }
 

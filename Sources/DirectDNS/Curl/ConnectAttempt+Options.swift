@@ -59,10 +59,10 @@ extension ConnectAttempt {
       told.waits = waits
       set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
-    if told.connectTimeout != request.connectTimeout {
-      told.connectTimeout = request.connectTimeout
+    if told.connectTimeout != request.terms.connectTimeout {
+      told.connectTimeout = request.terms.connectTimeout
       // Ours are the timers; libcurl's would end a transfer without a word about which of them it was.
-      set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.connectTimeout) + 60_000)
+      set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.terms.connectTimeout) + 60_000)
     }
     guard request.route.proxy == nil else { return }
     if let told = told.target, told == (address, request.port) { return }

@@ -65,8 +65,8 @@ final class TransferRequest: Sendable {
   }
 
   let route: CurlRoute
-  /// The addresses to connect to, in the order of use; empty through a proxy.
-  let addresses: [IPAddress]
+  /// What the pool goes by.
+  let terms: TransferTerms
   /// The addresses of a family that was not waited for; nil where both are in, and through a proxy.
   let others: (any CurlAddressSource)?
   /// The port of the connection.
@@ -84,15 +84,7 @@ final class TransferRequest: Sendable {
   let body: Body
   /// Sent after a body that goes in chunks, in the same form.
   let trailers: [UInt8]
-  let expectsContinue: Bool
   let decompresses: Bool
-  /// Whether it may be sent again when it may have reached the server, its body included.
-  let isRetryable: Bool
-  /// Milliseconds.
-  let connectTimeout: Int64
-  let firstByteTimeout: Int64
-  /// When the whole of it must have ended, by ``LoopTime``.
-  let deadline: Int64
   /// Whether a handle that has served it can serve another request of its route without being reset.
   let isPlain: Bool
   /// Is told how it goes, by the loop's thread.
@@ -100,16 +92,19 @@ final class TransferRequest: Sendable {
   /// Is told how many bytes went either way, by the loop's thread, some ten times a second.
   let progress: (@Sendable (CurlProgress) -> Void)?
 
+  /// Takes of the terms what does not follow from the route, the others and the body.
   init(
-    route: CurlRoute, addresses: [IPAddress], others: (any CurlAddressSource)?, port: UInt16, policy: AddressPolicy,
-    host: WebURL.Host, url: String,
-    method: String, fields: [UInt8], hasOwnHost: Bool, body: Body, trailers: [UInt8], expectsContinue: Bool,
-    decompresses: Bool,
-    isRetryable: Bool, connectTimeout: Int64, firstByteTimeout: Int64, deadline: Int64,
-    observer: (@Sendable (CurlEvent) -> Void)? = nil, progress: (@Sendable (CurlProgress) -> Void)? = nil
+    route: CurlRoute, terms: TransferTerms, others: (any CurlAddressSource)?, port: UInt16, policy: AddressPolicy,
+    host: WebURL.Host, url: String, method: String, fields: [UInt8], hasOwnHost: Bool, body: Body, trailers: [UInt8],
+    decompresses: Bool, observer: (@Sendable (CurlEvent) -> Void)? = nil,
+    progress: (@Sendable (CurlProgress) -> Void)? = nil
   ) {
     self.route = route
-    self.addresses = addresses
+    var terms = terms
+    terms.isProxied = route.proxy != nil
+    terms.hasOthers = others != nil
+    if case .pulled(let upload) = body { terms.canStartOver = upload.canRestart }
+    self.terms = terms
     self.others = others
     self.port = port
     self.policy = policy
@@ -120,12 +115,7 @@ final class TransferRequest: Sendable {
     self.hasOwnHost = hasOwnHost
     self.body = body
     self.trailers = trailers
-    self.expectsContinue = expectsContinue
     self.decompresses = decompresses
-    self.isRetryable = isRetryable
-    self.connectTimeout = connectTimeout
-    self.firstByteTimeout = firstByteTimeout
-    self.deadline = deadline
     self.observer = observer
     self.progress = progress
     let isBodiless = if case .none = body { true } else { false }
@@ -143,15 +133,6 @@ extension TransferRequest {
 
   /// Up to here a body is copied.
   private static let inlineBody = 65_536
-
-  /// What the pool has to know of it.
-  var terms: TransferTerms {
-    let canStartOver = if case .pulled(let upload) = body { upload.canRestart } else { true }
-    return TransferTerms(
-      addresses: addresses, isProxied: route.proxy != nil, hasOthers: others != nil, isRetryable: isRetryable,
-      canStartOver: canStartOver, expectsContinue: expectsContinue, connectTimeout: connectTimeout,
-      firstByteTimeout: firstByteTimeout, deadline: deadline)
-  }
 }
 
 extension CurlRoute {

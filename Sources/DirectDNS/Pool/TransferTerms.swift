@@ -16,7 +16,7 @@ struct TransferTerms: Sendable {
   // Milliseconds.
   var connectTimeout: Int64
   var firstByteTimeout: Int64
-  /// When all of it must have ended.
+  /// When all of it must have ended, by the loop's time.
   var deadline: Int64
 }
 
