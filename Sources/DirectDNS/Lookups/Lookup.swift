@@ -8,7 +8,7 @@ struct LookupRequest: Sendable {
   /// How long it may take, where that is not the configuration's.
   var timeout: Duration?
   /// What the addresses are for.
-  var purpose: FamilyRace.Purpose
+  var purpose: FamilyWait.Purpose
   /// Whether IPv6 addresses come first.
   var prefersIPv6: Bool
 

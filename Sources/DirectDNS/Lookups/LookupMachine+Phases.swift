@@ -46,7 +46,7 @@ extension LookupMachine {
     }
     wait(
       number, request, deadlines, .completing(resolution), open, for: .keeping,
-      until: min(now + FamilyRace.resolutionDelay, deadlines.whole), at: now)
+      until: min(now + FamilyWait.resolutionDelay, deadlines.whole), at: now)
   }
 
   mutating func renew(
@@ -67,7 +67,7 @@ extension LookupMachine {
 
   mutating func wait(
     _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, _ phase: Lookup.Phase,
-    _ families: AddressFamilies, for purpose: FamilyRace.Purpose? = nil,
+    _ families: AddressFamilies, for purpose: FamilyWait.Purpose? = nil,
     beside known: FamilyOutcomes = FamilyOutcomes(),
     until end: ResolverInstant, at now: ResolverInstant
   ) {

@@ -138,7 +138,7 @@ public struct LookupOptions: Sendable, Hashable {
   /// How long the lookup may take; the times of its attempts scale with it.
   public var timeout: Duration?
   /// What the addresses are for, which says how long the second family is waited for.
-  var purpose = FamilyRace.Purpose.handingOut
+  var purpose = FamilyWait.Purpose.handingOut
 
   /// Creates options; without arguments, the resolver's configuration and `expired: .allowed`.
   public init(families: AddressFamilies? = nil, expired: ExpiredUse = .allowed, timeout: Duration? = nil) {

@@ -11,7 +11,7 @@ struct FamilyWaitTests {
   private static let failed = QueryOutcome.failed(DirectDNSError(.upstreamFailed, "no"))
 
   private func wait(
-    _ families: AddressFamilies = .any, for purpose: FamilyRace.Purpose = .connecting, until end: Double = 5
+    _ families: AddressFamilies = .any, for purpose: FamilyWait.Purpose = .connecting, until end: Double = 5
   ) -> FamilyWait {
     FamilyWait(families, for: purpose, until: Sample.at(end))
   }
@@ -104,4 +104,70 @@ struct FamilyWaitTests {
   @Test func `without families there is nothing to wait for`() {
     #expect(wait([]).isOver)
   }
+
+  // MARK: How long the second family is waited for
+
+  private enum Step: Equatable {
+    case done, wait
+    case waitAtMost(Duration)
+  }
+
+  private static let delay = Step.waitAtMost(.milliseconds(50))
+
+  /// How the wait stands after each family's outcome, whether it has addresses or nothing.
+  private func steps(
+    _ purpose: FamilyWait.Purpose, of families: AddressFamilies = .any, preferred: IPAddress.Family = .ipv6,
+    _ outcomes: (IPAddress.Family, hasAddresses: Bool)...
+  ) -> [Step] {
+    let (now, end) = (Sample.at(1), Sample.at(5))
+    var wait = FamilyWait(families, for: purpose, preferred: preferred, until: end)
+    return outcomes.map { family, hasAddresses in
+      wait.note(family, !hasAddresses ? Self.empty : family == .ipv4 ? Self.good4 : Self.good6, at: now)
+      return wait.isOver ? .done : wait.end == end ? .wait : .waitAtMost(wait.end - now)
+    }
+  }
+
+  @Test(arguments: IPAddress.Family.allCases)
+  func `whoever is handed addresses waits 50 ms for the second family, whichever came first`(
+    _ first: IPAddress.Family
+  ) {
+    let second = first.other
+    #expect(steps(.handingOut, (first, true)) == [Self.delay])
+    #expect(steps(.handingOut, (first, true), (second, true)) == [Self.delay, .done])
+    #expect(steps(.handingOut, (first, true), (second, false)) == [Self.delay, .done])
+  }
+
+  @Test(arguments: IPAddress.Family.allCases)
+  func `a connection begins with the preferred family at once, and gives it 50 ms when the other is first`(
+    _ preferred: IPAddress.Family
+  ) {
+    let other = preferred.other
+    #expect(steps(.connecting, preferred: preferred, (preferred, true)) == [.done])
+    #expect(steps(.connecting, preferred: preferred, (other, true)) == [Self.delay])
+    #expect(steps(.connecting, preferred: preferred, (other, true), (preferred, true)) == [Self.delay, .done])
+    #expect(steps(.connecting, preferred: preferred, (other, true), (preferred, false)) == [Self.delay, .done])
+  }
+
+  @Test(arguments: IPAddress.Family.allCases, [FamilyWait.Purpose.handingOut, .connecting, .keeping])
+  func `a family that has nothing does not end the lookup while the other is open`(
+    _ family: IPAddress.Family, _ purpose: FamilyWait.Purpose
+  ) {
+    #expect(steps(purpose, (family, false), (family.other, true)) == [.wait, .done])
+    #expect(steps(purpose, (family, false), (family.other, false)) == [.wait, .done])
+  }
+
+  @Test(arguments: IPAddress.Family.allCases)
+  func `who keeps them waits for both families, however long`(_ family: IPAddress.Family) {
+    #expect(steps(.keeping, (family, true), (family.other, false)) == [.wait, .done])
+  }
+
+  @Test(arguments: IPAddress.Family.allCases, [FamilyWait.Purpose.handingOut, .connecting, .keeping])
+  func `a single family is waited for and nothing else`(_ family: IPAddress.Family, _ purpose: FamilyWait.Purpose) {
+    #expect(steps(purpose, of: AddressFamilies(family), (family, true)) == [.done])
+    #expect(steps(purpose, of: AddressFamilies(family), (family, false)) == [.done])
+  }
+}
+
+extension IPAddress.Family {
+  var other: Self { self == .ipv4 ? .ipv6 : .ipv4 }
 }

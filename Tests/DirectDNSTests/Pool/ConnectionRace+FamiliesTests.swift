@@ -87,7 +87,8 @@ struct ConnectionRaceFamiliesTests {
   // MARK: By the code
 
   private func run(_ race: Case) -> End {
-    var lookup = FamilyRace(.any, for: .connecting, preferred: race.preferred)
+    let never = ResolverInstant(nanoseconds: .max)
+    var lookup = FamilyWait(.any, for: .connecting, preferred: race.preferred, until: never)
     var begin = Int64.max
     var addresses: [IPAddress.Family: [IPAddress]] = [:]
     for (family, time) in race.answers.sorted(by: {
@@ -96,11 +97,11 @@ struct ConnectionRaceFamiliesTests {
     where time <= begin {
       let found = race.reach[family] == .missing ? [] : [Self.address[family]].compactMap(\.self)
       addresses[family] = found
-      switch lookup.note(family, found.isEmpty ? .nothing : .addresses) {
-      case .done: begin = time
-      case .wait: break
-      case .waitAtMost(let delay): begin = time + delay.wholeMilliseconds
-      }
+      let answer = Answer(found.isEmpty ? .negative(.noAddress) : .addresses(found), ttl: 60)
+      lookup.note(
+        family, .answered(answer, .provider("one"), Sample.life(0, 60)),
+        at: ResolverInstant(nanoseconds: time * 1_000_000))
+      if lookup.isOver { begin = time } else if lookup.end < never { begin = lookup.end.nanoseconds / 1_000_000 }
     }
     let known = (addresses[race.preferred] ?? []) + (addresses[race.preferred.other] ?? [])
     guard !known.isEmpty else { return .noAddress }
