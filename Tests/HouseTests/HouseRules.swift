@@ -110,7 +110,6 @@ enum HouseRules {
     "Sources/DirectDNS/Cache/AnswerTable",
     "Sources/DirectDNS/Cache/NameBytes.swift",
     "Sources/DirectDNS/Cache/SourceNames.swift",
-    "Sources/DirectDNS/Client/FileReader.swift",
     "Sources/DirectDNSSQLite/SQLiteConnection.swift",
     "Sources/DirectDNSSQLite/SQLiteStatement.swift",
     "Sources/DirectDNSSQLite/SQLiteFile.swift",

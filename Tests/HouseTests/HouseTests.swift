@@ -26,7 +26,6 @@ struct HouseTests {
     "Sources/DirectDNS/Client/DirectClient+Lookup.swift": "LateFamilyTests, HappyEyeballsTests",
     "Sources/DirectDNS/Client/DirectClient+Sending.swift": "DirectClientTests, DirectClientFailureTests",
     "Sources/DirectDNS/Client/DirectResponse.swift": "DirectClientTests",
-    "Sources/DirectDNS/Client/FileReader.swift": "RequestBodyTests",
     "Sources/DirectDNS/Client/RequestOptions.swift":
       "DirectClientTests, RequestBodyTests, DirectClientConfigurationTests",
     "Sources/DirectDNS/Client/RequestPlace.swift": "DirectClientFailureTests",

@@ -74,7 +74,7 @@ extension CurlTransferSettings {
   /// The settings of each of a client's loops.
   init(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
     let identity = configuration.identity
-    for file in [identity?.certificate, identity?.key].compactMap(\.self) where !FileReader(file).isReadable {
+    for file in [identity?.certificate, identity?.key].compactMap(\.self) where !ReadableFile.isReadable(file) {
       throw DirectDNSError(.invalidConfiguration, "identity: \(file) cannot be read. Check its path and rights.")
     }
     self.init(

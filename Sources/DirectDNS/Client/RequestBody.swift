@@ -32,10 +32,10 @@ public struct RequestBody: Sendable {
   /// - Returns: the body.
   /// - Throws: `fileUnusable` when it cannot be read, or is no file.
   public static func file(_ path: String) throws(DirectDNSError) -> RequestBody {
-    let length = try FileReader(path).length()
+    let file = SentFile(path: path)
+    let length = try file.length()
     return RequestBody(
-      content: .source(
-        { write in try await FileReader(path).read(length, write) }, length: length, isReplayable: true))
+      content: .source({ write in try await file.read(length, write) }, length: length, isReplayable: true))
   }
 
   /// Pieces that come one after the other, once.
@@ -103,6 +103,42 @@ public struct RequestBody: Sendable {
     case .source(let source, _, let isReplayable):
       .pulled(BodyUpload(length: length, canRestart: isReplayable, source: source))
     }
+  }
+}
+
+/// A file that is sent, read piece by piece on threads that may block.
+private struct SentFile: Sendable {
+  private static let threads = BlockingPool("files", width: 4)
+  private static let pieceSize: Int64 = 128 * 1024
+
+  let path: String
+
+  /// The number of its bytes.
+  func length() throws(DirectDNSError) -> Int64 {
+    guard ReadableFile.isReadable(path) else { throw unusable("cannot be read") }
+    guard let length = try? ReadableFile(path, waits: false).length else {
+      throw unusable("is no file of known length")
+    }
+    return length
+  }
+
+  /// Writes so many bytes, from the beginning; fewer when nobody wants more.
+  func read(_ length: Int64, _ write: @Sendable ([UInt8]) async -> Bool) async throws {
+    // Something else may have taken its place: a FIFO is not waited for.
+    guard let file = try? ReadableFile(path, waits: false) else { throw unusable("cannot be opened") }
+    guard file.length != nil else { throw unusable("is no file any more") }
+    var left = length
+    while left > 0 {
+      let size = Int(min(left, Self.pieceSize))
+      let piece = await Self.threads.run { (try? file.read(size)) ?? [] }
+      guard !piece.isEmpty else { throw unusable("became shorter while it was sent") }
+      left -= Int64(piece.count)
+      guard await write(piece) else { return }
+    }
+  }
+
+  private func unusable(_ reason: String) -> DirectDNSError {
+    DirectDNSError(.fileUnusable, "The file \(path) \(reason). Check its path and rights.")
   }
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSFiles
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -24,11 +26,18 @@ package final class ReadableFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether it is a file, which can be read again, and no pipe or device.
-  package var isRegular: Bool {
+  /// Whether this process may read what is at a path, which is not opened for it.
+  package static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
+
+  /// The number of its bytes; nil for a folder, a FIFO or a device, which has none.
+  package var length: Int64? {
     var found = stat()
-    return unsafe fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
+    guard unsafe fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int64(found.st_size)
   }
+
+  /// Whether it is a file, which can be read again, and no pipe or device.
+  package var isRegular: Bool { length != nil }
 
   /// All that is left of it; what does not end, as a device may not, is too long at 256 MiB.
   package func readToEnd() throws(FileFailure) -> [UInt8] {

@@ -21,6 +21,13 @@ struct ReadableFileTests {
     #expect(try file.read(10).isEmpty)
   }
 
+  @Test func `a file has a length, and a folder has none`() throws {
+    try folder.write("12345", to: "five")
+    #expect(try ReadableFile(folder / "five").length == 5)
+    #expect(try ReadableFile(folder.path).length == nil)
+    #expect(ReadableFile.isReadable(folder / "five") && !ReadableFile.isReadable(folder / "missing"))
+  }
+
   @Test func `what cannot be read is a failure with the system's reason`() throws {
     let missing = #expect(throws: FileFailure.self) { try ReadableFile(folder / "missing") }
     #expect(missing?.reason == "No such file or directory")
