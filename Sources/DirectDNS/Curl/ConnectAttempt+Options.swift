@@ -47,8 +47,15 @@ extension ConnectAttempt {
     } else {
       set(CURLOPT_PROXY, "")
     }
-    if route.usesTLS { setTrust(settings, Self.originTrust) }
-    if route.proxy != nil { setTrust(settings, Self.proxyTrust) }
+    let version = Int(settings.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
+    if route.usesTLS {
+      unsafe settings.trust.set(on: handle)
+      set(CURLOPT_SSLVERSION, version)
+    }
+    if route.proxy != nil {
+      unsafe settings.trust.set(on: handle, .proxy)
+      set(CURLOPT_PROXY_SSLVERSION, version)
+    }
     if route.usesTLS, route.showsIdentity { setIdentity(settings) }
   }
 
@@ -70,29 +77,6 @@ extension ConnectAttempt {
     let host = address.map { $0.family == .ipv6 ? "[\($0)]" : $0.description } ?? ""
     connectTo = CurlList(["::\(host):\(request.port)"])
     unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head)
-  }
-
-  /// Where libcurl is told whom to trust.
-  private typealias TrustOptions = (folder: CURLoption, blob: CURLoption, file: CURLoption, version: CURLoption)
-
-  private static let originTrust: TrustOptions = (
-    CURLOPT_CAPATH, CURLOPT_CAINFO_BLOB, CURLOPT_CAINFO, CURLOPT_SSLVERSION
-  )
-  private static let proxyTrust: TrustOptions = (
-    CURLOPT_PROXY_CAPATH, CURLOPT_PROXY_CAINFO_BLOB, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_SSLVERSION
-  )
-
-  private func setTrust(_ settings: CurlTransferSettings, _ options: TrustOptions) {
-    set(options.folder, settings.trust.folder)
-    if let blob = settings.trust.blob {
-      unsafe blob.withUnsafeBytes { bytes in
-        guard let base = bytes.baseAddress else { return }
-        unsafe directdns_setopt_blob(handle, options.blob, base, bytes.count)
-      }
-    } else {
-      set(options.file, settings.trust.file)
-    }
-    set(options.version, Int(settings.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2))
   }
 
   /// For the origin alone: a proxy has an option of its own (CURLOPT_PROXY_SSLCERT).

@@ -54,17 +54,7 @@ internal import CDirectDNSCurl
     unsafe sockets.watch(handle)
     if pool.addresses != nil { unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, addresses.head) }
     if pool.connectTo != nil { unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head) }
-    if pool.usesTLS {
-      unsafe directdns_setopt_string(handle, CURLOPT_CAPATH, pool.trust.folder)
-      if let blob = pool.trust.blob {
-        unsafe blob.withUnsafeBytes { bytes in
-          guard let base = bytes.baseAddress else { return }
-          unsafe directdns_setopt_blob(handle, CURLOPT_CAINFO_BLOB, base, bytes.count)
-        }
-      } else {
-        unsafe directdns_setopt_string(handle, CURLOPT_CAINFO, pool.trust.file)
-      }
-    }
+    if pool.usesTLS { unsafe pool.trust.set(on: handle) }
     unsafe directdns_setopt_write(handle) { bytes, size, count, context in
       unsafe CurlEasy.call(context) {
         unsafe $0.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))

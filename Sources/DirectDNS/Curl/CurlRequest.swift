@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSCurl
+
 /// Whom a transfer trusts to certify names.
 struct CurlTrust: Hashable, Sendable {
   /// A folder of certificates under their hashes: OpenSSL reads the one that it needs.
@@ -7,6 +9,30 @@ struct CurlTrust: Hashable, Sendable {
   var file: String?
   /// Certificates in PEM form, used instead of `file`.
   var blob: [UInt8]?
+
+  /// Where libcurl is told of them.
+  struct Options {
+    let folder: CURLoption
+    let blob: CURLoption
+    let file: CURLoption
+
+    static let origin = Options(folder: CURLOPT_CAPATH, blob: CURLOPT_CAINFO_BLOB, file: CURLOPT_CAINFO)
+    static let proxy = Options(
+      folder: CURLOPT_PROXY_CAPATH, blob: CURLOPT_PROXY_CAINFO_BLOB, file: CURLOPT_PROXY_CAINFO)
+  }
+
+  /// Has a handle's transfers trust them; libcurl copies what it is told.
+  func set(on handle: UnsafeMutableRawPointer, _ options: Options = .origin) {
+    unsafe directdns_setopt_string(handle, options.folder, folder)
+    guard let blob else {
+      unsafe directdns_setopt_string(handle, options.file, file)
+      return
+    }
+    unsafe blob.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      unsafe directdns_setopt_blob(handle, options.blob, base, bytes.count)
+    }
+  }
 }
 
 /// Where transfers go and how they are secured: transfers of one pool share connections and a queue.
