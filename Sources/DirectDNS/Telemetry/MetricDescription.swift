@@ -126,6 +126,10 @@ package struct MetricSource: Sendable {
     Meter(label: metric.name, dimensions: metric.dimensions(values), factory: factory ?? NOOPMetricsHandler.instance)
   }
 
+  func timer(_ metric: MetricDescription, _ values: String...) -> Timer {
+    Timer(label: metric.name, dimensions: metric.dimensions(values), factory: factory ?? NOOPMetricsHandler.instance)
+  }
+
   /// Counts in a series that need not be kept at hand: it costs a look into the backend's table.
   package func count(_ metric: MetricDescription, _ values: String..., by amount: Int = 1) {
     guard let factory else { return }

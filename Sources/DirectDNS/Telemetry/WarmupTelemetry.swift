@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CoreMetrics
 
-/// Counters of what warm-ups did.
+/// Counts what warm-ups did.
 struct WarmupTelemetry: Sendable {
   private let names: [String: Counter]
   private let expired: Counter
   private let duration: Timer
-  private let ready: Gauge
+  private let ready: Meter
 
-  /// Counters of a factory.
+  /// Has every series at hand, so that each is there before the first name is done.
   ///
   /// - Parameters:
+  ///   - source: what makes the metrics.
   ///   - outcomes: how a name can end.
-  ///   - factory: what makes the counters.
-  init(outcomes: [String], factory: any MetricsFactory) {
-    names = Dictionary(
-      uniqueKeysWithValues: outcomes.map {
-        ($0, Counter(label: MetricDescription.warmedNames.name, dimensions: [("outcome", $0)], factory: factory))
-      })
-    expired = Counter(label: MetricDescription.expiredWarmups.name, dimensions: [], factory: factory)
-    duration = Timer(label: MetricDescription.warmupTime.name, dimensions: [], factory: factory)
-    ready = Gauge(label: MetricDescription.warmupReadiness.name, dimensions: [], factory: factory)
+  init(_ source: MetricSource, outcomes: [String]) {
+    names = Dictionary(uniqueKeysWithValues: outcomes.map { ($0, source.counter(.warmedNames, $0)) })
+    expired = source.counter(.expiredWarmups)
+    duration = source.timer(.warmupTime)
+    ready = source.meter(.warmupReadiness)
   }
 
   /// Names are done.
@@ -32,6 +29,6 @@ struct WarmupTelemetry: Sendable {
   /// It has ended: 1 is ready, 0.5 ready and degraded, 0 not ready.
   func ended(after milliseconds: Double, readiness: Double) {
     duration.recordMilliseconds(milliseconds)
-    ready.record(readiness)
+    ready.set(readiness)
   }
 }

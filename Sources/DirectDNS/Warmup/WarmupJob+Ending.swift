@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CoreMetrics
 internal import Logging
 
 /// The end of a job: its report, who is let through, and what logs and metrics hear.
@@ -80,9 +79,8 @@ extension WarmupJob {
 }
 
 extension WarmupTelemetry {
-  /// Counters of a factory; by default the process's own, which has to be set up before.
-  init(factory: any MetricsFactory = MetricsSystem.factory) {
-    self.init(outcomes: WarmupOutcome.Kind.allCases.map(\.rawValue), factory: factory)
+  init(_ source: MetricSource = MetricSource()) {
+    self.init(source, outcomes: WarmupOutcome.Kind.allCases.map(\.rawValue))
   }
 
   func note(_ outcome: WarmupOutcome) { note(outcome.kind.rawValue, isExpired: outcome.isExpired) }

@@ -7,7 +7,7 @@ import Testing
 struct WarmupTelemetryTests {
   @Test func `names are counted by outcome, and the end is told`() {
     let factory = Recording()
-    let metrics = WarmupTelemetry(factory: factory)
+    let metrics = WarmupTelemetry(MetricSource(factory))
     for kind in [DirectDNSError.Code.nameNotFound, .timedOut, .timedOut] {
       metrics.note(
         WarmupOutcome(
