@@ -3,18 +3,6 @@ internal import Synchronization
 
 /// What changes what is remembered: answers, failures, names to be kept, other networks.
 extension AnswerCache {
-  /// Keeps an answer in place of what was known of that family.
-  ///
-  /// - Returns: the number of names that had to go.
-  @discardableResult
-  func store(
-    _ answer: Answer, to question: AddressQuestion, source: UInt16, asked: ResolverInstant, now: ResolverInstant
-  ) -> Int {
-    let policy = state.withLock { $0.policy }
-    return store(
-      CacheEntry(answer, source: source, policy: policy, asked: asked, now: now), inAnswerTo: question, now: now)
-  }
-
   /// Keeps an entry in place of what was known of that family; nil, an answer that is not to be kept, still takes the
   /// place of the one before it.
   ///

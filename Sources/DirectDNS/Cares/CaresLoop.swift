@@ -8,7 +8,7 @@ final class CaresLoop: Sendable {
   /// Lookups of the whole process.
   static let shared = CaresLoop()
 
-  private let loop: Loop<CaresQueries>
+  let loop: Loop<CaresQueries>
 
   /// Creates a loop; its thread begins with the first lookup.
   ///
@@ -30,9 +30,6 @@ final class CaresLoop: Sendable {
     query.finish(.failure(.cancelled))
     loop.wake()
   }
-
-  /// Whether there is a thread.
-  var isRunning: Bool { loop.isRunning }
 }
 
 /// The lookups of one loop: as many at once as a small network takes, on channels that read the system's configuration as

@@ -218,12 +218,6 @@ struct LookupMachine: StateMachine {
 
   /// How many questions are under way.
   var queryCount: Int { queries.count }
-  /// How many callers wait.
-  var lookupCount: Int { lookups.count }
-  /// Whether a question waits for another member of the fleet.
-  var waitsForLease: Bool {
-    queries.all.contains { if case .waitingForLease = $0.value.stage { true } else { false } }
-  }
 
   // MARK: What follows
 

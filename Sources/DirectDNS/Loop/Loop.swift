@@ -6,7 +6,7 @@ internal import Dispatch
 /// Others post to its mailbox. The thread begins with the first command. Dropping the loop ends it, and with it what is
 /// under way.
 final class Loop<Driver: LoopDriver>: Sendable {
-  private let mailbox: LoopMailbox<Driver>
+  let mailbox: LoopMailbox<Driver>
   /// Runs tasks on the thread.
   let executor: LoopExecutor
 
@@ -27,9 +27,6 @@ final class Loop<Driver: LoopDriver>: Sendable {
 
   /// Has the thread, if there is one, look at what others have changed.
   func wake() { mailbox.wake() }
-
-  /// Whether there is a thread.
-  var isRunning: Bool { mailbox.isRunning }
 
   /// Ends what is under way, and the thread.
   func stop() { mailbox.stop() }

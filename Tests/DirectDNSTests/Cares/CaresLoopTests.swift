@@ -139,10 +139,10 @@ struct CaresLoopTests {
   @Test func `the thread ends when nothing is asked for a while, and begins again`() async throws {
     let server = try await FakeNameServer.start(records: Self.records)
     let loop = CaresLoop(idleTime: .milliseconds(1))
-    #expect(!loop.isRunning)
+    #expect(!loop.loop.mailbox.isRunning)
     for _ in 0..<3 {
       #expect(await Self.lookup("host1.shop.test", at: server).run(by: loop).failure == nil)
-      #expect(await ProcessState.eventually { !loop.isRunning })
+      #expect(await ProcessState.eventually { !loop.loop.mailbox.isRunning })
     }
     #expect(Self.sockets(to: server) == 0)
     await server.stop()

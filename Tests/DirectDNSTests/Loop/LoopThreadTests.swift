@@ -9,7 +9,7 @@ struct LoopThreadTests {
   @Test func `a command is carried out, and followed by a turn that has news`() async {
     let diary = Diary()
     let loop = Loop<DiaryDriver>(.init(diary: diary))
-    #expect(!loop.isRunning)
+    #expect(!loop.mailbox.isRunning)
     #expect(loop.post("one"))
     #expect(await diary.first(3) == ["made", "one", "turn with news"])
     loop.stop()
@@ -29,7 +29,7 @@ struct LoopThreadTests {
     let diary = Diary()
     let loop = Loop<DiaryDriver>(.init(diary: diary))
     loop.wake()
-    #expect(!loop.isRunning)
+    #expect(!loop.mailbox.isRunning)
     #expect(loop.post("one"))
     _ = await diary.first(3)
     loop.wake()
@@ -44,12 +44,12 @@ struct LoopThreadTests {
       #expect(loop.post("again"))
       #expect(await diary.first(round * 5).suffix(5) == ["made", "again", "turn with news", "stop", "close"])
     }
-    #expect(!loop.isRunning)
+    #expect(!loop.mailbox.isRunning)
   }
 
   @Test func `a driver that cannot be made is a loop that takes nothing`() {
     let loop = Loop<DiaryDriver>(.init(diary: nil))
-    #expect(!loop.post("one") && !loop.isRunning)
+    #expect(!loop.post("one") && !loop.mailbox.isRunning)
   }
 }
 
