@@ -69,7 +69,7 @@ struct ResponseHead {
         length = number
       }
       // `HTTPField` makes blanks of control characters: what a jar has to refuse (RFC 6265bis §5.6) would be a cookie.
-      isDropped = known.isRestorable && known.name == .setCookie && value.contains { Cookie.isControl(bytes[$0]) }
+      isDropped = known.isRestorable && known.name == .setCookie && value.contains { ASCII.isControl(bytes[$0]) }
       if !isDropped { gathered.append(field(known, bytes, value)) }
     }
     var fields = HTTPFields()
@@ -110,18 +110,14 @@ struct ResponseHead {
   private static func value(_ bytes: Span<UInt8>, _ from: Int, _ to: Int) -> Range<Int> {
     var start = from
     let end = trimmedEnd(bytes, from, to)
-    while start < end, isBlank(bytes[start]) { start += 1 }
+    while start < end, ASCII.isBlankOrReturn(bytes[start]) { start += 1 }
     return start..<end
   }
 
   private static func trimmedEnd(_ bytes: Span<UInt8>, _ from: Int, _ to: Int) -> Int {
     var end = to
-    while end > from, isBlank(bytes[end - 1]) { end -= 1 }
+    while end > from, ASCII.isBlankOrReturn(bytes[end - 1]) { end -= 1 }
     return end
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == ASCII.space || byte == ASCII.tab || byte == ASCII.carriageReturn
   }
 
   private static func lineEnd(_ bytes: Span<UInt8>, from: Int) -> Int? {

@@ -110,13 +110,9 @@ extension Cookie: CustomStringConvertible {
 
 /// The rules that every cookie keeps, wherever it came from (RFC 6265bis §5.7).
 extension Cookie {
-  static func isControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
-
-  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
   func check() throws(CookieRejection) {
     guard !name.isEmpty || !value.isEmpty else { throw .empty }
-    guard ![name, value, path].contains(where: { $0.utf8.contains(where: Cookie.isControl) }) else {
+    guard ![name, value, path].contains(where: { $0.utf8.contains(where: ASCII.isControl) }) else {
       throw .controlCharacter
     }
     let octets = name.utf8.count + value.utf8.count
@@ -131,7 +127,7 @@ extension Cookie {
   /// Whether a part comes out of a `Set-Cookie` field as it went in.
   private static func isWhole(_ part: String) -> Bool {
     guard let first = part.utf8.first, let last = part.utf8.last else { return true }
-    return !isSpace(first) && !isSpace(last) && !part.utf8.contains(UInt8(ascii: ";"))
+    return !ASCII.isBlank(first) && !ASCII.isBlank(last) && !part.utf8.contains(UInt8(ascii: ";"))
   }
 
   /// Whether the cookie keeps what the prefix of its name promises (RFC 6265bis §5.7, steps 20 to 22).

@@ -38,7 +38,7 @@ enum NetscapeCookieText {
     var line = line[...]
     let isHeld = drop(held, from: &line)
     let isHTTPOnly = drop(httpOnly, from: &line)
-    guard line.utf8.first != ASCII.hash, !line.utf8.allSatisfy(Cookie.isSpace) else { return nil }
+    guard line.utf8.first != ASCII.hash, !line.utf8.allSatisfy(ASCII.isBlank) else { return nil }
     var fields = line.utf8.split(separator: tab, omittingEmptySubsequences: false).map { String(Substring($0)) }
     // An editor may have taken the last tab away, and with it an empty value.
     if fields.count == 6 { fields.append("") }

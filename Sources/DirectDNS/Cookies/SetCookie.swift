@@ -17,7 +17,7 @@ package struct SetCookie {
   private(set) var sameSite: Cookie.SameSite?
 
   package init(_ text: String) throws(CookieRejection) {
-    guard !text.utf8.contains(where: Cookie.isControl) else { throw .controlCharacter }
+    guard !text.utf8.contains(where: ASCII.isControl) else { throw .controlCharacter }
     var rest = text[...].utf8
     let pair = Self.next(&rest)
     if let equals = pair.firstIndex(of: Self.equals) {
@@ -44,8 +44,8 @@ package struct SetCookie {
   }
 
   private static func trimmed(_ text: Substring.UTF8View) -> String {
-    var text = text.drop(while: Cookie.isSpace)
-    while let last = text.last, Cookie.isSpace(last) { text.removeLast() }
+    var text = text.drop(while: ASCII.isBlank)
+    while let last = text.last, ASCII.isBlank(last) { text.removeLast() }
     return String(Substring(text))
   }
 

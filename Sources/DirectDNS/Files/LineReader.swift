@@ -62,15 +62,11 @@ package struct LineReader: Sendable {
       line = line[..<mark]
       isTooLong = false
     }
-    while let first = line.first, Self.isBlank(first) { line.removeFirst() }
-    while let last = line.last, Self.isBlank(last) { line.removeLast() }
+    while let first = line.first, ASCII.isBlankOrReturn(first) { line.removeFirst() }
+    while let last = line.last, ASCII.isBlankOrReturn(last) { line.removeLast() }
     guard !line.isEmpty else { return nil }
     let text = String(validating: line, as: UTF8.self)
     let fault = isTooLong ? "the line is longer than \(limit) bytes" : text == nil ? "the line is not UTF-8" : nil
     return Line(number: number, text: text ?? String(decoding: line, as: UTF8.self), fault: fault)
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
   }
 }

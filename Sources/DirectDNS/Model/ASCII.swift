@@ -32,6 +32,18 @@ enum ASCII {
   @inline(__always)
   static func isLetter(_ byte: UInt8) -> Bool { isLowerLetter(byte | 0x20) }
 
+  /// Whether it may stand around what counts in a line.
+  @inline(__always)
+  static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
+
+  /// The same in a line that still has the carriage return of its end.
+  @inline(__always)
+  static func isBlankOrReturn(_ byte: UInt8) -> Bool { isBlank(byte) || byte == carriageReturn }
+
+  /// Whether it is a control character other than a tab: no header field may have one (RFC 9110 §5.5).
+  @inline(__always)
+  static func isControl(_ byte: UInt8) -> Bool { (byte < space && byte != tab) || byte == 0x7F }
+
   @inline(__always)
   static func lowercased(_ byte: UInt8) -> UInt8 { isUpperLetter(byte) ? byte | 0x20 : byte }
 

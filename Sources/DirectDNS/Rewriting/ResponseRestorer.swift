@@ -77,7 +77,8 @@ public struct ResponseRestorer: Hashable, Sendable {
   /// The cookie then is host-only, for the host of ``originalURL``. One that a jar refuses as it came stays as it came:
   /// with a control character, or with the prefix `__Host-`, which allows no `Domain` at all.
   public func setCookie(_ value: String) -> String {
-    guard !value.utf8.contains(where: Self.isControl), !Self.isHostCookie(value) else { return value }
+    // What has a control character is no cookie (RFC 6265bis §5.6, step 1).
+    guard !value.utf8.contains(where: ASCII.isControl), !Self.isHostCookie(value) else { return value }
     // By code points: a combining mark behind a semicolon hides it from `Character` and not from a jar.
     let attributes = value.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false).map(Substring.init)
     // RFC 6265 §5.3: of several, the last one counts.
@@ -146,9 +147,6 @@ public struct ResponseRestorer: Hashable, Sendable {
 }
 
 extension ResponseRestorer {
-  /// RFC 6265bis §5.6, step 1: what has one of these is no cookie.
-  private static func isControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != ASCII.tab) || byte == 0x7F }
-
   /// RFC 6265bis §5.7, step 22, in any case.
   private static func isHostCookie(_ value: String) -> Bool {
     Substring(value).trimmed.utf8.prefix(7).map(ASCII.lowercased).elementsEqual("__host-".utf8)
