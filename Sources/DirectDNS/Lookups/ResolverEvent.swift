@@ -3,14 +3,14 @@
 ///
 /// No event holds a secret.
 public enum ResolverEvent: Sendable {
-  /// One query to one endpoint, from beginning to end.
-  public struct Attempt: Sendable {
+  /// One query to one endpoint, from beginning to end: for addresses, or for records of any type.
+  public struct Attempt<Question: Sendable>: Sendable {
     /// The provider's name, or `system`.
     public var provider: String
     /// Scheme, host and port.
     public var origin: String
     /// What was asked.
-    public var question: AddressQuestion
+    public var question: Question
     /// The address that answered, where it is known.
     public var address: String?
     /// The HTTP status, where there was one.
@@ -19,36 +19,16 @@ public enum ResolverEvent: Sendable {
     public var outcome: String
     /// Whether it brought an answer, a negative one included.
     public var isAnswer: Bool
-    /// Whether it was sent because another one took long.
+    /// Whether it was sent because another one took long; no query for records is.
     public var isHedge: Bool
     /// How long it took.
     public var duration: Duration
   }
 
-  /// One query for records of any type, from beginning to end.
-  public struct RecordAttempt: Sendable {
-    /// The provider's name.
-    public var provider: String
-    /// Scheme, host and port.
-    public var origin: String
-    /// What was asked.
-    public var question: DNSQuestion
-    /// The address that answered, where it is known.
-    public var address: String?
-    /// The HTTP status, where there was one.
-    public var status: Int?
-    /// What came of it, in words.
-    public var outcome: String
-    /// Whether it brought an answer, a negative one included.
-    public var isAnswer: Bool
-    /// How long it took.
-    public var duration: Duration
-  }
-
   /// A query ended; one that asked for several names has an event for each of its questions.
-  case attempt(Attempt)
+  case attempt(Attempt<AddressQuestion>)
   /// A query for records ended.
-  case recordAttempt(RecordAttempt)
+  case recordAttempt(Attempt<DNSQuestion>)
   /// A lookup was answered from the cache, by an answer that is being refreshed or was negative; fresh ones are not
   /// told, but for a few: that would cost each of them more than the lookup. The metrics count all.
   case hit(HostName, Resolution.Freshness)

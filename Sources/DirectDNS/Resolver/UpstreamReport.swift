@@ -54,10 +54,10 @@ struct UpstreamReport: Sendable {
     }
     observer?(
       .recordAttempt(
-        ResolverEvent.RecordAttempt(
+        ResolverEvent.Attempt(
           provider: provider.name, origin: provider.url.originText, question: question, address: reply.address,
           status: reply.status, outcome: Self.text(reply.result), isAnswer: (try? reply.result.get()) != nil,
-          duration: duration)))
+          isHedge: false, duration: duration)))
   }
 
   private static func text(_ result: Result<RecordAnswer, ProviderFailure>) -> String {

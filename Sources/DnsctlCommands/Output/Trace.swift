@@ -22,31 +22,28 @@ struct Trace: Sendable {
 
   static func text(_ event: ResolverEvent) -> String {
     switch event {
-    case .attempt(let attempt):
-      let address = attempt.address.map { " (\($0))" } ?? ""
-      let parts = [
-        "\(attempt.provider)\(attempt.isHedge ? " (hedge)" : "")",
-        "\(attempt.question)",
-        attempt.origin == attempt.provider ? nil : "\(attempt.origin)\(address)",
-        attempt.status.map { "HTTP \($0)" },
-        attempt.outcome,
-        "in \(attempt.duration.readable)",
-      ]
-      return parts.compactMap(\.self).joined(separator: "  ").printable
-    case .recordAttempt(let attempt):
-      let address = attempt.address.map { " (\($0))" } ?? ""
-      let parts = [
-        attempt.provider, attempt.question.shown, attempt.origin + address, attempt.status.map { "HTTP \($0)" },
-        attempt.outcome, "in \(attempt.duration.readable)",
-      ]
-      return parts.compactMap(\.self).joined(separator: "  ").printable
-    case .hit(let host, let freshness): return "cache  \(host.shown)  \(freshness.rawValue)"
-    case .refresh(let host): return "cache  \(host.shown)  being refreshed"
-    case .evicted(let count): return "cache  \(count) name\(count == 1 ? "" : "s") evicted"
-    case .store(let name, .failed(let error)): return "store  \(name)  \(error.message)"
-    case .store(let name, .recovered): return "store  \(name)  works again"
+    case .attempt(let attempt): line(attempt, "\(attempt.question)")
+    case .recordAttempt(let attempt): line(attempt, attempt.question.shown)
+    case .hit(let host, let freshness): "cache  \(host.shown)  \(freshness.rawValue)"
+    case .refresh(let host): "cache  \(host.shown)  being refreshed"
+    case .evicted(let count): "cache  \(count) name\(count == 1 ? "" : "s") evicted"
+    case .store(let name, .failed(let error)): "store  \(name)  \(error.message)"
+    case .store(let name, .recovered): "store  \(name)  works again"
     case .store(let name, .dropped(let count)):
-      return "store  \(name)  \(count) answer\(count == 1 ? "" : "s") not written"
+      "store  \(name)  \(count) answer\(count == 1 ? "" : "s") not written"
     }
+  }
+
+  private static func line<Question>(_ attempt: ResolverEvent.Attempt<Question>, _ question: String) -> String {
+    let address = attempt.address.map { " (\($0))" } ?? ""
+    let parts = [
+      "\(attempt.provider)\(attempt.isHedge ? " (hedge)" : "")",
+      question,
+      attempt.origin == attempt.provider ? nil : "\(attempt.origin)\(address)",
+      attempt.status.map { "HTTP \($0)" },
+      attempt.outcome,
+      "in \(attempt.duration.readable)",
+    ]
+    return parts.compactMap(\.self).joined(separator: "  ").printable
   }
 }

@@ -118,7 +118,7 @@ final class Watcher: Sendable {
     }
   }
 
-  private func failed(_ attempt: ResolverEvent.Attempt) {
+  private func failed(_ attempt: ResolverEvent.Attempt<AddressQuestion>) {
     let host = attempt.question.host
     state.withLock { state in
       for place in state.names[host] ?? [] {

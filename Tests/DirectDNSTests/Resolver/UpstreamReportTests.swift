@@ -23,7 +23,7 @@ struct UpstreamReportTests {
   }
 
   private func report(_ result: Result<Answer, ProviderFailure>, reply: HTTPReply?) throws
-    -> ResolverEvent.Attempt
+    -> ResolverEvent.Attempt<AddressQuestion>
   {
     let url = Sample.url("https://user:pass@dns.example:8443/resolve?key=QUERY-KEY")
     let provider = ProviderConfiguration(provider: JSONProvider(name: "one", url: url))

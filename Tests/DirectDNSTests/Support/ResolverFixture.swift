@@ -43,7 +43,7 @@ final class ResolverFixture: Sendable {
   static let host = Sample.name("www.example.net")
 
   var events: [ResolverEvent] { log.value }
-  var attempts: [ResolverEvent.Attempt] {
+  var attempts: [ResolverEvent.Attempt<AddressQuestion>] {
     events.compactMap { if case .attempt(let attempt) = $0 { attempt } else { nil } }
   }
   var refreshes: Int { events.count { if case .refresh = $0 { true } else { false } } }
