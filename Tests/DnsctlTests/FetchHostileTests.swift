@@ -65,6 +65,14 @@ import Testing
     }
   }
 
+  @Test(arguments: ["HTTP/3.1 200 OK\r\n\r\n", "ICY 200 OK\r\n\r\n", "hello"])
+  func `what is no response of HTTP is called that`(_ text: String) async throws {
+    try await FetchFixture.with(handler: { _ in throw OriginFault.text(text) }) { fixture in
+      let outcome = await fixture.fetch([fixture.url()])
+      #expect(outcome.status == 2 && outcome.errors.contains("what came is no response of HTTP"), "\(outcome)")
+    }
+  }
+
   @Test(arguments: [407, 502]) func `a proxy that opens no tunnel is named, with its status`(_ status: Int) async throws
   {
     try await FetchFixture.with(handler: { _ in OriginResponse(.init(code: status)) }) { proxy in

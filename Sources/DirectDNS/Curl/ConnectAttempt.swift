@@ -85,6 +85,10 @@ internal import CDirectDNSCurl
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
     if let status = proxyStatus { return .refusedByProxy(status) }
+    // Every request has http or https: this is about the version that a server answers by.
+    if code == CURLE_UNSUPPORTED_PROTOCOL {
+      return .connectionLost("what came is no response of HTTP/1.0, HTTP/1.1 or HTTP/2")
+    }
     return unsafe HTTPTransportError(code, detail: String(cString: errorText))
   }
 

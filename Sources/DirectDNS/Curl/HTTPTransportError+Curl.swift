@@ -19,10 +19,9 @@ extension HTTPTransportError {
       CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED:
       // It may repeat what a certificate says.
       self = .tls(detail.isEmpty ? text : detail.printable)
-    case CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: self = .invalidRequest(text)
-    // Requests have http or https: this is about the version that a server answers by, or about its status line.
-    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-      self = .connectionLost("what came is no response of HTTP/1.0, HTTP/1.1 or HTTP/2")
+    case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION:
+      self = .invalidRequest(text)
+    case CURLE_WEIRD_SERVER_REPLY: self = .connectionLost("what came is no response of HTTP")
     // Its decoder of chunks says so of a length that is none.
     case CURLE_BAD_FUNCTION_ARGUMENT: self = .connectionLost("its chunks or its lengths are malformed")
     case CURLE_BAD_CONTENT_ENCODING: self = .connectionLost("it cannot be decompressed")

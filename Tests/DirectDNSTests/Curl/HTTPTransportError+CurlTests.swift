@@ -24,7 +24,7 @@ struct HTTPTransportErrorCurlTests {
     (CURLE_PEER_FAILED_VERIFICATION, "tls"),
     (CURLE_SSL_CONNECT_ERROR, "tls"), (CURLE_OPERATION_TIMEDOUT, "timedOut"),
     (CURLE_FILESIZE_EXCEEDED, "bodyTooLarge"),
-    (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "connectionLost"),
+    (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "invalidRequest"),
     (CURLE_BAD_FUNCTION_ARGUMENT, "connectionLost"), (CURLE_BAD_CONTENT_ENCODING, "connectionLost"),
     (CURLE_RECV_ERROR, "connectionLost"), (CURLE_SEND_ERROR, "connectionLost"),
     (CURLE_GOT_NOTHING, "connectionLost"),
