@@ -57,7 +57,7 @@ final class ScrapeServer: Sendable {
       let isOpen = opens <= clock.now
       if isOpen { interests.append(EndpointSocket.Interest(socket: listener, isWriting: false)) }
       interests += connections.map { EndpointSocket.Interest(socket: $0.socket, isWriting: $0.isWriting) }
-      let ready = EndpointSocket.wait(for: interests, atMost: patience(connections, opens: isOpen ? nil : opens))
+      let ready = EndpointSocket.wait(for: interests, atMost: pollTimeout(connections, opens: isOpen ? nil : opens))
       guard !ready.contains(wakeUp) else { return }
       let now = clock.now
       connections = connections.compactMap { connection in
@@ -79,7 +79,7 @@ final class ScrapeServer: Sendable {
   }
 
   /// Milliseconds until the first connection has had its time, or the next one may come in; negative for no end.
-  private func patience(_ connections: [Connection], opens: ResolverInstant?) -> Int32 {
+  private func pollTimeout(_ connections: [Connection], opens: ResolverInstant?) -> Int32 {
     guard let first = (connections.map(\.deadline) + [opens].compactMap(\.self)).min() else { return -1 }
     return Int32(clamping: max(0, (first - clock.now).wholeMilliseconds))
   }

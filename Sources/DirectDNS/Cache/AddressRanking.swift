@@ -14,7 +14,7 @@ public enum ConnectionOutcome: Sendable, Hashable {
 
 /// What is known of addresses from real connections.
 ///
-/// Who keeps addresses in their order compares ``news(of:)`` with what it was when the order was made, and so learns
+/// Who keeps addresses in their order compares ``revision(of:)`` with what it was when the order was made, and so learns
 /// without a lock whether anything was heard since.
 final class AddressRanking: Sendable {
   private struct State {
@@ -57,16 +57,16 @@ final class AddressRanking: Sendable {
     }
   }
 
-  // MARK: News
+  // MARK: Revisions
 
   /// A number that changes whenever something was heard of one of the addresses.
-  func news(of addresses: some Sequence<IPAddress>) -> UInt32 {
-    addresses.reduce(0) { $0 &+ news(high: $1.high, low: $1.low) }
+  func revision(of addresses: some Sequence<IPAddress>) -> UInt32 {
+    addresses.reduce(0) { $0 &+ revision(high: $1.high, low: $1.low) }
   }
 
   /// The share of one address in the number.
   @inline(__always)
-  func news(high: UInt64, low: UInt64) -> UInt32 {
+  func revision(high: UInt64, low: UInt64) -> UInt32 {
     counters[Self.counter(high: high, low: low)].load(ordering: .acquiring)
   }
 

@@ -96,14 +96,14 @@ extension AnswerCache {
     ordered.ipv4.addresses = Array(value.ipv4.addresses.prefix(Answer.addressLimit))
     ordered.ipv6.addresses = Array(value.ipv6.addresses.prefix(Answer.addressLimit))
     // Before the order is made: what is heard meanwhile makes it anew.
-    let news = ranking.news(of: ordered.ipv4.addresses) &+ ranking.news(of: ordered.ipv6.addresses)
+    let revision = ranking.revision(of: ordered.ipv4.addresses) &+ ranking.revision(of: ordered.ipv6.addresses)
     let order4 = ranking.order(ordered.ipv4.addresses, at: now)
     let order6 = ranking.order(ordered.ipv6.addresses, at: now)
     ordered.ipv4.addresses = order4.addresses
     ordered.ipv6.addresses = order6.addresses
     let order = RecordOrder(
       equals4: order4.equals, equals6: order6.equals,
-      changesAt: [order4.changesAt, order6.changesAt].compactMap(\.self).min(), news: news)
+      changesAt: [order4.changesAt, order6.changesAt].compactMap(\.self).min(), revision: revision)
     table.store(ordered, for: name, order: order, isNew: isNew, lastUsed: now.wholeSeconds)
   }
 

@@ -94,19 +94,19 @@ extension AnswerTable {
   func isInOrder(_ reading: Reading, _ ranking: AddressRanking, at now: ResolverInstant) -> Bool {
     guard reading.shape.count4 &+ reading.shape.count6 > 1 else { return true }
     guard now.nanoseconds < reading.order.changesAt else { return false }
-    var news: UInt32 = 0
+    var revision: UInt32 = 0
     var index = 0
     while index < reading.shape.count4 {
-      news &+= ranking.news(high: 0, low: address4(index, of: reading))
+      revision &+= ranking.revision(high: 0, low: address4(index, of: reading))
       index &+= 1
     }
     index = 0
     while index < reading.shape.count6 {
       let (high, low) = address6(index, of: reading)
-      news &+= ranking.news(high: high, low: low)
+      revision &+= ranking.revision(high: high, low: low)
       index &+= 1
     }
-    return news == reading.use.news
+    return revision == reading.use.revision
   }
 
   @inline(__always)

@@ -139,8 +139,8 @@ struct FailureCache: Sendable {
     for (place, question) in order.enumerated() {
       guard var failure = failures[question] else { continue }
       for server in failure.servers { stopWaiting(question, for: server) }
-      let patience = failure.vainTries == 0 ? .zero : Duration.seconds(1 << min(failure.vainTries, 20))
-      let instant = max(now + pace * place, failure.failedAt + patience)
+      let pause = failure.vainTries == 0 ? .zero : Duration.seconds(1 << min(failure.vainTries, 20))
+      let instant = max(now + pace * place, failure.failedAt + pause)
       if instant < failure.refreshAt {
         failure.until = min(failure.until, instant)
         failure.refreshAt = instant

@@ -5,8 +5,8 @@ struct RecordOrder: Sendable, Hashable {
   var equals6: Int
   /// When an address is forgiven, and the order has to be made anew.
   var changesAt: ResolverInstant?
-  /// ``AddressRanking/news(of:)`` when the order was made.
-  var news: UInt32
+  /// ``AddressRanking/revision(of:)`` when the order was made.
+  var revision: UInt32
 
   /// A record's word of it.
   struct Bits: Sendable, Hashable {
@@ -37,7 +37,7 @@ struct RecordUse: Sendable, Hashable {
   @inline(__always)
   init(bits: UInt64) { self.bits = bits }
 
-  init(seconds: UInt32, news: UInt32) { bits = UInt64(news) << 32 | UInt64(seconds) }
+  init(seconds: UInt32, revision: UInt32) { bits = UInt64(revision) << 32 | UInt64(seconds) }
 
   @inline(__always)
   var seconds: UInt32 {
@@ -45,5 +45,5 @@ struct RecordUse: Sendable, Hashable {
     set { bits = bits & ~0xffff_ffff | UInt64(newValue) }
   }
   @inline(__always)
-  var news: UInt32 { UInt32(truncatingIfNeeded: bits &>> 32) }
+  var revision: UInt32 { UInt32(truncatingIfNeeded: bits &>> 32) }
 }

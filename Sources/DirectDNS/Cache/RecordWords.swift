@@ -112,13 +112,13 @@ struct RecordWords: Sendable, Hashable {
     shape.source6 = Int(entry6?.source ?? 0)
     shape.isKeptAlive = value.isKeptAlive
 
-    let order = order ?? RecordOrder(equals4: addresses4.count, equals6: addresses6.count, changesAt: nil, news: 0)
+    let order = order ?? RecordOrder(equals4: addresses4.count, equals6: addresses6.count, changesAt: nil, revision: 0)
     words = []
     words.reserveCapacity(Field.payload + shape.payloadCount)
     words.append(0)
     words.append(shape.bits)
     words.append(RecordOrder.Bits(order).bits)
-    words.append(RecordUse(seconds: lastUsed, news: order.news).bits)
+    words.append(RecordUse(seconds: lastUsed, revision: order.revision).bits)
     append(entry4?.life)
     append(entry6?.life)
     append(name.text)

@@ -89,7 +89,7 @@ extension ConnectAttempt {
   }
 
   private func established() -> CInt {
-    events.mayPass(self) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    events.maySend(self) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
   private func traced(_ text: UnsafeRawBufferPointer) {

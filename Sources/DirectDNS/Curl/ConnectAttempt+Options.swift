@@ -13,8 +13,8 @@ extension ConnectAttempt {
     }
   }
 
-  /// What its handle was told last of what differs between the requests of a pool.
-  struct Told {
+  /// What was set last on its handle of what differs between the requests of a pool.
+  struct Applied {
     var url: String?
     var fields: [UInt8] = []
     var target: (address: IPAddress?, port: UInt16)?
@@ -62,18 +62,18 @@ extension ConnectAttempt {
   /// Which connection an attempt wants.
   func setConnection(_ request: TransferRequest, waits: Bool) {
     // One whose connection is being opened by another waits for that, instead of opening one of its own.
-    if told.waits != waits {
-      told.waits = waits
+    if applied.waits != waits {
+      applied.waits = waits
       set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
-    if told.connectTimeout != request.terms.connectTimeout {
-      told.connectTimeout = request.terms.connectTimeout
+    if applied.connectTimeout != request.terms.connectTimeout {
+      applied.connectTimeout = request.terms.connectTimeout
       // Ours are the timers; libcurl's would end a transfer without a word about which of them it was.
       set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.terms.connectTimeout) + 60_000)
     }
     guard request.route.proxy == nil else { return }
-    if let told = told.target, told == (address, request.port) { return }
-    told.target = (address, request.port)
+    if let before = applied.target, before == (address, request.port) { return }
+    applied.target = (address, request.port)
     let host = address.map { $0.family == .ipv6 ? "[\($0)]" : $0.description } ?? ""
     connectTo = CurlList(["::\(host):\(request.port)"])
     unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head)
@@ -89,12 +89,12 @@ extension ConnectAttempt {
 
   /// What is sent.
   func setRequest(_ request: TransferRequest) {
-    if told.url != request.url {
-      told.url = request.url
+    if applied.url != request.url {
+      applied.url = request.url
       set(CURLOPT_URL, request.url)
     }
-    if told.fields != request.fields {
-      told.fields = request.fields
+    if applied.fields != request.fields {
+      applied.fields = request.fields
       fields = CurlList(lines: request.fields)
       unsafe directdns_setopt_list(handle, CURLOPT_HTTPHEADER, fields.head)
     }

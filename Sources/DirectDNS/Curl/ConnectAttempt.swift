@@ -45,8 +45,8 @@ internal import CDirectDNSCurl
   var lines: ResponseLines?
   /// When something of the head came last.
   var movedAt = Int64.min
-  /// What its handle was told last of what differs between the requests of a pool.
-  var told = Told()
+  /// What was set last on its handle of what differs between the requests of a pool.
+  var applied = Applied()
   var fields = CurlList([])
   var connectTo = CurlList([])
   var resolve = CurlList([])
@@ -196,7 +196,7 @@ internal import CDirectDNSCurl
   private func reset() {
     pool = nil
     unsafe curl_easy_reset(handle)
-    told = Told()
+    applied = Applied()
     fields = CurlList([])
   }
 

@@ -7,7 +7,7 @@ protocol CurlDriver: LoopDriver {
   var multis: [CurlMulti] { get }
 
   /// When transfers are looked at once more.
-  var secondLook: CurlSecondLook { get set }
+  var recheck: CurlRecheck { get set }
 
   /// Whether transfers run.
   var isBusy: Bool { get }
@@ -31,22 +31,22 @@ extension CurlDriver {
 
   func turn(hasNews: Bool) -> Int64 {
     if hasNews {
-      secondLook.isTaken = false
-    } else if secondLook.due <= now {
+      recheck.isTaken = false
+    } else if recheck.due <= now {
       for multi in multis where multi.sharesConnections { multi.actOnAll() }
-      secondLook.isTaken = true
+      recheck.isTaken = true
     }
     actOnTimers()
     for multi in multis {
       unsafe multi.reap {
-        secondLook.isTaken = false
+        recheck.isTaken = false
         unsafe ended($0, $1)
       }
     }
     let due = multis.reduce(settle()) { min($0, $1.due) }
-    let isWanted = !secondLook.isTaken && isBusy && multis.contains(where: \.sharesConnections)
-    secondLook.due = isWanted ? LoopTime.now + CurlSecondLook.delay : .max
-    return min(due, secondLook.due)
+    let isWanted = !recheck.isTaken && isBusy && multis.contains(where: \.sharesConnections)
+    recheck.due = isWanted ? LoopTime.now + CurlRecheck.delay : .max
+    return min(due, recheck.due)
   }
 
   private func actOnTimers() {
@@ -66,7 +66,7 @@ extension CurlDriver {
 /// Before 8.16 libcurl can drop such timers unserved: `curl_multi_perform` drops what is due when it ends, by a clock that
 /// starting a transfer has set forward (curl#17883 did away with them). The response then lies in libcurl's own buffer,
 /// and its socket has nothing more to say.
-struct CurlSecondLook {
+struct CurlRecheck {
   /// Milliseconds without an event, and then it is taken.
   static let delay: Int64 = 5
 

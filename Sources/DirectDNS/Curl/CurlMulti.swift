@@ -9,7 +9,7 @@ internal import CDirectDNSCurl
   let index: UInt8
   /// When libcurl wants to be called though no socket is ready, by ``LoopTime``.
   private(set) var due = Int64.max
-  /// Whether several transfers share a connection; see ``CurlSecondLook``.
+  /// Whether several transfers share a connection; see ``CurlRecheck``.
   var sharesConnections = false
   /// Connections that are open or being opened, as far as the driver counts them.
   var connectionCount = 0

@@ -37,7 +37,7 @@ final class CurlQueries: CurlDriver {
   private let multi: CurlMulti
   let multis: [CurlMulti]
   var now = LoopTime.now
-  var secondLook = CurlSecondLook()
+  var recheck = CurlRecheck()
   private var pools: [ObjectIdentifier: Pool] = [:]
   /// The pool that was looked for last: mostly the next one too.
   private var lastPool: Pool?
@@ -210,7 +210,7 @@ final class CurlQueries: CurlDriver {
 
   /// Ends what takes too long, and what waited too long; hands back what is done.
   func settle() -> Int64 {
-    // Not left to libcurl, which can drop a transfer's timers unserved (see ``CurlSecondLook``).
+    // Not left to libcurl, which can drop a transfer's timers unserved (see ``CurlRecheck``).
     if earliestEnd <= now {
       earliestEnd = .max
       for pool in pools.values {

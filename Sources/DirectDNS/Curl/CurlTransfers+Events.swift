@@ -22,10 +22,10 @@ extension CurlTransfers {
   }
 
   /// A connection stands: whether the request may be sent on it.
-  func mayPass(_ attempt: ConnectAttempt) -> Bool {
+  func maySend(_ attempt: ConnectAttempt) -> Bool {
     guard let transfer = attempt.transfer else { return false }
     if transfer.carrier === attempt { attempt.isClean = false }
-    switch machine.mayPass(attempt.id, attempt: attempt.number, at: now) {
+    switch machine.maySend(attempt.id, attempt: attempt.number, at: now) {
     case .no: return false
     case .again: attempt.lines?.startOver()
     case .first(let carrier, let isReused):

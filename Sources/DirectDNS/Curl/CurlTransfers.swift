@@ -21,7 +21,7 @@ final class CurlTransfers: CurlDriver {
   let settings: CurlTransferSettings
   private(set) var multis: [CurlMulti]
   var now = LoopTime.now
-  var secondLook = CurlSecondLook()
+  var recheck = CurlRecheck()
   /// Whether somebody has tasks run on the loop's thread.
   private var runsTasks = false
   let sockets: CurlSockets

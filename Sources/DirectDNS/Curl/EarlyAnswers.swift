@@ -6,7 +6,7 @@
 /// nothing is ever sent. What has sent nothing for a while has its response, and ends.
 struct EarlyAnswers<ID: Hashable> {
   /// Milliseconds without a byte sent, after which a transfer ends.
-  static var patience: Int64 { 100 }
+  static var timeout: Int64 { 100 }
 
   private var all: [(id: ID, sent: Int64, since: Int64)] = []
 
@@ -17,7 +17,7 @@ struct EarlyAnswers<ID: Hashable> {
   mutating func note(_ id: ID, sent: Int64, at now: Int64) {
     guard !all.contains(where: { $0.id == id }) else { return }
     all.append((id, sent, now))
-    due = min(due, now + Self.patience)
+    due = min(due, now + Self.timeout)
   }
 
   /// Takes those that are stuck.
@@ -32,11 +32,11 @@ struct EarlyAnswers<ID: Hashable> {
     all = all.compactMap { entry in
       guard let count = sent(entry.id) else { return nil }
       if count > entry.sent { return (entry.id, count, now) }
-      guard entry.since + Self.patience <= now else { return entry }
+      guard entry.since + Self.timeout <= now else { return entry }
       stuck.append(entry.id)
       return nil
     }
-    due = all.map { $0.since + Self.patience }.min() ?? .max
+    due = all.map { $0.since + Self.timeout }.min() ?? .max
     return stuck
   }
 }

@@ -16,7 +16,7 @@ struct LookupMachine: StateMachine {
     case endLease(StoreLink.Lease)
     /// Tell the store what a provider said; nil for what is not to be kept.
     case writeStore(CacheEntry?, AddressQuestion, provider: String, StoreLink.Lease?)
-    case tell(News)
+    case tell(Notice)
   }
 
   enum Ending: Sendable {
@@ -27,7 +27,7 @@ struct LookupMachine: StateMachine {
   }
 
   /// What happened, for logs, metrics and the observer.
-  enum News: Sendable {
+  enum Notice: Sendable {
     case hit(HostName, Resolution.Freshness)
     case refresh(HostName)
     case refreshAhead
@@ -133,7 +133,7 @@ struct LookupMachine: StateMachine {
     return lastNumber
   }
 
-  mutating func tell(_ news: News) { if isWatched || news.isLogged { actions.append(.tell(news)) } }
+  mutating func tell(_ notice: Notice) { if isWatched || notice.isLogged { actions.append(.tell(notice)) } }
 
   // MARK: Lookups
 

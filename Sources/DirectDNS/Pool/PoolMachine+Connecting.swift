@@ -77,7 +77,7 @@ extension PoolMachine {
   }
 
   /// Whether a request may be sent on the connection that now stands.
-  enum Pass {
+  enum SendVerdict {
     case no
     case first(TransferState.Carrier, isReused: Bool)
     /// libcurl sends it once more, on another connection.
@@ -85,21 +85,21 @@ extension PoolMachine {
   }
 
   /// A connection stands for an attempt.
-  mutating func mayPass(_ id: TransferID, attempt number: Int, at now: Int64) -> Pass {
+  mutating func maySend(_ id: TransferID, attempt number: Int, at now: Int64) -> SendVerdict {
     let found = transfers.read(id) { (pool: $0.pool, isCarrier: $0.state.carrier?.attempt == number) }
     guard let (pool, isCarrier) = found else { return .no }
-    let pass =
+    let verdict =
       isCarrier ? mayRetry(id, pool, attempt: number, at: now) : mayBegin(id, pool, attempt: number, at: now)
     // Also one that is not let through: libcurl has noted by now that another one uses the connection, and repeats
     // whatever gets no response on it.
-    if case .no = pass, transfers.change(id, { $0.state.takeDialled(by: number) }) != true { noteJoin(pool) }
-    return pass
+    if case .no = verdict, transfers.change(id, { $0.state.takeDialled(by: number) }) != true { noteJoin(pool) }
+    return verdict
   }
 
   /// Whether an attempt is the first that stands, and so carries the request.
   private mutating func mayBegin(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
-  ) -> Pass {
+  ) -> SendVerdict {
     let begun = transfers.change(id) { transfer -> Begun? in
       guard transfer.state.connected(number, at: now), let carrier = transfer.state.carrier,
         let attempt = transfer.state.attempt(number)
@@ -135,7 +135,7 @@ extension PoolMachine {
   /// out an expectation that was refused (417), which ``DirectClient`` does by itself.
   private mutating func mayRetry(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
-  ) -> Pass {
+  ) -> SendVerdict {
     guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
     // libcurl keeps the connection, whatever becomes of the request.
     noteEstablished(state.attempt(number), pool)

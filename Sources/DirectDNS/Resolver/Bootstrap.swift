@@ -11,7 +11,7 @@ final class Bootstrap: Sendable {
   }
 
   /// What a family's lookup may take while there are addresses to go on with.
-  private static let patience = Duration.milliseconds(300)
+  private static let systemTimeout = Duration.milliseconds(300)
   /// After how long addresses that could not be had anew are asked for once more.
   private static let recheck = Duration.seconds(30)
 
@@ -84,8 +84,8 @@ final class Bootstrap: Sendable {
         }
         if let found { return caller.resume(returning: .success(found)) }
         // It goes on when those who wait leave: the system's DNS takes its time, and the next one has use for it.
-        let patience = known == nil ? timeout / 2 : min(timeout / 2, Self.patience)
-        if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: patience) } }
+        let wait = known == nil ? timeout / 2 : min(timeout / 2, Self.systemTimeout)
+        if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: wait) } }
         // It may have been cancelled before there was anybody to resume.
         if Task.isCancelled { cancel(number, host) }
       }

@@ -94,12 +94,12 @@ extension DirectResolver {
     case .serve(_, let freshness, let refresh):
       if refresh { lookups.tell { $0.refreshBehind(request, at: $1) } }
       metrics.hit(freshness)
-      news.hit(host, freshness)
+      lookupReport.hit(host, freshness)
       return settled?.resolution
     case .wait:
       lookups.tell { $0.refreshBehind(request, at: $1) }
       metrics.hit(.stale)
-      news.hit(host, .stale)
+      lookupReport.hit(host, .stale)
       return settled?.resolution
     case .negative(let negative, let left):
       if metrics.isCollected { metrics.hit(DirectDNSError(negative, of: host, wanted, left: left)) }

@@ -92,7 +92,7 @@ extension DirectResolver {
       case .ask(let endpoint, let timeout):
         let reply = await reply(to: question, from: endpoint, timeout)
         lookups.tell { $0.ended(&ask, endpoint, reply, at: $1) }
-        news.upstreams.ended(question, reply, endpoint.configuration.provider, clock.now - reply.asked)
+        lookupReport.upstreams.ended(question, reply, endpoint.configuration.provider, clock.now - reply.asked)
         switch reply.result {
         case .success(let answer): return (answer, endpoint.name)
         case .failure(let failure) where failure.kind == .cancelled && Task.isCancelled: throw Self.cancelled(question)

@@ -13,7 +13,7 @@ public final class DirectResolver: Sendable {
   let cache: AnswerCache
   let known: KnownAnswers
   let lookups: Lookups
-  let news: LookupNews
+  let lookupReport: LookupReport
   let metrics = ResolverTelemetry()
   let tracer = LookupTelemetry.tracer
   let store: StoreLink?
@@ -72,7 +72,7 @@ public final class DirectResolver: Sendable {
     }
     bootstrap = Bootstrap(system: settings.system, clock: clock)
     known = KnownAnswers(cache: cache, sources: sources)
-    news = LookupNews(
+    lookupReport = LookupReport(
       upstreams: UpstreamReport(observer: configuration.observer), metrics: metrics, store: storeReport, cache: cache,
       observer: configuration.observer)
     let machine = LookupMachine(
@@ -80,7 +80,8 @@ public final class DirectResolver: Sendable {
       isWatched: metrics.isCollected || configuration.observer != nil, seed: .random(in: .min ... .max), at: clock.now)
     lookups = Lookups(
       machine, clock: clock,
-      sender: QuerySender(transport: self.transport, clock: clock, bootstrap: bootstrap), store: store, news: news)
+      sender: QuerySender(transport: self.transport, clock: clock, bootstrap: bootstrap), store: store,
+      lookupReport: lookupReport)
     lookups.tell { $0.keepAlive(configuration.keepAlive, at: $1) }
   }
 

@@ -18,15 +18,18 @@ final class Lookups: QueryRecipient {
   private let runner: MachineRunner<LookupMachine>
   private let sender: QuerySender
   private let store: StoreLink?
-  private let news: LookupNews
+  private let lookupReport: LookupReport
   private let waiting = Locked(NumberTable<Waiting>())
   private let drained = Locked<[Int: CheckedContinuation<Void, Never>?]>([:])
 
-  init(_ machine: LookupMachine, clock: any ResolverClock, sender: QuerySender, store: StoreLink?, news: LookupNews) {
+  init(
+    _ machine: LookupMachine, clock: any ResolverClock, sender: QuerySender, store: StoreLink?,
+    lookupReport: LookupReport
+  ) {
     runner = MachineRunner(machine, clock: clock)
     self.sender = sender
     self.store = store
-    self.news = news
+    self.lookupReport = lookupReport
   }
 
   /// Looks at the machine without changing it.
@@ -103,7 +106,7 @@ final class Lookups: QueryRecipient {
     case .endLease(let lease): store?.endSoon(lease)
     case .writeStore(let entry, let question, let provider, let lease):
       store?.write(entry, to: question, provider: provider, lease: lease)
-    case .tell(let event): news.tell(event)
+    case .tell(let event): lookupReport.tell(event)
     }
   }
 
@@ -112,10 +115,10 @@ final class Lookups: QueryRecipient {
     case .send(let number, let endpoint, let subject, let timeout, let isRaced):
       sender.send(number, to: endpoint, subject, timeout: timeout, isRaced: isRaced, for: self)
     case .cancel(let number): sender.cancel(number)
-    case .ended(let query): news.upstreams.ended(query)
-    case .waits: news.upstreams.waits()
-    case .breaker(let provider, let isOpen): news.upstreams.breaker(of: provider, isOpen: isOpen)
-    case .opened(let provider): news.upstreams.opened(provider)
+    case .ended(let query): lookupReport.upstreams.ended(query)
+    case .waits: lookupReport.upstreams.waits()
+    case .breaker(let provider, let isOpen): lookupReport.upstreams.breaker(of: provider, isOpen: isOpen)
+    case .opened(let provider): lookupReport.upstreams.opened(provider)
     // The lookups' machine keeps these to itself.
     case .finished, .finishedBatch: break
     }
@@ -154,7 +157,7 @@ final class Lookups: QueryRecipient {
 }
 
 /// Tells logs, metrics and the observer what happens to lookups.
-struct LookupNews: Sendable {
+struct LookupReport: Sendable {
   let upstreams: UpstreamReport
   let metrics: ResolverTelemetry
   let store: StoreReport?
@@ -175,8 +178,8 @@ struct LookupNews: Sendable {
     self.observer = observer
   }
 
-  func tell(_ news: LookupMachine.News) {
-    switch news {
+  func tell(_ notice: LookupMachine.Notice) {
+    switch notice {
     case .hit(let host, let freshness): hit(host, freshness)
     case .refresh(let host):
       metrics.refreshed(.behind)

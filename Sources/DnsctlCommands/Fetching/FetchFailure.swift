@@ -8,7 +8,7 @@ struct FetchFailure: Error, Sendable {
   /// What to say; nil where nobody is left to hear it.
   let message: String?
   /// Whether another try may help.
-  var mayPass = false
+  var isTransient = false
   /// What the server says of when.
   var retryAfter: String?
 
@@ -20,17 +20,17 @@ struct FetchFailure: Error, Sendable {
   init(_ error: DirectDNSError, _ job: FetchJob) {
     status = ExitStatus(error)
     message = error.attempts.isEmpty ? "\(error)".asSentence : "\(error)"
-    mayPass = RetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: error)
+    isTransient = RetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: error)
   }
 
   /// A status that is a failure.
-  init(status response: DirectResponse, mayPass: Bool) {
+  init(status response: DirectResponse, isTransient: Bool) {
     response.body.cancel()
     status = .httpError
     // HTTP/2 has no reasons.
     let answer = "\(response.status.code) \(response.status.reasonPhrase)"[...].trimmed
     message = "\(Origin(response.url))\(response.url.path) answered \(answer)."
-    self.mayPass = mayPass
+    self.isTransient = isTransient
     retryAfter = response.headerFields[.retryAfter]
   }
 

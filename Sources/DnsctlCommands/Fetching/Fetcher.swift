@@ -37,7 +37,7 @@ struct Fetcher: Sendable {
         board?.end(job.index)
         return nil
       } catch {
-        guard tries <= retries, error.mayPass else {
+        guard tries <= retries, error.isTransient else {
           complain(error, job)
           return error
         }
@@ -84,11 +84,11 @@ struct Fetcher: Sendable {
     if !isLast, RetryRule.statuses.contains(response.status.code),
       RetryRule.allows(request.method, isReplayable: job.isReplayable, after: nil)
     {
-      throw FetchFailure(status: response, mayPass: true)
+      throw FetchFailure(status: response, isTransient: true)
     }
     // A file that is whole already is no failure (416), as for curl.
     if output.failsOnStatus, response.status.code >= 400, beginning == nil || response.status.code != 416 {
-      throw FetchFailure(status: response, mayPass: false)
+      throw FetchFailure(status: response, isTransient: false)
     }
     guard let beginning else {
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
@@ -171,7 +171,7 @@ struct Fetcher: Sendable {
       do { piece = try await iterator.next() } catch {
         var failure = FetchFailure(error, job)
         // What stands on standard output or in a FIFO cannot be taken back.
-        if !(file?.canStartOver ?? false), sink.hasWritten { failure.mayPass = false }
+        if !(file?.canStartOver ?? false), sink.hasWritten { failure.isTransient = false }
         throw failure
       }
       if let count = left {

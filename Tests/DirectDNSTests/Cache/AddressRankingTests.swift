@@ -106,34 +106,34 @@ struct AddressRankingTests {
     #expect(addresses == [b, a])
   }
 
-  // MARK: News
+  // MARK: Revisions
 
-  @Test func `every report of an address is news, and no report of nearly all others`() {
+  @Test func `every report of an address is revision, and no report of nearly all others`() {
     let ranking = AddressRanking()
     let six = Sample.address("2001:db8::1")
-    let before = (ranking.news(of: [a, b]), ranking.news(of: [six]))
+    let before = (ranking.revision(of: [a, b]), ranking.revision(of: [six]))
     for step in 1...3 as ClosedRange<UInt32> {
       ranking.report(b, .connected(in: .milliseconds(1)), at: Sample.at(0))
-      #expect(ranking.news(of: [a, b]) == before.0 + step)
-      #expect(ranking.news(of: [b]) == step)
+      #expect(ranking.revision(of: [a, b]) == before.0 + step)
+      #expect(ranking.revision(of: [b]) == step)
     }
     ranking.report(six, .failed, at: Sample.at(0))
-    #expect(ranking.news(of: [six]) == before.1 + 1)
-    let others = (0..<1000).filter { ranking.news(of: [.ipv4(0x0A00_0000 + UInt32($0))]) != 0 }
+    #expect(ranking.revision(of: [six]) == before.1 + 1)
+    let others = (0..<1000).filter { ranking.revision(of: [.ipv4(0x0A00_0000 + UInt32($0))]) != 0 }
     #expect(others.count < 20)
   }
 
-  @Test func `a change of network, and that an address is forgotten, are news`() {
+  @Test func `a change of network, and that an address is forgotten, are revision`() {
     let ranking = AddressRanking()
-    let before = ranking.news(of: [a, b])
+    let before = ranking.revision(of: [a, b])
     ranking.networkDidChange()
-    #expect(ranking.news(of: [a, b]) == before + 2)
+    #expect(ranking.revision(of: [a, b]) == before + 2)
     ranking.report(a, .failed, at: Sample.at(0))
     for number in 0..<AddressRanking.capacity - 1 {
       ranking.report(.ipv4(0x0A00_0000 + UInt32(number)), .connected(in: .milliseconds(1)), at: Sample.at(2))
     }
-    let known = ranking.news(of: [a])
+    let known = ranking.revision(of: [a])
     ranking.report(b, .failed, at: Sample.at(3))
-    #expect(ranking.news(of: [a]) > known)
+    #expect(ranking.revision(of: [a]) > known)
   }
 }

@@ -105,7 +105,7 @@ struct AnswerTableReadingTests {
       let table = AnswerTable(capacity: 10)
       let all4 = (0..<count).map { IPAddress.ipv4(0xC000_0200 + UInt32($0)) }
       let all6 = (0..<count).map { IPAddress.ipv6(high: 0x2001_0db8_0000_0000, low: UInt64($0)) }
-      let order = RecordOrder(equals4: equals4, equals6: equals6, changesAt: nil, news: 0)
+      let order = RecordOrder(equals4: equals4, equals6: equals6, changesAt: nil, revision: 0)
       table.store(
         CachedName(ipv4: Self.entry(all4), ipv6: Self.entry(all6)), for: Self.name(1), order: order, lastUsed: 0)
       var addresses = AddressList()
@@ -139,7 +139,7 @@ struct AnswerTableReadingTests {
     let table = AnswerTable(capacity: 10)
     let all4 = Sample.addresses("192.0.2.1", "192.0.2.2", "192.0.2.3")
     let all6 = Sample.addresses("2001:db8::1", "2001:db8::2")
-    let order = RecordOrder(equals4: 2, equals6: 2, changesAt: nil, news: 0)
+    let order = RecordOrder(equals4: 2, equals6: 2, changesAt: nil, revision: 0)
     table.store(
       CachedName(ipv4: Self.entry(all4), ipv6: Self.entry(all6)), for: Self.name(1), order: order, lastUsed: 0)
     let reading = try #require(table.read(Self.name(1)))

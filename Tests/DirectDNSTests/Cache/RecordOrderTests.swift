@@ -8,7 +8,7 @@ struct RecordOrderTests {
   func `a word holds how many addresses of each family take turns`(_ equals4: Int, _ equals6: Int) {
     for changesAt in [nil, Sample.at(30), Sample.at(1e9)] {
       let bits = RecordOrder.Bits(
-        RecordOrder(equals4: equals4, equals6: equals6, changesAt: changesAt, news: 7))
+        RecordOrder(equals4: equals4, equals6: equals6, changesAt: changesAt, revision: 7))
       #expect(bits.equals4 == equals4)
       #expect(bits.equals6 == equals6)
     }
@@ -17,21 +17,21 @@ struct RecordOrderTests {
   @Test(arguments: [0.0, 0.5, 30, 86_400, 2e9, -5])
   func `an order is looked at up to 17 µs before it changes, and never after`(_ seconds: Double) {
     let changesAt = Sample.at(seconds)
-    let bits = RecordOrder.Bits(RecordOrder(equals4: 1, equals6: 1, changesAt: changesAt, news: 0))
+    let bits = RecordOrder.Bits(RecordOrder(equals4: 1, equals6: 1, changesAt: changesAt, revision: 0))
     #expect(bits.changesAt <= changesAt.nanoseconds)
     #expect(changesAt.nanoseconds - bits.changesAt < 17_000)
   }
 
   @Test func `an order that stays is not looked at for centuries`() {
-    let bits = RecordOrder.Bits(RecordOrder(equals4: 2, equals6: 0, changesAt: nil, news: 0))
+    let bits = RecordOrder.Bits(RecordOrder(equals4: 2, equals6: 0, changesAt: nil, revision: 0))
     #expect(bits.changesAt > Sample.at(250 * 365 * 86_400).nanoseconds)
   }
 
   @Test func `when a record was used does not touch what had been heard of its addresses`() {
-    var use = RecordUse(seconds: 5, news: 0xffff_fffe)
-    #expect(use.seconds == 5 && use.news == 0xffff_fffe)
+    var use = RecordUse(seconds: 5, revision: 0xffff_fffe)
+    #expect(use.seconds == 5 && use.revision == 0xffff_fffe)
     use.seconds = 0xffff_ffff
-    #expect(use.seconds == 0xffff_ffff && use.news == 0xffff_fffe)
-    #expect(RecordUse(bits: use.bits).news == use.news)
+    #expect(use.seconds == 0xffff_ffff && use.revision == 0xffff_fffe)
+    #expect(RecordUse(bits: use.bits).revision == use.revision)
   }
 }

@@ -44,7 +44,7 @@ struct DirectClientFailureTests {
       try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text()
     }
     #expect(try await get(origins[0]) == "one")
-    let heard = client.resolver.ranking.news(high: 0, low: 0x7F00_0001)
+    let heard = client.resolver.ranking.revision(high: 0, low: 0x7F00_0001)
     #if canImport(Darwin)
       let files = RLIMIT_NOFILE
     #else
@@ -59,7 +59,7 @@ struct DirectClientFailureTests {
     #expect(unsafe setrlimit(files, &limit) == 0)
     #expect(error?.code == .connectFailed)
     #expect(error?.message.hasSuffix("this process may open no further files (ulimit -n)") == true)
-    #expect(client.resolver.ranking.news(high: 0, low: 0x7F00_0001) == heard)
+    #expect(client.resolver.ranking.revision(high: 0, low: 0x7F00_0001) == heard)
     #expect(try await get(origins[1]) == "two")
   }
 

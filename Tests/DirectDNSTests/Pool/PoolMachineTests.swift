@@ -46,11 +46,11 @@ final class PoolMachineTests {
   }
 
   /// Opens a connection, and lets the request out on it.
-  private func connect(_ id: Machine.TransferID, _ socket: Int32, attempt: Int = 0) -> Machine.Pass {
+  private func connect(_ id: Machine.TransferID, _ socket: Int32, attempt: Int = 0) -> Machine.SendVerdict {
     let mayDial = machine.mayDial(id, attempt: attempt)
     #expect(mayDial)
     machine.dialled(socket, id, attempt: attempt)
-    return machine.mayPass(id, attempt: attempt, at: 1)
+    return machine.maySend(id, attempt: attempt, at: 1)
   }
 
   @Test func `a request connects, is answered, and leaves its connection to the next`() {
@@ -63,10 +63,10 @@ final class PoolMachineTests {
     _ = machine.settle(at: 2)
     let second = start()
     #expect(taken() == ["connect 0.0 0.0.0.1"])
-    guard case .first(_, isReused: true) = machine.mayPass(second, attempt: 0, at: 3) else {
+    guard case .first(_, isReused: true) = machine.maySend(second, attempt: 0, at: 3) else {
       return #expect(Bool(false))
     }
-    let late = machine.mayPass(first, attempt: 0, at: 3)
+    let late = machine.maySend(first, attempt: 0, at: 3)
     #expect(late.isNo, "the first one's number means nothing any more")
   }
 
@@ -140,7 +140,7 @@ final class PoolMachineTests {
     _ = taken()
     machine.dialled(7, id, attempt: 0)
     machine.dialled(8, id, attempt: 1)
-    let passes = [machine.mayPass(id, attempt: 1, at: 300), machine.mayPass(id, attempt: 0, at: 301)]
+    let passes = [machine.maySend(id, attempt: 1, at: 300), machine.maySend(id, attempt: 0, at: 301)]
     #expect(!passes[0].isNo && passes[1].isNo)
     #expect(taken() == ["close 0.0"])
   }
@@ -160,9 +160,9 @@ final class PoolMachineTests {
     _ = connect(first, 7)
     _ = machine.settle(at: 1)
     let second = start(.always)
-    _ = machine.mayPass(second, attempt: 0, at: 2)
+    _ = machine.maySend(second, attempt: 0, at: 2)
     _ = taken()
-    let passes = (0..<2).map { _ in machine.mayPass(second, attempt: 0, at: 3) }
+    let passes = (0..<2).map { _ in machine.maySend(second, attempt: 0, at: 3) }
     #expect(passes.map(\.isAgain) == [true, false])
     machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
     #expect(taken() == ["refused? 1.0"])
@@ -178,7 +178,7 @@ final class PoolMachineTests {
     _ = machine.settle(at: 1)
     let other = start(.always, "a", terms([near, far]))
     _ = machine.settle(at: 300)
-    _ = machine.mayPass(other, attempt: 1, at: 301)
+    _ = machine.maySend(other, attempt: 1, at: 301)
     let before = machine.transfers[first]?.state.wasRefused(
       joins: machine.pools.ids.first.flatMap { machine.pools[$0]?.joins } ?? -1)
     #expect(before == false)
@@ -251,7 +251,7 @@ final class PoolMachineTests {
     _ = connect(last, 7)
     for number in 1..<max(1, connections) {
       let id = start(.always)
-      _ = machine.mayPass(id, attempt: 0, at: 1)
+      _ = machine.maySend(id, attempt: 0, at: 1)
       last = start(.always, "a", terms([near, far]))
       _ = connect(last, 7 + Int32(number))
     }
@@ -288,7 +288,7 @@ final class PoolMachineTests {
     _ = connect(first, 7)
     #expect(joins == 0)
     let second = start(.always)
-    _ = machine.mayPass(second, attempt: 0, at: 2)
+    _ = machine.maySend(second, attempt: 0, at: 2)
     #expect(joins == 1)
   }
 
@@ -297,14 +297,14 @@ final class PoolMachineTests {
     _ = machine.settle(at: 250)
     machine.dialled(7, first, attempt: 0)
     machine.dialled(8, first, attempt: 1)
-    _ = machine.mayPass(first, attempt: 1, at: 300)
+    _ = machine.maySend(first, attempt: 1, at: 300)
     #expect(joins == 0)
     let second = start(.never, "a", terms([near, far]))
     _ = machine.settle(at: 600)
     machine.dialled(9, second, attempt: 0)
-    _ = machine.mayPass(second, attempt: 0, at: 601)
+    _ = machine.maySend(second, attempt: 0, at: 601)
     #expect(joins == 0)
-    let late = [machine.mayPass(first, attempt: 0, at: 602), machine.mayPass(first, attempt: 0, at: 603)]
+    let late = [machine.maySend(first, attempt: 0, at: 602), machine.maySend(first, attempt: 0, at: 603)]
     #expect(late.allSatisfy(\.isNo) && joins == 2, "it is over: what it finds now is another's")
   }
 
@@ -313,7 +313,7 @@ final class PoolMachineTests {
     _ = connect(first, 7)
     #expect(multiplexing == .unknown)
     let second = start(.unknown)
-    _ = machine.mayPass(second, attempt: 0, at: 2)
+    _ = machine.maySend(second, attempt: 0, at: 2)
     #expect(multiplexing == .always)
   }
 
@@ -326,7 +326,7 @@ final class PoolMachineTests {
     machine.headIsComplete(id, isMultiplexed: nil)
     #expect(multiplexing == before)
     let other = start(before)
-    if before == .never { _ = connect(other, 8) } else { _ = machine.mayPass(other, attempt: 0, at: 2) }
+    if before == .never { _ = connect(other, 8) } else { _ = machine.maySend(other, attempt: 0, at: 2) }
     machine.headIsComplete(other, isMultiplexed: isMultiplexed)
     #expect(multiplexing == (isMultiplexed ? .always : .never))
   }
@@ -359,7 +359,7 @@ final class PoolMachineTests {
     for number in 0..<3 {
       let id = machine.start(terms(), "a", .always, at: 0)
       if number == 0 { machine.dialled(7, id, attempt: 0) }
-      _ = machine.mayPass(id, attempt: 0, at: 1)
+      _ = machine.maySend(id, attempt: 0, at: 1)
       ids.append(id)
     }
     for id in ids.dropFirst() { machine.ended(id, attempt: 0, .complete, at: 2) }
@@ -383,7 +383,7 @@ final class PoolMachineTests {
     func open(_ route: String, _ socket: Int32) -> Machine.TransferID {
       let id = machine.start(terms(), route, .never, at: 0)
       machine.dialled(socket, id, attempt: 0)
-      _ = machine.mayPass(id, attempt: 0, at: 0)
+      _ = machine.maySend(id, attempt: 0, at: 0)
       return id
     }
     for socket in 0..<300 { first.append(open("a", Int32(socket))) }
@@ -450,14 +450,14 @@ final class PoolMachineTests {
     for socket in 0..<200 {
       let id = machine.start(terms(), "a", .never, at: 0)
       machine.dialled(Int32(socket), id, attempt: 0)
-      _ = machine.mayPass(id, attempt: 0, at: 0)
+      _ = machine.maySend(id, attempt: 0, at: 0)
     }
     let other = machine.start(terms(), "b", .never, at: 0)
     #expect(machine.transfers[other].flatMap { machine.pools[$0.pool]?.place } == 1)
   }
 }
 
-extension PoolMachine.Pass {
+extension PoolMachine.SendVerdict {
   fileprivate var isNo: Bool { if case .no = self { true } else { false } }
   fileprivate var isAgain: Bool { if case .again = self { true } else { false } }
 }

@@ -128,7 +128,7 @@ extension PoolWorld {
     attempts[id]?.socket = socket
     if sockets[socket]?.isUsed == true { sockets[socket]?.isReused = true }
     sockets[socket]?.isUsed = true
-    if case .no = machine.mayPass(id.transfer, attempt: id.number, at: now), !slips(.sendsAnyway, 0.5) {
+    if case .no = machine.maySend(id.transfer, attempt: id.number, at: now), !slips(.sendsAnyway, 0.5) {
       leave(id)
       return end(id, .aborted(.cancelled))
     }
