@@ -151,6 +151,13 @@ static inline int directdns_close(curl_socket_t socket) { return close(socket); 
 /// Ends a connection that libcurl keeps: it sees so when it looks at it next, and closes the socket.
 static inline void directdns_end(curl_socket_t socket) { (void)shutdown(socket, SHUT_RDWR); }
 
+/// The same, and drops what has come: it would be there to be read all the same.
+static inline void directdns_end_unread(curl_socket_t socket) {
+  char bytes[4096];
+  directdns_end(socket);
+  while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
+}
+
 /// The bytes of the address that is about to be dialled: 4 or 16 of them, or 0 for any other family.
 static inline int directdns_dialled_address(const struct curl_sockaddr *address, uint8_t bytes[_Nonnull 16]) {
   if (address->family == AF_INET) {

@@ -43,6 +43,11 @@ public final class LiveConfiguration: Sendable {
   private let observer: Observer
   private let logger: Logger
   private let state: Locked<State>
+  /// Held by whoever changes something.
+  ///
+  /// What is told of that, or looks at the settings meanwhile, needs ``state`` alone: resolvers and clients tell their
+  /// observers, who may ask what holds.
+  private let changing = Locked<Void>(())
 
   /// Reads a file for the first time.
   ///
@@ -122,9 +127,9 @@ public final class LiveConfiguration: Sendable {
   ///
   /// - Throws: `invalidConfiguration` if the resolver cannot go by the file.
   public func keep(_ resolver: DirectResolver) throws(DirectDNSError) {
-    try state.withLock { state throws(DirectDNSError) in
-      try state.settings.apply(to: resolver)
-      state.resolvers.append(resolver)
+    try changing.withLock { _ throws(DirectDNSError) in
+      try settings.apply(to: resolver)
+      state.withLock { $0.resolvers.append(resolver) }
     }
   }
 
@@ -134,9 +139,9 @@ public final class LiveConfiguration: Sendable {
   ///
   /// - Throws: `invalidConfiguration` if the client cannot go by the file.
   public func keep(_ client: DirectClient) throws(DirectDNSError) {
-    try state.withLock { state throws(DirectDNSError) in
-      try state.settings.apply(to: client)
-      state.clients.append(client)
+    try changing.withLock { _ throws(DirectDNSError) in
+      try settings.apply(to: client)
+      state.withLock { $0.clients.append(client) }
     }
   }
 
@@ -184,41 +189,45 @@ public final class LiveConfiguration: Sendable {
   /// - Throws: why the file cannot be used; what held before holds still.
   @discardableResult
   public func reload() throws(DirectDNSError) -> SettingsDifference {
-    let outcome = state.withLock { read(&$0) }
+    let outcome = changing.withLock { _ in read() }
     report(outcome)
     return try outcome.get()
   }
 
   /// Reads the file again if it is not what it was.
   func reloadIfChanged() {
-    let outcome = state.withLock { state -> Result<SettingsDifference, DirectDNSError>? in
-      source.stamp() == state.stamp ? nil : read(&state)
+    let outcome = changing.withLock { _ -> Result<SettingsDifference, DirectDNSError>? in
+      source.stamp() == state.withLock(\.stamp) ? nil : read()
     }
     if let outcome { report(outcome) }
   }
 
   /// Takes on what the file says: all of it, or none.
-  private func read(_ state: inout State) -> Result<SettingsDifference, DirectDNSError> {
-    state.stamp = source.stamp()
+  private func read() -> Result<SettingsDifference, DirectDNSError> {
+    let stamp = source.stamp()
+    let before = state.withLock { state in
+      state.stamp = stamp
+      return state
+    }
     let settings: DirectSettings
     do throws(ConfigurationFault) {
-      // Whoever asks for the settings waits meanwhile.
+      // Whoever else would change something waits meanwhile.
       settings = try Self.settings(source, waits: false, by: reading, logger)
     } catch {
       return .failure(error.error)
     }
-    let difference = SettingsDifference(from: state.settings, to: settings)
+    let difference = SettingsDifference(from: before.settings, to: settings)
     guard !difference.isEmpty else { return .success(difference) }
     do throws(DirectDNSError) {
-      for resolver in state.resolvers { try settings.apply(to: resolver) }
-      for client in state.clients { try settings.apply(to: client) }
+      for resolver in before.resolvers { try settings.apply(to: resolver) }
+      for client in before.clients { try settings.apply(to: client) }
     } catch {
       // What held before is good for all of them: they held to it.
-      for resolver in state.resolvers { try? state.settings.apply(to: resolver) }
-      for client in state.clients { try? state.settings.apply(to: client) }
+      for resolver in before.resolvers { try? before.settings.apply(to: resolver) }
+      for client in before.clients { try? before.settings.apply(to: client) }
       return .failure(DirectDNSError(error.code, "\(source.name): \(error.message)"))
     }
-    state.settings = settings
+    state.withLock { $0.settings = settings }
     return .success(difference)
   }
 

@@ -55,6 +55,22 @@ struct LiveConfigurationTests {
     resolver.shutdown()
   }
 
+  @Test func `the observer of a resolver that a change is told to may ask what holds`() throws {
+    let live = try live("{ timeout: 2 }")
+    let resolver = try live.makeResolver { $0.observer = { _ in _ = live.settings } }
+    // The answers of lookups are told by whoever has the resolver do something, an update too.
+    let lookups = (0..<50).map { number in
+      Task { try? await resolver.resolve("host-\(number).invalid") }
+    }
+    for number in 3..<50 {
+      try change("{ timeout: \(number) }")
+      try live.reload()
+    }
+    for lookup in lookups { lookup.cancel() }
+    resolver.shutdown()
+    #expect(live.settings.resolver.timeout == .seconds(49))
+  }
+
   @Test func `a change is taken on by all that are kept to the file, and logged`() throws {
     let live = try live("{ timeout: 2, direct: 'on' }")
     let resolver = try live.makeResolver { $0.capacity = 77 }

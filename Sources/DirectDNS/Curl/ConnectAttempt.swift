@@ -144,7 +144,9 @@ internal import CDirectDNSCurl
     self.id = id
     self.number = number
     self.address = address
-    isClean = true
+    // What libcurl knows of trailers that it has sent outlives a reset, and the next chunked body would be written beside
+    // its buffer: such a handle serves once.
+    isClean = transfer.request.trailers.isEmpty
     socketError = 0
     receiving = .handingOver
     bodyOffset = 0
@@ -218,6 +220,12 @@ internal import CDirectDNSCurl
     var value: curl_off_t = 0
     unsafe directdns_getinfo_offset(handle, info, &value)
     return Int64(value)
+  }
+
+  /// Whether all of the response has come, by its length.
+  var hasWholeBody: Bool {
+    guard let transfer, lines?.isHeadComplete == true, !transfer.request.decompresses else { return false }
+    return transfer.progress.received == time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
   }
 
   /// Whether the request's body may not have gone out whole: libcurl reads 64 KiB ahead of what HTTP/2 lets it send.

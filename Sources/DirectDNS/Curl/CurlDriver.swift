@@ -18,6 +18,9 @@ protocol CurlDriver: LoopDriver {
   /// Takes back a handle whose transfer has ended.
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode)
 
+  /// A connection that no transfer uses has something to say, or has ended.
+  func spoke(_ socket: CInt)
+
   /// Does what is due, after transfers went on.
   ///
   /// - Returns: the instant before which nothing will be due.
@@ -27,7 +30,11 @@ protocol CurlDriver: LoopDriver {
 extension CurlDriver {
   static var threadName: String { "curl" }
 
-  func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8) { multis[Int(owner)].act(on: socket, ready) }
+  func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8) {
+    if ready.isEmpty { spoke(socket) } else { multis[Int(owner)].act(on: socket, ready) }
+  }
+
+  func spoke(_ socket: CInt) {}
 
   func turn(hasNews: Bool) -> Int64 {
     if hasNews {

@@ -17,6 +17,14 @@ extension CurlTransfers {
     return true
   }
 
+  /// Ends a connection that says something over HTTP/1 when nothing was asked.
+  ///
+  /// It would be taken for the answer to the next request (RFC 9112 §6.3): a second response, a 408 for the silence, the
+  /// body of a response that has none. libcurl finds a connection dead that has ended with nothing left to read.
+  func spoke(_ socket: CInt) {
+    if machine.isAlone(socket), !holdsBack { directdns_end_unread(socket) }
+  }
+
   func dialled(_ socket: curl_socket_t, _ attempt: ConnectAttempt) {
     machine.dialled(socket, attempt.id, attempt: attempt.number)
   }
@@ -90,9 +98,7 @@ extension CurlTransfers {
     if transfer.incoming.isEmpty, bytes.count >= Self.longPiece { makeRoom(transfer, attempt, for: bytes.count) }
     unsafe transfer.incoming.append(contentsOf: bytes)
     noteHandover(transfer)
-    if attempt.multi?.sharesConnections == true, attempt.mayStillSend, !transfer.request.decompresses,
-      transfer.progress.received == attempt.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-    {
+    if attempt.multi?.sharesConnections == true, attempt.mayStillSend, attempt.hasWholeBody {
       earlyAnswers.note(attempt.id, sent: transfer.progress.sent, at: now)
     }
     return bytes.count
@@ -128,6 +134,8 @@ extension CurlTransfers {
     let ending: Machine.Ending
     switch code {
     case CURLE_OK: ending = .complete
+    // The server has said all that it had to say, and then read no more of the request (RFC 9112 §9.5).
+    case CURLE_SEND_ERROR where attempt.hasWholeBody: ending = .complete
     case CURLE_ABORTED_BY_CALLBACK: ending = .aborted(attempt.failure(code))
     default: ending = .failed(attempt.failure(code))
     }

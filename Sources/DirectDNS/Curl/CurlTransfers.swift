@@ -98,6 +98,7 @@ final class CurlTransfers: CurlDriver {
     case .resume(let transfer): transfer.carrier?.resume()
     case .drain(let transfer, let limit):
       transfer.sink = .drain(left: limit)
+      if case .pool(let id) = transfer.place { machine.hasten(id, until: now + Self.drainTime) }
       transfer.carrier?.resume()
     case .closeIdle(let address): machine.closeIdle(address)
     }
@@ -174,6 +175,13 @@ final class CurlTransfers: CurlDriver {
     attempt.start(on: multi(machine.pools.read(pool) { $0.place } ?? 0))
   }
 
+  /// Whether a transfer holds back what it has until its reader has caught up.
+  ///
+  /// libcurl then waits for nothing of its connection, as of one that nobody uses, and does not tell which one that is.
+  var holdsBack: Bool {
+    !emptying.isEmpty || running.contains { $0.attempts.contains { $0.receiving != .handingOver } }
+  }
+
   /// The multi handle with that index.
   private func multi(_ place: Int) -> CurlMulti {
     if place == multis.count, let multi = CurlMulti(index: UInt8(place), poller: multis[0].poller) {
@@ -200,6 +208,9 @@ final class CurlTransfers: CurlDriver {
     }
     if attempt.isClean, idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
   }
+
+  /// Milliseconds that the rest of a body may take which nobody reads: a new connection would take no longer.
+  private static let drainTime: Int64 = 500
 
   /// Handles that are kept, at some 25 KB each: of several hundred transfers, all may end before the first of those who
   /// waited for them starts another one.

@@ -103,6 +103,7 @@ final class TransferRequest: Sendable {
     var terms = terms
     terms.isProxied = route.proxy != nil
     terms.hasOthers = others != nil
+    terms.hasTrailers = !trailers.isEmpty
     if case .pulled(let upload) = body { terms.canStartOver = upload.canRestart }
     self.terms = terms
     self.others = others

@@ -198,7 +198,7 @@ extension LookupMachine {
     _ number: Int, _ query: InFlightQuery, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
   ) {
     let question = query.question
-    var result = result
+    var result = result.flatMap { $0.fitting(question) }
     // The entry's life is bounded below, where the policy's least would lift it; this is for what is told of the answer.
     if query.key.server == .system, case .success(var answer) = result {
       answer.ttl = answer.ttl.map { min($0, UInt32(Self.systemLifetimeLimit.components.seconds)) }
@@ -244,4 +244,18 @@ extension LookupMachine {
 
   /// The system's answers live a minute at most, whatever the policy's least: they are a makeshift.
   static let systemLifetimeLimit = Duration.seconds(60)
+}
+
+extension Answer {
+  /// The answer with the addresses of the question's family alone; one without any is no answer to it.
+  func fitting(_ question: AddressQuestion) -> Result<Answer, ProviderFailure> {
+    guard case .addresses(let all) = content, !content.fits(question) else { return .success(self) }
+    let own = all.filter { $0.family == question.family }
+    guard !own.isEmpty else {
+      return .failure(ProviderFailure(.response, "no address of the family that was asked for"))
+    }
+    var answer = self
+    answer.content = .addresses(own)
+    return .success(answer)
+  }
 }

@@ -57,7 +57,7 @@ protocol LoopDriver: AnyObject, SendableMetatype {
   /// Carries out a command.
   func carryOut(_ command: Command)
 
-  /// Goes on with a socket that is ready.
+  /// Goes on with a socket that is ready; for nothing if it has something to say that nobody waits for.
   func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8)
 
   /// Does what is due, after commands and sockets, or because the time has come.

@@ -76,7 +76,8 @@ final class Poller {
     return count > 0
   }
 
-  /// Hands out the sockets that were ready: each with what it is ready for, and its owner.
+  /// Hands out the sockets that were ready: each with what it is ready for, nothing where nobody waits for what it has to
+  /// say, and its owner.
   func forEach(_ body: (_ socket: CInt, _ ready: Interest, _ owner: UInt8) -> Void) {
     for index in 0..<count {
       let (socket, ready) = system.event(index)
@@ -91,6 +92,7 @@ final class Poller {
         body(socket, wanted, watch.owner)
       } else if watch.wanted.isEmpty, !watch.registered.isEmpty {
         register(place)
+        body(socket, [], watch.owner)
       }
     }
   }

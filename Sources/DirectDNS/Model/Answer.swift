@@ -7,6 +7,14 @@ public struct Answer: Hashable, Sendable {
     case addresses([IPAddress])
     /// A negative answer.
     case negative(Negative)
+
+    /// Whether it is one to a question: addresses of its family, at least one.
+    ///
+    /// What callers bring need not be.
+    func fits(_ question: AddressQuestion) -> Bool {
+      guard case .addresses(let addresses) = self else { return true }
+      return !addresses.isEmpty && addresses.allSatisfy { $0.family == question.family }
+    }
   }
 
   /// The two kinds of negative answer (RFC 2308).

@@ -264,7 +264,19 @@ extension PoolMachine {
     noteDue(id)
   }
 
+  /// What is left of a transfer has to end by then.
+  mutating func hasten(_ id: TransferID, until deadline: Int64) {
+    transfers.change(id) { $0.state.terms.deadline = min($0.state.terms.deadline, deadline) }
+    noteDue(id)
+  }
+
   // MARK: Connections
+
+  /// Whether a connection stands that carries one transfer at a time, and so has nothing to say unasked.
+  func isAlone(_ socket: Int32) -> Bool {
+    guard let connection = connections[socket], connection.isEstablished else { return false }
+    return pools.read(connection.pool) { $0.load.multiplexing != .always } ?? false
+  }
 
   /// A socket is closed.
   mutating func closed(_ socket: Int32) {

@@ -64,7 +64,7 @@ struct TransferState {
     case refused(before: Bool)
   }
 
-  let terms: TransferTerms
+  var terms: TransferTerms
   private(set) var phase = Phase.waiting
   /// The race of the attempts, while it is connecting; nil through a proxy, where there is one attempt.
   ///
@@ -271,7 +271,12 @@ struct TransferState {
   func wasRefused(joins: Int) -> Bool { carrier?.joinsAtStart == joins }
 
   /// Whether the request may be sent again: it was refused unprocessed, or does no harm when it comes twice, once.
-  func mayBeSentAgain(joins: Int) -> Bool { wasRefused(joins: joins) || (terms.isRetryable && !hasRetried) }
+  ///
+  /// Not by libcurl where fields follow the body: 7.88 writes beside its buffer when a handle that has sent some sends
+  /// another body in chunks.
+  func mayBeSentAgain(joins: Int) -> Bool {
+    !terms.hasTrailers && (wasRefused(joins: joins) || (terms.isRetryable && !hasRetried))
+  }
 
   /// Counts a retry, unless the request was refused and so was not sent.
   mutating func noteRetry(joins: Int) { if !wasRefused(joins: joins) { retry = .once } }

@@ -11,6 +11,8 @@ struct TransferTerms: Sendable {
   var isRetryable = false
   /// Whether its body can be sent from the beginning once more.
   var canStartOver = true
+  /// Whether fields follow its body.
+  var hasTrailers = false
   /// Whether it waits for the server to say that it may send its body.
   var expectsContinue = false
   // Milliseconds.

@@ -58,7 +58,8 @@ final class StoreLink: Sendable {
     case .forget?: return .nothing
     case nil:
       switch await reader.read(question) {
-      case .found(let stored): answer = stored
+      case .found(let stored) where stored.content.fits(question): answer = stored
+      case .found: return .nothing
       case .nothing: return .nothing
       case .unavailable: return .unavailable
       }

@@ -19,7 +19,7 @@ struct OriginAnswer: Sendable {
       fail(fault)
     } catch {
       // A client that has left, or a stream of it, is no fault: the streams beside it go on.
-      if !(error is ChannelError || error is any NIOHTTP2Error) { fail(.close) }
+      if !(error is ChannelError || error is any NIOHTTP2Error || error is CancellationError) { fail(.close) }
     }
   }
 
