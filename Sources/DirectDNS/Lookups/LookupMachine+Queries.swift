@@ -249,7 +249,7 @@ extension LookupMachine {
 extension Answer {
   /// The answer with the addresses of the question's family alone; one without any is no answer to it.
   func fitting(_ question: AddressQuestion) -> Result<Answer, ProviderFailure> {
-    guard case .addresses(let all) = content, !content.fits(question) else { return .success(self) }
+    guard case .addresses(let all) = content, !content.fits(question.family) else { return .success(self) }
     let own = all.filter { $0.family == question.family }
     guard !own.isEmpty else {
       return .failure(ProviderFailure(.response, "no address of the family that was asked for"))

@@ -8,12 +8,10 @@ public struct Answer: Hashable, Sendable {
     /// A negative answer.
     case negative(Negative)
 
-    /// Whether it is one to a question: addresses of its family, at least one.
-    ///
-    /// What callers bring need not be.
-    func fits(_ question: AddressQuestion) -> Bool {
+    /// Whether it has addresses of that family alone, and at least one, or none: what callers bring need not.
+    func fits(_ family: IPAddress.Family) -> Bool {
       guard case .addresses(let addresses) = self else { return true }
-      return !addresses.isEmpty && addresses.allSatisfy { $0.family == question.family }
+      return !addresses.isEmpty && addresses.allSatisfy { $0.family == family }
     }
   }
 

@@ -58,7 +58,7 @@ final class StoreLink: Sendable {
     case .forget?: return .nothing
     case nil:
       switch await reader.read(question) {
-      case .found(let stored) where stored.content.fits(question): answer = stored
+      case .found(let stored) where stored.content.fits(question.family): answer = stored
       case .found: return .nothing
       case .nothing: return .nothing
       case .unavailable: return .unavailable

@@ -19,7 +19,8 @@ struct OriginAnswer: Sendable {
       fail(fault)
     } catch {
       // A client that has left, or a stream of it, is no fault: the streams beside it go on.
-      if !(error is ChannelError || error is any NIOHTTP2Error || error is CancellationError) { fail(.close) }
+      let isCancelled = error is CancellationError && Task.isCancelled
+      if !(error is ChannelError || error is any NIOHTTP2Error || isCancelled) { fail(.close) }
     }
   }
 
