@@ -29,6 +29,24 @@ struct ClientConnectionsTests {
     return try await FakeOrigin.start(configuration: configuration)
   }
 
+  @Test func `a redirect whose body never ends keeps its connection for a moment alone`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { request in
+      guard request.path == "/old" else { return OriginResponse(body: "new") }
+      return OriginResponse(.found, fields: [.location: "/new"], length: 100) { writer in
+        try await writer.write("abc")
+        try await gate.pass()
+      }
+    }
+    // The next request has no other connection to go out on.
+    let client = try client { $0.connections = 1 }
+    let response = try await client.execute(ClientSample.get(origin.url("/old", host: "shop.test")))
+    #expect(try await response.body.text() == "new")
+    gate.open()
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `neither Host nor cookies of one request are found in another`() async throws {
     let origin = try await FakeOrigin.start()
     let client = try client()

@@ -255,6 +255,26 @@ struct ResolverStoreTests {
     #expect(remembered == nil)
   }
 
+  @Test func `addresses of another family are no part of an answer, whoever brings them`() async throws {
+    let wrong = Sample.addresses("2001:db8::7")
+    let fixture = try member()
+    // A store's row.
+    let asked = clock.wallNow
+    store.memory.write([
+      StoredAnswer(
+        Self.question, .addresses(wrong), provider: "other", asked: asked, expires: asked + .seconds(100),
+        gone: asked + .seconds(200))
+    ])
+    #expect(try await fixture.learn("192.0.2.1").texts == ["192.0.2.1"])
+    // The system's DNS, as a caller may bring it.
+    fixture.system.answer { _ in .answer(Answer(.addresses(wrong + Sample.addresses("192.0.2.9")), ttl: 60)) }
+    #expect(try await fixture.resolver.resolve(Sample.name("printer.local")).texts == ["192.0.2.9"])
+    fixture.system.answer { _ in .answer(Answer(.addresses(wrong), ttl: 60)) }
+    await #expect(throws: DirectDNSError.self) {
+      _ = try await fixture.resolver.resolve(Sample.name("scanner.local"))
+    }
+  }
+
   @Test func `names that are the system's alone neither come from the store nor go there`() async throws {
     let host = Sample.name("printer.local")
     remember("192.0.2.7", host: host)
