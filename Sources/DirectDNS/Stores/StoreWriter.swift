@@ -135,7 +135,11 @@ final class StoreWriter: Sendable {
     let result = await Deadline.wait(until: clock.now + Self.limit, clock) { [store] in
       do throws(DirectDNSError) {
         if !forgotten.isEmpty { try await store.remove(forgotten) }
-        if !answers.isEmpty { isOld ? _ = try await store.writeNewer(answers) : try await store.write(answers) }
+        if isOld, !answers.isEmpty {
+          _ = try await store.writeNewer(answers)
+        } else if !answers.isEmpty {
+          try await store.write(answers)
+        }
         return Result<Void, DirectDNSError>.success(())
       } catch {
         return .failure(error)
