@@ -158,6 +158,15 @@ static inline void directdns_end_unread(curl_socket_t socket) {
   while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
 }
 
+/// The port of this machine that a socket's connection has; 0 if that cannot be told.
+static inline long directdns_local_port(curl_socket_t socket) {
+  struct sockaddr_storage place;
+  socklen_t size = sizeof place;
+  if (getsockname(socket, (struct sockaddr *)&place, &size) != 0) return 0;
+  if (place.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&place)->sin_port);
+  return place.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&place)->sin6_port) : 0;
+}
+
 /// The bytes of the address that is about to be dialled: 4 or 16 of them, or 0 for any other family.
 static inline int directdns_dialled_address(const struct curl_sockaddr *address, uint8_t bytes[_Nonnull 16]) {
   if (address->family == AF_INET) {

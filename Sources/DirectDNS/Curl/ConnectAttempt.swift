@@ -222,6 +222,16 @@ internal import CDirectDNSCurl
     return Int64(value)
   }
 
+  /// Whether it holds back what comes on the connection that has a port of this machine.
+  ///
+  /// - Parameter port: the port; 0 stands for any.
+  func isHeldBack(at port: Int) -> Bool {
+    guard receiving != .handingOver else { return false }
+    var own = 0
+    unsafe directdns_getinfo_long(handle, CURLINFO_LOCAL_PORT, &own)
+    return own <= 0 || port == 0 || own == port
+  }
+
   /// Whether all of the response has come, by its length.
   var hasWholeBody: Bool {
     guard let transfer, lines?.isHeadComplete == true, !transfer.request.decompresses else { return false }

@@ -175,11 +175,12 @@ final class CurlTransfers: CurlDriver {
     attempt.start(on: multi(machine.pools.read(pool) { $0.place } ?? 0))
   }
 
-  /// Whether a transfer holds back what it has until its reader has caught up.
+  /// Whether a connection carries a transfer that holds back what it has until its reader has caught up.
   ///
-  /// libcurl then waits for nothing of its connection, as of one that nobody uses, and does not tell which one that is.
-  var holdsBack: Bool {
-    !emptying.isEmpty || running.contains { $0.attempts.contains { $0.receiving != .handingOver } }
+  /// libcurl then waits for nothing of the connection, as of one that nobody uses.
+  func isHeldBack(_ socket: curl_socket_t) -> Bool {
+    let port = directdns_local_port(socket)
+    return running.contains { $0.attempts.contains { $0.isHeldBack(at: port) } }
   }
 
   /// The multi handle with that index.

@@ -41,16 +41,42 @@ struct UnaskedBytesTests {
     await client.shutdown()
     server.stop()
   }
+
+  @Test
+  func `nor is it while another response waits for its reader, whose connection stays`() async throws {
+    let server = try #require(
+      TalkativeServer(
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", then: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother",
+        beside: 32 << 20))
+    let client = try ClientSample.client { $0.bufferSize = 16 * 1024 }
+    let url = try WebURL("http://shop.test:\(server.port)/")
+    let long = try await client.execute(HTTPRequest(method: .get, url: url))
+    var pieces = long.body.makeAsyncIterator()
+    var count = try #require(await pieces.next()).count
+    // By now the server cannot write on: nobody reads.
+    await server.isStuck()
+    _ = try await client.execute(HTTPRequest(method: .get, url: url)).body.text()
+    await server.speak()
+    let second = try await client.execute(HTTPRequest(method: .post, url: url), body: .text("order"))
+    #expect(try await second.body.text() == "mine" && !second.connection.isReused)
+    while let piece = try await pieces.next() { count += piece.count }
+    #expect(count == 32 << 20)
+    await client.shutdown()
+    server.stop()
+  }
 }
 
 /// One server for two connections: the first is answered and then told something, the second gets "mine".
+///
+/// Where a length is given, there is one before them, whose response is so long.
 private final class TalkativeServer: Sendable {
   let port: UInt16
   private let listener: CInt
   private let hasTalked = AsyncStream.makeStream(of: Void.self)
+  private let hasFilled = AsyncStream.makeStream(of: Void.self)
   private let talk = DispatchSemaphore(value: 0)
 
-  init?(_ response: String, then unasked: String) {
+  init?(_ response: String, then unasked: String, beside length: Int? = nil) {
     #if canImport(Darwin)
       let kind = SOCK_STREAM
     #else
@@ -69,8 +95,13 @@ private final class TalkativeServer: Sendable {
     }
     guard listens else { return nil }
     port = UInt16(bigEndian: place.sin_port)
-    let (talk, talked) = (talk, hasTalked.continuation)
+    let (talk, talked, filled) = (talk, hasTalked.continuation, hasFilled.continuation)
     let thread = Thread {
+      if let length {
+        let long = accept(listener, nil, nil)
+        Self.answer(long, "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n")
+        Thread { Self.fill(long, length, filled) }.start()
+      }
       let first = accept(listener, nil, nil)
       Self.answer(first, response)
       talk.wait()
@@ -84,6 +115,9 @@ private final class TalkativeServer: Sendable {
     }
     thread.start()
   }
+
+  /// Waits until nobody takes any more of the long response.
+  func isStuck() async { for await _ in hasFilled.stream {} }
 
   /// Has the first connection told what nobody asked for.
   func speak() async {
@@ -106,6 +140,24 @@ private final class TalkativeServer: Sendable {
       request += room.prefix(count)
     }
     say(connection, text)
+  }
+
+  private static func fill(_ connection: CInt, _ length: Int, _ stuck: AsyncStream<Void>.Continuation) {
+    let bytes = [UInt8](repeating: 0x61, count: length)
+    var sent = 0
+    while sent < length {
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe send(connection, $0.baseAddress.map { unsafe $0 + sent }, length - sent, CInt(MSG_DONTWAIT))
+      }
+      guard count < 0 else {
+        sent += count
+        continue
+      }
+      var wanted = pollfd(fd: connection, events: Int16(POLLOUT), revents: 0)
+      // For a tenth of a second there was no room: the reader has stopped.
+      if unsafe poll(&wanted, 1, 100) == 0 { stuck.finish() }
+    }
+    close(connection)
   }
 
   private static func say(_ connection: CInt, _ text: String) {
