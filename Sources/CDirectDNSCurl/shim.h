@@ -83,6 +83,11 @@ static inline CURLcode directdns_getinfo_string(CURL *easy, CURLINFO info, const
 static inline CURLcode directdns_getinfo_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
   return curl_easy_getinfo(easy, info, value);
 }
+/// The socket of the connection that served a transfer which has ended; `directdns_no_socket` where none is kept.
+static inline curl_socket_t directdns_kept_socket(CURL *easy) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : CURL_SOCKET_BAD;
+}
 static inline const curl_version_info_data *_Nullable directdns_curl_version(void) {
   return curl_version_info(CURLVERSION_NOW);
 }

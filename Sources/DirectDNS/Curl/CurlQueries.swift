@@ -47,6 +47,8 @@ final class CurlQueries: CurlDriver {
   /// No running transfer's time is over before this.
   private var earliestEnd = Int64.max
   private let sockets: CurlSockets
+  /// Connections that are kept, and carry one transfer at a time.
+  private var serial: Set<curl_socket_t> = []
   /// Transfers that were started and have sent nothing yet.
   private var startCount = 0
 
@@ -58,6 +60,7 @@ final class CurlQueries: CurlDriver {
     multi.sockets = sockets
     multi.sharesConnections = true
     limitConnections()
+    sockets.closing = { [unowned self] in serial.remove($0) }
   }
 
   static let fewConnections = 8
@@ -87,6 +90,7 @@ final class CurlQueries: CurlDriver {
       for job in pool.queue where job.stage == .queued { finish(job, .failure(.shutDown)) }
     }
     handBack()
+    sockets.closing = nil
   }
 
   func carryOut(_ command: Command) {
@@ -196,6 +200,7 @@ final class CurlQueries: CurlDriver {
         pool.isSerial.toggle()
         limitConnections()
       }
+      if pool.isSerial { serial.insert(unsafe directdns_kept_socket(handle)) }
       end(job, by: easy, in: pool, .success(response))
     } else if code == CURLE_HTTP2, !job.isRepeated {
       // The server has ended the session. libcurl repeats by itself what was refused with it, but before 8.4 not
@@ -206,6 +211,12 @@ final class CurlQueries: CurlDriver {
     } else {
       end(job, by: easy, in: pool, .failure(easy.failure(code)))
     }
+  }
+
+  /// Ends a connection that says something over HTTP/1 when nothing was asked: it would be taken for the answer to the
+  /// next query (RFC 9112 §6.3), and not every format names what it answers.
+  func spoke(_ socket: CInt) {
+    if serial.contains(socket) { directdns_end_unread(socket) }
   }
 
   /// Ends what takes too long, and what waited too long; hands back what is done.

@@ -64,9 +64,28 @@ struct UnaskedBytesTests {
     await client.shutdown()
     server.stop()
   }
+
+  @Test
+  func `what comes unasked from a provider is no answer about the next name`() async throws {
+    // A format whose replies do not say which name they are about.
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n"
+    let server = try #require(
+      TalkativeServer(head + "192.0.2.10,600", then: head + "192.0.2.66,600", last: head + "192.0.2.20,600"))
+    var configuration = ResolverConfiguration(providers: [
+      try ProviderConfiguration("dnspod+http://127.0.0.1:\(server.port)/d")
+    ])
+    configuration.families = .ipv4
+    configuration.usesSystemDNS = false
+    let resolver = try DirectResolver(configuration)
+    #expect(try await resolver.resolve("a.test").addresses.map(\.description) == ["192.0.2.10"])
+    await server.speak()
+    #expect(try await resolver.resolve("b.test").addresses.map(\.description) == ["192.0.2.20"])
+    resolver.shutdown()
+    server.stop()
+  }
 }
 
-/// One server for two connections: the first is answered and then told something, the second gets "mine".
+/// One server for two connections: the first is answered and then told something, the second gets what is last.
 ///
 /// Where a length is given, there is one before them, whose response is so long.
 private final class TalkativeServer: Sendable {
@@ -76,7 +95,10 @@ private final class TalkativeServer: Sendable {
   private let hasFilled = AsyncStream.makeStream(of: Void.self)
   private let talk = DispatchSemaphore(value: 0)
 
-  init?(_ response: String, then unasked: String, beside length: Int? = nil) {
+  init?(
+    _ response: String, then unasked: String, beside length: Int? = nil,
+    last: String = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine"
+  ) {
     #if canImport(Darwin)
       let kind = SOCK_STREAM
     #else
@@ -109,7 +131,7 @@ private final class TalkativeServer: Sendable {
       talked.finish()
       let second = accept(listener, nil, nil)
       guard second >= 0 else { return }
-      Self.answer(second, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine")
+      Self.answer(second, last)
       close(second)
       close(first)
     }
