@@ -59,6 +59,10 @@ package struct Dnsctl: AsyncParsableCommand {
     do {
       let words = ShortOptions.separated(ProcessArguments.take())
       try ProcessArguments.refuseOtherBytes()
+      let commands = root.configuration.subcommands.compactMap { $0.configuration.commandName }
+      if let first = words.first, let objection = UnknownCommand.objection(to: first, commands: commands) {
+        throw SettingsError(.usage, objection)
+      }
       var command = try root.parseAsRoot(root == Dnsctl.self ? VersionCommand.spelledOut(words) : words)
       if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
     } catch let error as SettingsError {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DnsctlCommands
+
+struct UnknownCommandTests {
+  private let commands = ["resolve", "compare", "fetch", "cache", "check", "watch"]
+
+  @Test(arguments: ["resolve", "check", "help", "--version", "-h", "--json"])
+  func `a command or an option is left to the parser`(_ word: String) {
+    #expect(UnknownCommand.objection(to: word, commands: commands) == nil)
+  }
+
+  @Test(arguments: [
+    // A letter changed, put in, left out, exchanged with its neighbour; capitals.
+    ("rosolve", "resolve"), ("ressolve", "resolve"), ("resove", "resolve"), ("reslove", "resolve"), ("RESOLVE", "resolve"),
+    ("fecth", "fetch"), ("chekc", "check"), ("compar", "compare"), ("cash", "cache"),
+  ])
+  func `a slip of the fingers is answered with the command`(_ word: String, _ command: String) {
+    #expect(
+      UnknownCommand.objection(to: word, commands: commands) == "there is no command \(word). Did you mean \(command)?")
+  }
+
+  @Test(arguments: ["www.example.com", "@1.1.1.1", "192.0.2.1", "2001:db8::1"])
+  func `a name or a server is answered with the command that looks names up`(_ word: String) {
+    #expect(
+      UnknownCommand.objection(to: word, commands: commands)
+        == "there is no command \(word). To look up a name, write dnsctl resolve NAME.")
+  }
+
+  @Test func `a URL is not repeated, since there may be a password in it`() {
+    #expect(
+      UnknownCommand.objection(to: "https://me:hunter2@shop.test/", commands: commands)
+        == "a URL is no command. Write dnsctl fetch URL.")
+  }
+
+  @Test func `for anything else there is the list`() {
+    #expect(
+      UnknownCommand.objection(to: "frobnicate", commands: ["proxy", "exec"])
+        == "there is no command frobnicate. There are proxy, exec: see --help.")
+    #expect(UnknownCommand.objection(to: "", commands: commands)?.contains("empty") == true)
+    #expect(UnknownCommand.objection(to: "a\u{1b}[2Jb", commands: commands)?.contains("\u{1b}") == false)
+  }
+}
