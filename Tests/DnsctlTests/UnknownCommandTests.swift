@@ -13,8 +13,8 @@ struct UnknownCommandTests {
 
   @Test(arguments: [
     // A letter changed, put in, left out, exchanged with its neighbour; capitals.
-    ("rosolve", "resolve"), ("ressolve", "resolve"), ("resove", "resolve"), ("reslove", "resolve"), ("RESOLVE", "resolve"),
-    ("fecth", "fetch"), ("chekc", "check"), ("compar", "compare"), ("cash", "cache"),
+    ("rosolve", "resolve"), ("ressolve", "resolve"), ("resove", "resolve"), ("reslove", "resolve"),
+    ("RESOLVE", "resolve"), ("fecth", "fetch"), ("chekc", "check"), ("compar", "compare"), ("cash", "cache"),
   ])
   func `a slip of the fingers is answered with the command`(_ word: String, _ command: String) {
     #expect(

@@ -222,9 +222,7 @@ internal import CDirectDNSCurl
     return Int64(value)
   }
 
-  /// Whether it holds back what comes on the connection that has a port of this machine.
-  ///
-  /// - Parameter port: the port; 0 stands for any.
+  /// Whether it holds back what comes on the connection that has a port of this machine; 0 stands for any.
   func isHeldBack(at port: Int) -> Bool {
     guard receiving != .handingOver else { return false }
     var own = 0
