@@ -3,11 +3,12 @@ internal import DirectDNS
 
 /// What is said of a first argument that is none of a program's commands.
 enum UnknownCommand {
-  /// Says which command was meant, as far as that can be told; nil for a command and for an option.
+  /// Says which command was meant, as far as that can be told.
   ///
   /// - Parameters:
   ///   - word: the first argument.
   ///   - commands: the program's commands.
+  /// - Returns: what to write instead; nil for a command and for an option.
   static func objection(to word: String, commands: [String]) -> String? {
     guard !word.hasPrefix("-"), word != "help", !commands.contains(word) else { return nil }
     guard !word.isEmpty else { return "the first argument is empty, and should be a command: see --help." }
