@@ -49,6 +49,26 @@ struct CheckCommandTests {
     await server.stop()
   }
 
+  @Test(arguments: ["printer.local", "intranet", "localhost", "shop.onion", "a.invalid", "db.corp.example"])
+  func `a name of this network is sent to nobody`(_ name: String) async throws {
+    let server = try await provider(.init(clock: StillClock()))
+    var fixture = fixture()
+    fixture.files["c.json5"] = #"{ localZones: ["corp.example"] }"#
+    let outcome = await fixture.run(["check", "--config", "c.json5", "--name", name, "--provider", url(server)])
+    #expect(
+      outcome.status == 64 && outcome.errors.contains("--name: providers cannot be asked for \(name): "), "\(outcome)")
+    #expect(server.requests.isEmpty)
+    await server.stop()
+  }
+
+  @Test(arguments: [([], "A"), (["--family", "ipv4"], "A"), (["-6"], "AAAA")])
+  func `the family that is looked up is asked for`(_ arguments: [String], _ type: String) async throws {
+    let server = try await provider(.init(clock: StillClock()))
+    _ = await fixture().run(["check", "--provider", url(server)] + arguments)
+    #expect(server.requests.flatMap(\.questions).map { "\($0.type)" } == [type])
+    await server.stop()
+  }
+
   @Test func `a provider over TLS can be checked again and again`() async throws {
     let authority = try TestCertificateAuthority()
     let file = try authority.makeFile()

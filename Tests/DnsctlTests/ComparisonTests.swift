@@ -7,7 +7,7 @@ import Testing
 private typealias Status = DnsctlCommands.ExitStatus
 
 struct ComparisonTests {
-  /// One source's answer: addresses with blanks between, `nx`, `none` or `failed`; a `+` in front says that it is
+  /// One source's answer: addresses with blanks between, `nx`, `none`, `nothing` or `failed`; a `+` in front says that it is
   /// authenticated, a `-` that it is not.
   private static func answer(_ index: Int, _ text: String) -> SourceAnswer {
     let flag = text.first.flatMap { "+-".contains($0) ? $0 : nil }
@@ -16,6 +16,7 @@ struct ComparisonTests {
       switch words {
       case "nx": .nameNotFound
       case "none": .noAddress
+      case "nothing": .nothing
       case "failed": .failed("timed out")
       default: .addresses(words.split(separator: " ").compactMap { IPAddress(String($0)) })
       }
@@ -65,7 +66,7 @@ struct ComparisonTests {
     // A public name of a private address, as everybody has it.
     Case(answers: ["127.0.0.1", "127.0.0.1"], remarks: ["", ""], verdict: .agree, status: .answered),
     // One that nobody else has an opinion on.
-    Case(answers: ["10.0.0.1", "failed"], remarks: ["", ""], verdict: .agree, status: .upstreamFailed),
+    Case(answers: ["10.0.0.1", "failed"], remarks: ["", ""], verdict: .unanswered, status: .upstreamFailed),
     // There is none, says one.
     Case(
       answers: ["8.8.8.8", "8.8.8.8", "nx"], remarks: ["", "", "noAnswer"], verdict: .disagree, status: .disagreement),
@@ -84,12 +85,19 @@ struct ComparisonTests {
     Case(
       answers: ["nx", "none", "none"], remarks: ["otherDenial", "", ""], verdict: .differ, status: .noAnswer,
       strict: .disagreement),
+    // Who does not say why there is nothing contradicts nobody who does.
+    Case(answers: ["nothing", "nx"], remarks: ["", ""], verdict: .agree, status: .noAnswer),
+    Case(answers: ["nothing", "none"], remarks: ["", ""], verdict: .agree, status: .noAnswer),
+    Case(
+      answers: ["nothing", "none", "nx"], remarks: ["", "", "otherDenial"], verdict: .differ, status: .noAnswer,
+      strict: .disagreement),
+    Case(answers: ["8.8.8.8", "nothing"], remarks: ["", "noAnswer"], verdict: .disagree, status: .disagreement),
     // Who says nothing says nothing against the others.
     Case(answers: ["8.8.8.8", "failed", "8.8.8.8"], remarks: ["", "", ""], verdict: .agree, status: .upstreamFailed),
     Case(
       answers: ["8.8.8.8", "failed", "nx"], remarks: ["", "", "noAnswer"], verdict: .disagree, status: .disagreement),
-    Case(answers: ["failed", "failed"], remarks: ["", ""], verdict: .agree, status: .upstreamFailed),
-    Case(answers: [], remarks: [], verdict: .agree, status: .noAnswer),
+    Case(answers: ["failed", "failed"], remarks: ["", ""], verdict: .unanswered, status: .upstreamFailed),
+    Case(answers: [], remarks: [], verdict: .unanswered, status: .noAnswer),
     // DNSSEC: many never validate.
     Case(
       answers: ["+8.8.8.8", "-8.8.8.8", "8.8.8.8"], remarks: ["authenticated", "", ""], verdict: .differ,
@@ -142,7 +150,8 @@ struct ComparisonTests {
   }
 
   @Test(arguments: [
-    (["8.8.8.8", "8.8.8.8"], "They agree."), (["8.8.8.8", "failed"], "Those that answered agree."),
+    (["8.8.8.8", "8.8.8.8"], "They agree."), (["8.8.8.8", "failed", "8.8.8.8"], "Those that answered agree."),
+    (["8.8.8.8", "failed"], "Only s0 answered."),
     (["failed", "failed"], "Nobody answered."), (["8.8.8.8", "9.9.9.9"], "They differ, as they may."),
   ])
   func `and a word about all of it`(_ answers: [String], _ word: String) {

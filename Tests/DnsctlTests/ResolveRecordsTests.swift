@@ -39,6 +39,18 @@ import Testing
     #expect(outcome.status == 0 && outcome.errors == "")
   }
 
+  @Test func `what does not expire has no TTL`() async {
+    let pins = { (fixture: inout CommandFixture) in
+      fixture.files["c.json5"] = #"{ pins: { "pin.example.com": ["192.0.2.99"] } }"#
+    }
+    let words = ["--config", "c.json5", "-t", "A", "pin.example.com"]
+    #expect(
+      await run(words[0], words[1], words[2], words[3], words[4], "-f", "tsv", edit: pins).output
+        == "pin.example.com\tA\t\t192.0.2.99\tfresh\tpin\n")
+    #expect(
+      await run(words[0], words[1], words[2], words[3], words[4], "--json", edit: pins).output.contains(#""ttl":null"#))
+  }
+
   @Test func `an alias and an authenticated answer say so`() async {
     #expect(await run("-t", "NS", "signed.example.com").output.contains("fresh  google  authenticated  0.0 ms"))
     #expect(await run("-t", "A", "alias.example.com").output.contains("0.0 ms  alias of web.example.net."))

@@ -88,12 +88,12 @@ struct RecordReply: Sendable {
 
 extension LookupMachine {
   /// Begins to ask for records.
-  func recordAsk(_ name: DNSName, _ timeout: Duration?, at now: ResolverInstant) -> RecordAsk {
+  func recordAsk(_ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant) -> RecordAsk {
     let states = servers.states
-    let able = Set(states.endpoints.filter { $0.configuration.provider is any RecordProvider }.map(\.number))
+    let able = Set(states.endpoints.filter { $0.configuration.provider.carries(question) }.map(\.number))
     let deadlines = LookupDeadlines(
       timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: false)
-    return RecordAsk(name, order: states.order(at: now).filter(able.contains), deadlines)
+    return RecordAsk(question.name, order: states.order(at: now).filter(able.contains), deadlines)
   }
 
   /// Who is asked now.

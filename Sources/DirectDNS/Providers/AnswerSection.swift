@@ -8,8 +8,8 @@ enum AnswerSection {
   static let chainLimit = 16
 
   static func answer(
-    to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, answers: [DNSRecord],
-    authorities: [DNSRecord], freshness: HTTPFreshness
+    to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, flags: ResponseFlags = ResponseFlags(),
+    answers: [DNSRecord], authorities: [DNSRecord], freshness: HTTPFreshness
   ) throws(ProviderFailure) -> Answer {
     guard responseCode == .noError || responseCode == .nameError else {
       throw ProviderFailure(.response, "answered \(responseCode)")
@@ -34,6 +34,9 @@ enum AnswerSection {
     }
     let canonicalName = links > 0 ? name.hostName : nil
     guard responseCode == .noError, !addresses.isEmpty else {
+      if responseCode == .noError {
+        try flags.checkIsAnswer(authority: authorities.lazy.filter(\.isInternet).map(\.type), aliases: links)
+      }
       let negative: Answer.Negative = responseCode == .nameError ? .nameNotFound : .noAddress
       let lifetime = negativeLifetime(of: name, authorities).map { freshness.lifetime(min($0, ttl)) }
       return Answer(.negative(negative), ttl: lifetime, canonicalName: canonicalName)

@@ -126,7 +126,9 @@ private struct Reply {
         throw .malformed("a record without a name or a type")
       }
       guard let data = try data(row.data, type) else { continue }
-      guard let ttl = row.ttl.flatMap(json.integer) else { throw .malformed("a record without a TTL") }
+      guard let ttl = row.ttl.flatMap(json.integer) ?? (type == .ns ? 0 : nil) else {
+        throw .malformed("a record without a TTL")
+      }
       if records.isEmpty { records.reserveCapacity(4) }
       records.append(DNSRecord(owner: owner, type: type, ttl: UInt32(clamping: max(0, ttl)), data: data))
     }
@@ -145,6 +147,8 @@ private struct Reply {
     case .cname:
       guard let name = name(place) else { throw .malformed("a CNAME to no name") }
       return .canonicalName(name)
+    // For what it is; whom it names is nobody's concern.
+    case .ns: return .opaque([])
     case .soa: return place.flatMap { json.spelled($0, as: startOfAuthority) }
     default: return nil
     }

@@ -48,6 +48,7 @@ extension RecordAnswer {
     for row in try json["Answer"]?.section() ?? [] { answers.append(try row.record(freshness)) }
     try self.init(
       to: question, responseCode: DNSMessage.ResponseCode(rawValue: status), answers: answers,
+      authority: (json["Authority"]?.elements ?? []).compactMap { $0["type"]?.recordType },
       isAuthenticated: json["AD"]?.isTrue == true, explanation: json["Comment"]?.comment ?? "")
   }
 }

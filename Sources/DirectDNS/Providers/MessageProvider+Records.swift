@@ -45,18 +45,23 @@ extension RecordAnswer {
     guard message.questions == [question] else { throw .malformed("a response to another question") }
     guard message.flags & 0x0200 == 0 else { throw .malformed("a truncated response") }
     try self.init(
-      to: question, responseCode: message.responseCode, answers: message.answers,
+      to: question, responseCode: message.responseCode,
+      flags: ResponseFlags(
+        isAuthoritative: message.flags & 0x0400 != 0, recursionAvailable: message.flags & 0x0080 != 0),
+      answers: message.answers, authority: message.authority,
       isAuthenticated: message.flags & UInt16(DNSMessage.authenticData) != 0, explanation: message.explanation)
   }
 }
 
 /// What is read of a message that answers a question for records: the answer section in full, of the others no more than
-/// EDNS.
+/// types and EDNS.
 private struct RecordMessage {
   let id: UInt16
   let flags: UInt16
   var questions: [DNSQuestion] = []
   var answers: [ResourceRecord] = []
+  /// The types of the authority section's records.
+  var authority: [DNSRecordType] = []
   var responseCode: DNSMessage.ResponseCode
   /// What the server says of a failure (RFC 8914).
   var explanation = ""
@@ -68,7 +73,8 @@ private struct RecordMessage {
     responseCode = DNSMessage.ResponseCode(rawValue: flags & 0xf)
     let questionCount = try reader.uint16()
     let answerCount = try reader.uint16()
-    let otherCount = Int(try reader.uint16()) + Int(try reader.uint16())
+    let authorityCount = Int(try reader.uint16())
+    let otherCount = authorityCount + Int(try reader.uint16())
     for _ in 0..<questionCount {
       let name = try reader.name()
       let type = DNSRecordType(rawValue: try reader.uint16())
@@ -81,8 +87,9 @@ private struct RecordMessage {
       answers.append(
         ResourceRecord(owner: head.owner, type: head.type, ttl: freshness.lifetime(head.lifetime), data: data))
     }
-    for _ in 0..<otherCount {
+    for index in 0..<otherCount {
       var (head, end) = try reader.recordHead()
+      if index < authorityCount, head.recordClass == DNSQuestion.internetClass { authority.append(head.type) }
       guard case .opaque(let data) = reader.recordData(of: head.type, until: end), head.type == .opt else { continue }
       head.data = .opaque(data)
       responseCode = DNSMessage.ResponseCode(rawValue: UInt16(head.ttl >> 24) << 4 | flags & 0xf)

@@ -103,8 +103,10 @@ extension DNSMessage {
       throw ProviderFailure(.response, "answered \(message.responseCode)" + (message.edns?.explanation ?? ""))
     }
     return try AnswerSection.answer(
-      to: question, responseCode: message.responseCode, answers: message.answers, authorities: message.authorities,
-      freshness: freshness)
+      to: question, responseCode: message.responseCode,
+      flags: ResponseFlags(
+        isAuthoritative: message.isAuthoritative, recursionAvailable: message.recursionAvailable),
+      answers: message.answers, authorities: message.authorities, freshness: freshness)
   }
 }
 

@@ -12,6 +12,12 @@ public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
     self.family = family
   }
 
+  /// The question that a DNS question is; nil for one that no host's addresses answer.
+  init?(_ question: DNSQuestion) {
+    guard let host = question.name.hostName, question.type == .a || question.type == .aaaa else { return nil }
+    self.init(host, question.type == .a ? .ipv4 : .ipv6)
+  }
+
   /// The record type that answers the question: A or AAAA.
   public var type: DNSRecordType { DNSRecordType(family) }
 
@@ -138,4 +144,29 @@ public protocol RecordProvider: Provider {
   /// - Returns: records, or a negative answer.
   /// - Throws: why the reply is no answer.
   func records(from reply: HTTPReply, to question: DNSQuestion) throws(ProviderFailure) -> RecordAnswer
+}
+
+/// A request for records, and how its reply is read.
+struct RecordQuery {
+  let request: HTTPMessage
+  let read: (HTTPReply) throws(ProviderFailure) -> RecordAnswer
+}
+
+extension Provider {
+  /// Whether the format carries records that answer a question; each carries addresses.
+  func carries(_ question: DNSQuestion) -> Bool { self is any RecordProvider || AddressQuestion(question) != nil }
+
+  /// Asks for records; nil where the format carries addresses alone, and it is not those that are asked for.
+  func query(for question: DNSQuestion, at secondsSince1970: Int64) -> RecordQuery? {
+    if let provider = self as? any RecordProvider {
+      return RecordQuery(request: provider.request(for: question, at: secondsSince1970)) {
+        reply throws(ProviderFailure) in try provider.records(from: reply, to: question)
+      }
+    }
+    return AddressQuestion(question).map { addresses in
+      RecordQuery(request: request(for: addresses, at: secondsSince1970)) { reply throws(ProviderFailure) in
+        RecordAnswer(try answer(from: reply, to: addresses), to: question)
+      }
+    }
+  }
 }

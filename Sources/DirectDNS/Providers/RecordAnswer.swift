@@ -22,12 +22,21 @@ public struct RecordAnswer: Hashable, Sendable {
     self.isAuthenticated = isAuthenticated
   }
 
+  /// Takes what a provider of addresses alone has said.
+  init(_ answer: Answer, to question: DNSQuestion) {
+    let name = answer.canonicalName.map(DNSName.init)
+    let records = answer.addresses.map {
+      ResourceRecord(owner: name ?? question.name, type: question.type, ttl: answer.ttl ?? 0, data: .address($0))
+    }
+    self.init(records: records, isNameMissing: answer.content == .negative(.nameNotFound), canonicalName: name)
+  }
+
   /// Reads an answer section: a record counts only if it belongs to the chain from the question's name.
   ///
-  /// - Throws: that the response code is neither NOERROR nor NXDOMAIN, or that the chain has no end.
+  /// - Throws: that the response code is neither NOERROR nor NXDOMAIN, that the chain has no end, or that it is a referral.
   init(
-    to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, answers: [ResourceRecord],
-    isAuthenticated: Bool, explanation: String = ""
+    to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, flags: ResponseFlags = ResponseFlags(),
+    answers: [ResourceRecord], authority: [DNSRecordType] = [], isAuthenticated: Bool, explanation: String = ""
   ) throws(ProviderFailure) {
     guard responseCode == .noError || responseCode == .nameError else {
       throw ProviderFailure(.response, "answered \(responseCode)\(explanation)")
@@ -41,6 +50,7 @@ public struct RecordAnswer: Hashable, Sendable {
         break
       }
       guard let target = Self.alias(of: name, in: answers) else {
+        if responseCode == .noError { try flags.checkIsAnswer(authority: authority, aliases: links) }
         self.init(records: [], isNameMissing: responseCode == .nameError)
         break
       }

@@ -79,15 +79,18 @@ extension RecordData {
 
   /// The strings of a TXT record: those in quotes, or, at providers that leave the quotes out, all of it as it stands.
   private static func strings(_ text: String) -> [[UInt8]] {
-    if text.first == "\"", let words = PresentationText.words(text), words.allSatisfy({ $0.bytes.count <= 255 }) {
-      return words.map(\.bytes)
-    }
-    var strings: [[UInt8]] = []
-    var rest = Array(text.utf8)[...]
+    guard text.first == "\"", let words = PresentationText.words(text) else { return pieces(Array(text.utf8)) }
+    return words.flatMap { pieces($0.bytes) }
+  }
+
+  /// Bytes as strings of a TXT record, each of which has room for 255 (RFC 1035 §3.3).
+  private static func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
+    var pieces: [[UInt8]] = []
+    var rest = bytes[...]
     repeat {
-      strings.append(Array(rest.prefix(255)))
+      pieces.append(Array(rest.prefix(255)))
       rest = rest.dropFirst(255)
     } while !rest.isEmpty
-    return strings
+    return pieces
   }
 }

@@ -47,16 +47,7 @@ extension DirectResolver {
   package func askedAddresses(
     of host: HostName, _ family: IPAddress.Family, timeout: Duration
   ) async throws(DirectDNSError) -> RecordAnswer {
-    let type = DNSRecordType(family)
-    if settings.configuration.providers.contains(where: { $0.provider is any RecordProvider }) {
-      return try await asked(DNSQuestion(name: DNSName(host), type: type), timeout).answer
-    }
-    let options = LookupOptions(families: AddressFamilies(family), expired: .refused, timeout: timeout)
-    let found = try await resolve(host, options: options)
-    guard found.source.provider != nil else {
-      throw DirectDNSError(.upstreamFailed, "the provider did not answer")
-    }
-    return RecordAnswer(records: RecordResolution(found, of: host, type).records)
+    try await asked(AddressQuestion(host, family).message, timeout).answer
   }
 
   /// Refuses what no public provider is asked for.
@@ -80,7 +71,7 @@ extension DirectResolver {
   private func asked(
     _ question: DNSQuestion, _ timeout: Duration?
   ) async throws(DirectDNSError) -> (answer: RecordAnswer, provider: String) {
-    var ask = lookups.tell { machine, now in machine.recordAsk(question.name, timeout, at: now) }
+    var ask = lookups.tell { machine, now in machine.recordAsk(question, timeout, at: now) }
     while true {
       guard !hasEnded else {
         throw DirectDNSError(.shutDown, "The resolver was shut down before \(question.shown) was looked up.")
@@ -104,7 +95,7 @@ extension DirectResolver {
 
   private func reply(to question: DNSQuestion, from endpoint: Endpoint, _ timeout: Duration) async -> RecordReply {
     let begun = clock.now
-    guard let provider = endpoint.configuration.provider as? any RecordProvider else {
+    guard let query = endpoint.configuration.provider.query(for: question, at: clock.secondsSince1970) else {
       return RecordReply(asked: begun, result: .failure(ProviderFailure(.response, "carries addresses alone")))
     }
     let target: HTTPEndpoint
@@ -116,16 +107,13 @@ extension DirectResolver {
     let asked = clock.now
     let reply: HTTPReply
     do throws(HTTPTransportError) {
-      reply = try await transport.send(
-        provider.request(for: question, at: clock.secondsSince1970), to: target, timeout: timeout - (asked - begun))
+      reply = try await transport.send(query.request, to: target, timeout: timeout - (asked - begun))
     } catch {
       if error.mayBeTheAddress { bootstrap.connectingFailed(target) }
       return RecordReply(asked: asked, result: .failure(ProviderFailure(error)), sendError: error)
     }
     let result: Result<RecordAnswer, ProviderFailure>
-    do throws(ProviderFailure) { result = .success(try provider.records(from: reply, to: question)) } catch {
-      result = .failure(error)
-    }
+    do throws(ProviderFailure) { result = .success(try query.read(reply)) } catch { result = .failure(error) }
     return RecordReply(asked: asked, result: result, status: reply.status.code, address: reply.address)
   }
 

@@ -9,6 +9,9 @@ struct Checkup: Sendable {
   let name: HostName
   let context: CommandContext
 
+  /// The family that everybody is asked for.
+  private var family: IPAddress.Family { settings.resolver.families.contains(.ipv4) ? .ipv4 : .ipv6 }
+
   /// Everything, in the order in which it is shown.
   func run() async throws(SettingsError) -> [Finding] {
     var findings = Finding.packages(context.packages())
@@ -57,7 +60,7 @@ struct Checkup: Sendable {
     let began = context.clock.now
     do throws(ProviderFailure) {
       let answer = try await context.systemSource(settings.systemServers).answer(
-        to: name, family: .ipv4, timeout: .seconds(3))
+        to: name, family: family, timeout: .seconds(3))
       let what =
         switch answer.content {
         case .addresses:
@@ -111,7 +114,7 @@ struct Checkup: Sendable {
     var reports: [ProbeReport] = []
     for address in addresses {
       guard address.family == .ipv4 || address.isLoopback || context.hasRoute(.ipv6) else { continue }
-      reports.append(await probe.ask(configuration.provider, at: address, AddressQuestion(name, .ipv4)))
+      reports.append(await probe.ask(configuration.provider, at: address, AddressQuestion(name, family)))
     }
     return reports
   }
@@ -143,7 +146,7 @@ struct Checkup: Sendable {
     let began = context.clock.now
     do throws(DirectDNSError) {
       // A read: it does no harm, and finds out whether the store can be opened, reached and understood.
-      let found = try await store.read([AddressQuestion(name, .ipv4)])
+      let found = try await store.read([AddressQuestion(name, family)])
       let what = found.isEmpty ? "can be read" : "knows \(name)"
       return .ok("store", "\(store.name) \(what), \((context.clock.now - began).readable)")
     } catch {

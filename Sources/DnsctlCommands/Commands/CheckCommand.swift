@@ -39,7 +39,9 @@ struct CheckCommand: ContextCommand {
 
   @Option(
     // It exists for such purposes (RFC 6761 §6.5).
-    help: ArgumentHelp("The name that providers are asked for.", valueName: "host"))
+    help: ArgumentHelp(
+      "The name that providers are asked for: its IPv4 addresses, with --family ipv6 its IPv6 addresses.",
+      valueName: "host"))
   var name = "example.com"
 
   @Option(help: ArgumentHelp("A proxy to check: http://ADDRESS:PORT.", valueName: "url"))
@@ -85,6 +87,9 @@ struct CheckCommand: ContextCommand {
   private func lookupFindings(_ host: HostName, in context: CommandContext) async throws(SettingsError) -> [Finding] {
     guard proxyUser == nil else { throw SettingsError(.usage, "--proxy-user needs --proxy.") }
     let settings = try upstream.settings(in: context)
+    if let reason = LocalZones(suffixes: settings.resolver.localZones.suffixes).objection(to: host) {
+      throw SettingsError(.usage, "--name: providers cannot be asked for \(host): \(reason).")
+    }
     let configuration = Finding.ok("configuration", configurationDetail(settings, in: context))
     var store: (any AnswerStore)?
     if let setting = settings.store { store = try context.openStore(setting) }

@@ -25,12 +25,13 @@ struct ResolveCommand: ContextCommand {
         dnsctl resolve --store sqlite www.example.com
 
       FORMATS
-      text is for people; json has one object a line; short has addresses, or records' data, alone; hosts has the lines of a hosts file; tsv has name, type, TTL, data, freshness and source, with tabs between. Data stands in the presentation form of its type's RFC, and as \\# LENGTH HEX (RFC 3597) where the type is not known or its data is malformed.
+      text is for people; json has one object a line; short has addresses, or records' data, alone; hosts has the lines of a hosts file; tsv has name, type, TTL, data, freshness and source, with tabs between. Data stands in the presentation form of its type's RFC, and as \\# LENGTH HEX (RFC 3597) where the type is not known or its data is malformed; such text of a JSON API stands as it came.
 
       JSON
       One compact object a line. Every key is always there, in this order, and null where there is nothing.
         host           the name as it was asked for
         canonicalName  the end of the CNAME chain, where the name is an alias
+                       that has addresses
         addresses      the addresses in the order of use
         ttl            whole seconds that the answer may be used from now on;
                        null for what does not expire
@@ -38,13 +39,14 @@ struct ResolveCommand: ContextCommand {
         freshness      fresh, due, grace or stale
         source         provider, system, literal (an address), pin, local
                        (such as localhost), store
-        provider       the provider's name, where one answered
+        provider       the name of the provider that had the answer
         elapsedMs      milliseconds that the lookup took
-        error          null, or an object with code and message
+        error          null, or an object with code and message; with an
+                       error all but host and elapsedMs is null
 
-      With -t or -x there is a line for each type, with type, records (each has name, type, ttl, and data as text) and authenticated (whether the provider has validated by DNSSEC; null for addresses) in place of addresses and ttl.
+      With -t or -x there is a line for each type, with type, records (each has name, type, ttl, null where it does not expire, and data as text) and authenticated (whether the provider has validated by DNSSEC; null for addresses) in place of addresses and ttl.
 
-      An error's code is nameNotFound, noAddress, noRecord (with -t or -x) or invalidName, which end with 1; upstreamFailed, timedOut, cancelled or shutDown, with 2; refused, with 3.
+      An error's code is nameNotFound, noAddress, noRecord (with -t or -x) or invalidName, which end with 1; upstreamFailed, timedOut, cancelled or shutDown, with 2; refused, with 3; invalidConfiguration (a type that no provider carries), with 78.
 
       EXIT STATUS
           0  every name was answered

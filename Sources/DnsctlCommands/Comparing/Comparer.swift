@@ -9,6 +9,8 @@ struct Comparer: Sendable {
     var name: String
     /// The resolver that knows this provider alone; nil for the system's DNS.
     var resolver: DirectResolver?
+    /// Whether it tells a name without addresses from one that does not exist.
+    var tellsDenials = true
   }
 
   private let sources: [Source]
@@ -39,7 +41,10 @@ struct Comparer: Sendable {
       do throws(DirectDNSError) {
         let resolver = try context.makeResolver(configuration, settings.systemServers)
         let isAlone = settings.resolver.providers.count { $0.provider.name == provider.provider.name } == 1
-        sources.append(Source(name: isAlone ? provider.provider.name : Self.place(provider), resolver: resolver))
+        sources.append(
+          Source(
+            name: isAlone ? provider.provider.name : Self.place(provider), resolver: resolver,
+            tellsDenials: provider.provider is any RecordProvider))
       } catch {
         throw SettingsError(error)
       }
@@ -64,14 +69,7 @@ struct Comparer: Sendable {
   /// The name that a text is, if providers are asked for such names.
   func host(_ text: String) throws(DirectDNSError) -> HostName {
     let host = try HostName(text)
-    let reason: String
-    switch zones.route(host) {
-    case .providers: return host
-    case .refused: reason = ".onion names never go to DNS (RFC 7686)"
-    case .neverExists: reason = "such a name never exists (RFC 6761), and nobody is asked for it"
-    case .pinned, .loopback, .system:
-      reason = "it is a name of this network or this machine, and no provider is asked for it"
-    }
+    guard let reason = zones.objection(to: host) else { return host }
     throw DirectDNSError(.refused, "\(host) cannot be compared: \(reason).")
   }
 
@@ -108,17 +106,28 @@ struct Comparer: Sendable {
       let found = try await resolver.askedAddresses(of: host, family, timeout: timeout)
       let addresses = found.records.compactMap { if case .address(let one) = $0.data { one } else { nil } }
       answer.content =
-        found.isNameMissing ? .nameNotFound : found.records.isEmpty ? .noAddress : .addresses(addresses)
+        found.isNameMissing
+        ? .nameNotFound
+        : addresses.isEmpty ? source.tellsDenials ? .noAddress : .nothing : .addresses(addresses)
       answer.ttl = found.records.map { Int64($0.ttl) }.min()
       answer.isAuthenticated = found.isAuthenticated
     } catch {
-      switch error.code {
-      case .nameNotFound: answer.content = .nameNotFound
-      case .noAddress, .noRecord: answer.content = .noAddress
-      default: answer.content = .failed(error.attempts.first?.reason ?? error.message)
-      }
+      answer.content = .failed(error.attempts.first?.reason ?? error.message)
     }
     return answer
+  }
+}
+
+extension LocalZones {
+  /// Why no provider is asked for a name; nil for one that they are.
+  func objection(to host: HostName) -> String? {
+    switch route(host) {
+    case .providers: nil
+    case .refused: ".onion names never go to DNS (RFC 7686)"
+    case .neverExists: "such a name never exists (RFC 6761), and nobody is asked for it"
+    case .pinned, .loopback, .system:
+      "it is a name of this network or this machine, and no provider is asked for it"
+    }
   }
 }
 

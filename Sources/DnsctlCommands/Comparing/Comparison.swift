@@ -38,6 +38,8 @@ struct Comparison: Sendable, Hashable {
 
   enum Verdict: String, Sendable, Hashable {
     case agree, differ, disagree
+    /// Fewer than two answered: there is nothing to compare.
+    case unanswered
   }
 
   var answers: [SourceAnswer]
@@ -54,6 +56,7 @@ struct Comparison: Sendable, Hashable {
   }
 
   var verdict: Verdict {
+    guard answers.count(where: { !$0.hasFailed }) > 1 else { return .unanswered }
     let all = remarks.joined()
     return all.contains(where: \.kind.isDisagreement) ? .disagree : all.isEmpty ? .agree : .differ
   }
@@ -66,7 +69,7 @@ struct Comparison: Sendable, Hashable {
     switch verdict {
     case .disagree: return .disagreement
     case .differ where isStrict: return .disagreement
-    case .agree, .differ: break
+    case .agree, .differ, .unanswered: break
     }
     if answers.contains(where: \.hasFailed) { return .upstreamFailed }
     return answers.contains { !$0.addresses.isEmpty } ? .answered : .noAnswer
@@ -87,8 +90,8 @@ struct Comparison: Sendable, Hashable {
     let having = speaking.filter { !answers[$0].addresses.isEmpty }
     let lacking = speaking.filter { answers[$0].addresses.isEmpty }
     if having.isEmpty {
-      let missing = lacking.filter { answers[$0].content == .nameNotFound }
-      guard !missing.isEmpty, missing.count < lacking.count else { return }
+      let missing = lacking.filter { answers[$0].nameExists == false }
+      guard lacking.contains(where: { answers[$0].nameExists == true }) else { return }
       for index in missing { add(.otherDenial, "others say that the name exists", to: index) }
     } else if !lacking.isEmpty {
       let isPublic = having.contains { index in

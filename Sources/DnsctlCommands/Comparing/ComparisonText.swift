@@ -72,10 +72,12 @@ struct ComparisonText: Sendable {
 
   private func conclusion(_ comparison: Comparison) -> String {
     switch comparison.verdict {
+    case .unanswered:
+      let only = comparison.answers.first { !$0.hasFailed }
+      return style.failure(only.map { "Only \($0.source.printable) answered." } ?? "Nobody answered.")
     case .agree:
-      let silent = comparison.answers.count(where: \.hasFailed)
-      guard silent < comparison.answers.count else { return style.failure("Nobody answered.") }
-      return style.good(silent == 0 ? "They agree." : "Those that answered agree.")
+      return style.good(
+        comparison.answers.contains(where: \.hasFailed) ? "Those that answered agree." : "They agree.")
     case .differ: return style.warning("They differ, as they may.")
     case .disagree:
       return style.failure(
@@ -99,7 +101,7 @@ extension JSONLine {
     var line = JSONLine()
     line.add("source", string(answer.source))
     line.add("addresses", answer.hasFailed ? nil : array(answer.addresses.map { "\"\($0)\"" }))
-    line.add("nameExists", answer.hasFailed ? nil : "\(answer.content != .nameNotFound)")
+    line.add("nameExists", answer.nameExists.map { "\($0)" })
     line.add("ttl", answer.ttl.map { "\($0)" })
     line.add("authenticated", answer.isAuthenticated.map { "\($0)" })
     line.add("elapsedMs", answer.elapsed.milliseconds)

@@ -7,6 +7,8 @@ struct SourceAnswer: Sendable, Hashable {
     case addresses([IPAddress])
     case nameNotFound
     case noAddress
+    /// No address, and no word on whether the name exists: not every format has one.
+    case nothing
     /// It said nothing that counts.
     case failed(String)
   }
@@ -23,6 +25,15 @@ struct SourceAnswer: Sendable, Hashable {
   /// The addresses; none of anything else.
   var addresses: [IPAddress] { if case .addresses(let addresses) = content { addresses } else { [] } }
 
+  /// Whether it says that the name exists; nil where it does not tell.
+  var nameExists: Bool? {
+    switch content {
+    case .addresses, .noAddress: true
+    case .nameNotFound: false
+    case .nothing, .failed: nil
+    }
+  }
+
   var hasFailed: Bool { if case .failed = content { true } else { false } }
 
   /// What is said in place of addresses.
@@ -31,6 +42,7 @@ struct SourceAnswer: Sendable, Hashable {
     case .addresses: nil
     case .nameNotFound: "the name does not exist"
     case .noAddress: "no address"
+    case .nothing: "no address, or no such name"
     case .failed(let reason): reason
     }
   }

@@ -17,6 +17,16 @@ struct RecordOutcome: Sendable {
   }
 }
 
+extension RecordResolution {
+  /// For how many seconds a record may be used from now on; nil for what does not expire.
+  fileprivate func secondsLeft(_ record: ResourceRecord) -> UInt32? {
+    switch source {
+    case .pin, .literal, .local: nil
+    case .provider, .system, .store: record.ttl
+    }
+  }
+}
+
 extension OutputFormat {
   /// What is written for one name's records of one type.
   func render(_ outcome: RecordOutcome, _ style: TextStyle) -> RenderedOutcome {
@@ -29,7 +39,8 @@ extension OutputFormat {
       RenderedOutcome(
         output: found.records.map {
           TabSeparated.line([
-            outcome.host, "\($0.type)", "\($0.ttl)", "\($0.data)", found.freshness.rawValue,
+            outcome.host, "\($0.type)", found.secondsLeft($0).map { "\($0)" } ?? "", "\($0.data)",
+            found.freshness.rawValue,
             found.source.provider ?? found.source.kind,
           ])
         }.joined())
@@ -52,8 +63,8 @@ private struct RecordBlock: Sendable {
     var table = ColumnTable()
     for (index, record) in found.records.enumerated() {
       table.add([
-        TableCell(index == 0 ? host : "") { style.bold($0) }, TableCell("\(record.type)"), TableCell("\(record.ttl) s"),
-        TableCell("\(record.data)"),
+        TableCell(index == 0 ? host : "") { style.bold($0) }, TableCell("\(record.type)"),
+        TableCell(found.secondsLeft(record).map { "\($0) s" } ?? ""), TableCell("\(record.data)"),
       ])
     }
     let indent = String(repeating: " ", count: host.printable.columns)
@@ -83,7 +94,7 @@ extension JSONLine {
     add("host", Self.string(outcome.host))
     add("type", Self.string("\(outcome.type)"))
     add("canonicalName", found?.canonicalName.map { Self.string("\($0)") })
-    add("records", found.map { Self.array($0.records.map(Self.record)) })
+    add("records", found.map { Self.array($0.records.map { [found] in Self.record($0, found?.secondsLeft($0)) }) })
     add("age", found.map { "\($0.age.components.seconds)" })
     add("freshness", found.map { "\"\($0.freshness.rawValue)\"" })
     add("source", found.map { "\"\($0.source.kind)\"" })
@@ -93,11 +104,11 @@ extension JSONLine {
     add("error", error.map(Self.object))
   }
 
-  private static func record(_ record: ResourceRecord) -> String {
+  private static func record(_ record: ResourceRecord, _ seconds: UInt32?) -> String {
     var line = JSONLine()
     line.add("name", string("\(record.owner)"))
     line.add("type", string("\(record.type)"))
-    line.add("ttl", "\(record.ttl)")
+    line.add("ttl", seconds.map { "\($0)" })
     line.add("data", string("\(record.data)"))
     return line.object
   }

@@ -165,6 +165,36 @@ struct AnswerSectionTests {
     #expect(try outcome(chain).get().canonicalName?.text == "edge.other.test")
   }
 
+  @Test func `a server that names others has not said that there is none`() throws {
+    let chain = "www.shop.test 25 CNAME edge.other.test"
+    #expect(try outcome([], ["shop.test 60 NS -"]).summary == "response")
+    #expect(try outcome([chain], ["other.test 60 NS -"]).summary == "response")
+    // Who has a zone's SOA speaks for it, and NXDOMAIN needs no more.
+    #expect(try outcome([], ["shop.test 60 NS -", "shop.test 60 SOA 30"]).summary == "NODATA 30")
+    #expect(try outcome([], ["shop.test 60 NS -"], code: .nameError).summary == "NXDOMAIN -")
+    #expect(try outcome(["www.shop.test 60 A 192.0.2.1"], ["shop.test 60 NS -"]).summary == "192.0.2.1 60")
+  }
+
+  @Test(arguments: [
+    // By AA and RA, whether an empty section, one with an alias, and one with an SOA say that there is none.
+    (false, true, [true, true, true]), (true, true, [true, true, true]), (true, false, [true, false, true]),
+    (false, false, [false, false, true]),
+  ])
+  func `who looks nothing up for others speaks for its own zones alone`(
+    _ isAuthoritative: Bool, _ recursionAvailable: Bool, _ expected: [Bool]
+  ) throws {
+    let alias = try Self.record("www.shop.test 25 CNAME edge.other.test")
+    let authority = try Self.record("shop.test 60 SOA 30")
+    let question = DNSQuestion(name: alias.owner, type: .a)
+    let found = [([], []), ([alias], []), ([], [authority])].map { (answers: [DNSRecord], authorities: [DNSRecord]) in
+      (try? AnswerSection.answer(
+        to: question, responseCode: .noError,
+        flags: ResponseFlags(isAuthoritative: isAuthoritative, recursionAvailable: recursionAvailable),
+        answers: answers, authorities: authorities, freshness: .init())) != nil
+    }
+    #expect(found == expected)
+  }
+
   @Test func `NXDOMAIN with addresses is NXDOMAIN`() throws {
     #expect(try outcome(["www.shop.test 60 A 192.0.2.1"], code: .nameError).summary == "NXDOMAIN -")
   }

@@ -36,6 +36,11 @@ struct DNSJSONTests {
     #expect(try answer(reply(members)).canonicalName == Sample.name("edge.shop.test"))
   }
 
+  @Test func `a referral is no negative answer`() throws {
+    let referral = #""Status":0,"Authority":[{"name":"shop.test","type":2,"data":"ns.shop.test."}]"#
+    #expect(throws: ProviderFailure.self) { try answer(reply(referral)) }
+  }
+
   @Test func `an escaped dot is no dot`() throws {
     let members = #""Status":0,"Answer":[{"name":"www\\.shop.test","type":1,"TTL":9,"data":"192.0.2.1"}]"#
     #expect(try answer(reply(members)).addresses == [])

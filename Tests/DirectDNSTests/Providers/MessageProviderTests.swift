@@ -32,6 +32,13 @@ struct MessageProviderTests {
     try provider().outcome(of: HTTPReply(body, type, status: status, fields: fields), to: question)
   }
 
+  @Test func `a message without the bit for recursion is no negative answer`() throws {
+    let silent = response { ($0.answers, $0.recursionAvailable) = ([], false) }
+    #expect(try outcome(silent).summary == "response")
+    let own = response { ($0.answers, $0.recursionAvailable, $0.isAuthoritative) = ([], false, true) }
+    #expect(try outcome(own).summary == "NODATA -")
+  }
+
   // MARK: Requests
 
   @Test(arguments: [

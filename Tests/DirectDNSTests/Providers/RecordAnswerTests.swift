@@ -71,6 +71,18 @@ struct RecordAnswerTests {
     }
   }
 
+  @Test func `a referral is no negative answer`() throws {
+    func read(_ flags: ResponseFlags, _ answers: [ResourceRecord] = [], _ authority: [DNSRecordType]) throws -> Int {
+      try RecordAnswer(
+        to: DNSQuestion(name: Self.name("a.example"), type: .mx), responseCode: .noError, flags: flags,
+        answers: answers, authority: authority, isAuthenticated: false
+      ).records.count
+    }
+    #expect(throws: ProviderFailure.self) { try read(ResponseFlags(), [], [.ns]) }
+    #expect(try read(ResponseFlags(), [], [.ns, .soa]) == 0)
+    #expect(try read(ResponseFlags(), [Self.record("a.example", .mx, "10 one.")], [.ns]) == 1)
+  }
+
   @Test(arguments: [DNSMessage.ResponseCode.serverFailure, .refused, .formatError, .init(rawValue: 16)])
   func `any other response code is a failure of the question, not of the server`(_ code: DNSMessage.ResponseCode) {
     #expect(throws: ProviderFailure(.response, "answered \(code)")) { try answer(.mx, [], code) }

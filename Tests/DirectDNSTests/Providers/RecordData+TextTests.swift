@@ -34,6 +34,13 @@ struct RecordDataTextTests {
     #expect(strings.map(\.count) == [255, 255, 90])
   }
 
+  @Test func `so is each string in quotes, and the quotes are no part of it`() {
+    let long = String(repeating: "x", count: 300)
+    guard case .text(let strings)? = RecordData("\"\(long)\" \"y\"", type: .txt) else { return #expect(Bool(false)) }
+    #expect(strings.map(\.count) == [255, 45, 1])
+    #expect(strings.joined().allSatisfy { $0 != UInt8(ascii: "\"") })
+  }
+
   @Test(
     arguments: [
       (.a, "2001:db8::1"), (.a, "192.0.2.1 1"), (.a, ""), (.aaaa, "192.0.2.1"), (.cname, "a b"), (.cname, ""),

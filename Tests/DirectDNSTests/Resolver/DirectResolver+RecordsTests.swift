@@ -46,6 +46,24 @@ struct ResolverRecordsTests {
     return try DirectResolver(configuration, transport: servers, clock: clock, system: ScriptedSystem(clock: clock))
   }
 
+  @Test func `a comparison asks anew each time, whatever the format, and shows what was said`() async throws {
+    let texts = Locked(["192.0.2.1,1", "192.0.2.2,1", ""])
+    let servers = Servers { _ in .success(texts.withLock { $0.removeFirst() }) }
+    let resolver = try resolver(servers) {
+      $0.providers = [
+        ProviderConfiguration(
+          provider: try! DNSPodProvider(name: "pod", url: Sample.url("https://pod.test/d")),
+          bootstrap: Sample.addresses("192.0.2.53"))
+      ]
+    }
+    for address in ["192.0.2.1", "192.0.2.2"] {
+      let found = try await resolver.askedAddresses(of: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
+      #expect(found.records.map(\.description) == ["a.example. 1 IN A \(address)"] && !found.isNameMissing)
+    }
+    let none = try await resolver.askedAddresses(of: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
+    #expect(none.records.isEmpty && none.isAuthenticated == nil)
+  }
+
   @Test func `the first server that answers is it, and is asked each time`() async throws {
     let servers = Servers { _ in .success(Self.mail) }
     let resolver = try resolver(servers)
