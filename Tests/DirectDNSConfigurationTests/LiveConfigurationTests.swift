@@ -158,7 +158,7 @@ struct LiveConfigurationTests {
     let pinned = try live.makeResolver()
     // A resolver that has used up its names of providers refuses a new one.
     let full = try live.makeResolver()
-    for number in 0..<SourceNames.providerLimit { _ = full.sources.code(ofProvider: "n\(number)") }
+    for number in 0..<SourceNames.providerLimit { _ = full.cache.sources.code(ofProvider: "n\(number)") }
     try change("{ timeout: 3, providers: ['quad9'] }")
     let error = #expect(throws: DirectDNSError.self) { try live.reload() }
     #expect(error?.message.contains("quad9") == true)

@@ -49,7 +49,6 @@ struct HouseTests {
     "Sources/DirectDNS/Stores/AnswerStore.swift": "MemoryAnswerStoreTests, by the contract of all stores",
     "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
     "Sources/DirectDNS/Lookups/Lookup.swift": "DirectResolver+AskingTests, LookupSimulationTests",
-    "Sources/DirectDNS/Lookups/KnownAnswers.swift": "DirectResolver+CachedTests, DirectResolver+AskingTests",
     "Sources/DirectDNS/Cache/AnswerCache+Writing.swift": "AnswerCacheTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Ends.swift": "LookupMachineTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Events.swift": "LookupMachineTests, LookupSimulationTests",

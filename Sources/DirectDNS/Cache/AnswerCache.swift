@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// What is remembered of names: answers in the table, failures beside it.
 ///
-/// Reading takes no lock; all that writes, and all that a read could not settle, takes one.
+/// Reading takes no lock; all that writes, and all that a read could not tell, takes one.
 final class AnswerCache: Sendable {
   struct State {
     var policy: CachePolicy
@@ -12,6 +12,8 @@ final class AnswerCache: Sendable {
 
   let capacity: Int
   let ranking = AddressRanking()
+  /// What the source codes of its entries stand for.
+  let sources = SourceNames()
   let table: AnswerTable
   /// Serialises the table's writers too.
   let state: Locked<State>
@@ -103,14 +105,12 @@ final class AnswerCache: Sendable {
   ///   - freshness: where they stand in their life.
   ///   - prefersIPv6: whether IPv6 is the preferred family.
   ///   - turn: which of the equally good addresses come first.
-  ///   - sources: the names of sources.
   ///   - now: the present.
   /// - Returns: false if the record changed while it was read: what was written is not to be used.
   @inline(__always)
   func fill(
     _ found: inout Resolution, from reading: AnswerTable.Reading, _ families: AddressFamilies,
-    _ freshness: Resolution.Freshness, prefersIPv6: Bool, turn: AddressOrder.Turn, sources: SourceNames,
-    at now: ResolverInstant
+    _ freshness: Resolution.Freshness, prefersIPv6: Bool, turn: AddressOrder.Turn, at now: ResolverInstant
   ) -> Bool {
     table.append(families, of: reading, prefersIPv6: prefersIPv6, turn: turn, to: &found.addresses)
     if reading.shape.canonical4 | reading.shape.canonical6 != 0 {
@@ -140,34 +140,32 @@ final class AnswerCache: Sendable {
   /// simply fresh; the addresses stand in the order of use.
   ///
   /// The first use of an answer begins where its server says: what was asked for since `start` takes no turns yet.
-  func settle(
-    _ name: HostName, wanted: AddressFamilies, expired: ExpiredUse, prefersIPv6: Bool, sources: SourceNames,
+  func find(
+    _ name: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, prefersIPv6: Bool,
     since start: ResolverInstant? = nil, at now: ResolverInstant
-  ) -> Settled? {
+  ) -> Found? {
     state.withLock { _ in
       guard var reading = table.read(name) else { return nil }
       if !isInOrder(reading, at: now) { reading = reordered(name, at: now) ?? reading }
       let verdict = verdict(reading, wanted, expired, now)
-      var settled = Settled(verdict: verdict)
       let served: (AddressFamilies, Resolution.Freshness)? =
         switch verdict {
         case .serve(let families, let freshness, _): (families, freshness)
         case .wait(let families): (families, .stale)
         case .negative, .miss: nil
         }
-      guard let (families, freshness) = served else { return settled }
+      guard let (families, freshness) = served else { return Found(verdict: verdict) }
       let isNew = start.map { asked(families, of: reading) >= $0.nanoseconds } ?? false
-      var found = Resolution()
+      var resolution = Resolution()
       let isFilled = fill(
-        &found, from: reading, families, freshness, prefersIPv6: prefersIPv6,
-        turn: isNew ? .first : AddressOrder.Turn(at: now), sources: sources, at: now)
-      if isFilled { settled.resolution = found }
-      return settled
+        &resolution, from: reading, families, freshness, prefersIPv6: prefersIPv6,
+        turn: isNew ? .first : AddressOrder.Turn(at: now), at: now)
+      return Found(verdict: verdict, resolution: isFilled ? resolution : nil)
     }
   }
 
   /// A verdict, and the answer that goes with it where there is one.
-  struct Settled {
+  struct Found {
     var verdict: CacheVerdict
     var resolution: Resolution?
   }

@@ -18,7 +18,7 @@ extension LookupMachine {
     let entry = query.isInvalidated ? nil : entry
     if !query.isInvalidated { tell(.kept(evicted: cache.store(entry, inAnswerTo: query.question, now: now))) }
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
-    return .answered(answer, known.sources[Int(source)], life)
+    return .answered(answer, cache.sources[Int(source)], life)
   }
 
   /// A question's end, told to all who wait for it.

@@ -24,7 +24,7 @@ extension LookupMachine {
       let question = AddressQuestion(request.host, family)
       switch cache.remembered(question, hasRecord: hasRecord, at: now) {
       case .negative(let negative, let source, let life):
-        outcomes[family] = .answered(Answer(.negative(negative), ttl: nil), self.known.sources[Int(source)], life)
+        outcomes[family] = .answered(Answer(.negative(negative), ttl: nil), cache.sources[Int(source)], life)
       case .failure(let error): outcomes[family] = .failed(error)
       case nil:
         asked.insert(AddressFamilies(family))
@@ -55,7 +55,7 @@ extension LookupMachine {
   ) {
     let started = startRefresh(
       request.host, request.wanted, request.route, deadlines, waiter: .lookup(number), at: now)
-    let isHurried = !isPatient && settled(request, at: now)?.resolution != nil
+    let isHurried = !isPatient && find(request, at: now)?.resolution != nil
     let end =
       isHurried ? min(now + settings.configuration.cache.clientResponseTimeout, deadlines.whole) : deadlines.whole
     var lookup = Lookup(
@@ -90,7 +90,7 @@ extension LookupMachine {
     case .asking(let isSecondLook): asked(number, lookup, outcomes, isSecondLook: isSecondLook, at: now)
     case .completing(let resolution):
       let isMore = outcomes.all.contains(where: \.hasAddresses)
-      let whole = isMore ? settled(lookup.request, at: now)?.resolution : nil
+      let whole = isMore ? find(lookup.request, at: now)?.resolution : nil
       finish(number, .success(whole ?? resolution))
     case .fallingBack(let known, let failed):
       systemAsked(number, lookup, known, failed: failed, outcomes, at: now)
@@ -113,7 +113,7 @@ extension LookupMachine {
   /// Nobody brought an answer; one that has come meanwhile, for another caller, serves all the same.
   private mutating func fail(_ number: Int, _ request: LookupRequest, _ error: DirectDNSError, at now: ResolverInstant)
   {
-    guard let resolution = settled(request, at: now)?.resolution else { return finish(number, .failure(error)) }
+    guard let resolution = find(request, at: now)?.resolution else { return finish(number, .failure(error)) }
     tell(.hit(request.host, resolution.freshness))
     finish(number, .success(resolution))
   }
@@ -128,12 +128,12 @@ extension LookupMachine {
       return finish(number, .success(found))
     }
     // The table knows best what is left: a negative answer has replaced the stale one by now.
-    let settled = settled(request, at: now)
-    if let resolution = settled?.resolution {
+    let cached = find(request, at: now)
+    if let resolution = cached?.resolution {
       tell(.hit(request.host, resolution.freshness))
       return finish(number, .success(resolution))
     }
-    if case .negative(let negative, let left)? = settled?.verdict {
+    if case .negative(let negative, let left)? = cached?.verdict {
       return finish(number, .failure(negativeError(request.host, request.wanted, negative, left: left)))
     }
     if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
@@ -146,24 +146,24 @@ extension LookupMachine {
     let request = lookup.request
     let isRestored = !isSecondLook && outcomes.hasRestored
     // The cache has what came from the store, beside what others said.
-    let settled = isRestored ? settled(request, at: now) : nil
-    if isRestored, serve(number, lookup, settled, after: outcomes, at: now) { return }
+    let cached = isRestored ? find(request, at: now) : nil
+    if isRestored, serve(number, lookup, cached, after: outcomes, at: now) { return }
     if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
     guard isRestored else { return fallBack(number, lookup, outcomes, at: now) }
-    if case .wait? = settled?.verdict { return refresh(number, request, lookup.deadlines, at: now) }
+    if case .wait? = cached?.verdict { return refresh(number, request, lookup.deadlines, at: now) }
     // The caller has no use for it: this time the providers are asked.
     ask(number, request, lookup.deadlines, isSecondLook: true, at: now)
   }
 
   /// Serves what the cache has after the store was looked into, if it has something to serve at once.
   private mutating func serve(
-    _ number: Int, _ lookup: Lookup, _ settled: AnswerCache.Settled?, after outcomes: FamilyOutcomes,
+    _ number: Int, _ lookup: Lookup, _ cached: AnswerCache.Found?, after outcomes: FamilyOutcomes,
     at now: ResolverInstant
   ) -> Bool {
     let request = lookup.request
-    switch settled?.verdict {
+    switch cached?.verdict {
     case .serve(let served, let freshness, let refresh):
-      guard let resolution = settled?.resolution else { return false }
+      guard let resolution = cached?.resolution else { return false }
       let open = refresh ? openFamilies(request, served, at: now) : []
       tell(.hit(request.host, freshness))
       // What is still under way was waited for.
@@ -191,7 +191,7 @@ extension LookupMachine {
         if case .answered = outcomes[family] { false } else { true }
       })
     guard !failed.isEmpty else { return finish(number, .failure(negativeError(request, outcomes))) }
-    if let resolution = settled(request, at: now)?.resolution {
+    if let resolution = find(request, at: now)?.resolution {
       tell(.hit(request.host, resolution.freshness))
       return finish(number, .success(resolution))
     }
@@ -250,12 +250,12 @@ extension LookupMachine {
     _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
   ) {
     let request = lookup.request
-    let settled = settled(request, at: now)
+    let cached = find(request, at: now)
     // What is not kept, as with TTL 0, stands in the outcomes alone.
-    if let resolution = settled?.resolution ?? resolution(outcomes, request, at: now) {
+    if let resolution = cached?.resolution ?? resolution(outcomes, request, at: now) {
       return finish(number, .success(resolution), wasAsked: lookup.wasAsked)
     }
-    if case .negative(let negative, let left)? = settled?.verdict {
+    if case .negative(let negative, let left)? = cached?.verdict {
       return finish(
         number, .failure(negativeError(request.host, request.wanted, negative, left: left)),
         wasAsked: lookup.wasAsked)
@@ -270,6 +270,6 @@ extension LookupMachine {
   private func resolution(
     _ outcomes: FamilyOutcomes, _ request: LookupRequest, at now: ResolverInstant
   ) -> Resolution? {
-    known.resolution(outcomes, prefersIPv6: request.prefersIPv6, at: now)
+    outcomes.resolution(cache.ranking, prefersIPv6: request.prefersIPv6, at: now)
   }
 }

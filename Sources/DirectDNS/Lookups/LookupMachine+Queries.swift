@@ -187,7 +187,7 @@ extension LookupMachine {
   /// The code of a provider's name in the cache; nearly always the last one's.
   private mutating func code(of provider: String) -> UInt16 {
     if lastSource.provider != provider {
-      lastSource = (provider, known.sources.code(ofProvider: provider) ?? SourceNames.system)
+      lastSource = (provider, cache.sources.code(ofProvider: provider) ?? SourceNames.system)
     }
     return lastSource.code
   }

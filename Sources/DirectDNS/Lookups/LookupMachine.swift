@@ -63,7 +63,7 @@ struct LookupMachine: StateMachine {
     case keepAlive(HostName)
   }
 
-  let known: KnownAnswers
+  let cache: AnswerCache
   let hasStore: Bool
   let hasLeases: Bool
   /// Whether somebody counts what happens or follows it.
@@ -96,12 +96,12 @@ struct LookupMachine: StateMachine {
   private var lastNumber = 0
 
   init(
-    _ settings: ResolverSettings, known: KnownAnswers, hasStore: Bool, hasLeases: Bool, isWatched: Bool = true,
+    _ settings: ResolverSettings, cache: AnswerCache, hasStore: Bool, hasLeases: Bool, isWatched: Bool = true,
     seed: UInt64, at now: ResolverInstant
   ) {
     self.settings = settings
     self.isWatched = isWatched
-    self.known = known
+    self.cache = cache
     self.hasStore = hasStore
     self.hasLeases = hasLeases
     let configuration = settings.configuration
@@ -109,8 +109,6 @@ struct LookupMachine: StateMachine {
     systemFailures = FailureCache(policy: configuration.cache, capacity: configuration.capacity)
     keptAlive = KeptNames(seed: seed)
   }
-
-  var cache: AnswerCache { known.cache }
 
   mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
 
@@ -141,10 +139,10 @@ struct LookupMachine: StateMachine {
   mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> Beginning {
     defer { settle(at: now) }
     let deadlines = deadlines(request.timeout, from: now)
-    let settled = settled(request, at: now)
-    switch settled?.verdict {
+    let cached = find(request, at: now)
+    switch cached?.verdict {
     case .serve(let served, let freshness, let refresh):
-      guard let resolution = settled?.resolution else { break }
+      guard let resolution = cached?.resolution else { break }
       let open = refresh ? openFamilies(request, served, at: now) : []
       tell(.hit(request.host, freshness))
       guard !open.isEmpty, request.purpose == .handingOut else { return .known(.success(resolution)) }
@@ -160,7 +158,7 @@ struct LookupMachine: StateMachine {
     case .miss, nil: break
     }
     let number = number()
-    ask(number, request, deadlines, hasRecord: settled != nil, at: now)
+    ask(number, request, deadlines, hasRecord: cached != nil, at: now)
     return .waiting(number, known: nil)
   }
 
@@ -253,7 +251,8 @@ struct LookupMachine: StateMachine {
       usual: timeout == nil ? nil : settings.configuration.timeout)
   }
 
-  func settled(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Settled? {
-    known.settle(request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6, at: now)
+  /// What the cache has for a lookup.
+  func find(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Found? {
+    cache.find(request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6, at: now)
   }
 }

@@ -46,6 +46,38 @@ struct FamilyOutcomes: Sendable {
     if let outcome = other.ipv4 { ipv4 = outcome }
     if let outcome = other.ipv6 { ipv6 = outcome }
   }
+
+  /// The addresses that came, the preferred family's first; nil if none came.
+  func resolution(_ ranking: AddressRanking, prefersIPv6: Bool, at now: ResolverInstant) -> Resolution? {
+    var addresses = AddressList()
+    var firstCount = 0
+    var life: CacheLife?
+    var source: Resolution.Source?
+    var canonicalName: HostName?
+    var isStored = false
+    func add(_ outcome: QueryOutcome?) {
+      guard case .answered(let answer, let from, let answerLife) = outcome, case .addresses(let found) = answer.content,
+        !found.isEmpty
+      else { return }
+      if addresses.isEmpty { firstCount = found.count }
+      for address in found { addresses.append(address) }
+      life = CacheLife(
+        askedAt: min(life?.askedAt ?? .max, answerLife.askedAt),
+        expireAt: min(life?.expireAt ?? .max, answerLife.expireAt))
+      source = source ?? from
+      isStored = isStored || from == .store
+      canonicalName = canonicalName ?? answer.canonicalName
+    }
+    add(prefersIPv6 ? ipv6 : ipv4)
+    add(prefersIPv6 ? ipv4 : ipv6)
+    guard let life, let source else { return nil }
+    // The first use of an answer begins where its server says; what comes from a store was used before.
+    ranking.order(&addresses, firstCount: firstCount, takesTurns: isStored, at: now)
+    return Resolution(
+      addresses: addresses, canonicalName: canonicalName, freshness: .fresh, source: source,
+      ageNanoseconds: max(0, now.nanoseconds - life.askedAt),
+      timeToLiveNanoseconds: max(0, life.expireAt - now.nanoseconds))
+  }
 }
 
 /// What a query's end is called in metrics: one of a few words, never a reply's own.

@@ -44,7 +44,7 @@ extension DirectResolver {
         let phase = cache.phase(of: entry, at: now)
         return CachedAnswer(
           host: name, family: family, content: entry.content, canonicalName: entry.canonicalName,
-          freshness: Resolution.Freshness(phase), source: sources[Int(entry.source)],
+          freshness: Resolution.Freshness(phase), source: cache.sources[Int(entry.source)],
           age: .nanoseconds(max(0, now.nanoseconds - entry.life.askedAt)),
           timeLeft: .nanoseconds(entry.life.expireAt - now.nanoseconds), isKeptAlive: value.isKeptAlive)
       }

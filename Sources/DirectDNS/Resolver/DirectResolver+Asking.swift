@@ -69,9 +69,9 @@ extension DirectResolver {
     of host: HostName, _ options: LookupOptions, since start: ResolverInstant
   ) -> Result<Resolution, DirectDNSError>? {
     let wanted = options.families ?? families
-    let settled = settle(host, wanted, options.expired, since: start, at: clock.now)
-    switch settled?.verdict {
-    case .serve: return settled?.resolution.map { .success($0) }
+    let found = cache.find(host, wanted, options.expired, prefersIPv6: prefersIPv6, since: start, at: clock.now)
+    switch found?.verdict {
+    case .serve: return found?.resolution.map { .success($0) }
     case .negative(let negative, let left):
       return .failure(DirectDNSError(negative, of: host, wanted, left: left))
     case .wait, .miss, nil: return nil

@@ -43,8 +43,7 @@ extension DirectResolver {
     _ found: inout Resolution, from reading: AnswerTable.Reading, _ families: AddressFamilies, at now: ResolverInstant
   ) -> Bool {
     let isFilled = cache.fill(
-      &found, from: reading, families, .fresh, prefersIPv6: prefersIPv6, turn: AddressOrder.Turn(at: now),
-      sources: sources, at: now)
+      &found, from: reading, families, .fresh, prefersIPv6: prefersIPv6, turn: AddressOrder.Turn(at: now), at: now)
     if isFilled, isWatched { metrics.hit(.fresh) }
     return isFilled
   }
@@ -52,16 +51,6 @@ extension DirectResolver {
   /// The present, without the cost of asking through the protocol when the clock is the machine's.
   @inline(__always)
   var coarseNow: ResolverInstant { usesSystemClock ? SystemClock().coarseNow : clock.coarseNow }
-
-  /// What a lookup gets from the cache when it is not simply fresh; the addresses stand in the order of use.
-  ///
-  /// The first use of an answer begins where its server says: what was asked for since `start` takes no turns yet.
-  func settle(
-    _ host: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, since start: ResolverInstant? = nil,
-    at now: ResolverInstant
-  ) -> AnswerCache.Settled? {
-    known.settle(host, wanted, expired, prefersIPv6: prefersIPv6, since: start, at: now)
-  }
 
   /// What is known without waiting: a fresh answer, or one that nobody has to be asked for; nil for all others.
   func immediate(_ host: HostName, _ options: LookupOptions) throws(DirectDNSError) -> Resolution? {
@@ -88,19 +77,18 @@ extension DirectResolver {
     let (wanted, route) = (request.wanted, request.route)
     if let local = try? local(host, route, wanted) { return local }
     guard route == .providers || route == .system else { return nil }
-    let now = clock.now
-    let settled = settle(host, wanted, options.expired, at: now)
-    switch settled?.verdict {
+    let found = cache.find(host, wanted, options.expired, prefersIPv6: request.prefersIPv6, at: clock.now)
+    switch found?.verdict {
     case .serve(_, let freshness, let refresh):
       if refresh { lookups.tell { $0.refreshBehind(request, at: $1) } }
       metrics.hit(freshness)
       lookupReport.hit(host, freshness)
-      return settled?.resolution
+      return found?.resolution
     case .wait:
       lookups.tell { $0.refreshBehind(request, at: $1) }
       metrics.hit(.stale)
       lookupReport.hit(host, .stale)
-      return settled?.resolution
+      return found?.resolution
     case .negative(let negative, let left):
       if metrics.isCollected { metrics.hit(DirectDNSError(negative, of: host, wanted, left: left)) }
       return nil

@@ -43,7 +43,7 @@ extension DirectResolver {
       let old = settings
       let isTrustNew = ownTransport != nil && configuration.trust != old.configuration.trust
       let trust = try isTrustNew ? configuration.trust.resolved() : nil
-      try Self.number(configuration.providers, in: sources)
+      try Self.number(configuration.providers, in: cache.sources)
 
       var configuration = configuration
       configuration.capacity = old.configuration.capacity

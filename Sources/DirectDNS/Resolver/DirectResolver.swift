@@ -11,14 +11,12 @@ internal import Tracing
 public final class DirectResolver: Sendable {
   package let clock: any ResolverClock
   let cache: AnswerCache
-  let known: KnownAnswers
   let lookups: Lookups
   let lookupReport: LookupReport
   let metrics = ResolverTelemetry()
   let tracer = LookupTelemetry.tracer
   let store: StoreLink?
   let storeReport: StoreReport?
-  let sources = SourceNames()
   let current: Locked<ResolverSettings>
   // Copies of what every cached lookup needs, so that it touches nothing else.
   let wantedFamilies: Atomic<UInt8>
@@ -47,7 +45,6 @@ public final class DirectResolver: Sendable {
     clock: any ResolverClock = SystemClock(), system: any SystemSource = SystemDNS()
   ) throws(DirectDNSError) {
     try configuration.validate()
-    try Self.number(configuration.providers, in: sources)
     self.clock = clock
     let settings = ResolverSettings(configuration, system: system)
     current = Locked(settings)
@@ -55,6 +52,7 @@ public final class DirectResolver: Sendable {
     usesSystemClock = clock is SystemClock
     isWatched = metrics.isCollected
     cache = AnswerCache(policy: configuration.cache, capacity: configuration.capacity)
+    try Self.number(configuration.providers, in: cache.sources)
     let storeReport = configuration.store.map { StoreReport(name: $0.name, observer: configuration.observer) }
     self.storeReport = storeReport
     store = configuration.store.map { store in
@@ -71,12 +69,11 @@ public final class DirectResolver: Sendable {
       self.transport = own
     }
     bootstrap = Bootstrap(system: settings.system, clock: clock)
-    known = KnownAnswers(cache: cache, sources: sources)
     lookupReport = LookupReport(
       upstreams: UpstreamReport(observer: configuration.observer), metrics: metrics, store: storeReport, cache: cache,
       observer: configuration.observer)
     let machine = LookupMachine(
-      settings, known: known, hasStore: store != nil, hasLeases: store?.hasLeases ?? false,
+      settings, cache: cache, hasStore: store != nil, hasLeases: store?.hasLeases ?? false,
       isWatched: metrics.isCollected || configuration.observer != nil, seed: .random(in: .min ... .max), at: clock.now)
     lookups = Lookups(
       machine, clock: clock,

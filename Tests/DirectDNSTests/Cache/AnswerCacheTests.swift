@@ -7,14 +7,11 @@ struct AnswerCacheTests {
   private let host = Sample.name("www.example.net")
   private var question: AddressQuestion { AddressQuestion(host, .ipv4) }
   private let error = DirectDNSError(.upstreamFailed, "no")
-  private static let sources = {
-    let sources = SourceNames()
-    for name in ["one", "two"] { _ = sources.code(ofProvider: name) }
-    return sources
-  }()
 
   private func cache(_ capacity: Int = 100, _ policy: CachePolicy = CachePolicy()) -> AnswerCache {
-    AnswerCache(policy: policy, capacity: capacity)
+    let cache = AnswerCache(policy: policy, capacity: capacity)
+    for name in ["one", "two"] { _ = cache.sources.code(ofProvider: name) }
+    return cache
   }
 
   private func store(
@@ -27,14 +24,12 @@ struct AnswerCacheTests {
       now: Sample.at(seconds))
   }
 
-  private func settle(
+  private func find(
     _ cache: AnswerCache, at seconds: Double, _ wanted: AddressFamilies = .ipv4,
     _ expired: ExpiredUse = .allowed
-  ) -> AnswerCache.Settled? {
+  ) -> AnswerCache.Found? {
     // As for the first use, which takes no turns.
-    cache.settle(
-      host, wanted: wanted, expired: expired, prefersIPv6: false, sources: Self.sources, since: Sample.at(0),
-      at: Sample.at(seconds))
+    cache.find(host, wanted, expired, prefersIPv6: false, since: Sample.at(0), at: Sample.at(seconds))
   }
 
   /// Uses a name as a lookup does.
@@ -46,7 +41,7 @@ struct AnswerCacheTests {
     else { return nil }
     var found = Resolution()
     let isFilled = cache.fill(
-      &found, from: reading, families, freshness, prefersIPv6: false, turn: .first, sources: Self.sources, at: now)
+      &found, from: reading, families, freshness, prefersIPv6: false, turn: .first, at: now)
     return isFilled ? found : nil
   }
 
@@ -59,7 +54,7 @@ struct AnswerCacheTests {
     cache.store(
       .addresses("192.0.2.1", "192.0.2.2", ttl: 100, alias: "edge.example.net"), to: question, source: 3,
       asked: Sample.at(10), now: Sample.at(12))
-    let found = try #require(settle(cache, at: 20))
+    let found = try #require(find(cache, at: 20))
     #expect(found.verdict == .serve(.ipv4, .fresh, refresh: false))
     let resolution = try #require(found.resolution)
     #expect(Array(resolution.addresses) == Sample.addresses("192.0.2.1", "192.0.2.2"))
@@ -74,7 +69,7 @@ struct AnswerCacheTests {
     let cache = cache()
     store(.addresses("192.0.2.1", ttl: 100), host.text, at: 10, in: cache)
     store(.addresses("2001:db8::1", ttl: 40), host.text, at: 20, family: .ipv6, in: cache)
-    let resolution = try #require(settle(cache, at: 30, .any)?.resolution)
+    let resolution = try #require(find(cache, at: 30, .any)?.resolution)
     #expect(resolution.age == .seconds(20))
     #expect(resolution.timeToLive == .seconds(30))
     #expect(Array(resolution.addresses) == Sample.addresses("192.0.2.1", "2001:db8::1"))
@@ -83,7 +78,7 @@ struct AnswerCacheTests {
   @Test func `a stale answer says for how long it has been expired, and lives for 30 s`() throws {
     let cache = cache()
     store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
-    let found = try #require(settle(cache, at: 250))
+    let found = try #require(find(cache, at: 250))
     #expect(found.verdict == .wait(.ipv4))
     #expect(found.resolution?.freshness == .stale)
     #expect(found.resolution?.expiredFor == .seconds(150))
@@ -93,18 +88,18 @@ struct AnswerCacheTests {
 
   @Test func `a miss and a negative answer come without addresses`() {
     let cache = cache()
-    #expect(settle(cache, at: 0) == nil)
+    #expect(find(cache, at: 0) == nil)
     store(.negative(.nameNotFound, ttl: 10), host.text, at: 0, in: cache)
-    #expect(settle(cache, at: 3)?.verdict == .negative(.nameNotFound, left: 7_000_000_000))
-    #expect(settle(cache, at: 3)?.resolution == nil)
-    #expect(settle(cache, at: 10)?.verdict == .miss)
+    #expect(find(cache, at: 3)?.verdict == .negative(.nameNotFound, left: 7_000_000_000))
+    #expect(find(cache, at: 3)?.resolution == nil)
+    #expect(find(cache, at: 10)?.verdict == .miss)
   }
 
   @Test func `a negative answer takes the place of a stale one`() {
     let cache = cache()
     store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
     store(.negative(.noAddress, ttl: 10), host.text, at: 200, in: cache)
-    #expect(settle(cache, at: 201)?.verdict == .negative(.noAddress, left: 9_000_000_000))
+    #expect(find(cache, at: 201)?.verdict == .negative(.noAddress, left: 9_000_000_000))
   }
 
   @Test(arguments: [Answer.addresses("192.0.2.9", ttl: 0), .negative(.nameNotFound, ttl: nil)])
@@ -148,7 +143,7 @@ struct AnswerCacheTests {
     let before = cache.value(host)
     cache.remember(error, for: question, now: Sample.at(200))
     #expect(cache.value(host) == before)
-    #expect(settle(cache, at: 200)?.verdict == .wait(.ipv4))
+    #expect(find(cache, at: 200)?.verdict == .wait(.ipv4))
   }
 
   @Test func `a failure of a name without answers is remembered beside the table`() {
@@ -198,10 +193,10 @@ struct AnswerCacheTests {
   @Test func `a family that failed is not asked for by every lookup of the other`() {
     let cache = cache()
     store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
-    #expect(settle(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: true))
+    #expect(find(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: true))
     cache.remember(error, for: AddressQuestion(host, .ipv6), now: Sample.at(1))
-    #expect(settle(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: false))
-    #expect(settle(cache, at: 80, .any)?.verdict == .serve(.ipv4, .due, refresh: true))
+    #expect(find(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: false))
+    #expect(find(cache, at: 80, .any)?.verdict == .serve(.ipv4, .due, refresh: true))
   }
 
   @Test func `of one address each, the one that failed comes last until it is forgiven`() {
@@ -212,9 +207,8 @@ struct AnswerCacheTests {
       .addresses("2001:db8::1", ttl: 600), to: AddressQuestion(host, .ipv6), source: 1, asked: Sample.at(0),
       now: Sample.at(0))
     func order(at seconds: Double) -> [IPAddress]? {
-      let settled = cache.settle(
-        host, wanted: .any, expired: .allowed, prefersIPv6: true, sources: Self.sources, at: Sample.at(seconds))
-      return settled?.resolution.map { Array($0.addresses) }
+      let found = cache.find(host, .any, .allowed, prefersIPv6: true, at: Sample.at(seconds))
+      return found?.resolution.map { Array($0.addresses) }
     }
     #expect(order(at: 1) == [six, four])
     cache.ranking.report(six, .failed, at: Sample.at(2))
@@ -368,7 +362,7 @@ struct AnswerCacheTests {
       #expect(inOrder(cache, at: 1) == all)
       cache.ranking.report(Sample.address("2001:db8::1"), .failed, at: Sample.at(1))
       #expect(inOrder(cache, at: 1) == nil)
-      if settles { _ = settle(cache, at: 1) } else { reorder(cache, at: 1) }
+      if settles { _ = find(cache, at: 1) } else { reorder(cache, at: 1) }
       #expect(inOrder(cache, at: 1) == ["192.0.2.1", "192.0.2.2", "2001:db8::2", "2001:db8::1"])
       // Of an address that the name does not have.
       cache.ranking.report(Sample.address("198.51.100.77"), .failed, at: Sample.at(1))
@@ -448,14 +442,14 @@ struct AnswerCacheTests {
     let cache = cache()
     store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
     cache.remember(error, for: question, now: Sample.at(1))
-    #expect(settle(cache, at: 2)?.verdict == .serve(.ipv4, .fresh, refresh: false))
+    #expect(find(cache, at: 2)?.verdict == .serve(.ipv4, .fresh, refresh: false))
     cache.networkDidChange(now: Sample.at(2))
-    #expect(settle(cache, at: 2)?.verdict == .serve(.ipv4, .due, refresh: true))
+    #expect(find(cache, at: 2)?.verdict == .serve(.ipv4, .due, refresh: true))
     #expect(cache.failure(of: question, at: Sample.at(2)) == nil)
     #expect(cache.mayRefresh(question, at: Sample.at(2)))
     #expect(cache.count == 1)
     store(.addresses("192.0.2.1", ttl: 100), host.text, at: 3, in: cache)
-    #expect(settle(cache, at: 3)?.verdict == .serve(.ipv4, .fresh, refresh: false))
+    #expect(find(cache, at: 3)?.verdict == .serve(.ipv4, .fresh, refresh: false))
   }
 
   @Test func `an evicted name takes its wait along`() {

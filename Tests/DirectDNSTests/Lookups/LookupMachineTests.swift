@@ -22,10 +22,9 @@ struct LookupMachineTests {
     var configuration = ResolverFixture.configuration(providers.isEmpty ? ["one"] : providers)
     configuration.hedges = false
     configure(&configuration)
-    let known = KnownAnswers(
-      cache: AnswerCache(policy: configuration.cache, capacity: 100), sources: SourceNames())
+    let cache = AnswerCache(policy: configuration.cache, capacity: 100)
     var machine = LookupMachine(
-      ResolverSettings(configuration, system: Unused()), known: known, hasStore: hasStore, hasLeases: false, seed: 1,
+      ResolverSettings(configuration, system: Unused()), cache: cache, hasStore: hasStore, hasLeases: false, seed: 1,
       at: Sample.at(0))
     // What it says of breakers at its beginning.
     _ = machine.takeActions()

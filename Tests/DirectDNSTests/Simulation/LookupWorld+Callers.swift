@@ -20,7 +20,7 @@ extension LookupWorld {
       number = machine.askSystemAlone(request, at: now)
       caller.isPastCache = true
     default:
-      let isStale = if case .wait? = settled(request)?.verdict { true } else { false }
+      let isStale = if case .wait? = machine.find(request, at: now)?.verdict { true } else { false }
       guard case .waiting(let waiting, _) = machine.begin(request, at: now) else {
         answered += 1
         return

@@ -122,7 +122,7 @@ extension LookupWorld {
     for (number, caller) in callers.filter({ $0.value.staleBy != nil }).sorted(by: { $0.key < $1.key }) {
       guard let staleBy = caller.staleBy else { continue }
       // Evicted, forgotten, negative or gone by now: there is nothing to serve until a server answers.
-      if settled(caller.request)?.resolution == nil {
+      if machine.find(caller.request, at: now)?.resolution == nil {
         callers[number]?.staleBy = nil
       } else if staleBy < now {
         throw fault("lookup \(number) for \(caller.request.host) waits although its expired answer serves")
@@ -151,7 +151,7 @@ extension LookupWorld {
     case .failure(let error):
       guard !caller.isPastCache, error.code == .upstreamFailed || error.code == .timedOut else { return }
       try expect(
-        settled(request)?.resolution == nil,
+        machine.find(request, at: now)?.resolution == nil,
         "\(request.host) failed although its answer may be used: \(error.message)")
     }
   }
@@ -165,11 +165,6 @@ extension LookupWorld {
     try expect(machine.servers.attempts.isEmpty, "\(machine.servers.attempts.count) queries are left")
     try expect(machine.nextInstant() == nil, "it wants to be woken for nothing")
     try expect(store.taken.isEmpty, "\(store.taken.count) leases were not given back")
-  }
-
-  /// What the cache has for a caller.
-  func settled(_ request: LookupRequest) -> AnswerCache.Settled? {
-    machine.known.settle(request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6, at: now)
   }
 
   func expect(_ holds: Bool, _ text: @autoclosure () -> String) throws(Fault) {

@@ -111,12 +111,10 @@ struct LookupWorld {
     let hasStore = Bool.random(using: &random)
     let hasLeases = hasStore && Bool.random(using: &random)
     let cache = AnswerCache(policy: configuration.cache, capacity: configuration.capacity)
-    let sources = SourceNames()
-    for provider in configuration.providers { _ = sources.code(ofProvider: provider.provider.name) }
+    for provider in configuration.providers { _ = cache.sources.code(ofProvider: provider.provider.name) }
     machine = LookupMachine(
-      ResolverSettings(configuration, system: NoSystem()),
-      known: KnownAnswers(cache: cache, sources: sources), hasStore: hasStore,
-      hasLeases: hasLeases, seed: seed, at: now)
+      ResolverSettings(configuration, system: NoSystem()), cache: cache, hasStore: hasStore, hasLeases: hasLeases,
+      seed: seed, at: now)
     moods = configuration.providers.map { _ in Mood.fine }
     self.configuration = configuration
     self.random = random
