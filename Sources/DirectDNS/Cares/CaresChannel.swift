@@ -127,7 +127,7 @@ internal import CDirectDNSCares
   /// Does what is due, and drops what nobody waits for.
   ///
   /// - Returns: the instant before which nothing will be due.
-  func settle(at now: ResolverInstant) -> ResolverInstant {
+  func endTurn(at now: ResolverInstant) -> ResolverInstant {
     guard let handle = unsafe handle, !isIdle else { return .init(nanoseconds: .max) }
     unsafe ares_process_fd(handle, ARES_SOCKET_BAD, ARES_SOCKET_BAD)
     var due = ResolverInstant(nanoseconds: .max)

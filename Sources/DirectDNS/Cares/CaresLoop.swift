@@ -82,7 +82,7 @@ final class CaresQueries: LoopDriver {
     var due: ResolverInstant
     repeat {
       startWaiting(at: now)
-      due = channels.reduce(earliestDeadline) { min($0, $1.settle(at: now)) }
+      due = channels.reduce(earliestDeadline) { min($0, $1.endTurn(at: now)) }
       // Those that were given up or have timed out make room for those that wait.
     } while !waiting.isEmpty && room > 0
     // A millisecond is not cut short, or the rest of it would be a busy wait.

@@ -24,7 +24,7 @@ protocol CurlDriver: LoopDriver {
   /// Does what is due, after transfers went on.
   ///
   /// - Returns: the instant before which nothing will be due.
-  func settle() -> Int64
+  func endTurn() -> Int64
 }
 
 extension CurlDriver {
@@ -50,7 +50,7 @@ extension CurlDriver {
         unsafe ended($0, $1)
       }
     }
-    let due = multis.reduce(settle()) { min($0, $1.due) }
+    let due = multis.reduce(endTurn()) { min($0, $1.due) }
     let isWanted = !recheck.isTaken && isBusy && multis.contains(where: \.sharesConnections)
     recheck.due = isWanted ? LoopTime.now + CurlRecheck.delay : .max
     return min(due, recheck.due)

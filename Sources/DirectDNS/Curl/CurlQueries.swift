@@ -220,7 +220,7 @@ final class CurlQueries: CurlDriver {
   }
 
   /// Ends what takes too long, and what waited too long; hands back what is done.
-  func settle() -> Int64 {
+  func endTurn() -> Int64 {
     // Not left to libcurl, which can drop a transfer's timers unserved (see ``CurlRecheck``).
     if earliestEnd <= now {
       earliestEnd = .max

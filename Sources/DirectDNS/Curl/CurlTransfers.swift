@@ -239,12 +239,12 @@ final class CurlTransfers: CurlDriver {
 
   // MARK: The end of a turn
 
-  func settle() -> Int64 {
+  func endTurn() -> Int64 {
     for id in earlyAnswers.takeStuck(at: now, sent: sentOf) { act { $0.finish(id, .success(())) } }
-    var due = min(machine.settle(at: now), earlyAnswers.due)
+    var due = min(machine.endTurn(at: now), earlyAnswers.due)
     while !machine.actions.isEmpty {
       perform()
-      due = min(machine.settle(at: now), earlyAnswers.due)
+      due = min(machine.endTurn(at: now), earlyAnswers.due)
     }
     handOver()
     return due

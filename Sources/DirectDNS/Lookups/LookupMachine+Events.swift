@@ -4,19 +4,19 @@ extension LookupMachine {
   /// A query has ended.
   mutating func ended(_ query: Int, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
     servers.ended(query, reply, at: now)
-    settle(at: now)
+    advance(at: now)
   }
 
   /// The system's DNS has answered, or has not.
   mutating func systemAnswered(_ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant) {
     if let query = queries[number] { noteSystem(number, query, result, at: now) }
-    settle(at: now)
+    advance(at: now)
   }
 
   /// The store was looked into.
   mutating func storeRead(_ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant) {
     if let query = queries[number] { noteStore(number, query, reading, at: now) }
-    settle(at: now)
+    advance(at: now)
   }
 
   /// The store said whose turn it is.
@@ -26,14 +26,14 @@ extension LookupMachine {
     } else if case .taken(let lease) = state {
       actions.append(.endLease(lease))
     }
-    settle(at: now)
+    advance(at: now)
   }
 
   /// The time has come that it wanted to be told of.
   mutating func timePassed(at now: ResolverInstant) {
     servers.timePassed(at: now)
     // What has come by now counts before what is late.
-    settle(at: now)
+    advance(at: now)
     while let timer = takeDue(at: now) {
       switch timer {
       case .lookup(let number):
@@ -46,7 +46,7 @@ extension LookupMachine {
         actions.append(.readStore(number, query.question))
       case .keepAlive(let host): refreshAhead(host, at: now)
       }
-      settle(at: now)
+      advance(at: now)
     }
   }
 
@@ -67,7 +67,7 @@ extension LookupMachine {
     if !added.isEmpty || !removed.isEmpty {
       keepAlive(keptAlive.names.subtracting(removed).union(added), at: now)
     }
-    settle(at: now)
+    advance(at: now)
   }
 
   /// The machine is on another network: failures and health are forgotten.
@@ -76,7 +76,7 @@ extension LookupMachine {
     systemFailures.forgetAll()
     networkChangedAt = now
     servers.networkDidChange(at: now)
-    settle(at: now)
+    advance(at: now)
   }
 
   /// Forgets what is known of a name, and what is about to be: nobody who asks from now on waits for a query that was
@@ -99,12 +99,12 @@ extension LookupMachine {
     isShutDown = true
     keepAlive([], at: now)
     servers.shutdown()
-    settle(at: now)
+    advance(at: now)
     for (number, query) in queries.all {
       queryOutcomes.append((number, .failed(shutDownError(query.question.host))))
       if let lease = query.lease { actions.append(.endLease(lease)) }
     }
-    settle(at: now)
+    advance(at: now)
     // Those that waited for a store are asked for no more.
     batches = [:]
   }

@@ -137,7 +137,7 @@ struct LookupMachine: StateMachine {
 
   /// Looks a name up that has no fresh answer.
   mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> Beginning {
-    defer { settle(at: now) }
+    defer { advance(at: now) }
     let deadlines = deadlines(request.timeout, from: now)
     let cached = find(request, at: now)
     switch cached?.verdict {
@@ -164,7 +164,7 @@ struct LookupMachine: StateMachine {
 
   /// Asks for whatever is not fresh of a name and waits for all of it.
   mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Int {
-    defer { settle(at: now) }
+    defer { advance(at: now) }
     let number = number()
     renew(number, request, deadlines(request.timeout, from: now), isPatient: isPatient, round: 0, at: now)
     return number
@@ -172,7 +172,7 @@ struct LookupMachine: StateMachine {
 
   /// Looks a name up by the system's DNS alone.
   mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Int {
-    defer { settle(at: now) }
+    defer { advance(at: now) }
     let number = number()
     let deadlines = deadlines(request.timeout, from: now)
     guard !isShutDown else {
@@ -192,13 +192,13 @@ struct LookupMachine: StateMachine {
   mutating func cancel(_ number: Int, at now: ResolverInstant) {
     guard let lookup = lookups.removeValue(forKey: number) else { return }
     finish(number, .failure(cancelledError(lookup.request.host)))
-    settle(at: now)
+    advance(at: now)
   }
 
   /// Starts the refresh of what is not fresh.
   mutating func refreshBehind(_ request: LookupRequest, at now: ResolverInstant) {
     _ = startRefreshBehind(request, at: now)
-    settle(at: now)
+    advance(at: now)
   }
 
   /// Begins to ask for whatever is not fresh of several names, in one query.
@@ -211,7 +211,7 @@ struct LookupMachine: StateMachine {
     }
     batches[batch]?.close()
     send(batch, at: now)
-    settle(at: now)
+    advance(at: now)
   }
 
   /// How many questions are under way.
@@ -220,7 +220,7 @@ struct LookupMachine: StateMachine {
   // MARK: What follows
 
   /// Carries on until nothing follows any more.
-  mutating func settle(at now: ResolverInstant) {
+  mutating func advance(at now: ResolverInstant) {
     while true {
       guard !servers.actions.isEmpty || !queryOutcomes.isEmpty else { return }
       var answers: [QueryMachine.Action] = []

@@ -108,6 +108,6 @@ extension LookupMachine {
       servers.count(result, of: endpoint, ask.lookup, in: now - reply.asked, at: now)
     }
     if case .failure(let failure) = reply.result { ask.note(counted.failure(failure, of: endpoint)) }
-    settle(at: now)
+    advance(at: now)
   }
 }

@@ -250,7 +250,7 @@ struct PoolMachine<Route: Hashable> {
   /// Does what is due, once all that happened was told.
   ///
   /// - Returns: the instant before which nothing will be due.
-  mutating func settle(at now: Int64) -> Int64 {
+  mutating func endTurn(at now: Int64) -> Int64 {
     repeat {
       if waiting.count > 0 {
         let known = transfers

@@ -37,7 +37,7 @@ struct CaresChannelTests {
       let channel = try channel()
       channel.start(query)
       waits = channel.sockets.count
-      #expect(!channel.isIdle && channel.settle(at: SystemClock().now).nanoseconds < .max)
+      #expect(!channel.isIdle && channel.endTurn(at: SystemClock().now).nanoseconds < .max)
       channel.close()
       #expect(channel.sockets.isEmpty && channel.isIdle)
     }
@@ -55,7 +55,7 @@ struct CaresChannelTests {
       channel.start(query)
       query.finish(.failure(.cancelled))
       #expect(!channel.isIdle)
-      #expect(channel.settle(at: SystemClock().now) == ResolverInstant(nanoseconds: .max))
+      #expect(channel.endTurn(at: SystemClock().now) == ResolverInstant(nanoseconds: .max))
       #expect(channel.isIdle && channel.sockets.isEmpty)
       channel.close()
     }
@@ -66,8 +66,8 @@ struct CaresChannelTests {
     let outcome = try await asked(query) { query throws(CaresError) in
       let channel = try channel()
       channel.start(query)
-      #expect(channel.settle(at: query.deadline - .nanoseconds(1)) <= query.deadline && !query.isOver)
-      _ = channel.settle(at: query.deadline)
+      #expect(channel.endTurn(at: query.deadline - .nanoseconds(1)) <= query.deadline && !query.isOver)
+      _ = channel.endTurn(at: query.deadline)
       channel.close()
     }
     #expect(outcome == .failure(.timedOut))

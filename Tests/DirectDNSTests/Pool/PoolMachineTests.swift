@@ -60,7 +60,7 @@ final class PoolMachineTests {
     machine.headIsComplete(first, isMultiplexed: false)
     machine.ended(first, attempt: 0, .complete, at: 2)
     #expect(taken() == ["end 0", "close 0.0"])
-    _ = machine.settle(at: 2)
+    _ = machine.endTurn(at: 2)
     let second = start()
     #expect(taken() == ["connect 0.0 0.0.0.1"])
     guard case .first(_, isReused: true) = machine.maySend(second, attempt: 0, at: 3) else {
@@ -77,7 +77,7 @@ final class PoolMachineTests {
     #expect(taken() == ["fail 2 cancelled"])
     _ = connect(ids[0], 7)
     machine.ended(ids[0], attempt: 0, .complete, at: 5)
-    _ = machine.settle(at: 5)
+    _ = machine.endTurn(at: 5)
     #expect(taken() == ["end 0", "close 0.0", "connect 3.0 0.0.0.1"])
   }
 
@@ -85,8 +85,8 @@ final class PoolMachineTests {
     for _ in 0..<2 { _ = start() }
     let last = start(.never, "a", terms(deadline: 900))
     _ = taken()
-    #expect(machine.settle(at: 0) == 900)
-    _ = machine.settle(at: 900)
+    #expect(machine.endTurn(at: 0) == 900)
+    _ = machine.endTurn(at: 900)
     #expect(taken() == ["fail \(last.index) timed out"])
   }
 
@@ -96,27 +96,27 @@ final class PoolMachineTests {
     #expect(taken() == ["connect 0.0 0.0.0.1"])
     _ = connect(first, 7)
     machine.headIsComplete(first, isMultiplexed: true)
-    _ = machine.settle(at: 1)
+    _ = machine.endTurn(at: 1)
     #expect(taken() == ["connect 1.0 0.0.0.1 waits"])
   }
 
   @Test func `one that finds no room on the shared connection waits again, once`() {
     let first = start(.always)
     _ = connect(first, 7)
-    _ = machine.settle(at: 1)
+    _ = machine.endTurn(at: 1)
     let second = start(.always)
     _ = taken()
     let mayDial = machine.mayDial(second, attempt: 0)
     #expect(!mayDial)
     machine.ended(second, attempt: 0, .failed(.connect("not dialled")), at: 2)
-    _ = machine.settle(at: 2)
+    _ = machine.endTurn(at: 2)
     #expect(taken().prefix(2) == ["close 1.0", "start over 1"])
   }
 
   @Test func `attempts follow each other, and a failure starts the next at once`() {
     let id = start(.never, "a", terms([near, far]))
     _ = taken()
-    #expect(machine.settle(at: 0) == 250)
+    #expect(machine.endTurn(at: 0) == 250)
     machine.ended(id, attempt: 0, .failed(.connect("refused")), at: 20)
     #expect(taken() == ["failed 0 0.0.0.1", "close 0.0", "connect 0.1 0.0.0.2"])
     machine.ended(id, attempt: 1, .failed(.connect("refused")), at: 30)
@@ -136,7 +136,7 @@ final class PoolMachineTests {
 
   @Test func `the losers of a race are closed, and the winner's connection is the request's`() {
     let id = start(.never, "a", terms([near, far]))
-    _ = machine.settle(at: 250)
+    _ = machine.endTurn(at: 250)
     _ = taken()
     machine.dialled(7, id, attempt: 0)
     machine.dialled(8, id, attempt: 1)
@@ -158,7 +158,7 @@ final class PoolMachineTests {
   func `a request that may have arrived goes out again once, and then it is asked whether it was refused`() {
     let first = start(.always)
     _ = connect(first, 7)
-    _ = machine.settle(at: 1)
+    _ = machine.endTurn(at: 1)
     let second = start(.always)
     _ = machine.maySend(second, attempt: 0, at: 2)
     _ = taken()
@@ -175,9 +175,9 @@ final class PoolMachineTests {
     let first = start(.always)
     _ = connect(first, 7)
     // The loser of another's race found the connection: libcurl now repeats whatever gets no response on it.
-    _ = machine.settle(at: 1)
+    _ = machine.endTurn(at: 1)
     let other = start(.always, "a", terms([near, far]))
-    _ = machine.settle(at: 300)
+    _ = machine.endTurn(at: 300)
     _ = machine.maySend(other, attempt: 1, at: 301)
     let before = machine.transfers[first]?.state.wasRefused(
       joins: machine.pools.ids.first.flatMap { machine.pools[$0]?.joins } ?? -1)
@@ -239,7 +239,7 @@ final class PoolMachineTests {
     let first = start(.always)
     _ = connect(first, 7)
     let second = start(.always, "a", terms([near, far]))
-    _ = machine.settle(at: 250)
+    _ = machine.endTurn(at: 250)
     #expect(taken().contains("connect 1.1 0.0.0.2 waits"))
     let mayDial = mayDial(second, attempt: 1)
     #expect(mayDial)
@@ -294,13 +294,13 @@ final class PoolMachineTests {
 
   @Test func `the loser of a race that opened a connection has joined none, another one has`() {
     let first = start(.never, "a", terms([near, far]))
-    _ = machine.settle(at: 250)
+    _ = machine.endTurn(at: 250)
     machine.dialled(7, first, attempt: 0)
     machine.dialled(8, first, attempt: 1)
     _ = machine.maySend(first, attempt: 1, at: 300)
     #expect(joins == 0)
     let second = start(.never, "a", terms([near, far]))
-    _ = machine.settle(at: 600)
+    _ = machine.endTurn(at: 600)
     machine.dialled(9, second, attempt: 0)
     _ = machine.maySend(second, attempt: 0, at: 601)
     #expect(joins == 0)
@@ -440,7 +440,7 @@ final class PoolMachineTests {
     _ = connect(id, 7)
     machine.stop()
     machine.closed(7)
-    _ = machine.settle(at: 1)
+    _ = machine.endTurn(at: 1)
     #expect(taken().contains("fail 0 shut down"))
     #expect(machine.transfers.count == 0 && machine.pools.count == 0 && machine.connections.isEmpty && !machine.isBusy)
   }

@@ -60,7 +60,7 @@ extension PoolWorld {
       sockets[socket] = nil
       machine.closed(socket)
     }
-    _ = machine.settle(at: now)
+    _ = machine.endTurn(at: now)
     if machine.pools.count > 0 || !machine.connections.isEmpty { fault("pools are left") }
   }
 }

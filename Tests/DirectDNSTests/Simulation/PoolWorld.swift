@@ -177,10 +177,10 @@ struct PoolWorld {
     say("\(event)")
     carryOut(event)
     perform()
-    var due = machine.settle(at: now)
+    var due = machine.endTurn(at: now)
     while !machine.actions.isEmpty {
       perform()
-      due = machine.settle(at: now)
+      due = machine.endTurn(at: now)
     }
     if !slips(.losesWakeUp, 0.5) { timer = due }
     check(event)
