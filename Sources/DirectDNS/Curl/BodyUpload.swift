@@ -25,6 +25,14 @@ final class BodyUpload: Sendable {
     var writer: CheckedContinuation<Void, Never>?
     /// Counts beginnings, so that what an earlier feeder still writes is not taken for the new one's.
     var generation = 0
+    /// Tells the loop's thread that there is more for it.
+    var wake: (@Sendable () -> Void)?
+
+    /// Whom to wake for what has come: the loop's thread, if it was given nothing when it asked.
+    mutating func takeStarved() -> (@Sendable () -> Void)? {
+      defer { isStarved = false }
+      return isStarved ? wake : nil
+    }
   }
 
   /// Writes every piece, in order, until it is told that nobody wants more.
@@ -38,14 +46,6 @@ final class BodyUpload: Sendable {
   /// Whether the source can be asked from the beginning once more.
   let canRestart: Bool
   private let state = Locked(State())
-  /// Wakes the loop's thread when there is more for it.
-  private let listener = Locked(Listener())
-
-  /// In a struct: a function that is the locked value itself is wrapped once more by each access, since the lock is
-  /// generic.
-  private struct Listener {
-    var wake: (@Sendable () -> Void)?
-  }
 
   init(length: Int64?, canRestart: Bool, source: @escaping Source) {
     self.length = length
@@ -59,7 +59,7 @@ final class BodyUpload: Sendable {
   // MARK: The loop's thread
 
   /// Says whom to wake.
-  func connect(_ wake: @escaping @Sendable () -> Void) { listener.withLock { $0.wake = wake } }
+  func connect(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
   /// Copies what is there, and begins to ask the source if nobody has.
   func read(into room: UnsafeMutableRawBufferPointer) -> Piece {
@@ -138,22 +138,19 @@ final class BodyUpload: Sendable {
 
   /// Adds a piece, and waits until there is room for another; false when nobody wants it any more.
   private func write(_ piece: [UInt8], _ generation: Int) async -> Bool {
-    let outcome = state.withLock { state -> (isWanted: Bool, isFull: Bool, wakes: Bool) in
-      guard state.generation == generation else { return (false, false, false) }
+    let outcome = state.withLock { state -> (isWanted: Bool, isFull: Bool, wake: (@Sendable () -> Void)?) in
+      guard state.generation == generation else { return (false, false, nil) }
       state.written += Int64(piece.count)
       if let length, state.written > length {
         state.failure = WrongLength(length: length)
         state.bytes = []
         state.offset = 0
-        defer { state.isStarved = false }
-        return (false, false, state.isStarved)
+        return (false, false, state.takeStarved())
       }
       if state.bytes.isEmpty { state.bytes = piece } else { state.bytes.append(contentsOf: piece) }
-      let wakes = state.isStarved && !piece.isEmpty
-      if wakes { state.isStarved = false }
-      return (true, state.bytes.count - state.offset >= Self.room, wakes)
+      return (true, state.bytes.count - state.offset >= Self.room, piece.isEmpty ? nil : state.takeStarved())
     }
-    if outcome.wakes { wake() }
+    outcome.wake?()
     guard outcome.isWanted, outcome.isFull else { return outcome.isWanted }
     await withCheckedContinuation { continuation in
       let waits = state.withLock { state in
@@ -167,17 +164,14 @@ final class BodyUpload: Sendable {
   }
 
   private func end(_ failure: (any Error)?, _ generation: Int) {
-    let wakes = state.withLock { state in
-      guard state.generation == generation else { return false }
+    let wake = state.withLock { state -> (@Sendable () -> Void)? in
+      guard state.generation == generation else { return nil }
       state.hasEnded = true
-      guard state.failure == nil else { return false }
+      guard state.failure == nil else { return nil }
       state.failure = failure
       if failure == nil, let length, state.written < length { state.failure = WrongLength(length: length) }
-      defer { state.isStarved = false }
-      return state.isStarved
+      return state.takeStarved()
     }
-    if wakes { wake() }
+    wake?()
   }
-
-  private func wake() { listener.withLock { $0.wake }?() }
 }

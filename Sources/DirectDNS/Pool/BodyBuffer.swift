@@ -3,20 +3,12 @@
 ///
 /// A pure value.
 struct BodyBuffer {
-  private enum Flow {
-    case running
-    /// The transfer waits until the reader has taken what is there.
-    case paused
-  }
-
   /// Bytes that wait for the reader.
   private(set) var bytes: [UInt8] = []
   /// The piece that the reader got last, if it was a long one: its room is used again once the reader has dropped it.
   private var lastPiece: [UInt8] = []
-  private var flow = Flow.running
-
-  /// Whether the transfer waits for the reader.
-  var isPaused: Bool { flow == .paused }
+  /// Whether the transfer waits until the reader has taken what is there.
+  private(set) var isPaused = false
 
   /// A piece whose room is worth keeping, in bytes.
   private static let longPiece = 32 * 1024
@@ -33,7 +25,7 @@ struct BodyBuffer {
   /// - Returns: whether it waits.
   mutating func pauses(adding count: Int, kept: Int, limit: Int) -> Bool {
     guard Self.isFull(bytes.count + kept, adding: count, limit: limit) else { return false }
-    flow = .paused
+    isPaused = true
     return true
   }
 
@@ -54,7 +46,7 @@ struct BodyBuffer {
     taken.removeAll(keepingCapacity: true)
     swap(&taken, &bytes)
     if taken.count >= Self.longPiece { lastPiece = taken }
-    defer { flow = .running }
-    return (taken, flow == .paused)
+    defer { isPaused = false }
+    return (taken, isPaused)
   }
 }

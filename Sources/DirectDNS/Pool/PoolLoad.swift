@@ -21,7 +21,7 @@ struct PoolLoad {
   }
 
   /// The connections to one address, and the requests on them; nil through a proxy.
-  private struct Line {
+  private struct AddressLoad {
     let address: IPAddress?
     var established = 0
     var running = 0
@@ -30,7 +30,7 @@ struct PoolLoad {
   }
 
   /// Few, so that looking at each is faster than a dictionary.
-  private var lines: [Line] = []
+  private var loads: [AddressLoad] = []
   private(set) var multiplexing: Multiplexing
   /// Requests under way, those included that have no connection yet.
   private(set) var running = 0
@@ -58,10 +58,10 @@ struct PoolLoad {
   var isEmpty: Bool { running == 0 && established == 0 }
 
   /// Whether requests are under way to an address.
-  func isBusy(_ address: IPAddress?) -> Bool { line(address).map { $0.running > 0 } ?? false }
+  func isBusy(_ address: IPAddress?) -> Bool { load(of: address).map { $0.running > 0 } ?? false }
 
   /// Whether the connections to an address carry more requests than there are of them.
-  func isShared(_ address: IPAddress?) -> Bool { line(address).map { $0.running > $0.established } ?? false }
+  func isShared(_ address: IPAddress?) -> Bool { load(of: address).map { $0.running > $0.established } ?? false }
 
   /// Whether one more request may start, when so many connections of others are free.
   func admission(free: Int) -> Admission {
@@ -88,7 +88,7 @@ struct PoolLoad {
     let room = multiplexing == .never ? 1 : streamLimit
     guard established > 0,
       let index = addresses.firstIndex(where: { address in
-        line(address).map { !$0.isDead && $0.running < $0.established * room } ?? false
+        load(of: address).map { !$0.isDead && $0.running < $0.established * room } ?? false
       }), index > 0
     else { return addresses }
     var ordered = addresses
@@ -160,15 +160,15 @@ struct PoolLoad {
     }
   }
 
-  private func line(_ address: IPAddress?) -> Line? { lines.first { $0.address == address } }
+  private func load(of address: IPAddress?) -> AddressLoad? { loads.first { $0.address == address } }
 
-  private mutating func change(_ address: IPAddress?, _ body: (inout Line) -> Void) {
-    guard let place = lines.firstIndex(where: { $0.address == address }) else {
-      var line = Line(address: address)
-      body(&line)
-      return lines.append(line)
+  private mutating func change(_ address: IPAddress?, _ body: (inout AddressLoad) -> Void) {
+    guard let place = loads.firstIndex(where: { $0.address == address }) else {
+      var load = AddressLoad(address: address)
+      body(&load)
+      return loads.append(load)
     }
-    body(&lines[place])
-    if lines[place].established == 0, lines[place].running == 0 { lines.remove(at: place) }
+    body(&loads[place])
+    if loads[place].established == 0, loads[place].running == 0 { loads.remove(at: place) }
   }
 }

@@ -105,15 +105,15 @@ extension PoolMachine {
         let attempt = transfer.state.attempt(number)
       else { return nil }
       let begun = Begun(
-        carrier: carrier, attempt: attempt, line: transfer.state.line,
+        carrier: carrier, attempt: attempt, countedAddress: transfer.state.countedAddress,
         wasOpening: transfer.state.admission == .opening, losers: transfer.state.dropOthers(than: number))
-      transfer.state.settleOn(carrier.address)
+      transfer.state.count(under: carrier.address)
       return begun
     }
     guard case .some(.some(let begun)) = begun else { return .no }
     noteEstablished(begun.attempt, pool)
     noteJoin(id, pool, attempt: number, begun.carrier.address)
-    note(pool) { $0.connected(begun.carrier.address, insteadOf: begun.line, opened: begun.wasOpening) }
+    note(pool) { $0.connected(begun.carrier.address, insteadOf: begun.countedAddress, opened: begun.wasOpening) }
     for loser in begun.losers { actions.append(.close(id, attempt: loser)) }
     noteDue(id)
     return .first(begun.carrier, isReused: begun.attempt.socket == nil)
@@ -123,7 +123,7 @@ extension PoolMachine {
   private struct Begun {
     let carrier: TransferState.Carrier
     let attempt: TransferState.Attempt
-    let line: IPAddress?
+    let countedAddress: IPAddress?
     let wasOpening: Bool
     let losers: [Int]
   }

@@ -78,8 +78,8 @@ struct PoolMachine<Route: Hashable> {
   /// Connections by place.
   var kept = [0]
   private var poolOf: [Route: SlabID<Pool>] = [:]
-  private var waiting = WaitingLine<SlabID<Pool>, TransferID>()
-  /// Those of the line who have not left it.
+  private var waiting = RequestQueue<SlabID<Pool>, TransferID>()
+  /// Those of the queue who have not left it.
   private var waitingCount = 0
   /// The sum of the pools' weights.
   private var taken = 0
@@ -151,12 +151,12 @@ struct PoolMachine<Route: Hashable> {
       return note(transfer.pool) { _ in }
     }
     // What the closure needs and not the state, whose copy costs a retain for each of its parts.
-    let (line, wasOpening) = (transfer.state.line, transfer.state.admission == .opening)
+    let (address, wasOpening) = (transfer.state.countedAddress, transfer.state.admission == .opening)
     let wasConnected = transfer.state.carrier != nil
-    note(transfer.pool) { $0.ended(line, wasOpening: wasOpening, wasConnected: wasConnected) }
+    note(transfer.pool) { $0.ended(address, wasOpening: wasOpening, wasConnected: wasConnected) }
   }
 
-  // MARK: The line
+  // MARK: The queue
 
   private func admission(to pool: SlabID<Pool>) -> PoolLoad.Admission? {
     let free = limits.connections - taken
@@ -224,7 +224,7 @@ struct PoolMachine<Route: Hashable> {
     actions.append(.startOver(id))
     transfers.change(id) { $0.state.requeue() }
     note(transfer.pool) {
-      $0.ended(transfer.state.line, wasOpening: false, wasConnected: transfer.state.carrier != nil)
+      $0.ended(transfer.state.countedAddress, wasOpening: false, wasConnected: transfer.state.carrier != nil)
     }
     waiting.requeue(id, in: transfer.pool)
     waitingCount += 1

@@ -75,7 +75,7 @@ struct TransferState {
   private(set) var turn = Turn.first
   private(set) var retry = Retry.none
   /// The address that its pool counts it under.
-  private(set) var line: IPAddress?
+  private(set) var countedAddress: IPAddress?
   private(set) var startedAt: Int64 = 0
   var failed: [FailedAddress] = []
   private(set) var slower: [SlowerAddress] = []
@@ -120,7 +120,7 @@ struct TransferState {
   mutating func begin(_ admission: Admission, _ addresses: [IPAddress], delay: Int64, at now: Int64) {
     startedAt = now
     self.admission = admission
-    line = addresses.first
+    countedAddress = addresses.first
     phase = .connecting
     race = terms.isProxied ? nil : ConnectionRace(addresses, delay: delay, hasOthers: terms.hasOthers)
     if terms.isProxied { attempts.append(Attempt(number: 0, address: nil, startedAt: now)) }
@@ -174,8 +174,8 @@ struct TransferState {
   }
 
   /// Counts it under the address that it reached, on a connection of its own or one that it joined.
-  mutating func settleOn(_ address: IPAddress?) {
-    line = address
+  mutating func count(under address: IPAddress?) {
+    countedAddress = address
     admission = .any
   }
 

@@ -5,7 +5,7 @@ internal import HeapModule
 /// Requests that wait for a connection, by pool: served in the order of arrival, a pool that is full being passed over.
 ///
 /// A pure value; adding, taking and parking cost the logarithm of the number of pools that wait.
-struct WaitingLine<Pool: Hashable, Item> {
+struct RequestQueue<Pool: Hashable, Item> {
   private struct Turn: Comparable {
     let arrival: UInt64
     let pool: Pool
@@ -14,13 +14,13 @@ struct WaitingLine<Pool: Hashable, Item> {
     static func == (left: Self, right: Self) -> Bool { left.arrival == right.arrival }
   }
 
-  private struct Queue {
+  private struct PoolQueue {
     var items = Deque<(arrival: UInt64, item: Item)>()
     /// Whether the pool's turn will come; a parked pool's will not.
     var hasTurn = false
   }
 
-  private var queues: [Pool: Queue] = [:]
+  private var queues: [Pool: PoolQueue] = [:]
   private var turns = Heap<Turn>()
   private var arrivals: UInt64 = 0
   /// Requests that wait, those included that left without being taken.
@@ -33,7 +33,7 @@ struct WaitingLine<Pool: Hashable, Item> {
   mutating func append(_ item: Item, in pool: Pool) {
     arrivals += 1
     count += 1
-    var queue = queues.removeValue(forKey: pool) ?? Queue()
+    var queue = queues.removeValue(forKey: pool) ?? PoolQueue()
     queue.items.append((arrivals, item))
     let isNew = queue.items.count == 1
     queues[pool] = queue
@@ -43,7 +43,7 @@ struct WaitingLine<Pool: Hashable, Item> {
   /// Puts a request back in front of its pool: it keeps its place before all that came later.
   mutating func requeue(_ item: Item, in pool: Pool) {
     let key = pool
-    var queue = queues.removeValue(forKey: key) ?? Queue()
+    var queue = queues.removeValue(forKey: key) ?? PoolQueue()
     count += 1
     // Its own number is gone; that of the one behind it, or the least of all, puts it in front as well.
     queue.items.prepend((queue.items.first?.arrival ?? 0, item))
