@@ -67,12 +67,12 @@ extension CurlTransfers {
     let (bytes, now) = (attempt.lines?.takeHead() ?? [], now)
     let head = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
       guard let carrier = transfer.state.carrier else { return nil }
-      let isReused = transfer.state.attempt(carrier.attempt)?.socket == nil
+      let isReused = transfer.state.attempts[carrier.attempt]?.socket == nil
       let connect = isReused ? nil : attempt.time(CURLINFO_CONNECT_TIME_T)
       return TransferHead(
         bytes: bytes, address: carrier.address, isReused: isReused, connect: connect,
         tls: usesTLS ? connect.map { max(0, attempt.time(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
-        wait: now - carrier.since, slower: transfer.state.slower, attempts: transfer.state.failed,
+        wait: now - carrier.since, slower: transfer.state.attempts.slower, attempts: transfer.state.attempts.failed,
         wasRetried: transfer.state.hasRetried)
     }
     guard let head, let head else { return }

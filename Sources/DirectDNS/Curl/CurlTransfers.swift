@@ -172,7 +172,7 @@ final class CurlTransfers: CurlDriver {
     } else {
       started.append((pool, 1))
     }
-    attempt.start(on: multi(machine.pools.read(pool) { $0.place } ?? 0))
+    attempt.start(on: multi(machine.pools.read(pool) { $0.cache } ?? 0))
   }
 
   /// Whether a connection carries a transfer that holds back what it has until its reader has caught up.
@@ -183,13 +183,13 @@ final class CurlTransfers: CurlDriver {
     return running.contains { $0.attempts.contains { $0.isHeldBack(at: port) } }
   }
 
-  /// The multi handle with that index.
-  private func multi(_ place: Int) -> CurlMulti {
-    if place == multis.count, let multi = CurlMulti(index: UInt8(place), poller: multis[0].poller) {
+  /// The multi handle that has that connection cache.
+  private func multi(_ cache: Int) -> CurlMulti {
+    if cache == multis.count, let multi = CurlMulti(index: UInt8(cache), poller: multis[0].poller) {
       configure(multi)
       multis.append(multi)
     }
-    return multis[min(place, multis.count - 1)]
+    return multis[min(cache, multis.count - 1)]
   }
 
   /// A handle for one more attempt, one that is set up for the pool if there is one; nil if libcurl has no memory for it.

@@ -3,7 +3,9 @@
 extension PoolMachine {
   /// Starts the attempts that are due; a transfer without any left has failed.
   mutating func step(_ id: TransferID, at now: Int64) {
-    while let (step, waits) = transfers.change(id, { ($0.state.step(at: now), $0.state.admission == .sharing) }) {
+    while let (step, waits) = transfers.change(
+      id, { ($0.state.attempts.step(at: now), $0.state.admission == .sharing) })
+    {
       switch step {
       case .start(let address, let number):
         actions.append(.connect(id, attempt: number, address, waits: waits))
@@ -19,7 +21,7 @@ extension PoolMachine {
 
   /// The addresses that a transfer's race asked for, as far as they may be dialled.
   mutating func join(_ id: TransferID, _ addresses: [IPAddress], at now: Int64) {
-    transfers.change(id) { $0.state.join(addresses) }
+    transfers.change(id) { $0.state.attempts.join(addresses) }
     step(id, at: now)
     noteDue(id)
   }
@@ -62,18 +64,17 @@ extension PoolMachine {
   /// An attempt opened a socket.
   mutating func dialled(_ socket: Int32, _ id: TransferID, attempt number: Int) {
     let dialled = transfers.change(id) { transfer in
-      transfer.state.dialled(socket, by: number)
-      return Connection(pool: transfer.pool, address: transfer.state.attempt(number)?.address)
+      transfer.state.attempts.dialled(socket, by: number)
+      return (pool: transfer.pool, address: transfer.state.attempts[number]?.address)
     }
     guard let dialled else { return }
     let noted = pools.change(dialled.pool) { pool in
       pool.sockets.append(socket)
-      return pool.place
+      return pool.cache
     }
-    guard let place = noted else { return }
-    connections[socket] = dialled
-    kept[place] += 1
-    if connections.count > limits.connections { endIdleConnection(besides: place) }
+    guard let cache = noted else { return }
+    connections.opened(socket, of: dialled.pool, to: dialled.address, in: cache)
+    if connections.count > limits.connections { endIdleConnection(besides: cache) }
   }
 
   /// Whether a request may be sent on the connection that now stands.
@@ -92,7 +93,9 @@ extension PoolMachine {
       isCarrier ? mayRetry(id, pool, attempt: number, at: now) : mayBegin(id, pool, attempt: number, at: now)
     // Also one that is not let through: libcurl has noted by now that another one uses the connection, and repeats
     // whatever gets no response on it.
-    if case .no = verdict, transfers.change(id, { $0.state.takeDialled(by: number) }) != true { noteJoin(pool) }
+    if case .no = verdict, transfers.change(id, { $0.state.attempts.takeDialled(by: number) }) != true {
+      noteJoin(pool)
+    }
     return verdict
   }
 
@@ -102,11 +105,11 @@ extension PoolMachine {
   ) -> SendVerdict {
     let begun = transfers.change(id) { transfer -> Begun? in
       guard transfer.state.connected(number, at: now), let carrier = transfer.state.carrier,
-        let attempt = transfer.state.attempt(number)
+        let attempt = transfer.state.attempts[number]
       else { return nil }
       let begun = Begun(
         carrier: carrier, attempt: attempt, countedAddress: transfer.state.countedAddress,
-        wasOpening: transfer.state.admission == .opening, losers: transfer.state.dropOthers(than: number))
+        wasOpening: transfer.state.admission == .opening, losers: transfer.state.attempts.dropOthers(than: number))
       transfer.state.count(under: carrier.address)
       return begun
     }
@@ -122,7 +125,7 @@ extension PoolMachine {
   /// What a transfer was when it got its connection.
   private struct Begun {
     let carrier: TransferState.Carrier
-    let attempt: TransferState.Attempt
+    let attempt: ConnectAttempts.Attempt
     let countedAddress: IPAddress?
     let wasOpening: Bool
     let losers: [Int]
@@ -138,7 +141,7 @@ extension PoolMachine {
   ) -> SendVerdict {
     guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
     // libcurl keeps the connection, whatever becomes of the request.
-    noteEstablished(state.attempt(number), pool)
+    noteEstablished(state.attempts[number], pool)
     guard case .sent = state.phase else { return .no }
     guard state.mayBeSentAgain(joins: joins) else {
       transfers.change(id) { $0.state.refuseRetry() }
@@ -148,7 +151,7 @@ extension PoolMachine {
       transfer.state.noteRetry(joins: joins)
       transfer.state.moved(at: now)
     }
-    noteJoin(id, pool, attempt: number, state.attempt(number)?.address)
+    noteJoin(id, pool, attempt: number, state.attempts[number]?.address)
     return .again
   }
 
@@ -157,7 +160,7 @@ extension PoolMachine {
   private mutating func noteJoin(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, _ address: IPAddress?
   ) {
-    let isNew = transfers.change(id) { $0.state.takeDialled(by: number) } ?? false
+    let isNew = transfers.change(id) { $0.state.attempts.takeDialled(by: number) } ?? false
     if !isNew { noteJoin(pool) }
     if !isNew, pools.read(pool, { $0.load.multiplexing == .unknown && $0.load.isShared(address) }) == true {
       note(pool) { $0.learned(isMultiplexed: true) }
@@ -168,9 +171,8 @@ extension PoolMachine {
 
   private mutating func noteJoin(_ pool: SlabID<Pool>) { pools.change(pool) { $0.joins += 1 } }
 
-  private mutating func noteEstablished(_ attempt: TransferState.Attempt?, _ pool: SlabID<Pool>) {
-    guard let attempt, let socket = attempt.socket, connections[socket]?.isEstablished == false else { return }
-    connections[socket]?.isEstablished = true
+  private mutating func noteEstablished(_ attempt: ConnectAttempts.Attempt?, _ pool: SlabID<Pool>) {
+    guard let attempt, let socket = attempt.socket, connections.established(socket) else { return }
     note(pool) { $0.established(attempt.address) }
   }
 
@@ -209,10 +211,10 @@ extension PoolMachine {
     if ending == .complete, transfers.read(id, { $0.state.isReceiving(from: number) }) == true {
       return finish(id, .success(()))
     }
-    guard let transfer = transfers[id], transfer.state.attempt(number) != nil else { return }
+    guard let transfer = transfers[id], transfer.state.attempts[number] != nil else { return }
     guard let carrier = transfer.state.carrier else { return failed(id, number, ending, at: now) }
     guard carrier.attempt == number else {
-      transfers.change(id) { $0.state.drop(number) }
+      transfers.change(id) { $0.state.attempts.drop(number) }
       return actions.append(.close(id, attempt: number))
     }
     if transfer.state.isTurnedAway, transfer.state.terms.canStartOver {
@@ -252,12 +254,12 @@ extension PoolMachine {
       case .complete: .connectionLost("the connection ended before the request went out")
       case .aborted(let reason), .failed(let reason): reason
       }
-    if let address = state.attempt(number)?.address { actions.append(.tell(id, failed: address, reason)) }
-    transfers.change(id) { $0.state.fail(number, reason) }
+    if let address = state.attempts[number]?.address { actions.append(.tell(id, failed: address, reason)) }
+    transfers.change(id) { $0.state.attempts.fail(number, reason) }
     actions.append(.close(id, attempt: number))
     if case .invalidRequest = reason { return finish(id, .failure(TransferFailure(reason))) }
     // What was judged before and is dialled now is not the same: nothing else is tried.
-    guard state.isRacing, state.forbidden == nil else {
+    guard state.attempts.isRacing, state.forbidden == nil else {
       return finish(id, .failure(TransferFailure(reason, forbidden: state.forbidden)))
     }
     step(id, at: now)
@@ -280,25 +282,21 @@ extension PoolMachine {
 
   /// A socket is closed.
   mutating func closed(_ socket: Int32) {
-    guard let connection = connections.removeValue(forKey: socket) else { return }
-    let place = pools.change(connection.pool) { pool in
-      pool.sockets.removeAll { $0 == socket }
-      return pool.place
-    }
-    if let place { kept[place] -= 1 }
+    guard let connection = connections.closed(socket) else { return }
+    pools.change(connection.pool) { pool in pool.sockets.removeAll { $0 == socket } }
     // Also where it never stood: its pool may be left with nothing.
     note(connection.pool) { if connection.isEstablished { $0.closed(connection.address) } }
   }
 
   /// Ends a connection that nobody uses, to make room for another one.
   ///
-  /// libcurl does so among the connections that are kept in one place.
-  private mutating func endIdleConnection(besides place: Int) {
-    let idle = connections.filter { _, connection in
-      connection.isEstablished && pools.read(connection.pool) { $0.place != place && $0.load.running == 0 } == true
-    }.keys.min()
-    guard let idle else { return }
-    // libcurl closes it when it looks at that place's connections next.
+  /// libcurl does so among the connections of one cache.
+  private mutating func endIdleConnection(besides cache: Int) {
+    let idle = connections.established { connection in
+      connection.cache != cache && pools.read(connection.pool) { $0.load.running == 0 } == true
+    }
+    guard let idle = idle.min() else { return }
+    // libcurl closes it when it looks at that cache's connections next.
     closed(idle)
     actions.append(.endConnection(idle))
   }
@@ -307,15 +305,13 @@ extension PoolMachine {
   ///
   /// Those of HTTP/1.1 that wait beside others which are used cannot be told apart, and are the last choice from now on.
   mutating func closeIdle(_ address: IPAddress?) {
-    let idle = connections.filter { _, connection in
-      connection.isEstablished && (address == nil || connection.address == address)
+    let idle = connections.established { connection in
+      (address == nil || connection.address == address)
         && pools.read(connection.pool) { $0.load.isBusy(connection.address) } == false
     }
     // In an order, so that the same happens each time.
-    for socket in idle.keys.sorted() { actions.append(.endConnection(socket)) }
+    for socket in idle.sorted() { actions.append(.endConnection(socket)) }
     guard let address else { return }
-    for connection in connections.values where connection.address == address {
-      pools.change(connection.pool) { $0.load.died(address) }
-    }
+    for pool in connections.pools(connectedTo: address) { pools.change(pool) { $0.load.died(address) } }
   }
 }

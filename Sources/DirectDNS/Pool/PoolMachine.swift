@@ -9,10 +9,10 @@ struct PoolLimits: Sendable {
   /// Milliseconds from one attempt to connect to the next.
   var attemptDelay: Int64
 
-  /// One keeper of connections has many of them beyond that.
-  static let manyConnections = 128
-  /// Keepers of connections.
-  static let places = 16
+  /// libcurl's connection caches: one for each multi handle.
+  static let caches = 16
+  /// Beyond so many connections in each of its caches, another one is begun.
+  static let cacheSize = 128
 }
 
 /// The requests of one loop and the connections that carry them: who waits, which connection takes the next request, which
@@ -26,21 +26,14 @@ struct PoolMachine<Route: Hashable> {
   struct Pool {
     let route: Route
     var load: PoolLoad
-    /// Which of its owner's keepers of connections has its own.
-    let place: Int
+    /// Which of libcurl's connection caches has its own.
+    let cache: Int
     /// Sockets of its connections, those included that do not stand yet.
     var sockets: [Int32] = []
     /// Requests that went onto connections that stood.
     var joins = 0
     /// Whether it is among the changed ones.
     var isChanged = false
-  }
-
-  /// A socket that libcurl keeps.
-  struct Connection {
-    let pool: SlabID<Pool>
-    let address: IPAddress?
-    var isEstablished = false
   }
 
   struct Transfer {
@@ -74,9 +67,7 @@ struct PoolMachine<Route: Hashable> {
   var actions: [Action] = []
   var pools = Slab<Pool>()
   var transfers = Slab<Transfer>()
-  var connections: [Int32: Connection] = [:]
-  /// Connections by place.
-  var kept = [0]
+  var connections = ConnectionTable<SlabID<Pool>>()
   private var poolOf: [Route: SlabID<Pool>] = [:]
   private var waiting = RequestQueue<SlabID<Pool>, TransferID>()
   /// Those of the queue who have not left it.
@@ -117,22 +108,9 @@ struct PoolMachine<Route: Hashable> {
     if let known = poolOf[route] { return known }
     let load = PoolLoad(
       multiplexing: multiplexing, connectionLimit: limits.connectionsPerRoute, streamLimit: limits.streams)
-    let pool = pools.insert(Pool(route: route, load: load, place: place()))
+    let pool = pools.insert(Pool(route: route, load: load, cache: connections.assignCache(limits)))
     poolOf[route] = pool
     return pool
-  }
-
-  /// Who keeps the connections of one more pool: whoever has the fewest, or a new one if that has many.
-  ///
-  /// A transfer that has ended looks for its connection among all that its handle keeps (close_connect_only in libcurl's
-  /// multi.c): beside 5 000 connections to a slow server, each request to another one would take 50 µs longer.
-  private mutating func place() -> Int {
-    let least = kept.indices.reduce(0) { kept[$1] < kept[$0] ? $1 : $0 }
-    guard kept[least] > PoolLimits.manyConnections,
-      kept.count < min(PoolLimits.places, limits.connections / PoolLimits.manyConnections / 2)
-    else { return least }
-    kept.append(0)
-    return kept.count - 1
   }
 
   /// Nobody wants it any more.
@@ -145,7 +123,7 @@ struct PoolMachine<Route: Hashable> {
   mutating func finish(_ id: TransferID, _ result: Result<Void, TransferFailure>) {
     guard let transfer = transfers.remove(id) else { return }
     actions.append(.end(id, result))
-    for attempt in transfer.state.attempts { actions.append(.close(id, attempt: attempt.number)) }
+    for attempt in transfer.state.attempts.running { actions.append(.close(id, attempt: attempt.number)) }
     guard !transfer.state.isWaiting else {
       waitingCount -= 1
       return note(transfer.pool) { _ in }
@@ -220,7 +198,7 @@ struct PoolMachine<Route: Hashable> {
   /// Lets one that found no room wait once more, before all that came after it.
   mutating func requeue(_ id: TransferID) {
     guard let transfer = transfers[id] else { return }
-    for attempt in transfer.state.attempts { actions.append(.close(id, attempt: attempt.number)) }
+    for attempt in transfer.state.attempts.running { actions.append(.close(id, attempt: attempt.number)) }
     actions.append(.startOver(id))
     transfers.change(id) { $0.state.requeue() }
     note(transfer.pool) {
@@ -287,7 +265,7 @@ struct PoolMachine<Route: Hashable> {
   }
 
   private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer) {
-    let found = transfers.change(id) { ($0.state.failed.count, $0.state.timeOut(timer)) }
+    let found = transfers.change(id) { ($0.state.attempts.failed.count, $0.state.timeOut(timer)) }
     guard let (known, failure) = found else { return }
     for attempt in failure.attempts.dropFirst(known) {
       actions.append(.tell(id, failed: attempt.address, attempt.reason))

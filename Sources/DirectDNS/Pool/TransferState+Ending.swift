@@ -3,6 +3,7 @@
 extension TransferState {
   /// Why it failed before it had a connection.
   var loss: TransferFailure {
+    let failed = attempts.failed
     let reason = failed.last { if case .tls = $0.reason { true } else { false } } ?? failed.last
     return TransferFailure(
       reason?.reason ?? .connect("no address is left"), attempts: failed, forbidden: forbidden)
@@ -14,7 +15,7 @@ extension TransferState {
     // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
     if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
     return TransferFailure(
-      reason, attempts: failed, mayHaveArrived: !wasRefused, wasRefused: wasRefused, wasRetried: hasRetried,
+      reason, attempts: attempts.failed, mayHaveArrived: !wasRefused, wasRefused: wasRefused, wasRetried: hasRetried,
       address: carrier?.address)
   }
 
@@ -36,17 +37,14 @@ extension TransferState {
     }
   }
 
-  /// Why it failed when a time was over: an address that was silent for the whole of it is as dead as one that refuses.
+  /// Why it failed when a time was over.
   mutating func timeOut(_ timer: TransferFailure.Timer) -> TransferFailure {
     if timer == .connect {
       // Nothing runs: the other family was awaited, and those that were there have failed.
-      if attempts.isEmpty { return loss }
-      for attempt in attempts {
-        guard let address = attempt.address else { continue }
-        failed.append(FailedAddress(address: address, reason: .timedOut))
-      }
+      if attempts.running.isEmpty { return loss }
+      attempts.timeOut()
     }
-    return TransferFailure(.timedOut, attempts: failed, mayHaveArrived: carrier != nil, timer: timer)
+    return TransferFailure(.timedOut, attempts: attempts.failed, mayHaveArrived: carrier != nil, timer: timer)
   }
 }
 
@@ -87,10 +85,4 @@ struct TransferFailure: Error, Sendable {
     self.address = address
     self.bodyFailure = bodyFailure
   }
-}
-
-/// An address that could not be connected to.
-struct FailedAddress: Sendable, Hashable {
-  let address: IPAddress
-  let reason: HTTPTransportError
 }

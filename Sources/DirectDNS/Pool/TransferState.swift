@@ -27,17 +27,6 @@ struct TransferState {
     var joinsAtStart: Int?
   }
 
-  /// An attempt that libcurl makes.
-  struct Attempt: Equatable {
-    let number: Int
-    let address: IPAddress?
-    let startedAt: Int64
-    /// The socket that it opened; nil while it uses a connection that stood.
-    var socket: Int32?
-    /// Whether it has opened a connection since it was let through last.
-    var hasDialled = false
-  }
-
   /// How it came to its connection.
   enum Admission {
     /// It may open one, as any other.
@@ -66,19 +55,14 @@ struct TransferState {
 
   var terms: TransferTerms
   private(set) var phase = Phase.waiting
-  /// The race of the attempts, while it is connecting; nil through a proxy, where there is one attempt.
-  ///
-  /// Beside the phase, so that it is changed where it stands.
-  private var race: ConnectionRace?
-  private(set) var attempts: [Attempt] = []
+  /// Beside the phase, so that they are changed where they stand.
+  var attempts = ConnectAttempts()
   private(set) var admission = Admission.any
   private(set) var turn = Turn.first
   private(set) var retry = Retry.none
   /// The address that its pool counts it under.
   private(set) var countedAddress: IPAddress?
   private(set) var startedAt: Int64 = 0
-  var failed: [FailedAddress] = []
-  private(set) var slower: [SlowerAddress] = []
   /// An address that was about to be dialled although the policy forbids it.
   private(set) var forbidden: IPAddress?
 
@@ -112,8 +96,6 @@ struct TransferState {
     }
   }
 
-  func attempt(_ number: Int) -> Attempt? { attempts.first { $0.number == number } }
-
   // MARK: Connecting
 
   /// Its turn has come.
@@ -122,54 +104,22 @@ struct TransferState {
     self.admission = admission
     countedAddress = addresses.first
     phase = .connecting
-    race = terms.isProxied ? nil : ConnectionRace(addresses, delay: delay, hasOthers: terms.hasOthers)
-    if terms.isProxied { attempts.append(Attempt(number: 0, address: nil, startedAt: now)) }
-  }
-
-  /// What to do about the race at an instant; ask again after a start and after asking for addresses.
-  mutating func step(at now: Int64) -> ConnectionRace.Step {
-    guard let step = race?.step(at: now) else { return .rest }
-    if case .start(let address, let number) = step {
-      attempts.append(Attempt(number: number, address: address, startedAt: now))
+    if terms.isProxied {
+      attempts.beginProxied(at: now)
+    } else {
+      attempts.begin(ConnectionRace(addresses, delay: delay, hasOthers: terms.hasOthers))
     }
-    return step
   }
-
-  /// Addresses join the race.
-  mutating func join(_ addresses: [IPAddress]) { race?.add(addresses) }
 
   /// Nothing of it may be dialled: the policy forbids what libcurl was about to dial.
   mutating func forbid(_ address: IPAddress) { forbidden = address }
-
-  mutating func dialled(_ socket: Int32, by number: Int) {
-    guard let place = attempts.firstIndex(where: { $0.number == number }) else { return }
-    attempts[place].socket = socket
-    attempts[place].hasDialled = true
-  }
-
-  /// Whether an attempt opened a connection since this was asked last.
-  mutating func takeDialled(by number: Int) -> Bool {
-    guard let place = attempts.firstIndex(where: { $0.number == number }), attempts[place].hasDialled else {
-      return false
-    }
-    attempts[place].hasDialled = false
-    return true
-  }
 
   /// An attempt has a connection.
   ///
   /// - Returns: whether it is the first that has, and so carries the request.
   mutating func connected(_ number: Int, at now: Int64) -> Bool {
-    guard case .connecting = phase, let attempt = attempt(number), race?.connected(number) ?? true else {
-      return false
-    }
-    phase = .sent(Carrier(attempt: number, address: attempt.address, since: now, movedAt: now))
-    race = nil
-    for other in attempts where other.number != number {
-      if let address = other.address {
-        slower.append(SlowerAddress(address: address, time: now - other.startedAt))
-      }
-    }
+    guard case .connecting = phase, let winner = attempts.connected(number, at: now) else { return false }
+    phase = .sent(Carrier(attempt: number, address: winner.address, since: now, movedAt: now))
     return true
   }
 
@@ -178,31 +128,6 @@ struct TransferState {
     countedAddress = address
     admission = .any
   }
-
-  /// Those that lost the race are over.
-  ///
-  /// - Returns: their numbers.
-  mutating func dropOthers(than number: Int) -> [Int] {
-    guard attempts.count > 1 else { return [] }
-    let losers = attempts.map(\.number).filter { $0 != number }
-    attempts.removeAll { $0.number != number }
-    return losers
-  }
-
-  /// An attempt is over.
-  mutating func drop(_ number: Int) { attempts.removeAll { $0.number == number } }
-
-  /// An attempt found no connection.
-  mutating func fail(_ number: Int, _ reason: HTTPTransportError) {
-    if let address = attempt(number)?.address {
-      failed.append(FailedAddress(address: address, reason: reason))
-    }
-    drop(number)
-    race?.failed(number)
-  }
-
-  /// Whether there is a race that could bring another attempt.
-  var isRacing: Bool { race != nil }
 
   // MARK: Waiting once more
 
@@ -222,8 +147,7 @@ struct TransferState {
   /// Waits for its turn from the beginning.
   mutating func requeue() {
     phase = .waiting
-    race = nil
-    attempts.removeAll(keepingCapacity: true)
+    attempts.reset()
     turn = .second
   }
 
@@ -290,9 +214,8 @@ struct TransferState {
   var due: Int64 {
     switch phase {
     case .waiting, .receiving: terms.deadline
-    case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, race?.nextStart ?? .max)
+    case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, attempts.nextStart ?? .max)
     case .sent(let carrier), .asking(let carrier): min(terms.deadline, carrier.movedAt + terms.firstByteTimeout)
     }
   }
-
 }

@@ -21,9 +21,3 @@ struct TransferTerms: Sendable {
   /// When all of it must have ended, by the loop's time.
   var deadline: Int64
 }
-
-/// An address that had not connected after so many milliseconds, when another one did.
-struct SlowerAddress: Sendable, Hashable {
-  let address: IPAddress
-  let time: Int64
-}

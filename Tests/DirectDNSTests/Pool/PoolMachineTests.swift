@@ -375,7 +375,7 @@ final class PoolMachineTests {
 
   // MARK: Idle connections
 
-  /// One keeper with 300 connections to `a`, of which the last ones are busy, and one with as many to `b`.
+  /// One cache with 300 connections to `a`, of which the last ones are busy, and one with as many to `b`.
   private func full(busy: Int) -> (Machine, other: Machine.TransferID) {
     let limits = PoolLimits(connections: 600, connectionsPerRoute: 1_000, streams: 2, attemptDelay: 250)
     var machine = Machine(limits)
@@ -398,27 +398,28 @@ final class PoolMachineTests {
     machine.actions.compactMap { if case .endConnection(let socket) = $0 { socket } else { nil } }
   }
 
-  @Test func `beyond the limit of all connections one that nobody uses is ended at another keeper`() {
+  @Test func `beyond the limit of all connections one that nobody uses is ended in another cache`() {
     var (machine, other) = full(busy: 0)
-    #expect(machine.kept == [300, 300] && Self.ended(machine) == [])
+    #expect(machine.connections.cacheSizes == [300, 300] && Self.ended(machine) == [])
     machine.dialled(600, other, attempt: 0)
-    #expect(Self.ended(machine) == [0] && machine.kept == [299, 301] && machine.connections.count == 600)
+    #expect(
+      Self.ended(machine) == [0] && machine.connections.cacheSizes == [299, 301] && machine.connections.count == 600)
   }
 
   @Test func `no connection of a pool is ended that carries requests`() {
     var (machine, other) = full(busy: 1)
     machine.dialled(600, other, attempt: 0)
-    #expect(Self.ended(machine) == [] && machine.kept == [300, 301])
+    #expect(Self.ended(machine) == [] && machine.connections.cacheSizes == [300, 301])
   }
 
   @Test func `connections count from the socket on, and until it is closed`() {
     let id = start()
     machine.dialled(7, id, attempt: 0)
-    #expect(machine.kept == [1])
+    #expect(machine.connections.cacheSizes == [1])
     machine.cancel(id)
-    #expect(machine.kept == [1])
+    #expect(machine.connections.cacheSizes == [1])
     machine.closed(7)
-    #expect(machine.kept == [0])
+    #expect(machine.connections.cacheSizes == [0])
   }
 
   @Test func `idle connections are ended by their address, and only those that stand`() {
@@ -442,10 +443,11 @@ final class PoolMachineTests {
     machine.closed(7)
     _ = machine.endTurn(at: 1)
     #expect(taken().contains("fail 0 shut down"))
-    #expect(machine.transfers.count == 0 && machine.pools.count == 0 && machine.connections.isEmpty && !machine.isBusy)
+    #expect(
+      machine.transfers.count == 0 && machine.pools.count == 0 && machine.connections.count == 0 && !machine.isBusy)
   }
 
-  @Test func `a keeper that has many connections gets no more routes`() {
+  @Test func `a cache that has many connections gets no more routes`() {
     var machine = Machine(PoolLimits(connections: 1_000, connectionsPerRoute: 1_000, streams: 2, attemptDelay: 250))
     for socket in 0..<200 {
       let id = machine.start(terms(), "a", .never, at: 0)
@@ -453,7 +455,7 @@ final class PoolMachineTests {
       _ = machine.maySend(id, attempt: 0, at: 0)
     }
     let other = machine.start(terms(), "b", .never, at: 0)
-    #expect(machine.transfers[other].flatMap { machine.pools[$0.pool]?.place } == 1)
+    #expect(machine.transfers[other].flatMap { machine.pools[$0.pool]?.cache } == 1)
   }
 }
 

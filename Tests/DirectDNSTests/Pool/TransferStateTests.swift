@@ -19,7 +19,7 @@ struct TransferStateTests {
   private func connected(_ change: (inout TransferState) -> Void = { _ in }) -> TransferState {
     var state = transfer()
     state.begin(.any, [near, far], delay: 250, at: 0)
-    _ = state.step(at: 0)
+    _ = state.attempts.step(at: 0)
     _ = state.connected(0, at: 10)
     change(&state)
     return state
@@ -34,8 +34,8 @@ struct TransferStateTests {
     var state = transfer()
     #expect(state.isWaiting && state.due == 120_000)
     state.begin(.any, [near, far], delay: 250, at: 100)
-    #expect(state.step(at: 100) == .start(near, attempt: 0))
-    #expect(state.step(at: 100) == .wait(until: 350) && state.due == 350)
+    #expect(state.attempts.step(at: 100) == .start(near, attempt: 0))
+    #expect(state.attempts.step(at: 100) == .wait(until: 350) && state.due == 350)
     let isFirst = state.connected(0, at: 130)
     #expect(isFirst && state.carrier?.address == near && state.due == 30_130)
     let isNews = [state.headIsComplete(), state.headIsComplete()]
@@ -53,45 +53,25 @@ struct TransferStateTests {
     #expect(!state.isReceiving(from: 0) && !state.isReceiving(from: 1))
   }
 
-  @Test func `an attempt has opened a connection once, and no other attempt has`() {
-    var state = transfer()
-    state.begin(.any, [near, far], delay: 250, at: 0)
-    _ = state.step(at: 0)
-    _ = state.step(at: 250)
-    state.dialled(7, by: 1)
-    state.dialled(8, by: 5)
-    let taken = [0, 1, 1, 5].map { state.takeDialled(by: $0) }
-    #expect(taken == [false, true, false, false] && state.attempt(1)?.socket == 7 && state.attempt(0)?.socket == nil)
-  }
-
   @Test func `through a proxy there is one attempt, which needs no race to win`() {
     var terms = TransferTerms(
       addresses: [near], isRetryable: true, connectTimeout: 5_000, firstByteTimeout: 30_000, deadline: 120_000)
     terms.isProxied = true
     var state = TransferState(terms)
     state.begin(.any, [near], delay: 250, at: 0)
-    #expect(state.step(at: 0) == .rest && state.attempts.map(\.address) == [nil])
+    #expect(state.attempts.step(at: 0) == .rest && state.attempts.running.map(\.address) == [nil])
     let isFirst = [state.connected(1, at: 5), state.connected(0, at: 5), state.connected(0, at: 6)]
     #expect(isFirst == [false, true, false] && state.carrier?.attempt == 0)
-  }
-
-  @Test func `who was slower is told with the time that it had`() {
-    var state = transfer()
-    state.begin(.any, [near, far], delay: 250, at: 1_000)
-    _ = state.step(at: 1_000)
-    _ = state.step(at: 1_250)
-    _ = state.connected(1, at: 1_300)
-    #expect(state.slower == [SlowerAddress(address: near, time: 300)])
   }
 
   @Test func `the first attempt that stands carries it, and the others were slower`() {
     var state = transfer()
     state.begin(.any, [near, far], delay: 250, at: 0)
-    _ = state.step(at: 0)
-    _ = state.step(at: 250)
+    _ = state.attempts.step(at: 0)
+    _ = state.attempts.step(at: 250)
     let results = [state.connected(1, at: 300), state.connected(0, at: 301)]
     #expect(results == [true, false])
-    #expect(state.slower == [SlowerAddress(address: near, time: 300)] && state.carrier?.address == far)
+    #expect(state.attempts.slower == [SlowerAddress(address: near, time: 300)] && state.carrier?.address == far)
   }
 
   @Test(arguments: [
@@ -100,7 +80,7 @@ struct TransferStateTests {
   func `a time to connect and one for all of it are kept`(_ now: Int64, _ timer: TransferFailure.Timer?) {
     var state = transfer()
     state.begin(.any, [near], delay: 250, at: 0)
-    _ = state.step(at: 0)
+    _ = state.attempts.step(at: 0)
     #expect(state.exceeded(at: now) == timer)
   }
 
@@ -115,7 +95,7 @@ struct TransferStateTests {
   @Test func `an address that was silent for all the time counts as failed`() {
     var state = transfer()
     state.begin(.any, [near], delay: 250, at: 0)
-    _ = state.step(at: 0)
+    _ = state.attempts.step(at: 0)
     let failure = state.timeOut(.connect)
     #expect(failure.timer == .connect && failure.attempts.map(\.address) == [near] && !failure.mayHaveArrived)
   }
@@ -129,7 +109,7 @@ struct TransferStateTests {
     #expect(state.isStranded && state.stranding(wasRefused: false).wasRetried)
     var harmful = transfer(isRetryable: false)
     harmful.begin(.any, [near], delay: 250, at: 0)
-    _ = harmful.step(at: 0)
+    _ = harmful.attempts.step(at: 0)
     _ = harmful.connected(0, at: 1)
     #expect(!harmful.mayBeSentAgain(joins: 0))
   }
@@ -146,7 +126,7 @@ struct TransferStateTests {
     let first = state.turnAway()
     #expect(first && state.isTurnedAway)
     state.requeue()
-    #expect(state.isWaiting && state.attempts.isEmpty && !state.isTurnedAway)
+    #expect(state.isWaiting && state.attempts.running.isEmpty && !state.isTurnedAway)
     let second = state.turnAway()
     #expect(!second)
   }
@@ -154,11 +134,11 @@ struct TransferStateTests {
   @Test func `a loss tells every address that was tried, and TLS before all other reasons`() {
     var state = transfer()
     state.begin(.any, [near, far], delay: 250, at: 0)
-    _ = state.step(at: 0)
-    state.fail(0, .tls("expired"))
-    #expect(state.step(at: 1) == .start(far, attempt: 1))
-    state.fail(1, .connect("refused"))
-    #expect(state.step(at: 2) == .lost)
+    _ = state.attempts.step(at: 0)
+    state.attempts.fail(0, .tls("expired"))
+    #expect(state.attempts.step(at: 1) == .start(far, attempt: 1))
+    state.attempts.fail(1, .connect("refused"))
+    #expect(state.attempts.step(at: 2) == .lost)
     #expect(state.loss.reason == .tls("expired") && state.loss.attempts.count == 2)
     #expect(!state.loss.mayHaveArrived && !state.loss.wasRefused && !state.loss.wasRetried)
   }

@@ -61,6 +61,6 @@ extension PoolWorld {
       machine.closed(socket)
     }
     _ = machine.endTurn(at: now)
-    if machine.pools.count > 0 || !machine.connections.isEmpty { fault("pools are left") }
+    if machine.pools.count > 0 || machine.connections.count > 0 { fault("pools are left") }
   }
 }
