@@ -17,7 +17,7 @@ struct WatchScreenTests {
 
   private static func status(_ name: String, isOpen: Bool = false) -> UpstreamStatus? {
     guard let url = try? WebURL("https://dns.example/resolve") else { return nil }
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for number in 1...20 { health.answered(in: .milliseconds(number)) }
     var status = UpstreamStatus(JSONProvider(name: name, url: url), health)
     (status.failures, status.isBreakerOpen) = (3, isOpen)

@@ -6,8 +6,8 @@
 struct FailureCache: Sendable {
   /// Who failed a question.
   enum Server: Sendable, Hashable {
-    /// A provider's endpoint, by its number.
-    case endpoint(Int)
+    /// A provider's server, by its number.
+    case provider(Int)
     case system
   }
 

@@ -7,7 +7,7 @@ struct LookupDeadlines: Sendable, Hashable {
   let whole: ResolverInstant
   /// When the providers must be done; the system's DNS gets what is left.
   let providers: ResolverInstant
-  /// How long one attempt may take while there is another endpoint to ask in its place; without one it goes on until the
+  /// How long one attempt may take while there is another server to ask in its place; without one it goes on until the
   /// providers' time is over.
   let attempt: Duration
   /// Whether a caller wanted it to be over so soon that a server's silence says nothing of the server.

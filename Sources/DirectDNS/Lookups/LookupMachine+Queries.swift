@@ -163,7 +163,7 @@ extension LookupMachine {
     func takeLease() -> StoreLink.Lease? { hasLeases ? queries[number]?.lease.take() : nil }
     switch result {
     case .success(let answered):
-      serverAnswered(.endpoint(answered.endpoint), at: now)
+      serverAnswered(.provider(answered.server), at: now)
       let source = code(of: answered.provider)
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
@@ -178,7 +178,7 @@ extension LookupMachine {
       guard !failed.isCancelled else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
       if !query.isInvalidated, !(query.deadlines.isShort && failed.isLate) {
-        cache.remember(error, for: question, by: failed.endpoints.map { .endpoint($0) }, now: now)
+        cache.remember(error, for: question, by: failed.servers.map { .provider($0) }, now: now)
       }
       queryOutcomes.append((number, .failed(error)))
     }

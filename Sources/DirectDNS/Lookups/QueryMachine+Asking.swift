@@ -10,14 +10,14 @@ extension QueryMachine {
   mutating func start(_ number: Int, _ ask: consuming Ask, at now: ResolverInstant) {
     guard !ask.candidates.order.isEmpty, now < ask.deadlines.providers else { return lose(number, ask, at: now) }
     switch states.next(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
-    case .taken(let endpoint):
+    case .taken(let server):
       // An array of its own would be made only to be emptied.
-      ask.candidates.order = ask.candidates.order.filter { $0 != endpoint.number }
-      begin(number, &ask, endpoint, at: now)
+      ask.candidates.order = ask.candidates.order.filter { $0 != server.number }
+      begin(number, &ask, server, at: now)
       setTimer(number, ask)
-    case .turn(let server, let instant):
+    case .turn(let next, let instant):
       actions.append(.waits)
-      ask.turn = .reserved(server)
+      ask.turn = .reserved(next)
       timers.set(number, at: instant)
     case .blocked(let instant):
       actions.append(.waits)
@@ -32,26 +32,26 @@ extension QueryMachine {
   }
 
   mutating func begin(
-    _ number: Int, _ ask: inout Ask, _ endpoint: Endpoint, isHedge: Bool = false, at now: ResolverInstant
+    _ number: Int, _ ask: inout Ask, _ server: DNSServer, isHedge: Bool = false, at now: ResolverInstant
   ) {
     if ask.isRaced {
       var race =
         ask.race
         ?? AttemptRace(
-          time: ask.deadlines.attempt, hedgeAt: ask.hedges ? now + states.hedgingDelay(of: endpoint.number) : nil)
-      race.begin(endpoint.number, at: now)
+          time: ask.deadlines.attempt, hedgeAt: ask.hedges ? now + states.hedgingDelay(of: server.number) : nil)
+      race.begin(server.number, at: now)
       ask.race = race
     }
     lastAttempt += 1
     let left = ask.deadlines.timeLeft(at: now) ?? .zero
     let timeout =
-      if case .batch = ask.subject, states.endpoints.count > 1 { min(left, ask.deadlines.attempt) } else { left }
+      if case .batch = ask.subject, states.all.count > 1 { min(left, ask.deadlines.attempt) } else { left }
     attempts[lastAttempt] = Attempt(
-      ask: number, endpoint: endpoint, subject: ask.subject, end: ask.deadlines.whole, begun: now, isHedge: isHedge,
+      ask: number, server: server, subject: ask.subject, end: ask.deadlines.whole, begun: now, isHedge: isHedge,
       isShort: ask.deadlines.isShort)
     ask.running.append(lastAttempt)
-    states.asked(endpoint.number, at: now)
-    actions.append(.send(lastAttempt, to: endpoint, ask.subject, timeout: timeout, isRaced: ask.isRaced))
+    states.asked(server.number, at: now)
+    actions.append(.send(lastAttempt, to: server, ask.subject, timeout: timeout, isRaced: ask.isRaced))
   }
 
   /// What is due of a race: a second query beside the first, or another one in place of one that has had its time.
@@ -62,16 +62,16 @@ extension QueryMachine {
         guard let second = states.takeHedge(among: ask.candidates.order, at: now) else { continue }
         ask.candidates.order.removeAll { $0 == second.number }
         begin(number, &ask, second, isHedge: true, at: now)
-      case .relief(let server):
-        switch states.relief(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
+      case .timeout(let late):
+        switch states.takeFailover(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
         case .instead(let next):
-          giveUp(server, &ask, at: now)
+          giveUp(late, &ask, at: now)
           ask.candidates.order.removeAll { $0 == next.number }
           begin(number, &ask, next, at: now)
         case .beside(let next):
           ask.candidates.order.removeAll { $0 == next.number }
           begin(number, &ask, next, at: now)
-        case .later(let instant): ask.race?.putOff(server, until: instant)
+        case .later(let instant): ask.race?.putOff(late, until: instant)
         case .nobody: break
         }
       }
@@ -79,23 +79,23 @@ extension QueryMachine {
   }
 
   /// A query makes room for another: it has timed out.
-  mutating func giveUp(_ server: Int, _ ask: inout Ask, at now: ResolverInstant) {
-    guard let number = ask.running.first(where: { attempts[$0]?.endpoint.number == server }),
+  mutating func giveUp(_ late: Int, _ ask: inout Ask, at now: ResolverInstant) {
+    guard let number = ask.running.first(where: { attempts[$0]?.server.number == late }),
       let attempt = attempts[number]
     else { return }
     actions.append(.cancel(number))
     // One whose server's own address is still looked up says nothing about that server: its end will tell.
-    guard attempt.endpoint.target != nil else {
+    guard attempt.server.target != nil else {
       attempts[number]?.isGivenUp = true
       return
     }
     attempts[number] = nil
     ask.running.removeAll { $0 == number }
-    ask.race?.end(server)
+    ask.race?.end(late)
     let failure = ProviderFailure(HTTPTransportError.timedOut)
     let reply = Reply(failure, .timedOut, asked: attempt.begun, isBatch: false)
     _ = note(attempt, reply, at: now)
-    ask.candidates.note(reply.failure(failure, of: attempt.endpoint))
+    ask.candidates.note(reply.failure(failure, of: attempt.server))
   }
 
   mutating func setTimer(_ number: Int, _ ask: Ask) {
@@ -119,14 +119,14 @@ extension QueryMachine {
   }
 
   mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
-    if reading.isRefusal { states.refusesBatches(attempt.endpoint.number) }
-    let provider = attempt.endpoint.name
+    if reading.isRefusal { states.refusesBatches(attempt.server.number) }
+    let provider = attempt.server.name
     let outcomes = reading.results(of: attempt.subject.questions).mapValues { result -> BatchOutcome in
       switch (result, reading) {
       case (.success(let answer), _):
         .answered(
-          Answered(answer: answer, endpoint: attempt.endpoint.number, provider: provider, asked: reply.asked))
-      case (.failure(let failure), .endpointFailed): .alone(after: reply.failure(failure, of: attempt.endpoint))
+          Answered(answer: answer, server: attempt.server.number, provider: provider, asked: reply.asked))
+      case (.failure(let failure), .serverFailed): .alone(after: reply.failure(failure, of: attempt.server))
       case (.failure, _): .alone(after: nil)
       }
     }
@@ -137,13 +137,13 @@ extension QueryMachine {
   mutating func note(
     _ attempt: Attempt, _ reply: Reply, at now: ResolverInstant
   ) -> Result<Answer, ProviderFailure> {
-    let provider = attempt.endpoint.configuration.provider
+    let provider = attempt.server.configuration.provider
     let duration = now - reply.asked
     let result = reply.health(of: attempt.subject)
-    let lookup = EndpointHealth.LookupKey(host: attempt.subject.first.host, end: attempt.end)
+    let lookup = ServerHealth.LookupKey(host: attempt.subject.first.host, end: attempt.end)
     let isTelling = !attempt.isShort || reply.sendError != .timedOut
     count(
-      isTelling ? result : .failure(ProviderFailure(.cancelled, "its caller's time was short")), of: attempt.endpoint,
+      isTelling ? result : .failure(ProviderFailure(.cancelled, "its caller's time was short")), of: attempt.server,
       lookup, in: duration, at: now)
     // Of what went well nobody has to be told while nobody counts.
     if !isWatched, case .success = result { return result }
@@ -158,19 +158,19 @@ extension QueryMachine {
 
   /// Counts what a query says about its server, and tells if that moved its breaker.
   mutating func count(
-    _ result: Result<Answer, ProviderFailure>, of endpoint: Endpoint, _ lookup: EndpointHealth.LookupKey,
+    _ result: Result<Answer, ProviderFailure>, of server: DNSServer, _ lookup: ServerHealth.LookupKey,
     in duration: Duration, at now: ResolverInstant
   ) {
-    let provider = endpoint.configuration.provider
-    let breaker = states.ended(endpoint.number, result, of: lookup, in: duration, at: now)
+    let provider = server.configuration.provider
+    let breaker = states.ended(server.number, result, of: lookup, in: duration, at: now)
     if breaker == .opened { actions.append(.breaker(provider, isOpen: true)) }
     if breaker == .closed { actions.append(.breaker(provider, isOpen: false)) }
     if breaker == .opened || breaker == .reopened { actions.append(.opened(provider)) }
   }
 
   mutating func tellBreakers() {
-    for endpoint in states.endpoints {
-      actions.append(.breaker(endpoint.configuration.provider, isOpen: endpoint.health.openedAt != nil))
+    for server in states.all {
+      actions.append(.breaker(server.configuration.provider, isOpen: server.health.openedAt != nil))
     }
   }
 }

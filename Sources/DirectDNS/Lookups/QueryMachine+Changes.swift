@@ -5,10 +5,10 @@ extension QueryMachine {
   ///
   /// A lookup under way asks none any more that has gone, and none that came after it had begun.
   mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
-    let gone = states.endpoints
+    let gone = states.all
     states.update(configuration, at: now)
     // A breaker that has gone is closed; one that came may have the same name.
-    for endpoint in gone { actions.append(.breaker(endpoint.configuration.provider, isOpen: false)) }
+    for server in gone { actions.append(.breaker(server.configuration.provider, isOpen: false)) }
     tellBreakers()
   }
 

@@ -11,7 +11,7 @@ extension QueryMachine {
   struct Candidates: Sendable {
     var order: [Int]
     var attempts: [DirectDNSError.Attempt] = []
-    private var endpoints: [Int] = []
+    private var servers: [Int] = []
     private var timeouts = 0
     private var isCancelled = false
 
@@ -19,13 +19,13 @@ extension QueryMachine {
 
     mutating func note(_ failure: Failure) {
       attempts.append(failure.attempt)
-      if failure.isCancelled { isCancelled = true } else { endpoints.append(failure.endpoint) }
+      if failure.isCancelled { isCancelled = true } else { servers.append(failure.server) }
       if failure.isTimeout { timeouts += 1 }
     }
 
     func failed(isLate: Bool) -> Failed {
       Failed(
-        attempts: attempts, endpoints: endpoints,
+        attempts: attempts, servers: servers,
         isTimeout: timeouts == attempts.count && (timeouts > 0 || isLate), isLate: timeouts > 0 || isLate,
         isCancelled: isCancelled)
     }
@@ -66,12 +66,12 @@ extension QueryMachine.Reply {
     }
   }
 
-  func failure(_ failure: ProviderFailure, of endpoint: Endpoint) -> QueryMachine.Failure {
+  func failure(_ failure: ProviderFailure, of server: DNSServer) -> QueryMachine.Failure {
     let isTimeout = sendError == .timedOut
     return QueryMachine.Failure(
-      endpoint: endpoint.number,
+      server: server.number,
       attempt: .init(
-        provider: endpoint.name, reason: failure.reason,
+        provider: server.name, reason: failure.reason,
         trouble: .init(sendError, hasReply: status != nil)),
       isTimeout: isTimeout, isCancelled: failure.kind == .cancelled && !isTimeout)
   }

@@ -28,7 +28,7 @@ struct QueryMachine: StateMachine {
   struct Answered: Sendable {
     var answer: Answer
     /// The server's number: its place in the first configuration, or a later one.
-    var endpoint: Int
+    var server: Int
     /// The provider's name.
     var provider: String
     /// When the query was sent.
@@ -39,7 +39,7 @@ struct QueryMachine: StateMachine {
   struct Failed: Error, Sendable {
     var attempts: [DirectDNSError.Attempt]
     /// The servers that failed, by their numbers.
-    var endpoints: [Int] = []
+    var servers: [Int] = []
     /// Whether time ran out, and nothing else went wrong.
     var isTimeout: Bool
     /// Whether time ran out, whatever else went wrong.
@@ -50,7 +50,7 @@ struct QueryMachine: StateMachine {
 
   /// A server that has failed a question, and how.
   struct Failure: Sendable {
-    var endpoint: Int
+    var server: Int
     var attempt: DirectDNSError.Attempt
     var isTimeout: Bool
     var isCancelled: Bool
@@ -76,7 +76,7 @@ struct QueryMachine: StateMachine {
 
   enum Action: Sendable {
     /// Send the query of that number; `isRaced` where it may be cancelled.
-    case send(Int, to: Endpoint, Subject, timeout: Duration, isRaced: Bool)
+    case send(Int, to: DNSServer, Subject, timeout: Duration, isRaced: Bool)
     /// Nobody wants that query any more; its end is still to be told.
     case cancel(Int)
     /// That is what came of a question.
@@ -107,7 +107,7 @@ struct QueryMachine: StateMachine {
   /// A query under way.
   struct Attempt: Sendable {
     var ask: Int
-    var endpoint: Endpoint
+    var server: DNSServer
     var subject: Subject
     var end: ResolverInstant
     var begun: ResolverInstant
@@ -134,7 +134,7 @@ struct QueryMachine: StateMachine {
     enum Turn: Sendable { case reserved(Int), blocked }
   }
 
-  var states: EndpointStates
+  var states: ServerStates
   var asks = NumberTable<Ask>()
   var attempts = NumberTable<Attempt>()
   var actions: [Action] = []
@@ -149,7 +149,7 @@ struct QueryMachine: StateMachine {
   ///   - now: the present.
   init(_ configuration: ResolverConfiguration, isWatched: Bool = true, at now: ResolverInstant) {
     self.isWatched = isWatched
-    states = EndpointStates(configuration, at: now)
+    states = ServerStates(configuration, at: now)
     tellBreakers()
   }
 
@@ -181,7 +181,7 @@ struct QueryMachine: StateMachine {
     guard !order.isEmpty else {
       return finish(number, .failure(Failed(attempts: [], isTimeout: false, isCancelled: false)))
     }
-    var candidates = Candidates(order: failed == nil ? order : order.filter { $0 != failed?.endpoint })
+    var candidates = Candidates(order: failed == nil ? order : order.filter { $0 != failed?.server })
     if let failed { candidates.note(failed) }
     let isRaced = candidates.order.count > 1
     start(
@@ -195,7 +195,7 @@ struct QueryMachine: StateMachine {
   mutating func askTogether(
     _ number: Int, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines, at now: ResolverInstant
   ) {
-    guard !isShutDown, let first = states.batchEndpoint(at: now) else {
+    guard !isShutDown, let first = states.batchServer(at: now) else {
       actions.append(.finishedBatch(number, [:]))
       return
     }
@@ -223,10 +223,10 @@ struct QueryMachine: StateMachine {
           attempt.ask,
           .success(
             Answered(
-              answer: answer, endpoint: attempt.endpoint.number, provider: attempt.endpoint.name, asked: reply.asked)))
+              answer: answer, server: attempt.server.number, provider: attempt.server.name, asked: reply.asked)))
       case .failure(let failure):
-        ask.candidates.note(reply.failure(failure, of: attempt.endpoint))
-        ask.race?.end(attempt.endpoint.number)
+        ask.candidates.note(reply.failure(failure, of: attempt.server))
+        ask.race?.end(attempt.server.number)
         if ask.running.isEmpty {
           start(attempt.ask, ask, at: now)
         } else {
@@ -242,12 +242,12 @@ struct QueryMachine: StateMachine {
     while let number = timers.takeDue(at: now) {
       guard var ask = asks.removeValue(forKey: number) else { continue }
       switch ask.turn {
-      case .reserved(let server)?:
+      case .reserved(let next)?:
         ask.turn = nil
         // It may have said 429 meanwhile, and the time may be over.
-        if now < ask.deadlines.providers, let endpoint = states.begin(server, at: now) {
-          ask.candidates.order.removeAll { $0 == server }
-          begin(number, &ask, endpoint, at: now)
+        if now < ask.deadlines.providers, let server = states.begin(next, at: now) {
+          ask.candidates.order.removeAll { $0 == next }
+          begin(number, &ask, server, at: now)
           setTimer(number, ask)
           asks[number] = ask
         } else {
@@ -271,9 +271,9 @@ struct QueryMachine: StateMachine {
 
   /// When somebody may be asked again: now, unless all of them said 429.
   func unblocked(at now: ResolverInstant) -> ResolverInstant {
-    max(now, states.endpoints.map { $0.health.blockedUntil ?? now }.min() ?? now)
+    max(now, states.all.map { $0.health.blockedUntil ?? now }.min() ?? now)
   }
 
   /// Whether every server failed again and again.
-  var areAllOpen: Bool { states.endpoints.allSatisfy { $0.health.openedAt != nil } }
+  var areAllOpen: Bool { states.all.allSatisfy { $0.health.openedAt != nil } }
 }

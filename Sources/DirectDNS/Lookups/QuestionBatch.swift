@@ -29,44 +29,44 @@ struct QuestionBatch: Sendable {
   mutating func join(_ number: Int, _ question: AddressQuestion) { members.append((number, question)) }
 }
 
-/// What a reply to several questions says about them and about its endpoint: a pure function.
+/// What a reply to several questions says about them and about its server: a pure function.
 enum BatchReading: Sendable {
   case answers([AddressQuestion: Result<Answer, ProviderFailure>])
-  /// The endpoint works and answers none of them: one name may have spoilt it for all.
+  /// The server works and answers none of them: one name may have spoilt it for all.
   case answersNone(ProviderFailure)
-  /// The endpoint does not know such queries.
+  /// The server does not know such queries.
   case refused(ProviderFailure)
-  /// There is no use in asking this endpoint for each of them.
-  case endpointFailed(ProviderFailure)
+  /// There is no use in asking this server for each of them.
+  case serverFailed(ProviderFailure)
 
   /// Judges a failure by the reply that it came with, if any.
   init(_ failure: ProviderFailure, status: Int?) {
     self =
       switch (failure.kind, status) {
       case (.response, _): .answersNone(failure)
-      // 429: the endpoint stands back by itself until it may be asked again.
+      // 429: the server stands back by itself until it may be asked again.
       case (.rateLimited, _): .answersNone(failure)
       // Whoever gets no answer from it but this may not be talking to it: a reply that cannot be read is a failure.
       case (.transport, let status?) where (200..<300).contains(status): .refused(failure)
       case (.transport, let status?) where Self.saysNo(status): .refused(ProviderFailure(.response, failure.reason))
-      case (.transport, _), (.cancelled, _): .endpointFailed(failure)
+      case (.transport, _), (.cancelled, _): .serverFailed(failure)
       }
   }
 
-  /// Whether a reply that is none to several names is the endpoint's word that it takes one at a time.
+  /// Whether a reply that is none to several names is the server's word that it takes one at a time.
   private static func saysNo(_ status: Int) -> Bool {
     [400, 404, 405, 414, 501].contains(status)
   }
 
   var isRefusal: Bool { if case .refused = self { true } else { false } }
 
-  /// What it says about the endpoint's health; a refusal by status is a reply.
+  /// What it says about the server's health; a refusal by status is a reply.
   func health(of questions: [AddressQuestion]) -> Result<Answer, ProviderFailure> {
     switch self {
     case .answers(let answers):
       questions.lazy.compactMap { answers[$0] }.first { if case .success = $0 { true } else { false } }
         ?? .failure(ProviderFailure(.response, "answered none of the names"))
-    case .answersNone(let failure), .endpointFailed(let failure), .refused(let failure): .failure(failure)
+    case .answersNone(let failure), .serverFailed(let failure), .refused(let failure): .failure(failure)
     }
   }
 
@@ -74,7 +74,7 @@ enum BatchReading: Sendable {
   func results(of questions: [AddressQuestion]) -> [AddressQuestion: Result<Answer, ProviderFailure>] {
     switch self {
     case .answers(let answers): answers
-    case .answersNone(let failure), .refused(let failure), .endpointFailed(let failure):
+    case .answersNone(let failure), .refused(let failure), .serverFailed(let failure):
       Dictionary(questions.map { ($0, .failure(failure)) }) { first, _ in first }
     }
   }

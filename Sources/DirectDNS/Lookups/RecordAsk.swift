@@ -5,13 +5,13 @@
 /// addresses do, and each server is asked at most once; a slow one is given up for the next, and none is asked beside it.
 struct RecordAsk: Sendable {
   enum Step: Sendable {
-    case ask(Endpoint, timeout: Duration)
+    case ask(DNSServer, timeout: Duration)
     /// Nobody may be asked before.
     case wait(until: ResolverInstant)
     case failed(QueryMachine.Failed)
   }
 
-  let lookup: EndpointHealth.LookupKey
+  let lookup: ServerHealth.LookupKey
   private let deadlines: LookupDeadlines
   private var candidates: QueryMachine.Candidates
   /// Whose turn is waited for.
@@ -23,24 +23,24 @@ struct RecordAsk: Sendable {
   ///   - deadlines: the times of the lookup.
   init(_ name: DNSName, order: [Int], _ deadlines: LookupDeadlines) {
     // A name that no host has is told from others by the instant at which its lookup ends.
-    lookup = EndpointHealth.LookupKey(host: name.hostName ?? HostName(canonical: "invalid"), end: deadlines.whole)
+    lookup = ServerHealth.LookupKey(host: name.hostName ?? HostName(canonical: "invalid"), end: deadlines.whole)
     candidates = QueryMachine.Candidates(order: order)
     self.deadlines = deadlines
   }
 
   /// Who is asked now.
-  mutating func next(among states: inout EndpointStates, at now: ResolverInstant) -> Step {
-    if let server = turn {
+  mutating func next(among states: inout ServerStates, at now: ResolverInstant) -> Step {
+    if let next = turn {
       turn = nil
-      if now < deadlines.providers, let endpoint = states.begin(server, at: now) {
-        return ask(endpoint, &states, at: now)
+      if now < deadlines.providers, let server = states.begin(next, at: now) {
+        return ask(server, &states, at: now)
       }
     }
     guard now < deadlines.providers else { return .failed(candidates.failed(isLate: true)) }
     switch states.next(among: candidates.order, before: deadlines.providers, at: now) {
-    case .taken(let endpoint): return ask(endpoint, &states, at: now)
-    case .turn(let server, let instant):
-      turn = server
+    case .taken(let server): return ask(server, &states, at: now)
+    case .turn(let next, let instant):
+      turn = next
       return .wait(until: instant)
     case .blocked(let instant): return .wait(until: instant)
     case .late(let names):
@@ -50,11 +50,11 @@ struct RecordAsk: Sendable {
     }
   }
 
-  private mutating func ask(_ endpoint: Endpoint, _ states: inout EndpointStates, at now: ResolverInstant) -> Step {
-    candidates.order.removeAll { $0 == endpoint.number }
-    states.asked(endpoint.number, at: now)
+  private mutating func ask(_ server: DNSServer, _ states: inout ServerStates, at now: ResolverInstant) -> Step {
+    candidates.order.removeAll { $0 == server.number }
+    states.asked(server.number, at: now)
     let left = deadlines.timeLeft(at: now) ?? .zero
-    return .ask(endpoint, timeout: candidates.order.isEmpty ? left : min(left, deadlines.attempt))
+    return .ask(server, timeout: candidates.order.isEmpty ? left : min(left, deadlines.attempt))
   }
 
   /// A server has failed.
@@ -90,7 +90,7 @@ extension LookupMachine {
   /// Begins to ask for records.
   func recordAsk(_ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant) -> RecordAsk {
     let states = servers.states
-    let able = Set(states.endpoints.filter { $0.configuration.provider.carries(question) }.map(\.number))
+    let able = Set(states.all.filter { $0.configuration.provider.carries(question) }.map(\.number))
     let deadlines = LookupDeadlines(
       timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: false)
     return RecordAsk(question.name, order: states.order(at: now).filter(able.contains), deadlines)
@@ -102,12 +102,12 @@ extension LookupMachine {
   }
 
   /// A query for records has ended.
-  mutating func ended(_ ask: inout RecordAsk, _ endpoint: Endpoint, _ reply: RecordReply, at now: ResolverInstant) {
+  mutating func ended(_ ask: inout RecordAsk, _ server: DNSServer, _ reply: RecordReply, at now: ResolverInstant) {
     let counted = reply.counted
     if case .one(let result) = counted.reading {
-      servers.count(result, of: endpoint, ask.lookup, in: now - reply.asked, at: now)
+      servers.count(result, of: server, ask.lookup, in: now - reply.asked, at: now)
     }
-    if case .failure(let failure) = reply.result { ask.note(counted.failure(failure, of: endpoint)) }
+    if case .failure(let failure) = reply.result { ask.note(counted.failure(failure, of: server)) }
     advance(at: now)
   }
 }

@@ -3,7 +3,7 @@
 ///
 /// No event holds a secret.
 public enum ResolverEvent: Sendable {
-  /// One query to one endpoint, from beginning to end: for addresses, or for records of any type.
+  /// One query to one server, from beginning to end: for addresses, or for records of any type.
   public struct Attempt<Question: Sendable>: Sendable {
     /// The provider's name, or `system`.
     public var provider: String

@@ -83,7 +83,7 @@ extension DirectResolver {
   /// How many names are asked for in one query, if several are to be asked for.
   var batchLimit: Int {
     let now = clock.now
-    return lookups.look { $0.servers.states.batchEndpoint(at: now)?.limit ?? 1 }
+    return lookups.look { $0.servers.states.batchServer(at: now)?.limit ?? 1 }
   }
 
   /// Begins to ask for whatever is not fresh of several names, in one query; whoever looks them up finds that under way.

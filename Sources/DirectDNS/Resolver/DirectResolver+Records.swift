@@ -80,12 +80,12 @@ extension DirectResolver {
       case .wait(let instant):
         do { try await clock.sleep(until: instant) } catch { throw Self.cancelled(question) }
       case .failed(let failed): throw recordsFailed(question, failed)
-      case .ask(let endpoint, let timeout):
-        let reply = await reply(to: question, from: endpoint, timeout)
-        lookups.tell { $0.ended(&ask, endpoint, reply, at: $1) }
-        lookupReport.upstreams.ended(question, reply, endpoint.configuration.provider, clock.now - reply.asked)
+      case .ask(let server, let timeout):
+        let reply = await reply(to: question, from: server, timeout)
+        lookups.tell { $0.ended(&ask, server, reply, at: $1) }
+        lookupReport.upstreams.ended(question, reply, server.configuration.provider, clock.now - reply.asked)
         switch reply.result {
-        case .success(let answer): return (answer, endpoint.name)
+        case .success(let answer): return (answer, server.name)
         case .failure(let failure) where failure.kind == .cancelled && Task.isCancelled: throw Self.cancelled(question)
         case .failure: continue
         }
@@ -93,14 +93,14 @@ extension DirectResolver {
     }
   }
 
-  private func reply(to question: DNSQuestion, from endpoint: Endpoint, _ timeout: Duration) async -> RecordReply {
+  private func reply(to question: DNSQuestion, from server: DNSServer, _ timeout: Duration) async -> RecordReply {
     let begun = clock.now
-    guard let query = endpoint.configuration.provider.query(for: question, at: clock.secondsSince1970) else {
+    guard let query = server.configuration.provider.query(for: question, at: clock.secondsSince1970) else {
       return RecordReply(asked: begun, result: .failure(ProviderFailure(.response, "carries addresses alone")))
     }
     let target: HTTPEndpoint
     do throws(ProviderFailure) {
-      target = try await bootstrap.endpoint(endpoint.configuration, timeout: timeout)
+      target = try await bootstrap.endpoint(server.configuration, timeout: timeout)
     } catch {
       return RecordReply(asked: begun, result: .failure(error))
     }

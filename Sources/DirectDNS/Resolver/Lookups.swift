@@ -112,8 +112,8 @@ final class Lookups: QueryRecipient {
 
   private func perform(_ action: QueryMachine.Action) {
     switch action {
-    case .send(let number, let endpoint, let subject, let timeout, let isRaced):
-      sender.send(number, to: endpoint, subject, timeout: timeout, isRaced: isRaced, for: self)
+    case .send(let number, let server, let subject, let timeout, let isRaced):
+      sender.send(number, to: server, subject, timeout: timeout, isRaced: isRaced, for: self)
     case .cancel(let number): sender.cancel(number)
     case .ended(let query): lookupReport.upstreams.ended(query)
     case .waits: lookupReport.upstreams.waits()

@@ -42,23 +42,23 @@ final class QuerySender: CurlRecipient {
   ///
   /// - Parameters:
   ///   - number: by which it can be given up, if it may be.
-  ///   - endpoint: the server.
+  ///   - server: the server.
   ///   - subject: what to ask.
   ///   - timeout: how long it may take, the server's own address included.
   ///   - isRaced: whether it may be given up.
   ///   - recipient: gets what it brought, once.
   func send(
-    _ number: Int, to endpoint: Endpoint, _ subject: QueryMachine.Subject, timeout: Duration, isRaced: Bool,
+    _ number: Int, to server: DNSServer, _ subject: QueryMachine.Subject, timeout: Duration, isRaced: Bool,
     for recipient: any QueryRecipient
   ) {
     let begun = clock.now
-    let query = Query(number: number, endpoint: endpoint, subject: subject, isRaced: isRaced, begun: begun)
+    let query = Query(number: number, server: server, subject: subject, isRaced: isRaced, begun: begun)
     guard timeout > .zero else {
       return recipient.ended([
         query.failure(ProviderFailure(.cancelled, "no time was left for it"), .timedOut, asked: begun)
       ])
     }
-    if let curl, let target = endpoint.target {
+    if let curl, let target = server.target {
       send(query, by: curl, to: target, timeout: timeout, for: recipient)
     } else {
       send(query, timeout: timeout, for: recipient)
@@ -99,7 +99,7 @@ final class QuerySender: CurlRecipient {
       forget(job.tag.query)
       replies.append(
         job.tag.query.reply(
-          job.takeResult().map { HTTPReply($0) }, asked: job.tag.query.begun, noting: job.tag.query.endpoint.target,
+          job.takeResult().map { HTTPReply($0) }, asked: job.tag.query.begun, noting: job.tag.query.server.target,
           bootstrap))
       if recipient == nil { recipient = job.tag.recipient }
     }
@@ -121,7 +121,7 @@ final class QuerySender: CurlRecipient {
   private func reply(_ query: Query, timeout: Duration) async -> QueryReply {
     let target: HTTPEndpoint
     do throws(ProviderFailure) {
-      target = try await bootstrap.endpoint(query.endpoint.configuration, timeout: timeout)
+      target = try await bootstrap.endpoint(query.server.configuration, timeout: timeout)
     } catch {
       return query.failure(error, nil, asked: query.begun)
     }
@@ -151,12 +151,12 @@ private struct SentQuery: Sendable {
 /// One query, as its server's format has it.
 private struct Query: Sendable {
   let number: Int
-  let endpoint: Endpoint
+  let server: DNSServer
   let subject: QueryMachine.Subject
   let isRaced: Bool
   let begun: ResolverInstant
 
-  private var provider: any Provider { endpoint.configuration.provider }
+  private var provider: any Provider { server.configuration.provider }
 
   func message(at seconds: Int64) -> HTTPMessage {
     switch subject {

@@ -14,7 +14,7 @@ public struct UpstreamStatus: Sendable, Hashable {
   /// Whether others are asked first, because it failed again and again.
   public var isBreakerOpen: Bool
 
-  init(_ provider: any Provider, _ health: EndpointHealth) {
+  init(_ provider: any Provider, _ health: ServerHealth) {
     self.provider = provider.name
     queries = health.queries
     failures = health.failures
@@ -27,17 +27,17 @@ public struct UpstreamStatus: Sendable, Hashable {
 extension DirectResolver {
   /// How each provider does, in the order of the configuration.
   public var upstreamStatus: [UpstreamStatus] {
-    lookups.look { $0.servers.states.endpoints.map { UpstreamStatus($0.configuration.provider, $0.health) } }
+    lookups.look { $0.servers.states.all.map { UpstreamStatus($0.configuration.provider, $0.health) } }
   }
 }
 
 extension DirectResolver {
   /// Every query so far by its source's name, in the order of asking; the system's DNS last.
   ///
-  /// An endpoint keeps its number while the configuration changes; the system's DNS has none.
-  var tallies: [(source: String, endpoint: Int?, tally: QueryTally)] {
+  /// A server keeps its number while the configuration changes; the system's DNS has none.
+  var tallies: [(source: String, server: Int?, tally: QueryTally)] {
     lookups.look { machine in
-      machine.servers.states.endpoints.map { ($0.configuration.provider.name, $0.number, $0.tally) }
+      machine.servers.states.all.map { ($0.configuration.provider.name, $0.number, $0.tally) }
         + [("system", nil, machine.systemTally)]
     }
   }

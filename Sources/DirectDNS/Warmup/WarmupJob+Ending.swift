@@ -6,7 +6,7 @@ extension WarmupJob {
   func report(_ state: State, _ end: WarmupReport.End, at now: ResolverInstant) -> WarmupReport {
     let queries =
       state.begun == nil
-      ? [] : resolver.tallies.map { ($0.source, $0.tally - (state.queriesBefore[$0.endpoint] ?? QueryTally())) }
+      ? [] : resolver.tallies.map { ($0.source, $0.tally - (state.queriesBefore[$0.server] ?? QueryTally())) }
     return state.tally.report(end, duration: now - (state.begun ?? now), queries: queries)
   }
 

@@ -140,7 +140,7 @@ public final class WarmupJob: Sendable {
       state.starts = feed
       // It was stopped before it ran: nothing begins, whatever a source does.
       if state.end != nil { feed.finish() }
-      state.queriesBefore = Dictionary(resolver.tallies.map { ($0.endpoint, $0.tally) }) { $1 }
+      state.queriesBefore = Dictionary(resolver.tallies.map { ($0.server, $0.tally) }) { $1 }
       return true
     }
     guard isFirst else { return try await outcome() }

@@ -101,7 +101,7 @@ struct FailureCacheTests {
     AddressQuestion(Sample.name("n\(number).example.net"), .ipv4)
   }
 
-  private func failing(_ count: Int, by servers: [FailureCache.Server] = [.endpoint(1)]) -> FailureCache {
+  private func failing(_ count: Int, by servers: [FailureCache.Server] = [.provider(1)]) -> FailureCache {
     var memory = FailureCache(policy: CachePolicy(), capacity: 10_000)
     for number in 0..<count {
       memory.note(error, for: question(number), by: servers, recheck: .seconds(30), at: Sample.at(0))
@@ -114,21 +114,21 @@ struct FailureCacheTests {
     _ count: Int, _ last: Double
   ) {
     var memory = failing(count)
-    #expect(memory.answered(by: .endpoint(1), at: Sample.at(10)) == count)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(10)) == count)
     #expect(memory.mayRefresh(question(0), at: Sample.at(10)))
     #expect(memory.mayRefresh(question(count - 1), at: Sample.at(10 + last)))
     if count > 1 { #expect(!memory.mayRefresh(question(count - 1), at: Sample.at(10 + last).before)) }
     // Evenly: never more than their share.
     let half = (0..<count).count { memory.mayRefresh(question($0), at: Sample.at(10 + last / 2)) }
     #expect(half <= count / 2 + 1)
-    #expect(memory.answered(by: .endpoint(1), at: Sample.at(11)) == 0)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(11)) == 0)
   }
 
   @Test func `each of the servers that failed it ends its wait, and no other does`() {
     for (server, ends) in [
-      (FailureCache.Server.endpoint(1), true), (.endpoint(2), true), (.endpoint(3), false), (.system, false),
+      (FailureCache.Server.provider(1), true), (.provider(2), true), (.provider(3), false), (.system, false),
     ] {
-      var memory = failing(1, by: [.endpoint(1), .endpoint(2)])
+      var memory = failing(1, by: [.provider(1), .provider(2)])
       #expect(memory.answered(by: server, at: Sample.at(10)) == (ends ? 1 : 0))
       #expect(memory.mayRefresh(question(0), at: Sample.at(10)) == ends)
     }
@@ -136,14 +136,14 @@ struct FailureCacheTests {
 
   @Test func `no wait ends later than it would have`() {
     var memory = failing(1000)
-    _ = memory.answered(by: .endpoint(1), at: Sample.at(29.5))
+    _ = memory.answered(by: .provider(1), at: Sample.at(29.5))
     for number in 0..<1000 { #expect(memory.mayRefresh(question(number), at: Sample.at(30))) }
   }
 
   @Test func `a wait that ends by itself is none that a success has ended`() {
     var memory = failing(1)
     #expect(memory.releasedAt(question(0)) == nil)
-    #expect(memory.answered(by: .endpoint(1), at: Sample.at(30)) == 0)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(30)) == 0)
     #expect(memory.releasedAt(question(0)) == nil)
   }
 
@@ -151,23 +151,23 @@ struct FailureCacheTests {
     var memory = failing(1)
     var now = Sample.at(10)
     for seconds in [0, 2, 4, 8, 16, 30, 30] {
-      _ = memory.answered(by: .endpoint(1), at: now)
+      _ = memory.answered(by: .provider(1), at: now)
       if seconds > 0 { #expect(!memory.mayRefresh(question(0), at: (now + .seconds(seconds)).before), "\(seconds)") }
       now = now + .seconds(seconds)
       #expect(memory.mayRefresh(question(0), at: now), "\(seconds)")
-      memory.note(error, for: question(0), by: [.endpoint(1)], recheck: .seconds(30), at: now)
+      memory.note(error, for: question(0), by: [.provider(1)], recheck: .seconds(30), at: now)
     }
   }
 
   @Test func `an answer makes good for what was in vain`() {
     var memory = failing(1)
     for _ in 0..<4 {
-      _ = memory.answered(by: .endpoint(1), at: Sample.at(10))
-      memory.note(error, for: question(0), by: [.endpoint(1)], recheck: .seconds(30), at: Sample.at(10))
+      _ = memory.answered(by: .provider(1), at: Sample.at(10))
+      memory.note(error, for: question(0), by: [.provider(1)], recheck: .seconds(30), at: Sample.at(10))
     }
     memory.forget(question(0))
-    memory.note(error, for: question(0), by: [.endpoint(1)], recheck: .seconds(30), at: Sample.at(20))
-    _ = memory.answered(by: .endpoint(1), at: Sample.at(21))
+    memory.note(error, for: question(0), by: [.provider(1)], recheck: .seconds(30), at: Sample.at(20))
+    _ = memory.answered(by: .provider(1), at: Sample.at(21))
     #expect(memory.mayRefresh(question(0), at: Sample.at(21)))
     #expect(memory.releasedAt(question(0)) == Sample.at(21))
   }
@@ -175,10 +175,10 @@ struct FailureCacheTests {
   @Test func `what was forgotten waits for nobody`() {
     var memory = failing(3)
     memory.forget(question(1))
-    #expect(memory.answered(by: .endpoint(1), at: Sample.at(10)) == 2)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(10)) == 2)
     #expect(memory.releasedAt(question(1)) == nil)
     memory = failing(3)
     memory.forgetAll()
-    #expect(memory.answered(by: .endpoint(1), at: Sample.at(10)) == 0)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(10)) == 0)
   }
 }

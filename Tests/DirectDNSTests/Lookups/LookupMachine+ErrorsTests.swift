@@ -169,7 +169,7 @@ struct ResolverErrorsTests {
     init(_ reply: Result<HTTPReply, HTTPTransportError>) { self.reply = reply }
 
     func send(
-      _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
+      _ message: HTTPMessage, to server: HTTPEndpoint, timeout: Duration
     ) async throws(HTTPTransportError) -> HTTPReply {
       urls.withLock { $0.append(message.url) }
       return try reply.get()

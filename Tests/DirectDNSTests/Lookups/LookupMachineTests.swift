@@ -59,8 +59,8 @@ struct LookupMachineTests {
   private func actions(_ machine: inout LookupMachine) -> [String] {
     machine.takeActions().compactMap { action in
       switch action {
-      case .query(.send(let number, let endpoint, let subject, _, _)):
-        "send \(number) to \(endpoint.number): \(subject.questions.map(\.type))"
+      case .query(.send(let number, let server, let subject, _, _)):
+        "send \(number) to \(server.number): \(subject.questions.map(\.type))"
       case .query(.cancel(let number)): "cancel \(number)"
       case .askSystem(let number, let question, _, _): "system \(number): \(question.type)"
       case .readStore(let number, _): "store \(number)"
@@ -191,7 +191,7 @@ struct LookupMachineTests {
     #expect(words(&machine).isEmpty)
     machine.ended(2, reply(.addresses("192.0.2.1"), asked: 1), at: Sample.at(3.1))
     #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
-    #expect(machine.servers.states.endpoints[0].health.failuresInARow == 0)
+    #expect(machine.servers.states.all[0].health.failuresInARow == 0)
   }
 
   // MARK: Names that are forgotten

@@ -4,7 +4,7 @@ import Testing
 @testable import DirectDNS
 @testable import DirectDNSTesting
 
-/// One question and several endpoints.
+/// One question and several servers.
 ///
 /// No cache stands before them.
 @Suite(.timeLimit(.minutes(1)))
@@ -55,7 +55,7 @@ struct QueryMachineTests {
   }
 
   /// The place of the provider that answered.
-  private func provider(_ outcome: Outcome) -> Int? { try? outcome.get().endpoint }
+  private func provider(_ outcome: Outcome) -> Int? { try? outcome.get().server }
 
   private func failed(_ outcome: Outcome) -> QueryMachine.Failed? {
     if case .failure(let failed) = outcome { failed } else { nil }
@@ -92,7 +92,7 @@ struct QueryMachineTests {
     #expect(transport.asked == ["one"])
   }
 
-  @Test func `each endpoint is asked once, and each one's reason is told in the order of asking`() async {
+  @Test func `each server is asked once, and each one's reason is told in the order of asking`() async {
     let upstreams = upstreams("one", "two", "three")
     transport.reply { sent in
       switch sent.provider {
@@ -215,7 +215,7 @@ struct QueryMachineTests {
     #expect(provider(await ask(upstreams)) == 0)
   }
 
-  @Test func `one lookup counts at most once per endpoint, be it for two families`() async {
+  @Test func `one lookup counts at most once per server, be it for two families`() async {
     let upstreams = upstreams("one", "two")
     transport.reply { $0.provider == "one" ? .error(.connect("refused"), after: .seconds(1)) : Self.good }
     for number in 0..<2 {
@@ -410,7 +410,7 @@ struct QueryMachineTests {
     #expect(transport.count == 0)
   }
 
-  @Test func `the time that an endpoint's own address took is the attempt's`() async {
+  @Test func `the time that a server's own address took is the attempt's`() async {
     let upstreams = upstreams("one", hasBootstrap: false)
     system.answer(Script.addresses("192.0.2.53", after: .seconds(1)))
     transport.reply { _ in .silence }
@@ -428,7 +428,7 @@ struct QueryMachineTests {
   }
 
   @Test
-  func `an endpoint whose own address cannot be found is a failure with the reason, and the next is asked`()
+  func `a server whose own address cannot be found is a failure with the reason, and the next is asked`()
     async
   {
     let upstreams = upstreams("one", hasBootstrap: false)
@@ -438,7 +438,7 @@ struct QueryMachineTests {
   }
 
   @Test(arguments: [(HTTPTransportError.timedOut, 4), (.connect("refused"), 4), (.tls("expired"), 2)])
-  func `an endpoint whose address nobody answers at is looked up again`(
+  func `a server whose address nobody answers at is looked up again`(
     _ error: HTTPTransportError, _ count: Int
   ) async {
     let upstreams = upstreams("one", hasBootstrap: false)
@@ -566,7 +566,7 @@ struct QueryMachineTests {
     #expect(provider(await lookup.value) == 2)
   }
 
-  @Test func `an endpoint that waits for its own address does not hold up the winner`() async {
+  @Test func `a server that waits for its own address does not hold up the winner`() async {
     var configuration = ResolverFixture.configuration(["one", "two"])
     configuration.providers[0].bootstrap = []
     let upstreams = QueryFixture(
@@ -605,7 +605,7 @@ struct QueryMachineTests {
     #expect(transport.count == 2)
     clock.advance(by: .seconds(1))
     let answered = try await lookup.value.get()
-    #expect(answered.endpoint == 1)
+    #expect(answered.server == 1)
     #expect(answered.asked == Sample.at(1))
   }
 

@@ -234,7 +234,7 @@ struct BatchReadingTests {
       case .answers: "answers"
       case .answersNone: "none"
       case .refused: "refused"
-      case .endpointFailed: "failed"
+      case .serverFailed: "failed"
       }
     #expect(text == expected)
     let question = AddressQuestion(Sample.name("a.example"), .ipv4)
@@ -243,7 +243,7 @@ struct BatchReadingTests {
       Issue.record("an answer")
       return
     }
-    // What cannot be read may come from anyone: it is a failure of the endpoint's, as with one question.
+    // What cannot be read may come from anyone: it is a failure of the server's, as with one question.
     #expect(told.kind == (status == 404 ? .response : failure.kind))
   }
 }

@@ -7,8 +7,8 @@ import Testing
 struct RecordAskTests {
   private static let start = Sample.at(100)
 
-  private static func states(_ names: [String], rate: RateLimit? = nil) throws -> EndpointStates {
-    EndpointStates(
+  private static func states(_ names: [String], rate: RateLimit? = nil) throws -> ServerStates {
+    ServerStates(
       ResolverConfiguration(
         providers: names.map {
           ProviderConfiguration(
@@ -17,7 +17,7 @@ struct RecordAskTests {
         }), at: start)
   }
 
-  private static func ask(_ states: EndpointStates) -> RecordAsk {
+  private static func ask(_ states: ServerStates) -> RecordAsk {
     RecordAsk(
       DNSName(Sample.name("a.example")), order: states.order(at: start),
       LookupDeadlines(timeout: .seconds(5), from: start, hasSystem: false))
@@ -25,7 +25,7 @@ struct RecordAskTests {
 
   private func told(_ step: RecordAsk.Step) -> String {
     switch step {
-    case .ask(let endpoint, let timeout): "\(endpoint.name) \(timeout.wholeMilliseconds)"
+    case .ask(let server, let timeout): "\(server.name) \(timeout.wholeMilliseconds)"
     case .wait(let instant): "wait \((instant - Self.start).wholeMilliseconds)"
     case .failed(let failed):
       "failed\(failed.isTimeout ? " late" : "")" + failed.attempts.map { " \($0.provider): \($0.reason)" }.joined()

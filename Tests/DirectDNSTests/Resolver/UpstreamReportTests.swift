@@ -55,7 +55,7 @@ struct UpstreamReportTests {
     #expect(attempt.duration == .milliseconds(12))
   }
 
-  @Test func `an observer hears of the endpoint's origin and nothing else of its URL`() throws {
+  @Test func `an observer hears of the server's origin and nothing else of its URL`() throws {
     let attempt = try report(.failure(ProviderFailure(.transport, "timed out")), reply: nil)
     #expect(attempt.origin == "https://dns.example:8443")
     #expect(attempt.address == nil)

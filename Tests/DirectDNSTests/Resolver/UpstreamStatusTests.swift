@@ -13,10 +13,10 @@ struct UpstreamStatusTests {
   }
 
   @Test func `queries, failures, percentiles and the breaker are told`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for number in 1...10 { health.answered(in: .milliseconds(number)) }
     for number in 1...3 {
-      let lookup = EndpointHealth.LookupKey(
+      let lookup = ServerHealth.LookupKey(
         host: ResolverFixture.host, end: ResolverInstant(nanoseconds: Int64(number)))
       health.failed(.transport, of: lookup, in: .seconds(3), at: .init(nanoseconds: 0))
     }

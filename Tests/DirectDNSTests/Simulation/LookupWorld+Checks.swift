@@ -7,9 +7,9 @@ extension LookupWorld {
 
   mutating func perform(_ action: LookupMachine.Action) throws(Fault) {
     switch action {
-    case .query(.send(let number, let endpoint, let subject, let timeout, _)):
-      try send(number, endpoint, subject, timeout)
-      if slips(.sendsTwice, 1) { try send(number, endpoint, subject, timeout) }
+    case .query(.send(let number, let server, let subject, let timeout, _)):
+      try send(number, server, subject, timeout)
+      if slips(.sendsTwice, 1) { try send(number, server, subject, timeout) }
     case .query(.cancel(let number)):
       guard let query = sent[number] else { return }
       sent[number]?.isCancelled = true
@@ -56,30 +56,30 @@ extension LookupWorld {
   }
 
   private mutating func send(
-    _ number: Int, _ endpoint: Endpoint, _ subject: QueryMachine.Subject, _ timeout: Duration
+    _ number: Int, _ server: DNSServer, _ subject: QueryMachine.Subject, _ timeout: Duration
   ) throws(Fault) {
     queries += 1
-    say("  query \(number) to server \(endpoint.number) for \(subject.questions)")
+    say("  query \(number) to server \(server.number) for \(subject.questions)")
     try expect(!isShutDown, "a query was sent after the end")
     try expect(timeout > .zero, "a query was sent without time")
-    if let until = blocked[endpoint.number] {
-      try expect(now >= until, "server \(endpoint.number) was asked although it said 429")
+    if let until = blocked[server.number] {
+      try expect(now >= until, "server \(server.number) was asked although it said 429")
     }
     let isBatch = if case .batch = subject { true } else { false }
     let isHedge = machine.servers.attempts[number]?.isHedge == true
     for question in subject.questions {
       let others = sent.values.filter { !$0.isCancelled && !$0.isForgotten && $0.questions.contains(question) }
       try expect(
-        others.allSatisfy { $0.endpoint != endpoint.number },
-        "\(question) was asked of server \(endpoint.number) twice at a time")
+        others.allSatisfy { $0.server != server.number },
+        "\(question) was asked of server \(server.number) twice at a time")
       try expect(others.count < 4, "\(question) is asked of \(others.count + 1) servers at a time")
       try expect(!isHedge || others.allSatisfy { !$0.isHedge }, "\(question) has a second hedge")
       try checkNeed(of: question)
     }
     try countQuery(isHedge: isHedge)
     sent[number] = Sent(
-      endpoint: endpoint.number, questions: subject.questions, isBatch: isBatch, isHedge: isHedge, asked: now)
-    let (delay, reply) = reply(to: subject, from: endpoint.number)
+      server: server.number, questions: subject.questions, isBatch: isBatch, isHedge: isHedge, asked: now)
+    let (delay, reply) = reply(to: subject, from: server.number)
     if delay < timeout {
       schedule(.reply(number, reply), after: delay)
     } else {

@@ -35,7 +35,7 @@ struct LookupWorld {
   }
 
   struct Sent {
-    var endpoint: Int
+    var server: Int
     var questions: [AddressQuestion]
     var isBatch: Bool
     var isHedge: Bool
@@ -222,7 +222,7 @@ struct LookupWorld {
     case .reply(let number, let reply):
       if slips(.losesEnd, 1) { return }
       if let query = sent.removeValue(forKey: number), reply.status == 429 {
-        blocked[query.endpoint] = now + .seconds(5)
+        blocked[query.server] = now + .seconds(5)
       }
       machine.ended(number, reply, at: now)
       // Whatever comes twice counts once.

@@ -26,8 +26,8 @@ final class QueryFixture: QueryRecipient {
 
   private func perform(_ action: QueryMachine.Action) {
     switch action {
-    case .send(let number, let endpoint, let subject, let timeout, let isRaced):
-      sender.send(number, to: endpoint, subject, timeout: timeout, isRaced: isRaced, for: self)
+    case .send(let number, let server, let subject, let timeout, let isRaced):
+      sender.send(number, to: server, subject, timeout: timeout, isRaced: isRaced, for: self)
     case .cancel(let number): sender.cancel(number)
     case .finished(let number, let outcome):
       waiting.withLock { $0.callers.removeValue(forKey: number) }?.resume(returning: outcome)
@@ -61,9 +61,9 @@ final class QueryFixture: QueryRecipient {
 
   func update(_ configuration: ResolverConfiguration) { tell { $0.update(configuration, at: $1) } }
 
-  private var endpoints: [EndpointState] { runner.look { $0.states.endpoints } }
-  var tallies: [QueryTally] { endpoints.map(\.tally) }
-  var status: [UpstreamStatus] { endpoints.map { UpstreamStatus($0.configuration.provider, $0.health) } }
+  private var servers: [DNSServerState] { runner.look { $0.states.all } }
+  var tallies: [QueryTally] { servers.map(\.tally) }
+  var status: [UpstreamStatus] { servers.map { UpstreamStatus($0.configuration.provider, $0.health) } }
   func unblocked(at now: ResolverInstant) -> ResolverInstant { runner.look { $0.unblocked(at: now) } }
   func areAllOpen() -> Bool { runner.look(\.areAllOpen) }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is known of an endpoint's health: a value, moved on by outcomes and `now` alone.
-struct EndpointHealth: Sendable, Hashable {
+/// What is known of a server's health: a value, moved on by outcomes and `now` alone.
+struct ServerHealth: Sendable, Hashable {
   /// Transport failures in a row that open the breaker.
   static let failureLimit = 3
-  /// For how long an open breaker keeps the endpoint back.
+  /// For how long an open breaker keeps the server back.
   static let openTime = Duration.seconds(30)
   /// The hedging delay while too few replies are known.
   static let unknownDelay = Duration.milliseconds(150)
@@ -33,7 +33,7 @@ struct EndpointHealth: Sendable, Hashable {
   private var samples: [Duration] = []
   private var next = 0
 
-  /// Where the endpoint stands in the order of asking.
+  /// Where the server stands in the order of asking.
   enum Standing: Sendable, Hashable {
     /// At its configured place.
     case usable
@@ -50,7 +50,7 @@ struct EndpointHealth: Sendable, Hashable {
     return .probe
   }
 
-  /// Notes that the endpoint is asked.
+  /// Notes that the server is asked.
   mutating func asked(at now: ResolverInstant) {
     if standing(at: now) == .probe { probedAt = now }
   }
@@ -99,12 +99,12 @@ struct EndpointHealth: Sendable, Hashable {
 
   /// Forgets what the last network taught; what was counted stays.
   mutating func networkDidChange() {
-    var next = EndpointHealth()
+    var next = ServerHealth()
     (next.queries, next.failures) = (queries, failures)
     self = next
   }
 
-  /// How long to wait for this endpoint before another is asked too: its own 95th percentile.
+  /// How long to wait for this server before another is asked too: its own 95th percentile.
   var hedgingDelay: Duration {
     guard samples.count >= Self.fewestSamples else { return Self.unknownDelay }
     return max(.milliseconds(1), percentile(95) ?? .zero)
@@ -117,11 +117,11 @@ struct EndpointHealth: Sendable, Hashable {
   }
 }
 
-/// The order in which endpoints are asked.
-enum EndpointOrder {
+/// The order in which servers are asked.
+enum ServerOrder {
   /// Usable ones as configured, then those with open breakers, the one that opened first before the others: an open
   /// breaker changes the order and nothing else.
-  static func order(_ healths: [EndpointHealth], at now: ResolverInstant) -> [Int] {
+  static func order(_ healths: [ServerHealth], at now: ResolverInstant) -> [Int] {
     var usable: [Int] = []
     var open: [(index: Int, since: ResolverInstant)] = []
     for index in healths.indices {

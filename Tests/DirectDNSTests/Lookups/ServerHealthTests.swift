@@ -3,9 +3,9 @@ import Testing
 
 @testable import DirectDNS
 
-struct EndpointHealthTests {
+struct ServerHealthTests {
   private func failed(
-    _ health: inout EndpointHealth, _ count: Int, at seconds: Double,
+    _ health: inout ServerHealth, _ count: Int, at seconds: Double,
     _ kind: ProviderFailure.Kind = .transport
   ) {
     for number in 0..<count {
@@ -15,14 +15,14 @@ struct EndpointHealthTests {
   }
 
   /// One of many lookups, all of different names.
-  private static func lookup(_ number: Int, at seconds: Double = 0) -> EndpointHealth.LookupKey {
-    EndpointHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
+  private static func lookup(_ number: Int, at seconds: Double = 0) -> ServerHealth.LookupKey {
+    ServerHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
   }
 
   // MARK: The breaker
 
   @Test func `three transport failures in a row open the breaker for 30 s`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 2, at: 0)
     #expect(health.standing(at: Sample.at(0)) == .usable)
     failed(&health, 1, at: 1)
@@ -32,7 +32,7 @@ struct EndpointHealthTests {
   }
 
   @Test func `a reply between failures begins the count anew`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 2, at: 0)
     health.answered(in: .milliseconds(5))
     failed(&health, 2, at: 1)
@@ -41,7 +41,7 @@ struct EndpointHealthTests {
   }
 
   @Test func `one lookup counts once, whatever it asked and however its failures mix with those of others`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for number in [0, 1, 0, 1, 0] {
       health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(0))
     }
@@ -52,7 +52,7 @@ struct EndpointHealthTests {
   }
 
   @Test func `after a reply a lookup that failed before counts anew`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for number in [0, 1] { health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(0)) }
     health.answered(in: .milliseconds(5))
     for number in [0, 1, 2] { health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(1)) }
@@ -60,7 +60,7 @@ struct EndpointHealthTests {
   }
 
   @Test func `queries are counted when they end, and failures are those without a reply`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     #expect((health.queries, health.failures) == (0, 0))
     health.answered(in: .milliseconds(5))
     #expect((health.queries, health.failures) == (1, 0))
@@ -75,16 +75,16 @@ struct EndpointHealthTests {
   }
 
   @Test func `another lookup of the same name counts anew`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for end in [5.0, 6, 7] {
-      let lookup = EndpointHealth.LookupKey(host: ResolverFixture.host, end: Sample.at(end))
+      let lookup = ServerHealth.LookupKey(host: ResolverFixture.host, end: Sample.at(end))
       health.failed(.transport, of: lookup, in: .zero, at: Sample.at(0))
     }
     #expect(health.standing(at: Sample.at(0)) == .open(since: Sample.at(0)))
   }
 
   @Test func `an RCODE is a reply, and never counts`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 20, at: 0, .response)
     #expect(health.standing(at: Sample.at(0)) == .usable)
     failed(&health, 2, at: 0)
@@ -93,8 +93,8 @@ struct EndpointHealthTests {
     #expect(health.standing(at: Sample.at(0)) == .usable)
   }
 
-  @Test func `429 never counts, and holds the endpoint back for as long as it says`() {
-    var health = EndpointHealth()
+  @Test func `429 never counts, and holds the server back for as long as it says`() {
+    var health = ServerHealth()
     failed(&health, 20, at: 0, .rateLimited(retryAfter: .seconds(7)))
     #expect(health.standing(at: Sample.at(0)) == .usable)
     #expect(health.blockedUntil == Sample.at(7))
@@ -103,13 +103,13 @@ struct EndpointHealthTests {
   }
 
   @Test func `a query that the caller gave up says nothing`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 20, at: 0, .cancelled)
-    #expect(health == EndpointHealth())
+    #expect(health == ServerHealth())
   }
 
   @Test func `after 30 s there is one probe, and no second one beside it`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 3, at: 0)
     health.asked(at: Sample.at(30))
     #expect(health.standing(at: Sample.at(30)) == .open(since: Sample.at(0)))
@@ -117,7 +117,7 @@ struct EndpointHealthTests {
   }
 
   @Test func `a probe that is answered closes the breaker`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 3, at: 0)
     health.asked(at: Sample.at(30))
     health.answered(in: .milliseconds(5))
@@ -127,14 +127,14 @@ struct EndpointHealthTests {
   }
 
   @Test func `a probe that is answered with an RCODE closes it too`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 3, at: 0)
     failed(&health, 1, at: 30, .response)
     #expect(health.standing(at: Sample.at(30)) == .usable)
   }
 
   @Test func `a probe that fails opens it for 30 s more`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 3, at: 0)
     failed(&health, 1, at: 40)
     #expect(health.standing(at: Sample.at(40)) == .open(since: Sample.at(40)))
@@ -144,21 +144,21 @@ struct EndpointHealthTests {
 
   @Test(arguments: [ProviderFailure.Kind.cancelled, .rateLimited(retryAfter: nil)])
   func `a probe without an outcome leaves the next lookup the probe`(_ kind: ProviderFailure.Kind) {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 3, at: 0)
     failed(&health, 1, at: 30, kind)
     #expect(health.standing(at: Sample.at(31)) == .probe)
   }
 
   @Test func `a probe that never ends is not waited for for ever`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     failed(&health, 3, at: 0)
     health.asked(at: Sample.at(30))
     #expect(health.standing(at: Sample.at(60)) == .probe)
   }
 
-  @Test func `an endpoint that is asked while its breaker is open for want of others stays in its place`() {
-    var health = EndpointHealth()
+  @Test func `a server that is asked while its breaker is open for want of others stays in its place`() {
+    var health = ServerHealth()
     failed(&health, 3, at: 0)
     failed(&health, 5, at: 10)
     #expect(health.standing(at: Sample.at(10)) == .open(since: Sample.at(0)))
@@ -168,7 +168,7 @@ struct EndpointHealthTests {
   // MARK: Times
 
   @Test func `the hedging delay is 150 ms until enough replies are known`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for _ in 0..<7 {
       #expect(health.hedgingDelay == .milliseconds(150))
       health.answered(in: .milliseconds(20))
@@ -179,7 +179,7 @@ struct EndpointHealthTests {
   }
 
   @Test func `the hedging delay is the 95th percentile of the last replies`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds)) }
     // 61 of 64 are 95 %.
     #expect(health.hedgingDelay == .milliseconds(61))
@@ -188,7 +188,7 @@ struct EndpointHealthTests {
   }
 
   @Test func `the last 64 replies count, the oldest goes first`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for number in 0..<64 { health.answered(in: .milliseconds(number < 4 ? 200 : 20)) }
     #expect(health.hedgingDelay == .milliseconds(200) && health.percentile(100) == .milliseconds(200))
     health.answered(in: .milliseconds(20))
@@ -199,17 +199,17 @@ struct EndpointHealthTests {
 
   @Test(arguments: [(0, 1), (1, 1), (50, 33), (95, 61), (99, 64), (100, 64)])
   func `a percentile is the time that so many replies in a hundred stay below`(_ percent: Int, _ expected: Int) {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     #expect(health.percentile(percent) == nil)
     health.answered(in: .milliseconds(7))
     #expect(health.percentile(percent) == .milliseconds(7))
-    health = EndpointHealth()
+    health = ServerHealth()
     for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds)) }
     #expect(health.percentile(percent) == .milliseconds(expected))
   }
 
   @Test func `time-outs do not make the hedging delay longer`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for _ in 0..<8 { health.answered(in: .milliseconds(20)) }
     for number in 0..<50 {
       health.failed(.transport, of: Self.lookup(number), in: .seconds(3), at: Sample.at(0))
@@ -218,48 +218,48 @@ struct EndpointHealthTests {
   }
 
   @Test func `a hedge waits for 1 ms at least`() {
-    var health = EndpointHealth()
+    var health = ServerHealth()
     for _ in 0..<8 { health.answered(in: .zero) }
     #expect(health.hedgingDelay == .milliseconds(1))
   }
 }
 
-struct EndpointOrderTests {
+struct ServerOrderTests {
   /// One whose breaker is open.
-  private func opened(at seconds: Double) -> EndpointHealth {
-    var health = EndpointHealth()
-    for number in 0..<EndpointHealth.failureLimit {
-      let lookup = EndpointHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
+  private func opened(at seconds: Double) -> ServerHealth {
+    var health = ServerHealth()
+    for number in 0..<ServerHealth.failureLimit {
+      let lookup = ServerHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
       health.asked(at: Sample.at(seconds))
       health.failed(.transport, of: lookup, in: .zero, at: Sample.at(seconds))
     }
     return health
   }
 
-  @Test func `endpoints are asked as configured, whatever their times`() {
-    var slow = EndpointHealth()
+  @Test func `servers are asked as configured, whatever their times`() {
+    var slow = ServerHealth()
     slow.answered(in: .seconds(2))
-    #expect(EndpointOrder.order([slow, EndpointHealth(), EndpointHealth()], at: Sample.at(0)) == [0, 1, 2])
-    #expect(EndpointOrder.order([], at: Sample.at(0)) == [])
+    #expect(ServerOrder.order([slow, ServerHealth(), ServerHealth()], at: Sample.at(0)) == [0, 1, 2])
+    #expect(ServerOrder.order([], at: Sample.at(0)) == [])
   }
 
-  @Test func `an open breaker only moves its endpoint behind the others`() {
-    let healths = [opened(at: 0), EndpointHealth(), EndpointHealth()]
-    #expect(EndpointOrder.order(healths, at: Sample.at(1)) == [1, 2, 0])
-    #expect(EndpointOrder.order(healths, at: Sample.at(30)) == [0, 1, 2])
+  @Test func `an open breaker only moves its server behind the others`() {
+    let healths = [opened(at: 0), ServerHealth(), ServerHealth()]
+    #expect(ServerOrder.order(healths, at: Sample.at(1)) == [1, 2, 0])
+    #expect(ServerOrder.order(healths, at: Sample.at(30)) == [0, 1, 2])
   }
 
   @Test func `when every breaker is open the one that opened first is asked first`() {
     let healths = [opened(at: 3), opened(at: 1), opened(at: 2)]
-    #expect(EndpointOrder.order(healths, at: Sample.at(4)) == [1, 2, 0])
-    #expect(EndpointOrder.order([opened(at: 1), opened(at: 1)], at: Sample.at(4)) == [0, 1])
+    #expect(ServerOrder.order(healths, at: Sample.at(4)) == [1, 2, 0])
+    #expect(ServerOrder.order([opened(at: 1), opened(at: 1)], at: Sample.at(4)) == [0, 1])
   }
 
   @Test func `only one lookup probes, the next one goes on without`() {
-    var healths = [opened(at: 0), EndpointHealth()]
-    #expect(EndpointOrder.order(healths, at: Sample.at(30)) == [0, 1])
+    var healths = [opened(at: 0), ServerHealth()]
+    #expect(ServerOrder.order(healths, at: Sample.at(30)) == [0, 1])
     healths[0].asked(at: Sample.at(30))
-    #expect(EndpointOrder.order(healths, at: Sample.at(30)) == [1, 0])
+    #expect(ServerOrder.order(healths, at: Sample.at(30)) == [1, 0])
   }
 }
 

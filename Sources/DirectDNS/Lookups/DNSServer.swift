@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One endpoint as it is configured: shared by all that is sent to it, and never changed.
-final class Endpoint: Sendable {
-  /// Stays while the endpoint is configured, and is never given to another.
+/// One server as it is configured: shared by all that is sent to it, and never changed.
+final class DNSServer: Sendable {
+  /// Stays while the server is configured, and is never given to another.
   let number: Int
   let configuration: ProviderConfiguration
   /// Where it is reached; nil if its address has to be looked up first.
@@ -18,7 +18,7 @@ final class Endpoint: Sendable {
 }
 
 extension HTTPEndpoint {
-  /// The endpoint of a provider that is reached without any DNS; nil for all others.
+  /// The server of a provider that is reached without any DNS; nil for all others.
   init?(reachedWithoutDNS provider: ProviderConfiguration) {
     let url = provider.provider.url
     guard provider.bootstrap.isEmpty, case .name = url.host else {

@@ -3,30 +3,30 @@ import Testing
 
 @testable import DirectDNS
 
-/// What stays of endpoints when the configuration changes.
-struct EndpointStatesTests {
+/// What stays of servers when the configuration changes.
+struct ServerStatesTests {
   private static func configuration(_ providers: String..., limit: RateLimit? = nil) -> ResolverConfiguration {
     var configuration = ResolverFixture.configuration(providers)
     for index in configuration.providers.indices { configuration.providers[index].rateLimit = limit }
     return configuration
   }
 
-  private static func opened(_ states: inout EndpointStates, _ number: Int, at seconds: Double) {
-    for failure in 0..<EndpointHealth.failureLimit {
-      let lookup = EndpointHealth.LookupKey(host: Sample.name("n\(failure).example"), end: Sample.at(seconds))
+  private static func opened(_ states: inout ServerStates, _ number: Int, at seconds: Double) {
+    for failure in 0..<ServerHealth.failureLimit {
+      let lookup = ServerHealth.LookupKey(host: Sample.name("n\(failure).example"), end: Sample.at(seconds))
       states.ended(
         number, .failure(ProviderFailure(.transport, "no")), of: lookup, in: .zero, at: Sample.at(seconds))
     }
   }
 
-  private static func take(_ states: inout EndpointStates, _ numbers: [Int], at seconds: Double) -> String? {
-    guard case .taken(let endpoint) = states.next(among: numbers, before: Sample.at(seconds), at: Sample.at(seconds))
+  private static func take(_ states: inout ServerStates, _ numbers: [Int], at seconds: Double) -> String? {
+    guard case .taken(let server) = states.next(among: numbers, before: Sample.at(seconds), at: Sample.at(seconds))
     else { return nil }
-    return endpoint.configuration.provider.name
+    return server.configuration.provider.name
   }
 
-  @Test func `an endpoint that stays keeps its number and its open breaker, wherever it stands now`() {
-    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
+  @Test func `a server that stays keeps its number and its open breaker, wherever it stands now`() {
+    var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
     Self.opened(&states, 0, at: 1)
     #expect(states.order(at: Sample.at(2)) == [1, 0])
     states.update(Self.configuration("three", "one"), at: Sample.at(2))
@@ -37,8 +37,8 @@ struct EndpointStatesTests {
     #expect(states.order(at: Sample.at(3)) == [3])
   }
 
-  @Test func `an endpoint of another origin is another, whatever its name is`() throws {
-    var states = EndpointStates(Self.configuration("one"), at: Sample.at(0))
+  @Test func `a server of another origin is another, whatever its name is`() throws {
+    var states = ServerStates(Self.configuration("one"), at: Sample.at(0))
     Self.opened(&states, 0, at: 1)
     var configuration = Self.configuration("one")
     configuration.providers[0].provider = JSONProvider(name: "one", url: Sample.url("https://one.example:8443/"))
@@ -51,7 +51,7 @@ struct EndpointStatesTests {
 
   @Test func `what is left of a rate stays, as far as the new one allows`() {
     let slow = RateLimit(perSecond: 1, burst: 4)
-    var states = EndpointStates(Self.configuration("one", limit: slow), at: Sample.at(0))
+    var states = ServerStates(Self.configuration("one", limit: slow), at: Sample.at(0))
     for _ in 0..<3 { #expect(Self.take(&states, [0], at: 0) == "one") }
     states.update(Self.configuration("one", limit: slow), at: Sample.at(0))
     #expect(Self.take(&states, [0], at: 0) == "one")
@@ -66,11 +66,11 @@ struct EndpointStatesTests {
     #expect(Self.take(&states, [0], at: 0.02) == nil)
   }
 
-  @Test func `an endpoint that has gone is asked no more, and what becomes of its query is nobody's`() {
-    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
+  @Test func `a server that has gone is asked no more, and what becomes of its query is nobody's`() {
+    var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
     states.update(Self.configuration("two"), at: Sample.at(1))
     #expect(Self.take(&states, [0, 1], at: 1) == "two")
-    let lookup = EndpointHealth.LookupKey(host: ResolverFixture.host, end: Sample.at(5))
+    let lookup = ServerHealth.LookupKey(host: ResolverFixture.host, end: Sample.at(5))
     #expect(states.ended(0, .success(.addresses("192.0.2.1")), of: lookup, in: .zero, at: Sample.at(1)) == nil)
     #expect(states.begin(0, at: Sample.at(1)) == nil)
     guard case .none = states.next(among: [0], before: Sample.at(9), at: Sample.at(1)) else {
@@ -79,15 +79,15 @@ struct EndpointStatesTests {
     }
   }
 
-  @Test func `one endpoint alone is not hedged`() {
-    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
+  @Test func `one server alone is not hedged`() {
+    var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
     #expect(states.hedges)
     states.update(Self.configuration("one"), at: Sample.at(0))
     #expect(!states.hedges)
   }
 
   @Test func `a hedge goes to one that may be asked at once, its last token too`() {
-    var states = EndpointStates(
+    var states = ServerStates(
       Self.configuration("one", "two", limit: RateLimit(perSecond: 0.1)), at: Sample.at(0))
     #expect(Self.take(&states, [0], at: 0) == "one")
     let hedges = (0..<2).map { _ in states.takeHedge(among: [1], at: Sample.at(0))?.name }
@@ -96,8 +96,8 @@ struct EndpointStatesTests {
 
   // MARK: Turns
 
-  @Test func `of endpoints that may be asked at the same time the first in the order is, and only in time`() {
-    var states = EndpointStates(Self.configuration("one", "two", limit: RateLimit(perSecond: 1)), at: Sample.at(0))
+  @Test func `of servers that may be asked at the same time the first in the order is, and only in time`() {
+    var states = ServerStates(Self.configuration("one", "two", limit: RateLimit(perSecond: 1)), at: Sample.at(0))
     for name in ["one", "two"] { #expect(Self.take(&states, [0, 1], at: 0) == name) }
     guard case .late(let names) = states.next(among: [1, 0], before: Sample.at(1), at: Sample.at(0)) else {
       return #expect(Bool(false), "an answer at the deadline comes too late")
@@ -112,13 +112,13 @@ struct EndpointStatesTests {
   // MARK: Breakers
 
   @Test func `a breaker's changes are told once each`() {
-    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
-    typealias Change = EndpointStates.BreakerChange
+    var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
+    typealias Change = ServerStates.BreakerChange
     func change(_ number: Int, at seconds: Double, answered: Bool = false) -> Change? {
       states.asked(0, at: Sample.at(seconds))
       return states.ended(
         0, answered ? .success(.addresses("192.0.2.1", ttl: 60)) : .failure(ProviderFailure(.transport, "no")),
-        of: EndpointHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5)), in: .zero,
+        of: ServerHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5)), in: .zero,
         at: Sample.at(seconds))
     }
     let opening = [change(0, at: 0), change(1, at: 1), change(2, at: 2), change(3, at: 3)]
@@ -135,62 +135,62 @@ struct EndpointStatesTests {
     var configuration = ResolverFixture.configuration([])
     let provider = try EMASProvider(name: "emas", url: WebURL("https://192.0.2.1/1234/resolve"))
     configuration.providers = [ProviderConfiguration(provider: provider)]
-    var states = EndpointStates(configuration, at: Sample.at(0))
+    var states = ServerStates(configuration, at: Sample.at(0))
     for change in 0..<2 {
-      #expect(states.batchEndpoint(at: Sample.at(0))?.number == 0)
-      #expect(states.batchEndpoint(at: Sample.at(0))?.limit == 5)
+      #expect(states.batchServer(at: Sample.at(0))?.number == 0)
+      #expect(states.batchServer(at: Sample.at(0))?.limit == 5)
       states.refusesBatches(0)
-      #expect(states.batchEndpoint(at: Sample.at(0)) == nil)
+      #expect(states.batchServer(at: Sample.at(0)) == nil)
       if change == 0 { states.update(configuration, at: Sample.at(1)) } else { states.networkDidChange() }
     }
-    #expect(states.batchEndpoint(at: Sample.at(0))?.limit == 5)
-    #expect(EndpointStates(Self.configuration("one"), at: Sample.at(0)).batchEndpoint(at: Sample.at(0)) == nil)
+    #expect(states.batchServer(at: Sample.at(0))?.limit == 5)
+    #expect(ServerStates(Self.configuration("one"), at: Sample.at(0)).batchServer(at: Sample.at(0)) == nil)
   }
 
   // MARK: Attempts that have had their time
 
-  private static func relief(_ states: inout EndpointStates, _ numbers: [Int], at seconds: Double) -> String {
-    switch states.relief(among: numbers, before: Sample.at(3.5), at: Sample.at(seconds)) {
-    case .instead(let endpoint): "instead \(endpoint.configuration.provider.name)"
-    case .beside(let endpoint): "beside \(endpoint.configuration.provider.name)"
+  private static func failover(_ states: inout ServerStates, _ numbers: [Int], at seconds: Double) -> String {
+    switch states.takeFailover(among: numbers, before: Sample.at(3.5), at: Sample.at(seconds)) {
+    case .instead(let server): "instead \(server.configuration.provider.name)"
+    case .beside(let server): "beside \(server.configuration.provider.name)"
     case .later(let instant): "later \(instant.nanoseconds / 1_000_000)"
     case .nobody: "nobody"
     }
   }
 
-  @Test func `an attempt makes room for the next endpoint whose breaker is closed`() {
-    var states = EndpointStates(Self.configuration("one", "two", "three"), at: Sample.at(0))
+  @Test func `an attempt makes room for the next server whose breaker is closed`() {
+    var states = ServerStates(Self.configuration("one", "two", "three"), at: Sample.at(0))
     Self.opened(&states, 1, at: 0)
-    #expect(Self.relief(&states, [1, 2], at: 3) == "instead three")
+    #expect(Self.failover(&states, [1, 2], at: 3) == "instead three")
   }
 
   @Test func `for one whose breaker is open it makes none, and that is asked beside it`() {
-    var states = EndpointStates(Self.configuration("one", "two"), at: Sample.at(0))
+    var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
     Self.opened(&states, 1, at: 0)
-    #expect(Self.relief(&states, [1], at: 3) == "beside two")
+    #expect(Self.failover(&states, [1], at: 3) == "beside two")
   }
 
   @Test func `it goes on where nobody is left, or nobody who may be asked in time`() {
-    var states = EndpointStates(
+    var states = ServerStates(
       Self.configuration("one", "two", limit: RateLimit(perSecond: 0.1)), at: Sample.at(0))
-    #expect(Self.relief(&states, [], at: 3) == "nobody")
+    #expect(Self.failover(&states, [], at: 3) == "nobody")
     #expect(Self.take(&states, [1], at: 0) == "two")
-    #expect(Self.relief(&states, [1], at: 3) == "nobody")
+    #expect(Self.failover(&states, [1], at: 3) == "nobody")
     states.ended(
       0, .failure(ProviderFailure(.rateLimited(retryAfter: .seconds(60)), "429")),
-      of: EndpointHealth.LookupKey(host: Sample.name("n.example"), end: Sample.at(5)), in: .zero, at: Sample.at(0))
-    #expect(Self.relief(&states, [0, 1], at: 3) == "nobody")
+      of: ServerHealth.LookupKey(host: Sample.name("n.example"), end: Sample.at(5)), in: .zero, at: Sample.at(0))
+    #expect(Self.failover(&states, [0, 1], at: 3) == "nobody")
     let limit = RateLimit(perSecond: 2, burst: 1)
-    var slow = EndpointStates(Self.configuration("one", "two", limit: limit), at: Sample.at(0))
+    var slow = ServerStates(Self.configuration("one", "two", limit: limit), at: Sample.at(0))
     #expect(Self.take(&slow, [1], at: 3) == "two")
-    #expect(Self.relief(&slow, [1], at: 3) == "nobody", "its next turn is the deadline")
+    #expect(Self.failover(&slow, [1], at: 3) == "nobody", "its next turn is the deadline")
   }
 
   @Test func `it goes on until somebody may be asked`() {
-    var states = EndpointStates(
+    var states = ServerStates(
       Self.configuration("one", "two", limit: RateLimit(perSecond: 5, burst: 1)), at: Sample.at(0))
     #expect(Self.take(&states, [1], at: 3) == "two")
-    #expect(Self.relief(&states, [1], at: 3) == "later 3200")
-    #expect(Self.relief(&states, [1], at: 3.2) == "instead two")
+    #expect(Self.failover(&states, [1], at: 3) == "later 3200")
+    #expect(Self.failover(&states, [1], at: 3.2) == "instead two")
   }
 }

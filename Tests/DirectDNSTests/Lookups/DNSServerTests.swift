@@ -3,14 +3,14 @@ import Testing
 
 @testable import DirectDNS
 
-struct EndpointTests {
+struct DNSServerTests {
   private func target(_ url: String, bootstrap: [String] = []) -> HTTPEndpoint? {
     var configuration = ProviderConfiguration(provider: JSONProvider(name: "one", url: Sample.url(url)))
     configuration.bootstrap = bootstrap.map { Sample.address($0) }
-    return Endpoint(0, configuration).target
+    return DNSServer(0, configuration).target
   }
 
-  @Test func `an endpoint with addresses is reached at them, in their order`() {
+  @Test func `a server with addresses is reached at them, in their order`() {
     let target = target("https://dns.example/", bootstrap: ["192.0.2.2", "192.0.2.1"])
     #expect(target?.addresses == [Sample.address("192.0.2.2"), Sample.address("192.0.2.1")])
   }
