@@ -55,6 +55,7 @@ struct HouseTests {
     "Sources/DirectDNS/Pool/TransferState+Ending.swift": "TransferStateTests, RetryRuleTests",
     "Sources/DirectDNS/Pool/TransferTerms.swift": "TransferStateTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Phases.swift": "DirectResolver+AskingTests, LookupSimulationTests",
+    "Sources/DirectDNS/Lookups/LookupMachine+System.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Queries.swift": "DirectResolver+StoreTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/QueryMachine+Asking.swift": "QueryMachineTests",
     "Sources/DirectDNS/Lookups/QueryMachine+Changes.swift": "QueryMachineTests, LookupMachineTests",

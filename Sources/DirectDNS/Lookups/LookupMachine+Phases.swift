@@ -110,12 +110,14 @@ extension LookupMachine {
     endings.append(.answer(number, result, wasAsked: wasAsked))
   }
 
-  /// Nobody brought an answer; one that has come meanwhile, for another caller, serves all the same.
-  private mutating func fail(_ number: Int, _ request: LookupRequest, _ error: DirectDNSError, at now: ResolverInstant)
-  {
-    guard let resolution = find(request, at: now)?.resolution else { return finish(number, .failure(error)) }
+  /// Serves what the cache has by now, be it stale.
+  ///
+  /// - Returns: whether it had anything.
+  mutating func serveCached(_ number: Int, _ request: LookupRequest, at now: ResolverInstant) -> Bool {
+    guard let resolution = find(request, at: now)?.resolution else { return false }
     tell(.hit(request.host, resolution.freshness))
     finish(number, .success(resolution))
+    return true
   }
 
   // MARK: What follows a wait
@@ -181,71 +183,6 @@ extension LookupMachine {
     }
   }
 
-  /// No provider has addresses: answers that expired come before the system's DNS.
-  private mutating func fallBack(
-    _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
-  ) {
-    let request = lookup.request
-    let failed = AddressFamilies(
-      request.wanted.members.filter { family in
-        if case .answered = outcomes[family] { false } else { true }
-      })
-    guard !failed.isEmpty else { return finish(number, .failure(negativeError(request, outcomes))) }
-    if let resolution = find(request, at: now)?.resolution {
-      tell(.hit(request.host, resolution.freshness))
-      return finish(number, .success(resolution))
-    }
-    let errors = failed.members.compactMap { outcomes[$0]?.error }
-    if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
-    guard request.route == .providers, settings.system != nil, now < lookup.deadlines.whole else {
-      return finish(number, .failure(failure(request, errors)))
-    }
-    tell(.askingSystem(request.host))
-    for family in failed.members {
-      join(
-        .init(question: AddressQuestion(request.host, family), server: .system), lookup.deadlines, .lookup(number),
-        at: now)
-    }
-    wait(
-      number, request, lookup.deadlines, .fallingBack(outcomes, failed: failed), failed,
-      until: lookup.deadlines.whole, at: now)
-  }
-
-  private mutating func systemAsked(
-    _ number: Int, _ lookup: Lookup, _ known: FamilyOutcomes, failed: AddressFamilies, _ outcomes: FamilyOutcomes,
-    at now: ResolverInstant
-  ) {
-    let request = lookup.request
-    if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
-    let errors = failed.members.compactMap { known[$0]?.error }
-    let systemErrors = failed.members.compactMap { outcomes[$0]?.error }
-    if let ended = systemErrors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
-    guard systemErrors.isEmpty, outcomes.all.count == failed.members.count else {
-      return fail(number, request, failure(request, errors + systemErrors), at: now)
-    }
-    guard failed == request.wanted else {
-      var all = known
-      all.merge(outcomes)
-      return finish(number, .failure(negativeError(request, all)))
-    }
-    // Where no provider answers, a captive portal's DNS may well be the one that says "does not exist": its word is
-    // told, and is not taken for the name's own answer.
-    fail(number, request, failure(request, errors, systemSays: negativeError(request, outcomes).code), at: now)
-  }
-
-  private mutating func systemAloneAsked(
-    _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
-  ) {
-    let request = lookup.request
-    if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
-    let errors = outcomes.all.compactMap(\.error)
-    if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
-    guard errors.isEmpty, outcomes.all.count == request.wanted.members.count else {
-      return finish(number, .failure(systemAloneError(request.host, errors)))
-    }
-    finish(number, .failure(negativeError(request, outcomes)))
-  }
-
   private mutating func renewed(
     _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
   ) {
@@ -267,7 +204,7 @@ extension LookupMachine {
     ask(number, request, lookup.deadlines, known: known, at: now)
   }
 
-  private func resolution(
+  func resolution(
     _ outcomes: FamilyOutcomes, _ request: LookupRequest, at now: ResolverInstant
   ) -> Resolution? {
     outcomes.resolution(cache.ranking, prefersIPv6: request.prefersIPv6, at: now)

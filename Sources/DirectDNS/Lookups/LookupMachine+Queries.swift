@@ -53,13 +53,6 @@ extension LookupMachine {
     }
   }
 
-  private mutating func askSystem(
-    _ number: Int, _ query: InFlightQuery, _ system: any SystemSource, at now: ResolverInstant
-  ) {
-    let timeout = max(query.deadlines.whole - now, .milliseconds(1))
-    actions.append(.askSystem(number, query.question, system, timeout: timeout))
-  }
-
   // MARK: Refreshing
 
   /// Asks for those families that are not fresh and may be asked for.
@@ -190,72 +183,5 @@ extension LookupMachine {
       lastSource = (provider, cache.sources.code(ofProvider: provider) ?? SourceNames.system)
     }
     return lastSource.code
-  }
-
-  // MARK: The system's DNS
-
-  mutating func noteSystem(
-    _ number: Int, _ query: InFlightQuery, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
-  ) {
-    let question = query.question
-    var result = result.flatMap { $0.fitting(question) }
-    // The entry's life is bounded below, where the policy's least would lift it; this is for what is told of the answer.
-    if query.key.server == .system, case .success(var answer) = result {
-      answer.ttl = answer.ttl.map { min($0, UInt32(Self.systemLifetimeLimit.components.seconds)) }
-      result = .success(answer)
-    }
-    tell(.systemAnswered(question, result, now - query.asked))
-    let life = CacheLife(askedAt: query.asked.nanoseconds, expireAt: query.asked.nanoseconds)
-    if query.key.server == .systemAlone {
-      switch result {
-      case .success(let answer): queryOutcomes.append((number, .answered(answer, .system, life)))
-      case .failure(let failure): queryOutcomes.append((number, .failed(Self.systemFailed(failure))))
-      }
-      return
-    }
-    systemTally.note(result)
-    switch result {
-    case .success(let answer):
-      systemFailures.forget(question)
-      serverAnswered(.system, at: now)
-      // A provider's answer is never overwritten by the system's.
-      guard !cache.hasProviderEntry(question) else {
-        return queryOutcomes.append((number, .answered(answer, .system, life)))
-      }
-      let entry = CacheEntry(
-        answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
-        asked: query.asked, now: now)
-      queryOutcomes.append((number, kept(answer, entry, query, SourceNames.system, asked: query.asked, at: now)))
-    case .failure(let failure):
-      let error = Self.systemFailed(question.host, failure)
-      // Neither what a caller had no time for nor what another network said is worth remembering.
-      guard !query.isInvalidated, !isOfOldNetwork(query), !query.deadlines.isShort || !isOutOfTime(query, at: now)
-      else {
-        return queryOutcomes.append((number, .failed(error)))
-      }
-      systemFailures.note(error, for: question, by: [.system], at: now)
-      // Nobody else is asked about such a name: the failure is a refresh's that failed, as a provider's is of others.
-      if settings.configuration.localZones.route(question.host) == .system {
-        cache.remember(error, for: question, by: [.system], now: now)
-      }
-      queryOutcomes.append((number, .failed(error)))
-    }
-  }
-
-  /// The system's answers live a minute at most, whatever the policy's least: they are a makeshift.
-  static let systemLifetimeLimit = Duration.seconds(60)
-}
-
-extension Answer {
-  /// The answer with the addresses of the question's family alone; one without any is no answer to it.
-  func fitting(_ question: AddressQuestion) -> Result<Answer, ProviderFailure> {
-    guard case .addresses(let all) = content, !content.fits(question.family) else { return .success(self) }
-    let own = all.filter { $0.family == question.family }
-    guard !own.isEmpty else {
-      return .failure(ProviderFailure(.response, "no address of the family that was asked for"))
-    }
-    var answer = self
-    answer.content = .addresses(own)
-    return .success(answer)
   }
 }

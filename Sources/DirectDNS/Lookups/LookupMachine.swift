@@ -170,24 +170,6 @@ struct LookupMachine: StateMachine {
     return number
   }
 
-  /// Looks a name up by the system's DNS alone.
-  mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Int {
-    defer { advance(at: now) }
-    let number = number()
-    let deadlines = deadlines(request.timeout, from: now)
-    guard !isShutDown else {
-      finish(number, .failure(shutDownError(request.host)))
-      return number
-    }
-    for family in request.wanted.members {
-      join(
-        .init(question: AddressQuestion(request.host, family), server: .systemAlone), deadlines, .lookup(number),
-        at: now)
-    }
-    wait(number, request, deadlines, .askingSystemAlone, request.wanted, until: deadlines.whole, at: now)
-    return number
-  }
-
   /// Nobody waits for a lookup any more; what was asked for goes on for the cache.
   mutating func cancel(_ number: Int, at now: ResolverInstant) {
     guard let lookup = lookups.removeValue(forKey: number) else { return }

@@ -24,56 +24,6 @@ struct QueryMachine: StateMachine {
     }
   }
 
-  /// What the servers said together.
-  struct Answered: Sendable {
-    var answer: Answer
-    /// The server's number: its place in the first configuration, or a later one.
-    var server: Int
-    /// The provider's name.
-    var provider: String
-    /// When the query was sent.
-    var asked: ResolverInstant
-  }
-
-  /// Why none of them answered.
-  struct Failed: Error, Sendable {
-    var attempts: [DirectDNSError.Attempt]
-    /// The servers that failed, by their numbers.
-    var servers: [Int] = []
-    /// Whether time ran out, and nothing else went wrong.
-    var isTimeout: Bool
-    /// Whether time ran out, whatever else went wrong.
-    var isLate = false
-    /// Whether the resolver was shut down meanwhile.
-    var isCancelled: Bool
-  }
-
-  /// A server that has failed a question, and how.
-  struct Failure: Sendable {
-    var server: Int
-    var attempt: DirectDNSError.Attempt
-    var isTimeout: Bool
-    var isCancelled: Bool
-  }
-
-  /// What a query brought, as its sender saw it.
-  struct Reply: Sendable {
-    /// When it was sent.
-    var asked: ResolverInstant
-    var reading: Reading
-    /// Why there was no reply, where the query was sent or time ran out before.
-    var sendError: HTTPTransportError?
-    /// The reply's status, where there was a reply.
-    var status: Int?
-    /// The address that answered, where it is known.
-    var address: String?
-
-    enum Reading: Sendable {
-      case one(Result<Answer, ProviderFailure>)
-      case batch(BatchReading)
-    }
-  }
-
   enum Action: Sendable {
     /// Send the query of that number; `isRaced` where it may be cancelled.
     case send(Int, to: DNSServer, Subject, timeout: Duration, isRaced: Bool)
