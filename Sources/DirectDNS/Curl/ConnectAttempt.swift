@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
-
 /// One of libcurl's easy handles at work: an attempt to connect, and the whole transfer if its connection is the first.
 ///
 /// Used by the loop's thread alone. Its handle keeps what it was told for as long as it serves the pool that it was set
@@ -70,48 +64,6 @@ internal import CDirectDNSCurl
   deinit {
     withExtendedLifetime((share, refusal)) { unsafe curl_easy_cleanup(handle) }
     unsafe errorText.deallocate()
-  }
-
-  /// Why the transfer failed.
-  func failure(_ code: CURLcode) -> HTTPTransportError {
-    if let transfer, let lines {
-      // libcurl has room for so much of one line, and for so many of them.
-      let isInLines = lines.isUsed && (!lines.isHeadComplete || !lines.trailers.isEmpty)
-      if lines.isExceeded || isInLines && HTTPTransportError.isLackOfRoom(code) { return .fieldsTooLarge }
-      // It keeps what one piece decodes to while the reader is behind, 64 MB of it (DYN_PAUSE_BUFFER in its dynbuf.h).
-      if HTTPTransportError.isLackOfRoom(code), lines.isHeadComplete, transfer.request.decompresses {
-        return .bodyTooLarge
-      }
-    }
-    if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
-    if let status = proxyStatus { return .refusedByProxy(status) }
-    // Every request has http or https: this is about the version that a server answers by.
-    if code == CURLE_UNSUPPORTED_PROTOCOL {
-      return .connectionLost("what came is no response of HTTP/1.0, HTTP/1.1 or HTTP/2")
-    }
-    return unsafe HTTPTransportError(code, detail: String(cString: errorText))
-  }
-
-  /// The status of a proxy that has refused a tunnel.
-  private var proxyStatus: Int? {
-    guard transfer?.request.route.proxy != nil else { return nil }
-    var status = 0
-    unsafe directdns_getinfo_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
-    return status >= 300 ? status : nil
-  }
-
-  /// Why there is no connection, if this machine is the reason.
-  private var localReason: String? {
-    var number = Int(socketError)
-    if number == 0 { unsafe directdns_getinfo_long(handle, CURLINFO_OS_ERRNO, &number) }
-    switch CInt(truncatingIfNeeded: number) {
-    case EMFILE: return LoopMailbox<CurlTransfers>.noDescriptors
-    case ENFILE: return "this machine may open no further files (sysctl fs.file-max)"
-    case EADDRNOTAVAIL: return "this machine has no address or port left to connect from"
-    case ENOBUFS, ENOMEM: return "this machine has no memory for another connection"
-    case EACCES, EPERM: return "this process is not allowed to connect there (a firewall of this machine, perhaps)"
-    default: return nil
-    }
   }
 
   /// The object behind a handle that libcurl gave back.
