@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSCurl
 internal import Synchronization
 
 /// One request on its way out and its response on the way in.
@@ -47,7 +48,7 @@ internal import Synchronization
 
   // MARK: Shared
 
-  @safe private struct Shared {
+  @safe struct Shared {
     init() {
       unsafe headWaiter = nil
       unsafe bodyWaiter = nil
@@ -60,9 +61,9 @@ internal import Synchronization
     var end: Result<TransferEnd, TransferFailure>?
   }
 
-  private let shared: Locked<Shared>
+  let shared: Locked<Shared>
   /// Bytes of the body that the reader has not taken.
-  private let unread = Atomic<Int>(0)
+  let unread = Atomic<Int>(0)
 
   init(_ request: TransferRequest) {
     self.request = request
@@ -100,6 +101,20 @@ internal import Synchronization
     return waiters
   }
 
+  /// Tells whoever wants to know how many bytes went either way, some ten times a second and at the end.
+  func reportProgress(at now: Int64, isLast: Bool) {
+    guard let report = request.progress, let carrier else { return }
+    guard isLast || now - progressedAt >= Self.progressInterval else { return }
+    progressedAt = now
+    progress.expected = carrier.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    // libcurl has a copy of such a body, and asks for no piece of it.
+    if request.isInline { progress.sent = carrier.time(CURLINFO_SIZE_UPLOAD_T) }
+    report(progress)
+  }
+
+  /// Milliseconds from one report to the next.
+  private static let progressInterval: Int64 = 100
+
   /// Those who wait for what was handed over.
   @safe struct Waiters: @unchecked Sendable {
     // Each is resumed once: by whoever took them out of a transfer.
@@ -118,12 +133,6 @@ internal import Synchronization
       unsafe body?.resume()
     }
   }
-
-  /// Bytes that wait for the reader.
-  var unreadCount: Int { unread.load(ordering: .relaxed) }
-
-  /// Whether the transfer waits for the reader.
-  var isPaused: Bool { shared.withLock { $0.body.isPaused } }
 
   // MARK: What the caller's task does with it
 

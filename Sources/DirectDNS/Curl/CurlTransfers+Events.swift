@@ -77,7 +77,7 @@ extension CurlTransfers {
     }
     guard let head, let head else { return }
     transfer.handover.head = head
-    noteHandover(transfer)
+    handovers.note(transfer)
   }
 
   /// How many bytes were taken; others make libcurl wait or end.
@@ -97,7 +97,7 @@ extension CurlTransfers {
     transfer.progress.received += Int64(bytes.count)
     if transfer.incoming.isEmpty, bytes.count >= Self.longPiece { makeRoom(transfer, attempt, for: bytes.count) }
     unsafe transfer.incoming.append(contentsOf: bytes)
-    noteHandover(transfer)
+    handovers.note(transfer)
     if attempt.multi?.sharesConnections == true, attempt.mayStillSend, attempt.hasWholeBody {
       earlyAnswers.note(attempt.id, sent: transfer.progress.sent, at: now)
     }
@@ -121,12 +121,12 @@ extension CurlTransfers {
     guard let transfer = attempt.transfer else { return }
     machine.moved(attempt.id, at: now)
     transfer.progress.sent += Int64(count)
-    if transfer.request.progress != nil { noteHandover(transfer) }
+    if transfer.request.progress != nil { handovers.note(transfer) }
   }
 
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
     guard let attempt = unsafe ConnectAttempt.object(of: handle) else { return }
-    guard attempt.transfer != nil else { return emptied(attempt) }
+    guard attempt.transfer != nil else { return freeAttempts.emptied(attempt) }
     let (id, number) = (attempt.id, attempt.number)
     if let refusal = attempt.refusal {
       return act { $0.asked(id, wasRefused: refusal.isRemembered) }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
-internal import Dispatch
 
 /// The transfers of one loop: carries out what its ``PoolMachine`` decides, and tells it what libcurl does.
 final class CurlTransfers: CurlDriver {
@@ -22,21 +21,18 @@ final class CurlTransfers: CurlDriver {
   private(set) var multis: [CurlMulti]
   var now = LoopTime.now
   var recheck = CurlRecheck()
-  /// Whether somebody has tasks run on the loop's thread.
-  private var runsTasks = false
   let sockets: CurlSockets
   private let share = CurlShare()
   var machine: Machine
   /// The transfers that wait or run, at their places in the machine, and their attempts.
   private var running: [(transfer: CurlTransfer?, attempts: [ConnectAttempt])] = []
-  private var idleAttempts: [ConnectAttempt] = []
-  /// Attempts whose handles free what they held back.
-  private var emptying: [ConnectAttempt] = []
+  /// Attempts that serve no transfer.
+  var freeAttempts = FreeAttempts()
   /// Pools with transfers that have sent nothing yet, and how many.
   private var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []
   private var actions: [Machine.Action] = []
-  /// Transfers with something to hand over.
-  private var due: [CurlTransfer] = []
+  /// What is to be handed over to those who wait, at the end of the turn.
+  var handovers = Handovers()
   /// Transfers whose response is whole while their request's body may not be.
   var earlyAnswers = EarlyAnswers<Machine.TransferID>()
 
@@ -63,7 +59,7 @@ final class CurlTransfers: CurlDriver {
 
   var isBusy: Bool { machine.isBusy }
 
-  func willRunTasks() { runsTasks = true }
+  func willRunTasks() { handovers.runsTasks = true }
 
   func takeCrowdedSockets() -> [curl_socket_t] {
     var crowded: [curl_socket_t] = []
@@ -77,9 +73,8 @@ final class CurlTransfers: CurlDriver {
   func stop() {
     machine.stop()
     perform()
-    handOver()
-    idleAttempts = []
-    emptying = []
+    handovers.carryOut(at: now)
+    freeAttempts = FreeAttempts()
     sockets.closing = nil
   }
 
@@ -162,7 +157,7 @@ final class CurlTransfers: CurlDriver {
 
   private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
     guard let transfer = running[id.index].transfer, let pool = machine.transfers.read(id, { $0.pool }) else { return }
-    guard let attempt = newAttempt(in: pool) else {
+    guard let attempt = freeAttempts.take(for: pool) ?? ConnectAttempt(events: self) else {
       return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
     }
     attempt.prepare(transfer, id, in: pool, number: number, address: address, waits: waits, settings, share, sockets)
@@ -192,33 +187,18 @@ final class CurlTransfers: CurlDriver {
     return multis[min(cache, multis.count - 1)]
   }
 
-  /// A handle for one more attempt, one that is set up for the pool if there is one; nil if libcurl has no memory for it.
-  private func newAttempt(in pool: SlabID<Machine.Pool>) -> ConnectAttempt? {
-    if let place = idleAttempts.lastIndex(where: { $0.pool == pool }) { return idleAttempts.remove(at: place) }
-    return idleAttempts.popLast() ?? ConnectAttempt(events: self)
-  }
-
   /// Ends an attempt, and keeps its handle for the next one.
   private func close(_ id: Machine.TransferID, _ number: Int) {
     guard let transfer = running[id.index].transfer, let attempt = attempt(id, number) else { return }
     running[id.index].attempts.removeAll { $0 === attempt }
     if case .done = transfer.place, running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
-    guard attempt.stop() else {
-      emptying.append(attempt)
-      return
-    }
-    if attempt.isClean, idleAttempts.count < Self.idleAttemptLimit { idleAttempts.append(attempt) }
+    // Before the change, not within it: libcurl calls back.
+    let isEmpty = attempt.stop()
+    freeAttempts.add(attempt, isEmpty: isEmpty)
   }
 
   /// Milliseconds that the rest of a body may take which nobody reads: a new connection would take no longer.
   private static let drainTime: Int64 = 500
-
-  /// Handles that are kept, at some 25 KB each: of several hundred transfers, all may end before the first of those who
-  /// waited for them starts another one.
-  private static let idleAttemptLimit = 512
-
-  /// A handle has freed what it held back.
-  func emptied(_ attempt: ConnectAttempt) { emptying.removeAll { $0 === attempt } }
 
   private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {
     guard let transfer = running[id.index].transfer else { return }
@@ -229,12 +209,12 @@ final class CurlTransfers: CurlDriver {
       failure.bodyFailure = upload.failure
       return failure
     }
-    reportProgress(transfer, isLast: true)
+    transfer.reportProgress(at: now, isLast: true)
     if case .pulled(let upload) = transfer.request.body { upload.stop() }
     transfer.carrier = nil
     transfer.place = .done
     if running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
-    noteHandover(transfer)
+    handovers.note(transfer)
   }
 
   // MARK: The end of a turn
@@ -246,7 +226,7 @@ final class CurlTransfers: CurlDriver {
       perform()
       due = min(machine.endTurn(at: now), earlyAnswers.due)
     }
-    handOver()
+    handovers.carryOut(at: now)
     return due
   }
 
@@ -260,50 +240,4 @@ final class CurlTransfers: CurlDriver {
     tell(&machine)
     perform()
   }
-
-  func noteHandover(_ transfer: CurlTransfer) {
-    guard !transfer.handover.isDue else { return }
-    transfer.handover.isDue = true
-    due.append(transfer)
-  }
-
-  /// Last in a turn: all who waited for it are resumed together, instead of running in its midst one by one.
-  private func handOver() {
-    var waiters: [CurlTransfer.Waiters] = []
-    for transfer in due {
-      transfer.handover.isDue = false
-      let (head, end) = (transfer.handover.head.take(), transfer.handover.end.take())
-      if end == nil { reportProgress(transfer, isLast: false) }
-      guard head != nil || end != nil || !transfer.incoming.isEmpty else { continue }
-      let found = transfer.deliver(head: head, end: end)
-      if !found.isEmpty { waiters.append(found) }
-    }
-    due.removeAll(keepingCapacity: true)
-    resume(waiters)
-  }
-
-  /// Resumes tasks: many of them from the shared pool.
-  ///
-  /// A thread of the pool that is woken for the first of them may take the processor at once, and sleep again before the
-  /// second one is resumed: two switches for each task. Tasks that run on this thread are best resumed here.
-  private func resume(_ waiters: [CurlTransfer.Waiters]) {
-    guard waiters.count > 1, !runsTasks else {
-      for waiter in waiters { waiter.resume() }
-      return
-    }
-    DispatchQueue.global().async { for waiter in waiters { waiter.resume() } }
-  }
-
-  private func reportProgress(_ transfer: CurlTransfer, isLast: Bool) {
-    guard let report = transfer.request.progress, let carrier = transfer.carrier else { return }
-    guard isLast || now - transfer.progressedAt >= Self.progressInterval else { return }
-    transfer.progressedAt = now
-    transfer.progress.expected = carrier.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-    // libcurl has a copy of such a body, and asks for no piece of it.
-    if transfer.request.isInline { transfer.progress.sent = carrier.time(CURLINFO_SIZE_UPLOAD_T) }
-    report(transfer.progress)
-  }
-
-  /// Milliseconds from one report to the next.
-  private static let progressInterval: Int64 = 100
 }

@@ -3,7 +3,7 @@ internal import CDirectDNSLoop
 
 /// What others leave for a loop's thread, and the means to wake it.
 final class LoopMailbox<Driver: LoopDriver>: Sendable {
-  private struct State {
+  struct State {
     var commands: [Driver.Command] = []
     /// Tasks that want to run on the thread.
     var tasks: [LoopTask] = []
@@ -15,7 +15,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   }
 
   let settings: Driver.Settings
-  private let state = Locked(State())
+  let state = Locked(State())
 
   init(_ settings: Driver.Settings) { self.settings = settings }
 
@@ -58,9 +58,6 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
 
   /// Wakes the thread, if there is one, so that its driver looks at what others have changed.
   func wake() { state.withLock(\.wakeUp)?.call() }
-
-  /// Whether there is a thread.
-  var isRunning: Bool { state.withLock { $0.wakeUp != nil } }
 
   private func startThread() -> WakeUp? {
     guard let wakeUp = WakeUp(), let poller = Poller(wakeUp), let driver = Driver(settings, poller: poller) else {
