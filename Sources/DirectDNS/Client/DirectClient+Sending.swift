@@ -42,9 +42,8 @@ extension DirectClient {
     defer { target.others?.cancel() }
     while true {
       let spans = watch?.connecting(to: target.url.effectivePort)
-      let sent = transferRequest(
-        method, target, body, length: length, call, spans,
-        isRetryable: place.isRetryable && !history.hasRetried)
+      let sent = target.transferRequest(
+        method, body, length: length, call, spans, isRetryable: place.isRetryable && !history.hasRetried)
       let size = sent.url.utf8.count + sent.fields.count
       guard size <= Self.headLimit else {
         spans?.endAll()
@@ -156,51 +155,6 @@ extension DirectClient {
     body.kind != .oneShot && (options.isSafeToRetry || RetryRule.isIdempotent(method))
   }
 
-  private func transferRequest(
-    _ method: HTTPRequest.Method, _ target: RequestTarget, _ body: RequestBody, length: Int64?, _ call: Call,
-    _ spans: ConnectTelemetry?, isRetryable: Bool
-  ) -> TransferRequest {
-    let settings = call.settings
-    let hasFields = !target.fields.isEmpty
-    let cookie = settings.configuration.cookies?.cookieHeader(
-      for: target.original, hostField: target.fields[.hostField], staysOnMachine: target.staysOnMachine)
-    let lines =
-      method == .get && !hasFields && cookie == nil && body.kind == .none && body.trailerFields.isEmpty
-      ? settings.plainLines : FieldLines(method, target.fields, body, cookie: cookie, settings.configuration)
-    let version = call.options.httpVersion ?? settings.configuration.httpVersion
-    let route = CurlRoute(
-      origin: target.url.originText, usesTLS: target.url.scheme.isSecure,
-      version: body.trailerFields.isEmpty ? version.curlVersion : .http1, proxy: target.proxy,
-      showsIdentity: call.showsIdentity && settings.configuration.identity != nil)
-    var observer: (@Sendable (CurlEvent) -> Void)?
-    if let told = call.options.observer {
-      var request = HTTPRequest(method: method, url: target.url)
-      request.headerFields = lines.fields
-      told(.requesting(request))
-      observer = { event in
-        told(RequestEvent(event))
-        spans?.note(event)
-      }
-    } else if let spans {
-      observer = spans.note
-    }
-    var progress: (@Sendable (CurlProgress) -> Void)?
-    if let told = call.options.progress { progress = { told(TransferProgress($0)) } }
-    let terms = TransferTerms(
-      addresses: target.proxy == nil ? target.addresses : [], isRetryable: isRetryable,
-      expectsContinue: hasFields && target.fields[.expect]?.lowercased() == "100-continue",
-      connectTimeout: call.timeouts.connect.wholeMilliseconds,
-      firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline)
-    return TransferRequest(
-      route: route, terms: terms, others: target.others, port: target.url.effectivePort,
-      policy: settings.configuration.policy, host: target.original.host, url: target.url.href, method: method.rawValue,
-      fields: lines.bytes, hasOwnHost: hasFields && target.fields.contains(.hostField),
-      body: body.sent(with: method, length: length),
-      trailers: FieldLines(trailers: body.trailerFields).bytes,
-      decompresses: call.options.decompresses ?? settings.configuration.decompresses,
-      observer: observer, progress: progress)
-  }
-
   // MARK: After
 
   private func response(
@@ -252,33 +206,4 @@ extension DirectClient {
 extension TransferRequest.Body {
   /// Whether it can be sent once more; nobody may be reading it.
   fileprivate func withdraw() -> Bool { if case .pulled(let upload) = self { upload.withdraw() } else { true } }
-}
-
-extension HTTPVersionChoice {
-  fileprivate var curlVersion: CurlRoute.Version {
-    switch self {
-    case .automatic: .automatic
-    case .http1: .http1
-    case .http2: .http2
-    }
-  }
-}
-
-extension RequestEvent {
-  fileprivate init(_ event: CurlEvent) {
-    self =
-      switch event {
-      case .connecting(let address): .connecting(address)
-      case .failed(let address, let error): .connectFailed(address, reason: error.text.printable)
-      case .connected(let address, let isReused): .connected(address, isReused: isReused)
-      case .secured(let line): .secured(line.printable)
-      }
-  }
-}
-
-extension TransferProgress {
-  fileprivate init(_ progress: CurlProgress) {
-    self.init(
-      sent: progress.sent, received: progress.received, expected: progress.expected < 0 ? nil : progress.expected)
-  }
 }

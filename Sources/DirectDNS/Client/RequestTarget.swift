@@ -67,3 +67,90 @@ final class RequestTarget {
     return ResponseRestorer(originalURL: base, addresses: late.map { answer + $0 } ?? answer).restore(head.response)
   }
 }
+
+/// As libcurl is told of it.
+extension RequestTarget {
+  /// One sending of a request.
+  ///
+  /// - Parameters:
+  ///   - method: the method.
+  ///   - body: the body.
+  ///   - length: the body's length; nil where it is not known.
+  ///   - call: whose request it is.
+  ///   - spans: what follows the attempts to connect, where somebody does.
+  ///   - isRetryable: whether it may be sent again when it may have reached the server.
+  /// - Returns: what the loop's thread needs.
+  func transferRequest(
+    _ method: HTTPRequest.Method, _ body: RequestBody, length: Int64?, _ call: DirectClient.Call,
+    _ spans: ConnectTelemetry?, isRetryable: Bool
+  ) -> TransferRequest {
+    let settings = call.settings
+    let hasFields = !fields.isEmpty
+    let cookie = settings.configuration.cookies?.cookieHeader(
+      for: original, hostField: fields[.hostField], staysOnMachine: staysOnMachine)
+    let lines =
+      method == .get && !hasFields && cookie == nil && body.kind == .none && body.trailerFields.isEmpty
+      ? settings.plainLines : FieldLines(method, fields, body, cookie: cookie, settings.configuration)
+    let version = call.options.httpVersion ?? settings.configuration.httpVersion
+    let route = CurlRoute(
+      origin: url.originText, usesTLS: url.scheme.isSecure,
+      version: body.trailerFields.isEmpty ? version.curlVersion : .http1, proxy: proxy,
+      showsIdentity: call.showsIdentity && settings.configuration.identity != nil)
+    var observer: (@Sendable (CurlEvent) -> Void)?
+    if let told = call.options.observer {
+      var request = HTTPRequest(method: method, url: url)
+      request.headerFields = lines.fields
+      told(.requesting(request))
+      observer = { event in
+        told(RequestEvent(event))
+        spans?.note(event)
+      }
+    } else if let spans {
+      observer = spans.note
+    }
+    var progress: (@Sendable (CurlProgress) -> Void)?
+    if let told = call.options.progress { progress = { told(TransferProgress($0)) } }
+    let terms = TransferTerms(
+      addresses: proxy == nil ? addresses : [], isRetryable: isRetryable,
+      expectsContinue: hasFields && fields[.expect]?.lowercased() == "100-continue",
+      connectTimeout: call.timeouts.connect.wholeMilliseconds,
+      firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline)
+    return TransferRequest(
+      route: route, terms: terms, others: others, port: url.effectivePort,
+      policy: settings.configuration.policy, host: original.host, url: url.href, method: method.rawValue,
+      fields: lines.bytes, hasOwnHost: hasFields && fields.contains(.hostField),
+      body: body.sent(with: method, length: length),
+      trailers: FieldLines(trailers: body.trailerFields).bytes,
+      decompresses: call.options.decompresses ?? settings.configuration.decompresses,
+      observer: observer, progress: progress)
+  }
+}
+
+extension HTTPVersionChoice {
+  fileprivate var curlVersion: CurlRoute.Version {
+    switch self {
+    case .automatic: .automatic
+    case .http1: .http1
+    case .http2: .http2
+    }
+  }
+}
+
+extension RequestEvent {
+  fileprivate init(_ event: CurlEvent) {
+    self =
+      switch event {
+      case .connecting(let address): .connecting(address)
+      case .failed(let address, let error): .connectFailed(address, reason: error.text.printable)
+      case .connected(let address, let isReused): .connected(address, isReused: isReused)
+      case .secured(let line): .secured(line.printable)
+      }
+  }
+}
+
+extension TransferProgress {
+  fileprivate init(_ progress: CurlProgress) {
+    self.init(
+      sent: progress.sent, received: progress.received, expected: progress.expected < 0 ? nil : progress.expected)
+  }
+}
