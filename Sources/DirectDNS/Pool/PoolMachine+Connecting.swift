@@ -103,32 +103,13 @@ extension PoolMachine {
   private mutating func mayBegin(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
   ) -> SendVerdict {
-    let begun = transfers.change(id) { transfer -> Begun? in
-      guard transfer.state.connected(number, at: now), let carrier = transfer.state.carrier,
-        let attempt = transfer.state.attempts[number]
-      else { return nil }
-      let begun = Begun(
-        carrier: carrier, attempt: attempt, countedAddress: transfer.state.countedAddress,
-        wasOpening: transfer.state.admission == .opening, losers: transfer.state.attempts.dropOthers(than: number))
-      transfer.state.count(under: carrier.address)
-      return begun
-    }
-    guard case .some(.some(let begun)) = begun else { return .no }
+    guard let begun = transfers.change(id, { $0.state.connected(number, at: now) }) ?? nil else { return .no }
     noteEstablished(begun.attempt, pool)
     noteJoin(id, pool, attempt: number, begun.carrier.address)
     note(pool) { $0.connected(begun.carrier.address, insteadOf: begun.countedAddress, opened: begun.wasOpening) }
     for loser in begun.losers { actions.append(.close(id, attempt: loser)) }
     noteDue(id)
     return .first(begun.carrier, isReused: begun.attempt.socket == nil)
-  }
-
-  /// What a transfer was when it got its connection.
-  private struct Begun {
-    let carrier: TransferState.Carrier
-    let attempt: ConnectAttempts.Attempt
-    let countedAddress: IPAddress?
-    let wasOpening: Bool
-    let losers: [Int]
   }
 
   /// Whether libcurl may send a request once more, on another connection.

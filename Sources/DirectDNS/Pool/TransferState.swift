@@ -114,19 +114,33 @@ struct TransferState {
   /// Nothing of it may be dialled: the policy forbids what libcurl was about to dial.
   mutating func forbid(_ address: IPAddress) { forbidden = address }
 
-  /// An attempt has a connection.
-  ///
-  /// - Returns: whether it is the first that has, and so carries the request.
-  mutating func connected(_ number: Int, at now: Int64) -> Bool {
-    guard case .connecting = phase, let winner = attempts.connected(number, at: now) else { return false }
-    phase = .sent(Carrier(attempt: number, address: winner.address, since: now, movedAt: now))
-    return true
+  /// What follows from the connection that it got.
+  struct Connected {
+    let carrier: Carrier
+    /// The attempt that has it.
+    let attempt: ConnectAttempts.Attempt
+    /// The address that it was counted under until then.
+    let countedAddress: IPAddress?
+    /// Whether it opened a connection for those that wait, too.
+    let wasOpening: Bool
+    /// The attempts that lost the race, which are over.
+    let losers: [Int]
   }
 
-  /// Counts it under the address that it reached, on a connection of its own or one that it joined.
-  mutating func count(under address: IPAddress?) {
-    countedAddress = address
+  /// An attempt has a connection.
+  ///
+  /// - Returns: what follows; nil unless it is the first that has, and so carries the request.
+  mutating func connected(_ number: Int, at now: Int64) -> Connected? {
+    guard case .connecting = phase, let winner = attempts.connected(number, at: now) else { return nil }
+    let carrier = Carrier(attempt: number, address: winner.address, since: now, movedAt: now)
+    let connected = Connected(
+      carrier: carrier, attempt: winner, countedAddress: countedAddress, wasOpening: admission == .opening,
+      losers: attempts.dropOthers(than: number))
+    phase = .sent(carrier)
+    // It counts where it is, on a connection of its own or one that it joined.
+    countedAddress = winner.address
     admission = .any
+    return connected
   }
 
   // MARK: Waiting once more
