@@ -48,6 +48,7 @@ struct HouseTests {
     "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",
     "Sources/DirectDNS/Curl/TransferRequest.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",
+    "Sources/DirectDNS/Providers/EMASReply.swift": "EMASProviderTests",
     "Sources/DirectDNS/Stores/AnswerStore.swift": "MemoryAnswerStoreTests, by the contract of all stores",
     "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
     "Sources/DirectDNS/Lookups/Lookup.swift": "DirectResolver+AskingTests, LookupSimulationTests",

@@ -138,110 +138,12 @@ public struct EMASProvider: NameableProvider {
 
   /// Reads a reply.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
-    let body = try Self.body(of: reply)
-    switch form {
-    case .first(let isBatch):
-      return try isBatch
-        ? Self.listed(question, in: Self.list(body), reply.freshness)
-        : Self.alone(question, body, reply.freshness)
-    case .second: return try Self.second(question, in: Self.secondList(body), reply.freshness)
-    }
-  }
-
-  private static func body(of reply: HTTPReply) throws(ProviderFailure) -> JSONValue {
-    if reply.status.code == 429 { try reply.checkStatus() }
-    let value = JSONValue(reply.body)
-    if let code = value?["code"]?.string, code != "success" { throw failure(code, reply) }
-    try reply.checkStatus()
-    guard let body = value, body.isObject else { throw .malformed("not a JSON object") }
-    return body
-  }
-
-  private static let unasked = ProviderFailure.malformed("a reply that does not repeat the question")
-
-  /// Version 1's reply for one name.
-  private static func alone(
-    _ question: AddressQuestion, _ body: JSONValue, _ freshness: HTTPFreshness
-  ) throws(ProviderFailure) -> Answer {
-    guard name(body["host"]) == question.message.name else { throw unasked }
-    return try answer(
-      body, key: question.family == .ipv4 ? "ips" : "ipsv6", question: question, freshness: freshness)
-  }
-
-  private static func list(_ body: JSONValue) throws(ProviderFailure) -> [JSONValue] {
-    guard let list = body["dns"]?.elements else { throw unasked }
-    return list
-  }
-
-  /// Version 1's reply for several names: an entry has both families, or one of them and its type.
-  private static func listed(
-    _ question: AddressQuestion, in list: [JSONValue], _ freshness: HTTPFreshness
-  ) throws(ProviderFailure) -> Answer {
-    let own = list.filter { name($0["host"]) == question.message.name }
-    guard let first = own.first else { throw unasked }
-    let type = Int64(question.type.rawValue)
-    if let entry = own.first(where: { $0["type"]?.integer == type && $0["ips"] != nil }) {
-      return try answer(entry, key: "ips", question: question, freshness: freshness)
-    }
-    let key = question.family == .ipv4 ? "ips" : "ipsv6"
-    let entry = own.first { $0[key] != nil && (key == "ipsv6" || $0["type"] == nil) }
-    return try answer(entry ?? first, key: entry == nil ? "none" : key, question: question, freshness: freshness)
-  }
-
-  private static func secondList(_ body: JSONValue) throws(ProviderFailure) -> [JSONValue] {
-    guard body["code"]?.string == "success", let list = body["data"]?["answers"]?.elements else {
-      throw .malformed("a reply without code and answers")
-    }
-    return list
-  }
-
-  /// Version 2's reply, which is a list for one name too.
-  private static func second(
-    _ question: AddressQuestion, in list: [JSONValue], _ freshness: HTTPFreshness
-  ) throws(ProviderFailure) -> Answer {
-    guard let entry = list.first(where: { name($0["dn"]) == question.message.name }) else { throw unasked }
-    guard let family = entry[question.family == .ipv4 ? "v4" : "v6"] else {
-      return Answer(.negative(.noAddress), ttl: DNSPodProvider.negativeLifetime)
-    }
-    return try answer(family, key: "ips", question: question, freshness: freshness)
-  }
-
-  private static func name(_ value: JSONValue?) -> DNSName? { value?.spelled(as: DNSName.init(presentation:)) }
-
-  private static func answer(
-    _ entry: JSONValue, key: String, question: AddressQuestion, freshness: HTTPFreshness
-  ) throws(ProviderFailure) -> Answer {
-    var addresses: [IPAddress] = []
-    for element in entry[key]?.elements ?? [] {
-      guard let address = element.spelled(as: IPAddress.init(ascii:)), address.family == question.family else {
-        throw .malformed("a reply whose \(key) holds what is no such address")
+    let format: EMASReply.Format =
+      switch form {
+      case .first(let isBatch): isBatch ? .list : .one
+      case .second: .second
       }
-      if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
-    }
-    guard !addresses.isEmpty else {
-      let isMissing = entry["no_ip_code"]?.string == "DomainNotExist"
-      return Answer(
-        .negative(isMissing ? .nameNotFound : .noAddress), ttl: DNSPodProvider.negativeLifetime)
-    }
-    guard let ttl = entry["ttl"]?.integer, ttl >= 0 else { throw .malformed("a reply without a TTL") }
-    return Answer(
-      .addresses(addresses), ttl: freshness.lifetime(min(UInt32(clamping: ttl), DNSRecord.lifetimeLimit)))
-  }
-
-  /// EMAS's own error codes, which come with HTTP 403 mostly, and what to do about each.
-  private static func failure(_ code: String, _ reply: HTTPReply) -> ProviderFailure {
-    let advice =
-      switch code {
-      case "UnsignedInterfaceDisabled": "this account must sign: use /ACCOUNT/sign_d with a secret"
-      case "InvalidAccount", "AccountNotExists": "check the account id"
-      case "SignatureExpired", "InvalidDuration": "check this machine's clock"
-      case "InvalidSignature": "check the secret"
-      case "InvalidHost": "the name is not one that it resolves"
-      case "ServiceLevelDeny": "this node does not serve the account's tier: use another address"
-      default: "see the vendor's list of codes"
-      }
-    let isOutage = reply.status.code >= 500 || code == "ServiceLevelDeny"
-    return ProviderFailure(isOutage ? .transport : .response, "answered \(DirectDNSError.quoted(code)): \(advice)")
+    return try EMASReply(reply, format).answer(to: question)
   }
 }
 
@@ -266,18 +168,11 @@ extension EMASProvider: BatchProvider {
   func answers(
     from reply: HTTPReply, to questions: [AddressQuestion]
   ) throws(ProviderFailure) -> [AddressQuestion: Result<Answer, ProviderFailure>] {
-    let body = try Self.body(of: reply)
-    let isFirst = if case .first = form { true } else { false }
-    let list = try isFirst ? Self.list(body) : Self.secondList(body)
+    let format: EMASReply.Format = if case .first = form { .list } else { .second }
+    let reply = try EMASReply(reply, format)
     var answers: [AddressQuestion: Result<Answer, ProviderFailure>] = [:]
     for question in questions {
-      do throws(ProviderFailure) {
-        answers[question] = .success(
-          try isFirst
-            ? Self.listed(question, in: list, reply.freshness) : Self.second(question, in: list, reply.freshness))
-      } catch {
-        answers[question] = .failure(error)
-      }
+      answers[question] = Result { () throws(ProviderFailure) in try reply.answer(to: question) }
     }
     return answers
   }
