@@ -74,6 +74,53 @@ public struct ProxyConfiguration: Sendable {
     self.notice = notice
     self.metrics = metrics
   }
+
+  /// Checks the values that only make sense together.
+  func validate() throws(DirectDNSError) {
+    guard !listeners.isEmpty || !inherited.isEmpty else {
+      throw DirectDNSError(.invalidConfiguration, "the proxy listens nowhere: name an address, such as 127.0.0.1:3128")
+    }
+    for place in listeners { try validateAccess(at: place) }
+    guard (1...64).contains(loops) else {
+      throw DirectDNSError(
+        .invalidConfiguration, "loops: \(loops) is not a number of threads from 1 to 64")
+    }
+    try validateRoutes()
+    guard limits.clients > 0, limits.headSize >= 1024, limits.fieldCount > 0 else {
+      throw DirectDNSError(
+        .invalidConfiguration, "limits: at least one client, 1024 bytes of a head and one field have to be allowed")
+    }
+    let times = [
+      limits.headTimeout, limits.idleTimeout, limits.connectTimeout, limits.responseTimeout, limits.tunnelTimeout,
+    ]
+    guard times.allSatisfy({ $0 > .zero && $0 <= .seconds(30 * 86400) }) else {
+      throw DirectDNSError(.invalidConfiguration, "limits: every time has to be more than 0 and at most 30 days")
+    }
+  }
+
+  /// What rules may say, and whom the proxy may go through.
+  private func validateRoutes() throws(DirectDNSError) {
+    guard let upstream else {
+      guard let rule = routes.rules.first(where: { $0.route == .upstream }) else { return }
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "\(rule): there is no upstream proxy to go through: give one (--upstream, proxy.upstream)")
+    }
+    guard case .address(let address) = upstream.host,
+      listeners.contains(where: { $0.leads(from: address, port: upstream.port, machine: []) })
+    else { return }
+    throw DirectDNSError(
+      .invalidConfiguration, "\(upstream): that is where this proxy listens itself: name another one")
+  }
+
+  /// Refuses to serve everybody where other machines reach the proxy.
+  func validateAccess(at place: ListenAddress) throws(DirectDNSError) {
+    guard users == nil, place.isRemote else { return }
+    throw DirectDNSError(
+      .invalidConfiguration,
+      "\(place): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it (dnsctl proxy: --users FILE or --token @FILE)"
+    )
+  }
 }
 
 /// The ports that may be connected to.

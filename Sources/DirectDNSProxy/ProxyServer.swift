@@ -46,7 +46,7 @@ public final class ProxyServer: Service {
   init(
     _ configuration: ProxyConfiguration, resolver: DirectDNS.DirectResolver, _ telemetry: ProxyTelemetry
   ) throws(DirectDNSError) {
-    try Self.check(configuration)
+    try configuration.validate()
     shared = ProxyShared(resolver, ProxySettings(configuration), telemetry)
   }
 
@@ -57,58 +57,9 @@ public final class ProxyServer: Service {
   /// - Parameter configuration: what holds from now on.
   /// - Throws: as ``init(_:resolver:)``; then the earlier one still holds.
   public func update(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
-    try Self.check(configuration)
-    if configuration.users == nil { for place in places { try Self.checkOpen(place) } }
+    try configuration.validate()
+    for place in places { try configuration.validateAccess(at: place) }
     shared.update(configuration)
-  }
-
-  private static func check(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
-    guard !configuration.listeners.isEmpty || !configuration.inherited.isEmpty else {
-      throw DirectDNSError(.invalidConfiguration, "the proxy listens nowhere: name an address, such as 127.0.0.1:3128")
-    }
-    if configuration.users == nil { for place in configuration.listeners { try checkOpen(place) } }
-    guard (1...64).contains(configuration.loops) else {
-      throw DirectDNSError(
-        .invalidConfiguration, "loops: \(configuration.loops) is not a number of threads from 1 to 64")
-    }
-    try check(configuration.routes, through: configuration.upstream, at: configuration.listeners)
-    let limits = configuration.limits
-    guard limits.clients > 0, limits.headSize >= 1024, limits.fieldCount > 0 else {
-      throw DirectDNSError(
-        .invalidConfiguration, "limits: at least one client, 1024 bytes of a head and one field have to be allowed")
-    }
-    let times = [
-      limits.headTimeout, limits.idleTimeout, limits.connectTimeout, limits.responseTimeout, limits.tunnelTimeout,
-    ]
-    guard times.allSatisfy({ $0 > .zero && $0 <= .seconds(30 * 86400) }) else {
-      throw DirectDNSError(.invalidConfiguration, "limits: every time has to be more than 0 and at most 30 days")
-    }
-  }
-
-  /// What rules may say, and whom a proxy may go through.
-  private static func check(
-    _ routes: ProxyRoutes, through upstream: UpstreamProxy?, at listeners: [ListenAddress]
-  ) throws(DirectDNSError) {
-    guard let upstream else {
-      guard let rule = routes.rules.first(where: { $0.route == .upstream }) else { return }
-      throw DirectDNSError(
-        .invalidConfiguration,
-        "\(rule): there is no upstream proxy to go through: give one (--upstream, proxy.upstream)")
-    }
-    guard case .address(let address) = upstream.host,
-      listeners.contains(where: { $0.leads(from: address, port: upstream.port, machine: []) })
-    else { return }
-    throw DirectDNSError(
-      .invalidConfiguration, "\(upstream): that is where this proxy listens itself: name another one")
-  }
-
-  /// Whether anybody may use the proxy there.
-  private static func checkOpen(_ place: ListenAddress) throws(DirectDNSError) {
-    guard place.isRemote else { return }
-    throw DirectDNSError(
-      .invalidConfiguration,
-      "\(place): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it (dnsctl proxy: --users FILE or --token @FILE)"
-    )
   }
 
   /// Whether a descriptor is a socket that listens (socket(7)).
@@ -153,7 +104,7 @@ public final class ProxyServer: Service {
         guard let place = ListenAddress(listeners.last?.localAddress) else {
           throw IOError(errnoCode: ENOTSOCK, reason: "")
         }
-        if configuration.users == nil { try Self.checkOpen(place) }
+        try configuration.validateAccess(at: place)
         places.append(place)
       }
       for place in configuration.listeners {

@@ -39,7 +39,7 @@ final class Dial: Connecting {
   private let via: ProxyVia
   private var race: ConnectionRace
   private var attempts: [Attempt] = []
-  private var failures: [(address: IPAddress, reason: String, refusal: String)] = []
+  private var failures: [(address: IPAddress, failure: ConnectFailure)] = []
   private var timer: Scheduled<Void>?
   private var completion: ((Outcome) -> Void)?
 
@@ -194,10 +194,11 @@ final class Dial: Connecting {
     let address = attempts[number].address
     attempts[number].channel = nil
     race.failed(number)
-    failures.append((address, Self.reason(error), Self.refusal(error)))
+    let failure = ConnectFailure(error)
+    failures.append((address, failure))
     loop.shared.telemetry.failedConnect()
     // What another proxy cannot reach says nothing of the way from here.
-    if upstream == nil, case .name = origin.host, Self.isAboutAddress(error) {
+    if upstream == nil, case .name = origin.host, failure.isAboutAddress {
       loop.shared.died(address)
     }
     step()
@@ -209,10 +210,10 @@ final class Dial: Connecting {
     if isLate, upstream == nil, case .name = origin.host {
       for attempt in running { loop.shared.died(attempt.address) }
     }
-    var reasons = failures.map { "\($0.address): \($0.reason)" }
+    var reasons = failures.map { "\($0.address): \($0.failure.reason)" }
     reasons += running.map { "\($0.address): no answer in time" }
     if let failure = others?.failure { reasons.append(failure) }
-    let error = isLate || failures.isEmpty ? "connection_timeout" : failures[failures.count - 1].refusal
+    let error = isLate || failures.isEmpty ? "connection_timeout" : failures[failures.count - 1].failure.type
     finish(
       .failed(
         ProxyRefusal(
@@ -235,43 +236,5 @@ final class Dial: Connecting {
       attempt.upstream?.cancel()
     }
     attempts = attempts.map { Attempt(address: $0.address, began: $0.began) }
-  }
-
-  private static func code(_ error: any Error) -> CInt? {
-    if let error = error as? IOError { return error.errnoCode }
-    return nil
-  }
-
-  /// Whether a failure says something about the address, and not about this process or its policy.
-  private static func isAboutAddress(_ error: any Error) -> Bool {
-    guard let code = code(error) else { return true }
-    return ![EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EACCES, EPERM].contains(code)
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    if let refusal = error as? ProxyRefusal { return refusal.message }
-    return switch code(error) {
-    case ECONNREFUSED?: "connection refused"
-    case ENETUNREACH?: "no route to its network"
-    case EHOSTUNREACH?: "no route to it"
-    case ETIMEDOUT?: "no answer in time"
-    case EACCES?: "not allowed"
-    case EMFILE?, ENFILE?: "this process has no file left: raise its limit (ulimit -n)"
-    case let code?: "error \(code)"
-    case nil: "the connection failed"
-    }
-  }
-
-  /// The type of proxy error (RFC 9209 §2.3).
-  private static func refusal(_ error: any Error) -> String {
-    if let refusal = error as? ProxyRefusal { return refusal.error ?? "destination_unavailable" }
-    return switch code(error) {
-    case ECONNREFUSED?: "connection_refused"
-    case ENETUNREACH?, EHOSTUNREACH?: "destination_ip_unroutable"
-    case ETIMEDOUT?: "connection_timeout"
-    case EACCES?: "destination_ip_prohibited"
-    case EMFILE?, ENFILE?, ENOBUFS?, ENOMEM?, EADDRNOTAVAIL?: "proxy_internal_error"
-    default: "destination_unavailable"
-    }
   }
 }

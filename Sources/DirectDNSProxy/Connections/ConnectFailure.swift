@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import NIOCore
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// Why an address could not be connected to, straight or through another proxy.
+struct ConnectFailure {
+  private let code: CInt?
+  private let refusal: ProxyRefusal?
+
+  init(_ error: any Error) {
+    code = (error as? IOError)?.errnoCode
+    refusal = error as? ProxyRefusal
+  }
+
+  /// Whether it says something about the address, and not about this process or its policy.
+  var isAboutAddress: Bool {
+    guard let code else { return true }
+    return ![EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EACCES, EPERM].contains(code)
+  }
+
+  /// The reason in words.
+  var reason: String {
+    if let refusal { return refusal.message }
+    return switch code {
+    case ECONNREFUSED?: "connection refused"
+    case ENETUNREACH?: "no route to its network"
+    case EHOSTUNREACH?: "no route to it"
+    case ETIMEDOUT?: "no answer in time"
+    case EACCES?: "not allowed"
+    case EMFILE?, ENFILE?: "this process has no file left: raise its limit (ulimit -n)"
+    case let code?: "error \(code)"
+    case nil: "the connection failed"
+    }
+  }
+
+  /// The type of proxy error (RFC 9209 §2.3).
+  var type: String {
+    if let refusal { return refusal.error ?? "destination_unavailable" }
+    return switch code {
+    case ECONNREFUSED?: "connection_refused"
+    case ENETUNREACH?, EHOSTUNREACH?: "destination_ip_unroutable"
+    case ETIMEDOUT?: "connection_timeout"
+    case EACCES?: "destination_ip_prohibited"
+    case EMFILE?, ENFILE?, ENOBUFS?, ENOMEM?, EADDRNOTAVAIL?: "proxy_internal_error"
+    default: "destination_unavailable"
+    }
+  }
+}
