@@ -59,7 +59,7 @@ extension FuzzTarget {
       let framing = try? BodyFraming.of(response: head, status: status, isToHEAD: false)
     else { return }
     for persistence in [ForwardedHead.Persistence.keep, .close] {
-      let forwarded = ForwardedHead.response(head, framing: framing, persistence: persistence)
+      let forwarded = ForwardedHead.response(head, persistence: persistence)
       guard let again = try? HeadParser.parse(forwarded, .response) else {
         throw BrokenRule(description: "what is passed on is no head: \(forwarded.asText.debugDescription)")
       }

@@ -38,7 +38,7 @@ public final class LiveConfiguration: Sendable {
   /// How often the file is looked at.
   let interval: Duration
   let clock: any ResolverClock
-  private let source: any ConfigurationSource
+  private let source: ConfigurationPath
   private let reading: Reading
   private let observer: Observer
   private let logger: Logger
@@ -95,7 +95,7 @@ public final class LiveConfiguration: Sendable {
   }
 
   init(
-    _ source: any ConfigurationSource, interval: Duration, clock: any ResolverClock, logger: Logger,
+    _ source: ConfigurationPath, interval: Duration, clock: any ResolverClock, logger: Logger,
     observer: @escaping Observer = { _, _ in }, reading: @escaping Reading
   ) throws(ConfigurationFault) {
     self.source = source
@@ -110,7 +110,7 @@ public final class LiveConfiguration: Sendable {
   }
 
   private static func settings(
-    _ source: any ConfigurationSource, waits: Bool, by reading: Reading, _ logger: Logger
+    _ source: ConfigurationPath, waits: Bool, by reading: Reading, _ logger: Logger
   ) throws(ConfigurationFault) -> DirectSettings {
     if let warning = try ConfigurationFile.warning(of: source.name) {
       logger.warning("others may write to the configuration file", metadata: ["reason": "\(warning)"])

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Here and public, as `UpstreamProxy` is: the configuration file and the proxy both have them, and neither knows the other.
+
 /// Which way a proxy sends what is for a name.
 public enum ProxyRoute: String, Sendable, Hashable, CaseIterable {
   /// To the addresses that the resolver finds.

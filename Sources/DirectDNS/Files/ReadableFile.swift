@@ -37,7 +37,7 @@ package final class ReadableFile: Sendable {
   }
 
   /// Whether it is a file, which can be read again, and no pipe or device.
-  package var isRegular: Bool { length != nil }
+  var isRegular: Bool { length != nil }
 
   /// All that is left of it; what does not end, as a device may not, is too long at 256 MiB.
   package func readToEnd() throws(FileFailure) -> [UInt8] {

@@ -75,7 +75,7 @@ package final class WritableFile {
 
   /// What new files get: as the umask has it, or for their owner alone.
   package static let ordinaryMode: UInt32 = 0o666
-  package static let privateMode: UInt32 = 0o600
+  static let privateMode: UInt32 = 0o600
 
   /// Opens a file to write behind what is there; nil if there is no file.
   package static func toContinue(_ path: String) throws(FileFailure) -> WritableFile? {

@@ -114,9 +114,8 @@ extension LookupMachine {
   /// - Parameters:
   ///   - host: the name that counts; nil for all.
   ///   - servers: whose queries count.
-  ///   - now: the present.
   /// - Returns: the number by which that is said.
-  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuery.Server>, at now: ResolverInstant) -> Int {
+  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuery.Server>) -> Int {
     let number = number()
     let open = queries.all.filter { _, query in
       servers.contains(query.key.server) && (host == nil || query.question.host == host)

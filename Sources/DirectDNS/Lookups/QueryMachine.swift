@@ -2,7 +2,7 @@
 /// Asks the servers: for each question which one, when a second one too, when the next one, and when nobody is left.
 ///
 /// A value, moved by what happens and by `now`; what is sent and told is what it gives out as actions.
-struct QueryMachine: StateMachine {
+struct QueryMachine: Sendable {
   /// What is asked for: one question, or several in one query.
   enum Subject: Sendable, Hashable {
     case one(AddressQuestion)
@@ -103,10 +103,8 @@ struct QueryMachine: StateMachine {
     tellBreakers()
   }
 
+  /// Takes what is to be done, in order, into an array that is empty; see ``StateMachine``.
   mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
-
-  /// Nobody waits for it: what becomes of questions are actions of the lookups' machine.
-  mutating func takeEndings(into taken: inout [Never]) {}
 
   mutating func nextInstant() -> ResolverInstant? { timers.next() }
 

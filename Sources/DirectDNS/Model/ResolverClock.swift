@@ -79,7 +79,7 @@ extension Duration {
   }
 
   /// The duration doubled so many times, at most `limit`.
-  package func doubled(_ times: Int, atMost limit: Duration) -> Duration {
+  func doubled(_ times: Int, atMost limit: Duration) -> Duration {
     var duration = self
     // By steps: the product of two large factors has no room, and would end the process.
     for _ in 0..<max(0, times) {

@@ -66,7 +66,7 @@ package struct ConnectionRace {
   private var mayStart: Bool { started < addresses.count || others == .unasked }
 
   /// When the next attempt starts if nothing happens; nil when none will.
-  package var nextStart: Int64? { winner == nil && mayStart ? notBefore : nil }
+  var nextStart: Int64? { winner == nil && mayStart ? notBefore : nil }
 
   /// The other family is in: its addresses, if it has any, take turns with those that have not been tried (RFC 8305 §3).
   package mutating func add(_ found: [IPAddress]) {

@@ -59,7 +59,7 @@ final class Lookups: QueryRecipient {
 
   /// Waits until all questions are over that are under way now.
   func finished(_ host: HostName? = nil, servers: Set<InFlightQuery.Server>) async {
-    let number = tell { $0.drain(host, servers, at: $1) }
+    let number = tell { machine, _ in machine.drain(host, servers) }
     await withCheckedContinuation { continuation in
       let isOver = drained.withLock { drained in
         if drained.removeValue(forKey: number) != nil { return true }

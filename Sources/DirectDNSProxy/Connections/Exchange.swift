@@ -131,7 +131,7 @@ final class Exchange {
   func originInformed(_ head: MessageHead) {
     lastActivity = .now()
     guard request.head.minorVersion == 1 else { return }
-    client.write(ByteBuffer(bytes: ForwardedHead.response(head, framing: .none, persistence: .keep)))
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head, persistence: .keep)))
   }
 
   func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
@@ -152,7 +152,7 @@ final class Exchange {
       closesClient ? .close : isOld ? .keepAliveForHTTP10 : .keep
     client.write(
       ByteBuffer(
-        bytes: ForwardedHead.response(head, framing: framing, persistence: persistence, isUnwrapped: unwrapsChunks)))
+        bytes: ForwardedHead.response(head, persistence: persistence, isUnwrapped: unwrapsChunks)))
     keepsOrigin = head.minorVersion == 1 && head.keepsConnection
   }
 
@@ -186,7 +186,7 @@ final class Exchange {
         ProxyRefusal(502, "http_protocol_error", "\(origin) switched protocols without being asked to.", closes: true))
       return client.linger()
     }
-    client.write(ByteBuffer(bytes: ForwardedHead.response(head, framing: .none, persistence: .keep)))
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head, persistence: .keep)))
     access.kind = .upgrade
     access.status = 101
     client.beginTunnel(Tunnel(client, handler, access, began: request.began), early: rest)

@@ -51,12 +51,11 @@ enum ForwardedHead {
   ///
   /// - Parameters:
   ///   - head: the response.
-  ///   - framing: how its body ends.
   ///   - persistence: what becomes of the client's connection.
   ///   - isUnwrapped: whether a body in chunks goes without them.
   /// - Returns: the head, its empty line included.
   static func response(
-    _ head: MessageHead, framing: BodyFraming, persistence: Persistence, isUnwrapped: Bool = false
+    _ head: MessageHead, persistence: Persistence, isUnwrapped: Bool = false
   ) -> [UInt8] {
     guard case .response(let status, _) = head.start else { return [] }
     var bytes: [UInt8] = []

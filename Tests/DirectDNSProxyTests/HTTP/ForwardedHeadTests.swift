@@ -17,12 +17,12 @@ struct ForwardedHeadTests {
   }
 
   private func response(
-    _ lines: String..., start: String = "HTTP/1.1 200 Fine", framing: BodyFraming = .none,
+    _ lines: String..., start: String = "HTTP/1.1 200 Fine",
     then persistence: ForwardedHead.Persistence = .keep, isUnwrapped: Bool = false
   ) throws -> [String] {
     let head = try HeadParser.parse(
       Array("\(start)\r\n\(lines.map { $0 + "\r\n" }.joined())\r\n".utf8), .response)
-    let bytes = ForwardedHead.response(head, framing: framing, persistence: persistence, isUnwrapped: isUnwrapped)
+    let bytes = ForwardedHead.response(head, persistence: persistence, isUnwrapped: isUnwrapped)
     return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false).map(
       String.init)
   }
@@ -99,14 +99,14 @@ struct ForwardedHeadTests {
 
   @Test func `a length that is said twice is said once`() throws {
     #expect(
-      try response("Content-Length: 5", "X: 1", "Content-Length: 5", framing: .length(5))
+      try response("Content-Length: 5", "X: 1", "Content-Length: 5")
         == ["HTTP/1.1 200 Fine", "X: 1", "Content-Length: 5", "", ""])
   }
 
   @Test func `chunks that are taken off are not announced`() throws {
     #expect(
       try response(
-        "Transfer-Encoding: chunked", "Trailer: X", "X: 1", framing: .chunked, then: .close, isUnwrapped: true)
+        "Transfer-Encoding: chunked", "Trailer: X", "X: 1", then: .close, isUnwrapped: true)
         == ["HTTP/1.1 200 Fine", "X: 1", "Connection: close", "", ""])
   }
 

@@ -275,11 +275,11 @@ struct LookupMachineTests {
     var machine = machine()
     _ = begin(&machine, request())
     _ = words(&machine)
-    let drain = machine.drain(nil, [.providers], at: Sample.at(0))
+    let drain = machine.drain(nil, [.providers])
     #expect(words(&machine).isEmpty)
     machine.ended(1, reply(.negative(.noAddress)), at: Sample.at(1))
     #expect(words(&machine).last == "finished \(drain)")
-    let another = machine.drain(nil, [.providers], at: Sample.at(1))
+    let another = machine.drain(nil, [.providers])
     #expect(words(&machine) == ["finished \(another)"])
   }
 }

@@ -35,12 +35,12 @@ struct ConnectionTableTests {
 
   @Test func `a cache with many connections gets no more pools, and the one with the fewest the next`() {
     var table = ConnectionTable<String>()
-    for socket in 0..<128 { table.opened(socket, of: "a", to: near, in: 0) }
+    for socket in 0..<Int32(128) { table.opened(socket, of: "a", to: near, in: 0) }
     #expect(table.assignCache(Self.limits) == 0, "so many are not too many")
     table.opened(128, of: "a", to: near, in: 0)
     #expect(table.assignCache(Self.limits) == 1 && table.assignCache(Self.limits) == 1)
-    for socket in 200..<400 { table.opened(socket, of: "b", to: near, in: 1) }
-    for socket in 0..<120 { _ = table.closed(Int32(socket)) }
+    for socket in 200..<Int32(400) { table.opened(socket, of: "b", to: near, in: 1) }
+    for socket in 0..<Int32(120) { _ = table.closed(socket) }
     #expect(table.assignCache(Self.limits) == 0 && table.cacheSizes == [9, 200])
   }
 

@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Where a configuration's bytes come from.
-protocol ConfigurationSource: Sendable {
-  /// What the source is called, for errors and logs.
-  var name: String { get }
+/// Where a configuration's bytes come from: whatever its path leads to at the moment.
+struct ConfigurationPath: Sendable {
+  /// The path, for errors and logs too.
+  let name: String
 
-  /// What tells one state of it from the next; nil if there is nothing.
-  func stamp() -> FileStamp?
+  /// Far more than any configuration has, in bytes.
+  static let limit = 16 << 20
+
+  /// What tells one state of the file from the next; nil if there is none.
+  func stamp() -> FileStamp? { FileStamp(of: name) }
 
   /// The bytes as they are now.
   ///
   /// - Parameter waits: whether a FIFO is waited for.
   /// - Returns: the bytes.
   /// - Throws: why they cannot be read.
-  func read(waits: Bool) throws(ConfigurationFault) -> [UInt8]
-}
-
-/// A file by its path: whatever the path leads to at the moment.
-struct ConfigurationPath: ConfigurationSource {
-  let name: String
-
-  /// Far more than any configuration has, in bytes.
-  static let limit = 16 << 20
-
-  func stamp() -> FileStamp? { FileStamp(of: name) }
-
   func read(waits: Bool) throws(ConfigurationFault) -> [UInt8] {
     do throws(FileFailure) {
       let file = try ReadableFile(name, waits: waits)
