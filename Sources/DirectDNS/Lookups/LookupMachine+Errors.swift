@@ -13,18 +13,12 @@ extension LookupMachine {
     DirectDNSError(.shutDown, "The resolver was shut down while \(host) was looked up.")
   }
 
-  func negativeError(
-    _ host: HostName, _ wanted: AddressFamilies, _ negative: Answer.Negative, left: Int64? = nil
-  ) -> DirectDNSError {
-    DirectDNSError(negative, of: host, wanted, left: left)
-  }
-
   /// Every family that was asked has nothing; not found only if all of them say so.
   func negativeError(_ request: LookupRequest, _ outcomes: FamilyOutcomes) -> DirectDNSError {
     let isMissing = outcomes.all.allSatisfy {
       if case .answered(let answer, _, _) = $0 { answer.content == .negative(.nameNotFound) } else { false }
     }
-    return negativeError(request.host, request.wanted, isMissing ? .nameNotFound : .noAddress)
+    return DirectDNSError(isMissing ? .nameNotFound : .noAddress, of: request.host, request.wanted)
   }
 
   func providersFailed(_ question: AddressQuestion, _ failed: QueryMachine.Failed) -> DirectDNSError {

@@ -136,7 +136,7 @@ extension LookupMachine {
       return finish(number, .success(resolution))
     }
     if case .negative(let negative, let left)? = cached?.verdict {
-      return finish(number, .failure(negativeError(request.host, request.wanted, negative, left: left)))
+      return finish(number, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
     }
     if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
     ask(number, request, lookup.deadlines, known: outcomes, at: now)
@@ -177,7 +177,7 @@ extension LookupMachine {
       }
       return true
     case .negative(let negative, let left):
-      finish(number, .failure(negativeError(request.host, request.wanted, negative, left: left)))
+      finish(number, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
       return true
     case .wait, .miss, nil: return false
     }
@@ -194,7 +194,7 @@ extension LookupMachine {
     }
     if case .negative(let negative, let left)? = cached?.verdict {
       return finish(
-        number, .failure(negativeError(request.host, request.wanted, negative, left: left)),
+        number, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)),
         wasAsked: lookup.wasAsked)
     }
     var known = FamilyOutcomes()

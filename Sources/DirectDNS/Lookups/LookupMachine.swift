@@ -150,7 +150,7 @@ struct LookupMachine: StateMachine {
       complete(number, request, deadlines, resolution, open, at: now)
       return .waiting(number, known: freshness)
     case .negative(let negative, let left):
-      return .known(.failure(negativeError(request.host, request.wanted, negative, left: left)))
+      return .known(.failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
     case .wait:
       let number = number()
       refresh(number, request, deadlines, at: now)

@@ -43,6 +43,26 @@ struct ServerHealth: Sendable, Hashable {
     case open(since: ResolverInstant)
   }
 
+  /// What a query's end did to a breaker.
+  enum BreakerChange: Sendable, Hashable {
+    case none
+    /// It is open now, and was closed.
+    case opened
+    /// It was open, and a failed probe has opened it anew.
+    case reopened
+    case closed
+
+    init(from before: ResolverInstant?, to after: ResolverInstant?) {
+      self =
+        switch (before, after) {
+        case (nil, nil): .none
+        case (nil, _?): .opened
+        case (_?, nil): .closed
+        case (let before?, let after?): before == after ? .none : .reopened
+        }
+    }
+  }
+
   func standing(at now: ResolverInstant) -> Standing {
     guard let openedAt else { return .usable }
     guard now >= openedAt + Self.openTime else { return .open(since: openedAt) }

@@ -201,7 +201,7 @@ struct ServerStates: Sendable {
   mutating func ended(
     _ number: Int, _ result: Result<Answer, ProviderFailure>, of lookup: ServerHealth.LookupKey, in time: Duration,
     at now: ResolverInstant
-  ) -> BreakerChange? {
+  ) -> ServerHealth.BreakerChange? {
     guard let place = place(of: number) else { return nil }
     let openedAt = all[place].health.openedAt
     switch result {
@@ -209,27 +209,7 @@ struct ServerStates: Sendable {
     case .failure(let failure): all[place].health.failed(failure.kind, of: lookup, in: time, at: now)
     }
     all[place].tally.note(result)
-    return BreakerChange(from: openedAt, to: all[place].health.openedAt)
-  }
-
-  /// What a query's end did to a breaker.
-  enum BreakerChange: Sendable, Hashable {
-    case none
-    /// It is open now, and was closed.
-    case opened
-    /// It was open, and a failed probe has opened it anew.
-    case reopened
-    case closed
-
-    init(from before: ResolverInstant?, to after: ResolverInstant?) {
-      self =
-        switch (before, after) {
-        case (nil, nil): .none
-        case (nil, _?): .opened
-        case (_?, nil): .closed
-        case (let before?, let after?): before == after ? .none : .reopened
-        }
-    }
+    return ServerHealth.BreakerChange(from: openedAt, to: all[place].health.openedAt)
   }
 
   /// Forgets what the last network taught.

@@ -113,7 +113,7 @@ struct ServerStatesTests {
 
   @Test func `a breaker's changes are told once each`() {
     var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
-    typealias Change = ServerStates.BreakerChange
+    typealias Change = ServerHealth.BreakerChange
     func change(_ number: Int, at seconds: Double, answered: Bool = false) -> Change? {
       states.asked(0, at: Sample.at(seconds))
       return states.ended(
