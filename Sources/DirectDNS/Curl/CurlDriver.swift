@@ -34,8 +34,6 @@ extension CurlDriver {
     if ready.isEmpty { spoke(socket) } else { multis[Int(owner)].act(on: socket, ready) }
   }
 
-  func spoke(_ socket: CInt) {}
-
   func turn(hasNews: Bool) -> Int64 {
     if hasNews {
       recheck.isTaken = false
