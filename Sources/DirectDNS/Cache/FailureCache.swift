@@ -140,7 +140,9 @@ struct FailureCache: Sendable {
       guard var failure = failures[question] else { continue }
       for server in failure.servers { stopWaiting(question, for: server) }
       let pause = failure.vainTries == 0 ? .zero : Duration.seconds(1 << min(failure.vainTries, 20))
-      let instant = max(now + pace * place, failure.failedAt + pause)
+      // RFC 9520 §3.2: a failure is remembered for a second at least, whatever else the server answers.
+      let least = max(pause, policy.minimumFailureTTL)
+      let instant = max(now + pace * place, failure.failedAt + least)
       if instant < failure.refreshAt {
         failure.until = min(failure.until, instant)
         failure.refreshAt = instant

@@ -23,8 +23,8 @@ extension QueryMachine {
       actions.append(.waits)
       ask.turn = .blocked
       timers.set(number, at: instant)
-    case .late(let names):
-      ask.candidates.attempts += names.map { .init(provider: $0, reason: "its request rate is used up") }
+    case .late(let attempts):
+      ask.candidates.attempts += attempts
       return lose(number, ask, at: now)
     case .none: return lose(number, ask, at: now)
     }

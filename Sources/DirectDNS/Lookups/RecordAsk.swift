@@ -43,8 +43,8 @@ struct RecordAsk: Sendable {
       turn = next
       return .wait(until: instant)
     case .blocked(let instant): return .wait(until: instant)
-    case .late(let names):
-      candidates.attempts += names.map { .init(provider: $0, reason: "its request rate is used up") }
+    case .late(let attempts):
+      candidates.attempts += attempts
       return .failed(candidates.failed(isLate: false))
     case .none: return .failed(candidates.failed(isLate: false))
     }

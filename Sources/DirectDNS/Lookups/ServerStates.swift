@@ -38,6 +38,15 @@ struct DNSServerState: Sendable {
     if case .open = health.standing(at: now) { true } else { false }
   }
 
+  /// Why it cannot be asked in time.
+  fileprivate func tooLate(at now: ResolverInstant) -> DirectDNSError.Attempt {
+    guard let blockedUntil = health.blockedUntil, blockedUntil > now else {
+      return .init(provider: server.name, reason: "its request rate is used up", trouble: .rate)
+    }
+    let seconds = (blockedUntil - now + .nanoseconds(999_999_999)).components.seconds
+    return .init(provider: server.name, reason: "it wants no request for \(seconds) s more (429)", trouble: .rate)
+  }
+
   fileprivate func isBlocked(at now: ResolverInstant) -> Bool { health.blockedUntil.map { $0 > now } ?? false }
 
   fileprivate func isReady(at now: ResolverInstant) -> Bool {
@@ -69,8 +78,8 @@ struct ServerStates: Sendable {
     case turn(Int, at: ResolverInstant)
     /// Nobody before that: it said 429, and reserves nothing.
     case blocked(until: ResolverInstant)
-    /// Nobody in time: their rates are used up.
-    case late(names: [String])
+    /// Nobody in time, and why.
+    case late([DirectDNSError.Attempt])
     /// Nobody: there is none any more.
     case none
   }
@@ -133,7 +142,7 @@ struct ServerStates: Sendable {
       return .none
     }
     let ready = all[soonest].ready(at: now)
-    guard ready < deadline else { return .late(names: places.map { all[$0].server.name }) }
+    guard ready < deadline else { return .late(places.map { all[$0].tooLate(at: now) }) }
     guard let instant = all[soonest].reserve(at: now) else { return .blocked(until: ready) }
     return .turn(all[soonest].number, at: instant)
   }

@@ -82,6 +82,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
       case certificate
       /// The server was reached, and its reply is no answer.
       case reply
+      /// It was not asked: its rate is used up, the user's own or the server's (429).
+      case rate
     }
 
     /// Creates an attempt.

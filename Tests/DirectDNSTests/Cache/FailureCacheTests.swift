@@ -124,6 +124,14 @@ struct FailureCacheTests {
     #expect(memory.answered(by: .provider(1), at: Sample.at(11)) == 0)
   }
 
+  @Test func `a failure is remembered for a second, whatever its server answers meanwhile`() {
+    var memory = failing(1)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(0.2)) == 1)
+    #expect(
+      memory.error(for: question(0), at: Sample.at(0.9)) != nil && !memory.mayRefresh(question(0), at: Sample.at(0.9)))
+    #expect(memory.error(for: question(0), at: Sample.at(1)) == nil && memory.mayRefresh(question(0), at: Sample.at(1)))
+  }
+
   @Test func `each of the servers that failed it ends its wait, and no other does`() {
     for (server, ends) in [
       (FailureCache.Server.provider(1), true), (.provider(2), true), (.provider(3), false), (.system, false),

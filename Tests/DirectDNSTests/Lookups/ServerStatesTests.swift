@@ -25,6 +25,18 @@ struct ServerStatesTests {
     return server.configuration.provider.name
   }
 
+  @Test func `a server that wants to be left alone is named so, and the network is not blamed`() throws {
+    var states = ServerStates(Self.configuration("one"), at: Sample.at(0))
+    states.ended(
+      0, .failure(ProviderFailure(.rateLimited(retryAfter: .seconds(60)), "429")),
+      of: ServerHealth.LookupKey(host: Sample.name("a.example"), end: Sample.at(5)), in: .zero, at: Sample.at(0))
+    guard case .late(let attempts) = states.next(among: [0], before: Sample.at(6), at: Sample.at(1.5)) else {
+      return #expect(Bool(false))
+    }
+    #expect(attempts.map(\.reason) == ["it wants no request for 59 s more (429)"])
+    #expect(LookupMachine.advice(attempts) == "Ask less often, or name other providers.")
+  }
+
   @Test func `a server that stays keeps its number and its open breaker, wherever it stands now`() {
     var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
     Self.opened(&states, 0, at: 1)
