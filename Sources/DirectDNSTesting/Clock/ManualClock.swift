@@ -19,13 +19,19 @@ public final class ManualClock: ResolverClock {
 
   private struct State: Sendable {
     var now = ResolverInstant(nanoseconds: 0)
-    /// The wall clock in nanoseconds since 1970, as it would read at the origin of `now`.
-    var wallOrigin: Int64
+    /// The wall clock since 1970, as it would read at the origin of `now`: a duration has room for the year 9999, and
+    /// nanoseconds in 64 bits have not.
+    var wallOrigin: Duration
     var sleepers: [Sleeper] = []
     var nextID: UInt64 = 0
-  }
 
-  private static let second: Int64 = 1_000_000_000
+    /// The wall clock in whole units, rounded down; what has no room is the last that has.
+    func wall(in unit: Duration) -> Int64 {
+      let wall = (wallOrigin + .nanoseconds(now.nanoseconds)).attoseconds
+      let (count, rest) = wall.quotientAndRemainder(dividingBy: unit.attoseconds)
+      return Int64(clamping: rest < 0 ? count - 1 : count)
+    }
+  }
 
   private let state: Watched<State>
 
@@ -33,21 +39,17 @@ public final class ManualClock: ResolverClock {
   ///
   /// - Parameter secondsSince1970: what the wall clock shows; by default 14 November 2023, 22:13:20 UTC.
   public init(secondsSince1970: Int64 = 1_700_000_000) {
-    state = Watched(State(wallOrigin: secondsSince1970 * Self.second))
+    state = Watched(State(wallOrigin: .seconds(secondsSince1970)))
   }
 
   /// The present instant, which only ``advance(by:)`` moves.
   public var now: ResolverInstant { state.read { $0.now } }
 
   /// What the wall clock shows; it moves with ``advance(by:)`` and jumps with ``setSecondsSince1970(_:)``.
-  public var secondsSince1970: Int64 {
-    state.read { ($0.wallOrigin + $0.now.nanoseconds) / Self.second }
-  }
+  public var secondsSince1970: Int64 { state.read { $0.wall(in: .seconds(1)) } }
 
   /// The same wall clock, with its milliseconds.
-  public var wallNow: WallInstant {
-    state.read { WallInstant(milliseconds: ($0.wallOrigin + $0.now.nanoseconds) / (Self.second / 1000)) }
-  }
+  public var wallNow: WallInstant { WallInstant(milliseconds: state.read { $0.wall(in: .milliseconds(1)) }) }
 
   /// How many tasks sleep on this clock.
   public var sleeperCount: Int { state.read { $0.sleepers.count } }
@@ -56,7 +58,8 @@ public final class ManualClock: ResolverClock {
   ///
   /// Sleepers are woken in the order of their instants, and see the new time.
   ///
-  /// - Parameter duration: how far; a negative one is refused, since a time line never goes back.
+  /// - Parameter duration: how far; a negative one is refused, since a time line never goes back. 292 years from the
+  ///   clock's origin its time line ends, and the wall clock stands still with it.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "A time line never goes back; setSecondsSince1970 moves the wall clock.")
     let due = state.change { state in
@@ -71,7 +74,7 @@ public final class ManualClock: ResolverClock {
 
   /// Sets the wall clock alone, as an administrator or NTP does; the time line and the sleepers stay.
   public func setSecondsSince1970(_ seconds: Int64) {
-    state.change { $0.wallOrigin = seconds * Self.second - $0.now.nanoseconds }
+    state.change { $0.wallOrigin = .seconds(seconds) - .nanoseconds($0.now.nanoseconds) }
   }
 
   /// Waits until the clock was moved to an instant or beyond it.

@@ -31,6 +31,33 @@ struct ManualClockTests {
     #expect(clock.secondsSince1970 == 1005)
   }
 
+  /// The years 9999, 2300 and 1600, and what no calendar has.
+  @Test(arguments: [253_402_300_799, 10_413_792_000, -11_676_096_000, Int64.max, .min])
+  func `the wall clock can show any date`(_ seconds: Int64) {
+    let clock = ManualClock(secondsSince1970: seconds)
+    #expect(clock.secondsSince1970 == seconds)
+    let (milliseconds, overflows) = seconds.multipliedReportingOverflow(by: 1000)
+    #expect(clock.wallNow.milliseconds == (overflows ? seconds : milliseconds))
+    clock.advance(by: .seconds(5))
+    clock.setSecondsSince1970(seconds)
+    #expect(clock.secondsSince1970 == seconds)
+  }
+
+  @Test func `the wall clock goes on for 240 years, and the time line ends after 292`() {
+    let year = Duration.seconds(31_557_600)
+    clock.advance(by: year * 240)
+    #expect(clock.secondsSince1970 == 1_700_000_000 + 240 * 31_557_600)
+    clock.advance(by: year * 240)
+    #expect(clock.now == ResolverInstant(nanoseconds: .max))
+    #expect(clock.secondsSince1970 == 1_700_000_000 + Int64.max / 1_000_000_000)
+  }
+
+  @Test func `before 1970 a second begins as a whole, too`() {
+    let clock = ManualClock(secondsSince1970: -5)
+    clock.advance(by: .milliseconds(1500))
+    #expect(clock.secondsSince1970 == -4 && clock.wallNow.milliseconds == -3500)
+  }
+
   @Test @MainActor func `those whose instant has come wake, and see the new time`() async {
     let clock = clock
     var woken: [Int] = []
