@@ -12,7 +12,7 @@ enum CertificateMaker {
   /// Makes a certificate with a fresh key on P-256.
   ///
   /// - Parameters:
-  ///   - name: the common name.
+  ///   - name: the common name; no more than its first 64 characters are kept.
   ///   - validity: seconds from now, from and until when.
   ///   - extensions: numbers of extensions with their values, as OpenSSL's configuration has them (x509v3_config(5)).
   ///   - issuer: whose key signs it; nil for its own.
@@ -28,6 +28,8 @@ enum CertificateMaker {
       unsafe X509_free(certificate)
       unsafe EVP_PKEY_free(key)
     }
+    // RFC 5280 appendix A: ub-common-name is 64 characters. Clients go by the alternative names, which have no bound.
+    let name = Array(String(name.unicodeScalars.prefix(64)).utf8)
     try check("fill in the certificate") {
       unsafe X509_set_version(certificate, Int(X509_VERSION_3)) == 1
         && ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), .random(in: 1 ... .max >> 1)) == 1
@@ -35,7 +37,7 @@ enum CertificateMaker {
         && X509_gmtime_adj(X509_getm_notAfter(certificate), validity.upperBound) != nil
         && X509_set_pubkey(certificate, key) == 1
         && X509_NAME_add_entry_by_txt(
-          X509_get_subject_name(certificate), "CN", MBSTRING_UTF8, Array(name.utf8), Int32(name.utf8.count), -1, 0) == 1
+          X509_get_subject_name(certificate), "CN", MBSTRING_UTF8, name, Int32(name.count), -1, 0) == 1
     }
     guard let issuer else {
       try unsafe sign(certificate, by: (certificate, key), extensions)

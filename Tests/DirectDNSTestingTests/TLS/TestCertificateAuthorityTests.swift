@@ -35,6 +35,14 @@ struct TestCertificateAuthorityTests {
     #expect(try await exit(other, trusting: authority, host: "127.0.0.1") == Self.untrusted)
   }
 
+  @Test func `a name can be as long as DNS has room for`() async throws {
+    let long = Array(repeating: String(repeating: "a", count: 49), count: 5).joined(separator: ".") + ".t"
+    let authority = try TestCertificateAuthority(name: String(repeating: "ü", count: 65))
+    let identity = try authority.issue(names: [long])
+    #expect(try await exit(identity, trusting: authority, host: long) == 0)
+    #expect(try await exit(identity, trusting: authority) == Self.untrusted)
+  }
+
   @Test(arguments: [TestCertificateAuthority.Validity.expired, .notYetValid])
   func `a certificate out of its time is refused`(validity: TestCertificateAuthority.Validity) async throws {
     let authority = try TestCertificateAuthority()
