@@ -28,7 +28,12 @@ struct OriginAnswer: Sendable {
     let writer = ResponseWriter(
       answering: incoming, on: channel, closes: response.closes, isEarly: isEarly,
       resetsStream: response.resetsStream)
+    guard response.informational.allSatisfy({ ResponseWriter.isInterim($0.status) }) else { return fail(.close) }
     for head in response.informational { writer.writeInformational(head) }
+    guard !ResponseWriter.isInterim(response.status) else {
+      let head = HTTPResponse(status: response.status, headerFields: response.fields)
+      return writer.writeInformational(head).whenComplete { _ in connection.close() }
+    }
     writer.writeHead(response.status, response.fields, length: response.length)
     if !writer.isHead {
       switch response.content {

@@ -4,8 +4,10 @@ public import HTTPTypes
 /// What a ``FakeOrigin`` answers.
 public struct OriginResponse: Hashable, Sendable {
   /// The informational responses that go first, such as `103 Early Hints`.
+  ///
+  /// With one whose status is not 1xx, or is 101, the connection is closed in place of the response.
   public var informational: [HTTPResponse] = []
-  /// The status.
+  /// The status; after 1xx, but for 101, nothing more comes, and the connection is closed.
   public var status: HTTPResponse.Status
   /// The fields, sent in this order, and as often as they stand here.
   ///

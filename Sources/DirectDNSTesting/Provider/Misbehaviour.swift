@@ -39,6 +39,8 @@ public enum Misbehaviour: Sendable {
   // MARK: HTTP
 
   /// Answers with a status, more fields and a body of its own instead of an answer.
+  ///
+  /// After 1xx, but for 101, nothing more comes, and the connection is closed.
   case status(Int, fields: HTTPFields = [:], body: String = "")
   /// Answers 200 with a login page, as a captive portal does.
   case html

@@ -32,6 +32,8 @@ struct ReplySender: Sendable {
   /// Sends now.
   func send() {
     switch plan.distortion.ending {
+    case .answered where isInterim, .cut where isInterim:
+      sendInterim().whenComplete { _ in connection.close() }
     case .answered: sendBody(Array(plan.reply.body)[...])
     case .closed: connection.close()
     case .reset: connection.reset()
@@ -46,12 +48,21 @@ struct ReplySender: Sendable {
     }
   }
 
-  private func writeHead() {
+  private var status: HTTPResponse.Status { HTTPResponse.Status(code: plan.reply.status) }
+  private var isInterim: Bool { ResponseWriter.isInterim(status) }
+
+  private var fields: HTTPFields {
     var fields = plan.reply.fields
     if let type = plan.reply.contentType { fields.insert(HTTPField(name: .contentType, value: type), at: 0) }
-    writer.writeHead(
-      HTTPResponse.Status(code: plan.reply.status), fields,
-      length: plan.distortion.hasLength ? plan.reply.body.count : nil)
+    return fields
+  }
+
+  private func writeHead() {
+    writer.writeHead(status, fields, length: plan.distortion.hasLength ? plan.reply.body.count : nil)
+  }
+
+  private func sendInterim() -> EventLoopFuture<Void> {
+    writer.writeInformational(HTTPResponse(status: status, headerFields: fields))
   }
 
   private func sendBody(_ bytes: ArraySlice<UInt8>) {
@@ -85,6 +96,7 @@ struct ReplySender: Sendable {
   }
 
   private func sendHalf() -> EventLoopFuture<Void> {
+    guard !isInterim else { return sendInterim() }
     writeHead()
     return writer.write(plan.reply.body.prefix(plan.reply.body.count / 2))
   }

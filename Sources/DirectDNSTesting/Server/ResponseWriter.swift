@@ -42,12 +42,23 @@ struct ResponseWriter: Sendable {
     channel.write(HTTPServerResponsePart.head(head), promise: nil)
   }
 
-  /// Writes an informational head, after which another one follows (RFC 9110 §15.2).
-  func writeInformational(_ head: HTTPResponse) {
+  /// Whether a status only announces a response (RFC 9110 §15.2).
+  ///
+  /// 101 is the last that HTTP says on a connection. SwiftNIO ends the process where an announcement is followed by a
+  /// body, and where anything else stands before the response.
+  static func isInterim(_ status: HTTPResponse.Status) -> Bool {
+    status.kind == .informational && status != .switchingProtocols
+  }
+
+  /// Writes an informational head, after which another one follows.
+  ///
+  /// - Returns: what succeeds once the system has taken it.
+  @discardableResult
+  func writeInformational(_ head: HTTPResponse) -> EventLoopFuture<Void> {
     let headers = HTTPHeaders(head.headerFields.map { ($0.name.rawName, $0.value) })
     let status = HTTPResponseStatus(statusCode: head.status.code)
     let part = HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))
-    channel.writeAndFlush(part, promise: nil)
+    return channel.writeAndFlush(part)
   }
 
   func write(_ bytes: ArraySlice<UInt8>) -> EventLoopFuture<Void> { write(ByteBuffer(bytes: bytes)) }

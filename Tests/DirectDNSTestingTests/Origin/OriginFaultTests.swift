@@ -10,6 +10,22 @@ struct OriginFaultTests {
   /// curl's exit statuses.
   private static let (partialFile, emptyReply, receiveError): (Int32, Int32, Int32) = (18, 52, 56)
 
+  @Test(arguments: ["--http1.1", "--http2"])
+  func `a response that only announces one is the last word, and one that does not announce any closes`(
+    version: String
+  ) async throws {
+    try await withSecureOrigin(answering: { request in
+      var response = OriginResponse(request.path == "/100" ? .continue : .ok, body: "body")
+      if request.path != "/100" { response.informational = [HTTPResponse(status: .ok)] }
+      return response
+    }) { origin, ca async throws in
+      let interim = try await Curl.run(version, "--cacert", ca, origin.url("/100"))
+      #expect(interim.status == 100 && interim.exit != 0)
+      let final = try await Curl.run(version, "--cacert", ca, origin.url("/200"))
+      #expect(final.status == 0 && final.exit != 0)
+    }
+  }
+
   @Test(arguments: [
     (OriginFault.close, emptyReply), (.reset, receiveError), (.refuseStream, emptyReply), (.resetStream, emptyReply),
     (.goAway(processed: true), emptyReply),

@@ -39,6 +39,21 @@ struct TransportMisbehaviourTests {
     #expect(codes.contains(code) || mayFailWriting && code == 55, "curl's exit status was \(code)")
   }
 
+  @Test(arguments: [
+    ("--http1.1", Misbehaviour.chunked), ("--http1.1", .truncatedBody), ("--http1.1", .holdBody),
+    ("--http1.1", .drip(every: .zero)), ("--http2", .chunked), ("--http2", .truncatedBody), ("--http2", .holdBody),
+    ("--http2", .drip(every: .zero)), ("--http2", .goAway(processed: true)),
+  ])
+  func `a status that only announces a response is the last word`(version: String, what: Misbehaviour) async throws {
+    for status in [100, 103] {
+      try await withSecureProvider { server, ca async throws in
+        server.misbehave(.status(status, body: "no body"), what)
+        let reply = try await Curl.run(version, "--cacert", ca, server.url(path))
+        #expect(reply.status == status && reply.exit != 0 && !reply.text.contains("no body"))
+      }
+    }
+  }
+
   @Test func `a refused stream may be asked again, and curl does`() async throws {
     try await withSecureProvider { server, ca async throws in
       server.misbehave(.refuseStream, times: 1)
