@@ -21,7 +21,8 @@ extension Redirect {
   ///   - hops: how many redirects were followed before this one.
   ///   - configuration: the rules.
   /// - Returns: the next request; nil when the response is what the caller gets.
-  /// - Throws: `tooManyRedirects`, `redirectRefused`, `bodyNotReplayable` for a stream that is needed again.
+  /// - Throws: `tooManyRedirects`, `redirectRefused`, `bodyNotReplayable` for a stream that is needed again,
+  ///   `invalidURL` for a target that Foundation has no URL for.
   public static func next(
     after response: HTTPURLResponse, to request: URLRequest, hops: Int,
     configuration: RedirectConfiguration = RedirectConfiguration()
@@ -30,15 +31,16 @@ extension Redirect {
     if let location = response.value(forHTTPHeaderField: "Location") { head.headerFields[.location] = location }
     let redirect = try next(
       after: head, to: HTTPRequest(request), body: Body(of: request), hops: hops, configuration: configuration)
-    return redirect.map(request.following)
+    return try redirect.map { (redirect) throws(DirectDNSError) in try request.following(redirect) }
   }
 }
 
 extension URLRequest {
   /// The request after a redirect, which takes over what that does not change.
-  func following(_ redirect: Redirect) -> URLRequest {
+  func following(_ redirect: Redirect) throws(DirectDNSError) -> URLRequest {
+    guard let url = URL(redirect.url) else { throw .noFoundationURL(redirect.url) }
     var next = self
-    next.url = URL(string: redirect.url.href)
+    next.url = url
     next.httpMethod = redirect.request.method.rawValue
     let fields = redirect.request.headerFields
     for name in (allHTTPHeaderFields ?? [:]).keys {

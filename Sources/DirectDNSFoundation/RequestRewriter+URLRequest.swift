@@ -46,7 +46,8 @@ extension RequestRewriter {
     do throws(DirectDNSError) {
       let url = try WebURL(text)
       // Foundation's parser has its own ideas of hosts: what it connects to must be what was judged.
-      bypassed.url = URL(string: url.href) ?? bypassed.url
+      guard let read = URL(url) else { throw .noFoundationURL(url) }
+      bypassed.url = read
       let method = HTTPRequest.Method(request.httpMethod ?? "GET") ?? .get
       switch literal.rewrite(
         HTTPRequest(method: method, url: url, headerFields: Self.named(in: request)), using: answer,
@@ -83,13 +84,7 @@ extension RequestRewriter {
   }
 
   private static func moved(_ request: URLRequest, _ direct: DirectRequest) throws(DirectDNSError) -> URLRequest {
-    guard let url = URL(string: direct.url.href), let read = try? WebURL(url.absoluteString),
-      read.host == direct.url.host, read.effectivePort == direct.url.effectivePort
-    else {
-      throw DirectDNSError(
-        .invalidURL,
-        "Foundation cannot read the URL for \(direct.originalURL.host) that rewriting made: escape its path and query")
-    }
+    guard let url = URL(direct.url) else { throw .noFoundationURL(direct.originalURL) }
     var moved = request
     moved.url = url
     for name in [HTTPField.Name.hostField, .authorization, .originalUrl] {

@@ -31,7 +31,7 @@ extension ResponseRestorer {
         default: value
         }
     }
-    return URL(string: originalURL.href).flatMap {
+    return URL(originalURL).flatMap {
       HTTPURLResponse(url: $0, statusCode: response.statusCode, httpVersion: nil, headerFields: restored)
     }
   }

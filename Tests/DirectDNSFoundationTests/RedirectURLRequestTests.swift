@@ -39,6 +39,25 @@ struct RedirectURLRequestTests {
     #expect(next.allHTTPHeaderFields == ["Content-Type": "text/plain", "X-Key": "1"])
   }
 
+  @Test(arguments: [
+    ("/a|b%20c", "https://shop.test/a%7Cb%20c"), ("/ä|b", "https://shop.test/%C3%A4%7Cb"),
+    ("/x?f=Open+Sans:400|Roboto%20Mono", "https://shop.test/x?f=Open+Sans:400%7CRoboto%20Mono"),
+    ("/100%#[x]", "https://shop.test/100%25#%5Bx%5D"),
+  ])
+  func `what a browser leaves as it is gets encoded once, and the rest of the URL not again`(
+    _ location: String, _ expected: String
+  ) throws {
+    let next = try #require(try Redirect.next(after: response(302, location), to: request(), hops: 0))
+    #expect(next.url?.absoluteString == expected)
+  }
+
+  @Test func `a target that Foundation has no URL for is an error`() throws {
+    let error = #expect(throws: DirectDNSError.self) {
+      try Redirect.next(after: response(302, "http://a{b.test/"), to: request(), hops: 0)
+    }
+    #expect(error?.code == .invalidURL)
+  }
+
   @Test func `what does not redirect is the caller's`() throws {
     #expect(try Redirect.next(after: response(200, "/next"), to: request(), hops: 0) == nil)
     #expect(try Redirect.next(after: response(302, nil), to: request(), hops: 0) == nil)

@@ -37,6 +37,8 @@ package enum PercentEncoding {
     package static let query = control.adding(" \"#<>'")
     static let path = control.adding(" \"#<>?^`{}")
     static let userInfo = path.adding("/:;=@[\\]|")
+    /// What RFC 3986 lets stand nowhere behind the host; `%` and `#` are decided by where they stand.
+    static let notRFC3986 = control.adding(" \"<>[\\]^`{|}")
     /// All but RFC 3986's unreserved characters: for text that is to be nothing but a part.
     package static let reserved = userInfo.adding("!$%&'()*+,")
     /// The same without the comma, which the providers' APIs read raw.

@@ -67,9 +67,9 @@ final class Load: Sendable {
       let response = try await client.execute(head, body: outgoing.body, options: options)
       cookies.store(response, hostField: head.headerFields[.hostField])
       let redirect = try redirect(after: response, to: outgoing, hops: history.count, client.configuration.redirects)
-      let url = history.isEmpty ? request.url : URL(string: response.url.href)
+      let url = history.isEmpty ? request.url : URL(response.url)
       guard let url, let shown = DirectURLResponse(response, url: url, history: history) else {
-        throw DirectDNSError(.invalidURL, "Foundation cannot read the URL that \(Origin(response.url)) redirects to")
+        throw .noFoundationURL(response.url)
       }
       guard let redirect else {
         await gate.pass()
@@ -78,7 +78,7 @@ final class Load: Sendable {
       }
       Self.discard(response.body)
       guard !LoadReceiver.takesRedirects else {
-        await receiver.redirect(to: request.following(redirect), shown)
+        await receiver.redirect(to: try request.following(redirect), shown)
         return nil
       }
       outgoing.follow(redirect)

@@ -87,6 +87,19 @@ struct LoadTests {
     await origin.stop()
   }
 
+  @Test func `the response's URL is the one that was asked for after a redirect`() async throws {
+    let origin = try await start { request in
+      request.path == "/go" ? OriginResponse(.found, fields: [.location: "/a|b%20c?%"]) : OriginResponse()
+    }
+    let direct = try DirectSession()
+    let response = try await direct.text(origin.url("/go", host: "shop.test")).response
+    let url = try #require(response.url?.absoluteString)
+    #expect(url == origin.url("/a%7Cb%20c?%25", host: "shop.test"))
+    #expect(origin.requests.last?.target == "/a|b%20c?%")
+    await direct.end()
+    await origin.stop()
+  }
+
   @Test func `a task that is resumed twice is sent once`() async throws {
     let origin = try await start { _ in OriginResponse(body: "once") }
     let recorder = DelegateRecorder()
