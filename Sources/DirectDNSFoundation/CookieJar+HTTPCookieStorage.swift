@@ -22,7 +22,9 @@ extension CookieJar {
     let now = CookieTime(secondsSince1970: clock.secondsSince1970)
     var rejected: [(HTTPCookie, CookieRejection)] = []
     var taken: [Cookie] = []
-    for cookie in storage.cookies ?? [] {
+    // A storage has them in no order on Linux, and those of one response came within a second: by the instants that
+    // Foundation keeps the oldest goes first.
+    for cookie in (storage.cookies ?? []).sorted(by: { ($0.creation ?? -.infinity) < ($1.creation ?? -.infinity) }) {
       do throws(CookieRejection) {
         taken.append(try Cookie(cookie, now: now))
       } catch {

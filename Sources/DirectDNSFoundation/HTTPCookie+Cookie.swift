@@ -31,9 +31,7 @@ extension Cookie {
         throw .unusableHost(error.message)
       }
     }
-    let created = (cookie.properties?[.created] as? NSNumber).map {
-      CookieTime(Date(timeIntervalSinceReferenceDate: $0.doubleValue))
-    }
+    let created = cookie.creation.map { CookieTime(Date(timeIntervalSinceReferenceDate: $0)) }
     try self.init(
       name: cookie.name, value: cookie.value, domain: domain, isHostOnly: !coversNames, path: cookie.path,
       expires: cookie.expiresDate.map(CookieTime.init), isSecure: cookie.isSecure, isHTTPOnly: cookie.isHTTPOnly,
@@ -65,6 +63,9 @@ extension HTTPCookie {
     if let sameSite = cookie.sameSite { properties[.sameSite] = sameSite.rawValue.lowercased() }
     self.init(properties: properties)
   }
+
+  /// When Foundation took note of it, in seconds since its reference date, with fractions.
+  var creation: Double? { (properties?[.created] as? NSNumber)?.doubleValue }
 }
 
 extension CookieTime {

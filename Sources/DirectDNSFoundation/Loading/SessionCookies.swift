@@ -16,13 +16,21 @@ struct SessionCookies: Sendable {
   private let storage: HTTPCookieStorage?
   private let policy: HTTPCookie.AcceptPolicy
   private let sends: Bool
-  private let mainHost: String?
+  private let mainHost: WebURL.Host?
+  /// Where Foundation has taken cookies from when it made the task.
+  private let given: HTTPCookieStorage?
 
   init(_ request: URLRequest, _ route: LoadingRoute) {
     storage = request.httpShouldHandleCookies ? route.cookies : nil
     policy = route.cookiePolicy
     sends = route.sendsCookies
-    mainHost = request.mainDocumentURL?.host?.lowercased()
+    mainHost = request.mainDocumentURL?.host.flatMap { try? WebURL.Host(inURL: $0) }
+    #if canImport(Darwin)
+      given = storage
+    #else
+      // Foundation on Linux does not ask the request whether it handles cookies.
+      given = route.cookies
+    #endif
   }
 
   /// The fields as they go to a URL: the storage's cookies take the place of the request's own, as in every session.
@@ -39,10 +47,10 @@ struct SessionCookies: Sendable {
     return fields
   }
 
-  /// Whether Foundation sends cookies of the storage to a URL, in place of the request's own.
+  /// Whether Foundation has put cookies of the storage into a request, in place of its own.
   func arePresent(for url: URL?) -> Bool {
-    guard sends, let url, let storage else { return false }
-    return storage.cookies(for: url)?.isEmpty == false
+    guard sends, let url, let given else { return false }
+    return given.cookies(for: url)?.isEmpty == false
   }
 
   /// Stores what a response sets, and takes out what it takes back.
@@ -63,7 +71,7 @@ struct SessionCookies: Sendable {
     switch policy {
     case .always: true
     case .never: false
-    default: mainHost?.hasSuffix(url.host.description) ?? true
+    default: mainHost.map { $0.isHostOrBelow(url.host) } ?? true
     }
   }
 
@@ -72,5 +80,18 @@ struct SessionCookies: Sendable {
     let jar = CookieJar(configuration: CookieJarConfiguration(maximumCookies: .max, maximumCookiesPerDomain: .max))
     jar.store(contentsOf: storage)
     return jar
+  }
+}
+
+extension WebURL.Host {
+  /// A host as `URL` has it: an IPv6 address stands in brackets on Linux, and without them on Apple's systems.
+  fileprivate init(inURL text: String) throws(DirectDNSError) {
+    if let address = IPAddress(text) { self = .address(address) } else { self = try WebURL.Host(text) }
+  }
+
+  /// Whether it is that host, or a name below it.
+  fileprivate func isHostOrBelow(_ other: WebURL.Host) -> Bool {
+    guard case .name(let name) = self, case .name(let parent) = other else { return self == other }
+    return ".\(name)".hasSuffix(".\(parent)")
   }
 }

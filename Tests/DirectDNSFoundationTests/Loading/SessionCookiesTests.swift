@@ -73,6 +73,75 @@ struct SessionCookiesTests {
     await origin.stop()
   }
 
+  @Test func `a request that handles no cookies goes without the session's, after a redirect too`() async throws {
+    let origin = try await FakeOrigin.start { request in
+      request.path == "/go" ? OriginResponse(.found, fields: [.location: "/"]) : OriginResponse.echo(of: request)
+    }
+    let direct = try DirectSession()
+    try file("a", in: direct.storage)
+    for path in ["/", "/go"] {
+      let request = try DirectSession.request(origin.url(path, host: "shop.test")) {
+        $0.httpShouldHandleCookies = false
+      }
+      #expect(try await !direct.text(request).text.contains("Cookie"))
+    }
+    #expect(origin.requests.allSatisfy { $0.fields[.cookie] == nil })
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `the request's own cookies go where the configuration sets none`() async throws {
+    let origin = try await FakeOrigin.start()
+    let direct = try DirectSession(configuration: { $0.httpShouldSetCookies = false })
+    try file("a", in: direct.storage)
+    for handles in [true, false] {
+      let request = try DirectSession.request(origin.url("/", host: "shop.test")) {
+        $0.httpShouldHandleCookies = handles
+        $0.setValue("own=1", forHTTPHeaderField: "Cookie")
+      }
+      #expect(try await direct.text(request).text.contains("Cookie: own=1\r\n"))
+    }
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test func `cookies of one path are sent in the order in which they came`() async throws {
+    let names = (0..<12).map { "c\($0)" }
+    let origin = try await FakeOrigin.start { request in
+      request.path == "/in"
+        ? OriginResponse(fields: HTTPFields(names.map { HTTPField(name: .setCookie, value: "\($0)=1; Path=/") }))
+        : OriginResponse.echo(of: request)
+    }
+    let direct = try DirectSession()
+    _ = try await direct.text(origin.url("/in", host: "shop.test"))
+    _ = try await direct.text(origin.url("/", host: "shop.test"))
+    #expect(origin.requests.last?.fields[.cookie] == names.map { "\($0)=1" }.joined(separator: "; "))
+    await direct.end()
+    await origin.stop()
+  }
+
+  @Test(arguments: [
+    ("shop.test", "http://shop.test/", true), ("shop.test", "http://a.shop.test/", true),
+    ("shop.test", "http://workshop.test/", false), ("127.0.0.1", "http://127.0.0.1/", true),
+    ("127.0.0.1", "http://7.127.0.0.1.test/", false), ("::1", "http://[::1]/", true), ("::1", "http://[::2]/", false),
+  ])
+  func `a document's own host is its main host in any spelling`(
+    host: String, document: String, isStored: Bool
+  ) async throws {
+    let address = try #require(IPAddress(host == "::1" ? host : "127.0.0.1"))
+    let origin = try await FakeOrigin.start(configuration: .init(address: address)) { _ in
+      OriginResponse(fields: [.setCookie: "a=1"])
+    }
+    let direct = try DirectSession(configuration: { $0.httpCookieAcceptPolicy = .onlyFromMainDocumentDomain })
+    _ = try await direct.text(
+      try DirectSession.request(origin.url("/", host: host == "::1" ? "[::1]" : host)) {
+        $0.mainDocumentURL = URL(string: document)
+      })
+    #expect(names(direct.storage) == (isStored ? ["a"] : []))
+    await direct.end()
+    await origin.stop()
+  }
+
   @Test(arguments: [HTTPCookie.AcceptPolicy.always, .never, .onlyFromMainDocumentDomain])
   func `the configuration's policy says what is stored`(_ policy: HTTPCookie.AcceptPolicy) async throws {
     let origin = try await FakeOrigin.start { request in
