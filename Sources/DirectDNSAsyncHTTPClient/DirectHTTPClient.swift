@@ -30,6 +30,7 @@
     private let attemptTimeout: TimeAmount
     private let configuration: HTTPClient.Configuration
     private var clients: [Origin: PinnedClient] = [:]
+    private var isShutDown = false
 
     /// Creates a client.
     ///
@@ -62,10 +63,11 @@
     /// - Parameters:
     ///   - request: the request. A body that a redirect wants once more (307, 308) is not sent twice: the response is
     ///     the redirect then.
-    ///   - timeout: how long all of it may take, until the response's head.
+    ///   - timeout: how long all of it may take, look-ups and redirects included, until the response's head.
     /// - Returns: the response, whose body comes as it is read.
-    /// - Throws: the lookup's error; `addressForbidden` before anything is sent; ``ServerName/Mismatch``;
-    ///   `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first address where all failed.
+    /// - Throws: the lookup's error, `timedOut` where the time ends with it; `addressForbidden` before anything is sent;
+    ///   ``ServerName/Mismatch``; `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first
+    ///   address where all failed, `deadlineExceeded`, and `alreadyShutdown` after ``shutdown()``.
     public func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
       let deadline = NIODeadline.now() + timeout
       var request = request
@@ -85,7 +87,11 @@
     }
 
     /// Closes connections that carry no request; the others close with the end of their responses.
+    ///
+    /// Requests that come later fail, and those that wait for a lookup. Without this call all of it happens when the
+    /// client goes.
     public func shutdown() {
+      isShutDown = true
       for client in clients.values { client.retire() }
       clients = [:]
     }
@@ -96,7 +102,8 @@
       _ request: HTTPClientRequest, to url: WebURL, until deadline: NIODeadline
     ) async throws -> HTTPClientResponse {
       let origin = Origin(url)
-      let addresses = try policy.allowed(try await resolver.resolve(url.host).addresses, for: url.host)
+      let found = try await resolver.resolve(url.host, options: lookup(until: deadline)).addresses
+      let addresses = try policy.allowed(found, for: url.host)
       var rest = addresses
       // Connections that stand are better than the best address.
       if let known = clients[origin], let index = rest.firstIndex(of: known.address) {
@@ -122,8 +129,18 @@
       throw first ?? HTTPClientError.deadlineExceeded
     }
 
+    /// What a lookup may take of the time that is left.
+    private func lookup(until deadline: NIODeadline) throws -> LookupOptions {
+      guard !isShutDown else { throw HTTPClientError.alreadyShutdown }
+      let left = Duration.nanoseconds((deadline - .now()).nanoseconds)
+      guard left > .zero else { throw HTTPClientError.deadlineExceeded }
+      return LookupOptions(timeout: min(left, resolver.configuration.timeout))
+    }
+
     /// The client that the origin has at that address, or a new one.
     private func client(for origin: Origin, at address: IPAddress, isOnly: Bool) throws -> PinnedClient {
+      // It may have been shut down while the lookup or another address was waited for.
+      guard !isShutDown else { throw HTTPClientError.alreadyShutdown }
       if let known = clients[origin], known.address == address {
         known.used = .now()
         return known

@@ -17,6 +17,9 @@
       state = PinnedState(client)
     }
 
+    // AsyncHTTPClient ends the process when a client goes that was not shut down.
+    deinit { retire() }
+
     /// A request begins; it ends with the object that comes back.
     func begin() -> ClientUse { ClientUse(state) }
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import AsyncHTTPClient
+import DirectDNS
+import DirectDNSAsyncHTTPClient
+import DirectDNSTesting
+import HTTPTypes
+import NIOCore
+import Testing
+
+/// In this package, since it takes minutes to build AsyncHTTPClient.
+@Suite("AsyncHTTPClient going direct", .timeLimit(.minutes(2)))
+struct DirectHTTPClientTests {
+  private static let local = AddressPolicy.any
+
+  /// A resolver that knows these names, and asks this provider for all others.
+  private func resolver(
+    _ names: [String: [String]] = ["a.test": ["127.0.0.1"]], asking provider: FakeProvider? = nil
+  ) throws -> DirectResolver {
+    var configuration = ResolverConfiguration(
+      providers: try provider.map { [try ProviderConfiguration("json+\($0.url("/resolve"))")] } ?? [])
+    configuration.usesSystemDNS = provider == nil
+    configuration.timeout = .seconds(3600)
+    for (name, addresses) in names {
+      configuration.localZones.pins[try HostName(name)] = addresses.compactMap { IPAddress($0) }
+    }
+    return try DirectResolver(configuration)
+  }
+
+  private func withOrigin(
+    _ configuration: FakeOriginConfiguration = .init(),
+    answering handler: @escaping FakeOrigin.Handler = OriginResponse.echo, _ body: (FakeOrigin) async throws -> Void
+  ) async throws {
+    let origin = try await FakeOrigin.start(configuration: configuration, handler: handler)
+    do { try await body(origin) } catch {
+      await origin.stop()
+      throw error
+    }
+    await origin.stop()
+  }
+
+  private func send(
+    _ url: String, by client: DirectHTTPClient, timeout: TimeAmount = .minutes(1)
+  ) async throws -> (response: HTTPClientResponse, text: String) {
+    let response = try await client.execute(HTTPClientRequest(url: url), timeout: timeout)
+    return (response, String(buffer: try await response.body.collect(upTo: 1 << 20)))
+  }
+
+  // MARK: The end of a client
+
+  @Test func `a client that goes without a shutdown lets its connections go`() async throws {
+    try await withOrigin { origin in
+      do {
+        let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+        _ = try await send(origin.url("/", host: "a.test"), by: client)
+      }
+      while origin.openConnectionCount > 0 { await Task.yield() }
+    }
+  }
+
+  @Test func `a response can be read when its client has gone`() async throws {
+    let gate = Gate()
+    try await withOrigin(answering: { _ in
+      OriginResponse { body in
+        try await gate.pass()
+        try await body.write("late")
+      }
+    }) { origin in
+      var client: DirectHTTPClient? = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+      var response = try await client?.execute(
+        HTTPClientRequest(url: origin.url("/", host: "a.test")), timeout: .minutes(1))
+      client = nil
+      gate.open()
+      #expect(try await response?.body.collect(upTo: 100) == ByteBuffer(string: "late"))
+      response = nil
+      while origin.openConnectionCount > 0 { await Task.yield() }
+    }
+  }
+
+  @Test func `after its shutdown a client refuses what it is asked`() async throws {
+    try await withOrigin { origin in
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+      await client.shutdown()
+      await client.shutdown()
+      await #expect(throws: HTTPClientError.alreadyShutdown) {
+        try await send(origin.url("/", host: "a.test"), by: client)
+      }
+      #expect(origin.requests.isEmpty)
+    }
+  }
+
+  @Test func `a request that waits for its lookup ends with the client, and sends nothing`() async throws {
+    let provider = try await FakeProvider.start(records: RecordTable { $0.add("slow.example.com", "127.0.0.1") })
+    provider.misbehave(.hold)
+    try await withOrigin { origin in
+      let client = DirectHTTPClient(resolver: try resolver(asking: provider), policy: Self.local)
+      let asking = Task { try await send(origin.url("/", host: "slow.example.com"), by: client) }
+      await provider.waitForHeld()
+      await client.shutdown()
+      provider.behave()
+      provider.release()
+      await #expect(throws: HTTPClientError.alreadyShutdown) { try await asking.value }
+      #expect(origin.requests.isEmpty)
+    }
+    await provider.stop()
+  }
+
+  // MARK: Time
+
+  @Test(arguments: ["slow.example.com", "a.test"])
+  func `the time covers the lookup, that of a redirect too`(_ host: String) async throws {
+    let provider = try await FakeProvider.start(records: RecordTable { $0.add("slow.example.com", "127.0.0.1") })
+    provider.misbehave(.hang)
+    try await withOrigin(answering: { request in
+      let port = request.host?.split(separator: ":").last ?? ""
+      return OriginResponse(.found, fields: [.location: "http://slow.example.com:\(port)/"])
+    }) { origin in
+      let client = DirectHTTPClient(resolver: try resolver(asking: provider), policy: Self.local)
+      // The resolver's own limit is an hour.
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await send(origin.url("/", host: host), by: client, timeout: .seconds(2))
+      }
+      #expect(error?.code == .timedOut || error?.code == .upstreamFailed)
+    }
+    await provider.stop()
+  }
+
+  @Test func `with no time left nobody is asked`() async throws {
+    let provider = try await FakeProvider.start(records: RecordTable { $0.add("slow.example.com", "127.0.0.1") })
+    let client = DirectHTTPClient(resolver: try resolver(asking: provider), policy: Self.local)
+    await #expect(throws: HTTPClientError.deadlineExceeded) {
+      try await send("http://slow.example.com/", by: client, timeout: .seconds(-5))
+    }
+    #expect(provider.requests.isEmpty)
+    await provider.stop()
+  }
+}
