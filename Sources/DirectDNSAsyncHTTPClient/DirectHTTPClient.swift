@@ -76,7 +76,7 @@
         // One parser decides whom a URL names. `dnsOverride` knows a host in one spelling only, and any other would go
         // to the system's DNS.
         let url = try WebURL(request.url)
-        request.url = url.href
+        request.url = url.rfc3986
         let response = try await send(request, to: url, until: deadline)
         guard let redirects, let next = try request.next(after: response, at: url, hops: hops, by: redirects) else {
           return response
@@ -104,6 +104,7 @@
       let origin = Origin(url)
       let found = try await resolver.resolve(url.host, options: lookup(until: deadline)).addresses
       let addresses = try policy.allowed(found, for: url.host)
+      let sent = try request.naming(url)
       var rest = addresses
       // Connections that stand are better than the best address.
       if let known = clients[origin], let index = rest.firstIndex(of: known.address) {
@@ -114,8 +115,8 @@
         let pinned = try client(for: origin, at: address, isOnly: addresses.count == 1)
         let use = pinned.begin()
         do {
-          var response = try await pinned.client.execute(request, deadline: deadline)
-          response.headers.restore(by: ResponseRestorer(originalURL: url, addresses: addresses))
+          var response = try await pinned.client.execute(sent, deadline: deadline)
+          response.restore(by: ResponseRestorer(originalURL: url, addresses: addresses), request)
           return response.holding(use)
         } catch let error where error.isBeforeRequest {
           resolver.report(address, .failed)
@@ -149,7 +150,8 @@
       if !isOnly {
         configuration.timeout.connect = min(attemptTimeout, configuration.timeout.connect ?? attemptTimeout)
       }
-      if case .name(let name) = origin.host {
+      if case .name = origin.host {
+        let name = try HostName(origin.host).text
         configuration.dnsOverride = [name: address.description]
         if origin.scheme.isSecure { ServerName(name).require(of: &configuration) }
       }

@@ -44,6 +44,30 @@
     }
   }
 
+  extension HTTPClientRequest {
+    /// The request as it is sent: its URL has the name without a final dot, and `Host` has it as it was written.
+    ///
+    /// SNI has no final dot (RFC 6066 §3), nor has a name in a certificate, and the URL is where AsyncHTTPClient takes
+    /// SNI from.
+    func naming(_ url: WebURL) throws -> HTTPClientRequest {
+      guard case .name(let written) = url.host else { return self }
+      let name = try HostName(url.host).text
+      guard name != written else { return self }
+      var sent = self
+      sent.url = try WebURL(url.text(host: .name(name))).rfc3986
+      if !headers.contains(name: "host") { sent.headers.add(name: "host", value: url.hostAndPort) }
+      return sent
+    }
+  }
+
+  extension HTTPClientResponse {
+    /// Puts the name back where the server has written its address, and the request where it was sent otherwise.
+    mutating func restore(by restorer: ResponseRestorer, _ request: HTTPClientRequest) {
+      headers.restore(by: restorer)
+      for index in history.indices { history[index].request = request }
+    }
+  }
+
   extension HTTPFields {
     fileprivate init(_ headers: HTTPHeaders) {
       self.init(headers.compactMap { name, value in HTTPField.Name(name).map { HTTPField(name: $0, value: value) } })
@@ -52,7 +76,7 @@
 
   extension HTTPHeaders {
     /// Puts the name back where the server has written its address.
-    mutating func restore(by restorer: ResponseRestorer) {
+    fileprivate mutating func restore(by restorer: ResponseRestorer) {
       self = HTTPHeaders(
         map { name, value in
           switch name.lowercased() {

@@ -5,6 +5,7 @@ import DirectDNSAsyncHTTPClient
 import DirectDNSTesting
 import HTTPTypes
 import NIOCore
+import NIOSSL
 import Testing
 
 /// In this package, since it takes minutes to build AsyncHTTPClient.
@@ -132,5 +133,39 @@ struct DirectHTTPClientTests {
     }
     #expect(provider.requests.isEmpty)
     await provider.stop()
+  }
+
+  // MARK: What is asked for
+
+  @Test(arguments: [
+    ("/ä|b", "/%C3%A4%7Cb"), ("/a|b%20c", "/a%7Cb%20c"), ("/%zz?q={1}|2", "/%25zz?q=%7B1%7D%7C2"), ("/%41", "/%41"),
+  ])
+  func `the path is the URL's, encoded once`(_ path: String, _ target: String) async throws {
+    try await withOrigin(answering: { request in
+      request.path == "/go" ? OriginResponse(.found, fields: [.location: path]) : OriginResponse()
+    }) { origin in
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+      _ = try await send(origin.url(path, host: "a.test"), by: client)
+      _ = try await send(origin.url("/go", host: "a.test"), by: client)
+      #expect(origin.requests.map(\.target) == [target, "/go", target])
+    }
+  }
+
+  @Test func `a name with a final dot is asked for without it, and told with it`() async throws {
+    let authority = try TestCertificateAuthority()
+    var tls = TLSConfiguration.makeClientConfiguration()
+    let root = try NIOSSLCertificate(bytes: Array(authority.certificate.utf8), format: .pem)
+    tls.additionalTrustRoots = [.certificates([root])]
+    try await withOrigin(.init(identity: try authority.issue(names: ["a.test"]))) { origin in
+      let client = DirectHTTPClient(
+        resolver: try resolver(), policy: Self.local, configuration: .init(tlsConfiguration: tls))
+      for host in ["a.test.", "a.test"] {
+        let url = origin.url("/x", host: host)
+        let response = try await send(url, by: client).response
+        #expect(response.status == .ok && response.url?.absoluteString == url)
+        #expect(origin.requests.last?.host == "\(host):\(origin.port)")
+        #expect(origin.requests.last?.serverName == "a.test")
+      }
+    }
   }
 }
