@@ -116,7 +116,8 @@
         let use = pinned.begin()
         do {
           var response = try await pinned.client.execute(sent, deadline: deadline)
-          response.restore(by: ResponseRestorer(originalURL: url, addresses: addresses), request)
+          // Any address of the answer stands for the name, one that must not be connected to as well.
+          response.restore(by: ResponseRestorer(originalURL: url, addresses: found), request)
           return response.holding(use)
         } catch let error where error.isBeforeRequest {
           resolver.report(address, .failed)

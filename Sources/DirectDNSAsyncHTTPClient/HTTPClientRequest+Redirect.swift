@@ -63,7 +63,7 @@
   extension HTTPClientResponse {
     /// Puts the name back where the server has written its address, and the request where it was sent otherwise.
     mutating func restore(by restorer: ResponseRestorer, _ request: HTTPClientRequest) {
-      headers.restore(by: restorer)
+      headers.restore(by: restorer, isRedirect: (300..<400).contains(status.code))
       for index in history.indices { history[index].request = request }
     }
   }
@@ -76,11 +76,11 @@
 
   extension HTTPHeaders {
     /// Puts the name back where the server has written its address.
-    fileprivate mutating func restore(by restorer: ResponseRestorer) {
+    fileprivate mutating func restore(by restorer: ResponseRestorer, isRedirect: Bool) {
       self = HTTPHeaders(
         map { name, value in
           switch name.lowercased() {
-          case "location": (name, restorer.location(value))
+          case "location": (name, restorer.location(value, isRedirect: isRedirect))
           case "content-location": (name, restorer.location(value, isRedirect: false))
           case "set-cookie": (name, restorer.setCookie(value))
           case "refresh": (name, restorer.refresh(value))

@@ -168,4 +168,31 @@ struct DirectHTTPClientTests {
       }
     }
   }
+
+  // MARK: What comes back
+
+  @Test func `an address of the answer stands for the name, though it must not be connected to`() async throws {
+    try await withOrigin(answering: { request in
+      let port = request.host?.split(separator: ":").last ?? ""
+      return request.path == "/go"
+        ? OriginResponse(.found, fields: [.location: "http://127.0.0.9:\(port)/there"]) : OriginResponse()
+    }) { origin in
+      let only = try #require(IPNetwork("127.0.0.1/32"))
+      let client = DirectHTTPClient(
+        resolver: try resolver(["two.test": ["127.0.0.9", "127.0.0.1"]]),
+        policy: AddressPolicy(.publicOnly, allowedNetworks: [only]))
+      let response = try await send(origin.url("/go", host: "two.test"), by: client).response
+      #expect(response.url?.absoluteString == origin.url("/there", host: "two.test"))
+    }
+  }
+
+  @Test(arguments: [(HTTPResponse.Status.created, "/x"), (.found, "/x#part")])
+  func `a fragment is inherited by redirects alone`(_ status: HTTPResponse.Status, _ location: String) async throws {
+    try await withOrigin(answering: { _ in OriginResponse(status, fields: [.location: "/x"]) }) { origin in
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local, redirects: nil)
+      let response = try await send(origin.url("/#part", host: "a.test"), by: client).response
+      let restored = response.headers.first(name: "location")
+      #expect(restored?.hasSuffix(location) == true)
+    }
+  }
 }
