@@ -81,6 +81,7 @@
         guard let redirects, let next = try request.next(after: response, at: url, hops: hops, by: redirects) else {
           return response
         }
+        await response.readRest(until: deadline)
         request = next
         hops += 1
       }

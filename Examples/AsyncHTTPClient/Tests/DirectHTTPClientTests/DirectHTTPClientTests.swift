@@ -195,4 +195,30 @@ struct DirectHTTPClientTests {
       #expect(restored?.hasSuffix(location) == true)
     }
   }
+
+  @Test func `redirects within an origin share one connection`() async throws {
+    try await withOrigin(answering: { request in
+      request.path == "/go"
+        ? OriginResponse(.found, fields: [.location: "/there"], body: "over there") : OriginResponse()
+    }) { origin in
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+      for _ in 0..<10 { _ = try await send(origin.url("/go", host: "a.test"), by: client) }
+      #expect(origin.requests.count == 20 && origin.connectionCount == 1)
+    }
+  }
+
+  @Test func `a redirect whose body never ends is followed all the same`() async throws {
+    let gate = Gate()
+    try await withOrigin(answering: { request in
+      guard request.path == "/go" else { return OriginResponse() }
+      return OriginResponse(.found, fields: [.location: "/there"]) { body in
+        try await body.write("over")
+        try await gate.pass()
+      }
+    }) { origin in
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+      #expect(try await send(origin.url("/go", host: "a.test"), by: client).response.status == .ok)
+      gate.open()
+    }
+  }
 }
