@@ -13,8 +13,19 @@
   // Safe to share: the value is only touched with the mutex held.
   private let storage: Storage
 
+  /// The value with an octet behind it.
+  ///
+  /// A field without a size lies at offset 0, where the object's class stands: for the thread sanitizer who changes a
+  /// `Void` there races with all who read the class.
+  private struct Room {
+    var value: Value
+    private let filler: UInt8 = 0
+
+    init(_ value: consuming Value) { self.value = value }
+  }
+
   /// The value and, at an address that never changes, its mutex: one allocation for both.
-  @safe private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+  @safe private final class Storage: ManagedBuffer<Room, pthread_mutex_t> {
     deinit { unsafe withUnsafeMutablePointerToElements { unsafe _ = pthread_mutex_destroy($0) } }
   }
 
@@ -24,7 +35,7 @@
         unsafe mutex.initialize(to: pthread_mutex_t())
         unsafe pthread_mutex_init(mutex, nil)
       }
-      return value
+      return Room(value)
     }
     storage = unsafe unsafeDowncast(buffer, to: Storage.self)
   }
@@ -32,10 +43,10 @@
   package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try unsafe storage.withUnsafeMutablePointers { (value, mutex) throws(Failure) in
+    try unsafe storage.withUnsafeMutablePointers { (room, mutex) throws(Failure) in
       unsafe pthread_mutex_lock(mutex)
       defer { unsafe pthread_mutex_unlock(mutex) }
-      return try unsafe body(&value.pointee)
+      return try unsafe body(&room.pointee.value)
     }
   }
 }

@@ -38,6 +38,14 @@ struct LockedTests {
     #expect(locked.withLock { $0 } == 1)
   }
 
+  @Test func `a lock without a value touches nothing that others read without it`() throws {
+    let locked = Locked(())
+    let storage = try #require(Mirror(reflecting: locked).children.first?.value as? AnyObject)
+    let place = locked.withLock { value in unsafe withUnsafePointer(to: &value) { UInt(bitPattern: $0) } }
+    // The object begins with its class, which every call reads.
+    #expect(place != UInt(bitPattern: ObjectIdentifier(storage)))
+  }
+
   @Test func `the value goes with its lock`() {
     final class Token: Sendable {}
     weak var seen: Token?
