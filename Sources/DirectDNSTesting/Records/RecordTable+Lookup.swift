@@ -38,7 +38,7 @@ extension RecordTable {
 
   /// Answers a question as a recursive server does, with the whole CNAME chain.
   ///
-  /// A chain ends after 16 aliases, so that a loop gives a long answer without an end.
+  /// A chain ends after 16 aliases, so that a loop gives a long answer with nothing at its end.
   ///
   /// - Parameters:
   ///   - name: the name asked for.
@@ -55,7 +55,7 @@ extension RecordTable {
       return lookup
     }
     var owner = name
-    for _ in 0...16 {
+    while true {
       guard let entry = entry(owner, type) else {
         lookup.responseCode = .nameError
         lookup.authorities = soa(of: owner, negative)
@@ -69,6 +69,7 @@ extension RecordTable {
       if entry.responseCode == .noError, let alias = entry.records.first(where: { $0.type == .cname }),
         case .canonicalName(let target) = alias.data
       {
+        guard lookup.answers.count < Self.longestChain else { return lookup }
         lookup.answers.append(alias)
         owner = target
         continue
@@ -77,8 +78,10 @@ extension RecordTable {
       lookup.authorities = soa(of: owner, entry.authority ?? negative)
       return lookup
     }
-    return lookup
   }
+
+  /// The most aliases of an answer.
+  private static let longestChain = 16
 
   private func entry(_ name: DNSName, _ type: DNSRecordType) -> Entry? {
     if let entry = entries[name] { return entry }
