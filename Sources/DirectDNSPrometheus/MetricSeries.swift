@@ -28,12 +28,17 @@ final class CounterSeries: MetricSeries, CounterHandler {
   func increment(by amount: Int64) {
     // Prometheus takes a step back for a restart of the process.
     guard amount > 0 else { return }
-    value.wrappingAdd(amount, ordering: .relaxed)
+    let (before, after) = value.wrappingAdd(amount, ordering: .relaxed)
+    if after < before { value.store(.max, ordering: .relaxed) }
   }
 
   func reset() { value.store(0, ordering: .relaxed) }
 
-  func write(to text: inout ExpositionText) { text.sample(id.name, id.labels, "\(value.load(ordering: .relaxed))") }
+  func write(to text: inout ExpositionText) {
+    let known = value.load(ordering: .relaxed)
+    // Negative is one that has come to its end, before that is written down.
+    text.sample(id.name, id.labels, "\(known < 0 ? .max : known)")
+  }
 }
 
 /// A number that goes up and down.
@@ -75,7 +80,7 @@ final class HistogramSeries: MetricSeries, TimerHandler, RecorderHandler {
   func record(_ value: Int64) { record(Double(value)) }
 
   func record(_ value: Double) {
-    // It would be in no bucket, and spoil the sum for good.
+    // It would be in no bucket.
     guard !value.isNaN else { return }
     let index = bounds.firstIndex { value <= $0 } ?? bounds.count
     buckets[index].count.add(1, ordering: .relaxed)
@@ -104,10 +109,15 @@ private final class AtomicDouble: Sendable {
 
   func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
 
+  /// Adds a number, up to the largest that there is; one that is none, or has no end, would spoil the sum for good.
   func add(_ amount: Double) {
+    guard amount.isFinite else { return }
     var known = bits.load(ordering: .relaxed)
     while true {
-      let next = (Double(bitPattern: known) + amount).bitPattern
+      let old = Double(bitPattern: known)
+      var sum = old + amount
+      if old.isFinite { sum = min(max(sum, -.greatestFiniteMagnitude), .greatestFiniteMagnitude) }
+      let next = sum.bitPattern
       let (isDone, now) = bits.weakCompareExchange(expected: known, desired: next, ordering: .relaxed)
       guard !isDone else { return }
       known = now

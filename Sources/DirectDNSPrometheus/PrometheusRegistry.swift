@@ -52,7 +52,7 @@ public final class PrometheusRegistry: MetricsFactory {
   public func text() -> String {
     let families = state.withLock { $0.families }
     var text = ExpositionText()
-    for (name, family) in families.sorted(by: { $0.key < $1.key }) where !family.series.isEmpty {
+    for (name, family) in families.sorted(by: { $0.key < $1.key }) {
       text.begin(name, type: family.kind.rawValue, help: configuration.help[name])
       for (_, series) in family.series.sorted(by: { $0.key < $1.key }) { series.write(to: &text) }
     }
@@ -127,6 +127,10 @@ public final class PrometheusRegistry: MetricsFactory {
       guard state.families[series.id.name]?.series[series.id.labels] === series else { return }
       state.families[series.id.name]?.series[series.id.labels] = nil
       state.count -= 1
+      // A name that nobody has may be had by another type.
+      guard let family = state.families[series.id.name], family.series.isEmpty else { return }
+      state.families[series.id.name] = nil
+      if family.kind == .histogram { state.derivedNames.subtract(Self.derived(from: series.id.name)) }
     }
   }
 

@@ -128,6 +128,44 @@ struct PrometheusRegistryTests {
     #expect(lines("b_count", in: registry) == ["b_count 1"])
   }
 
+  @Test func `the name of a series that is destroyed may be another type's, when the last one is gone`() {
+    let counters = ["1", "2"].map { Counter(label: "a", dimensions: [("n", $0)], factory: registry) }
+    counters[0].destroy()
+    Gauge(label: "a", factory: registry).record(5)
+    #expect(lines("# TYPE a ") == ["# TYPE a counter"])
+    counters[1].destroy()
+    Gauge(label: "a", factory: registry).record(5)
+    #expect(lines("a 5") == ["a 5"])
+    Timer(label: "b", factory: registry).destroy()
+    Counter(label: "b_count", factory: registry).increment()
+    Timer(label: "b", factory: registry).recordSeconds(1)
+    #expect(lines("b_count") == ["# TYPE b_count counter", "b_count 1"])
+  }
+
+  @Test func `values without an end are in their buckets, and leave the sum a number`() {
+    let recorder = Recorder(label: "sizes", factory: registry)
+    for value: Double in [.infinity, -.infinity, 5] { recorder.record(value) }
+    #expect(lines("sizes_bucket").first == #"sizes_bucket{le="1"} 1"#)
+    #expect(lines("sizes_sum") == ["sizes_sum 5"] && lines("sizes_count") == ["sizes_count 3"])
+    for _ in 0..<3 { recorder.record(Double.greatestFiniteMagnitude) }
+    #expect(lines("sizes_sum") == ["sizes_sum \(Double.greatestFiniteMagnitude)"])
+    let meter = Meter(label: "level", factory: registry)
+    for step: Double in [.infinity, -.infinity, .nan, 2] { meter.increment(by: step) }
+    #expect(lines("level").last == "level 2")
+    meter.set(Double.infinity)
+    meter.increment(by: 1)
+    #expect(lines("level").last == "level +Inf")
+  }
+
+  @Test func `a counter that has come to its end stays there`() {
+    let counter = Counter(label: "n_total", factory: registry)
+    for amount in [Int64.max, 1, .max, .max] { counter.increment(by: amount) }
+    #expect(lines("n_total").last == "n_total \(Int64.max)")
+    counter.reset()
+    counter.increment()
+    #expect(lines("n_total").last == "n_total 1")
+  }
+
   @Test func `threads lose nothing`() async {
     let counter = Counter(label: "n_total", factory: registry)
     let timer = Timer(label: "t", factory: registry)
