@@ -46,12 +46,22 @@ public final class MetricsEndpoint: Service {
   private let registry: PrometheusRegistry
   private let configuration: MetricsEndpointConfiguration
   private let readiness: @Sendable () -> Readiness
-  private let running = Locked<Running?>(nil)
+  private let state = Locked(State())
+
+  private struct State {
+    var running: Running?
+    /// The end of the one that ran before.
+    var ending: DispatchGroup?
+  }
 
   private struct Running {
     let port: UInt16
     let wakeUp: EndpointSocket
+    let end: DispatchGroup
   }
+
+  /// Tells the endpoint's thread: there nobody can wait for its end.
+  private static let thread = DispatchSpecificKey<ObjectIdentifier>()
 
   /// Creates an endpoint; nothing listens yet.
   ///
@@ -86,7 +96,7 @@ public final class MetricsEndpoint: Service {
   /// Where the metrics are, such as `http://127.0.0.1:9464/metrics`; nil while it does not listen.
   public var url: String? {
     let address = configuration.address
-    return running.withLock { $0?.port }.map { port in
+    return state.withLock { $0.running?.port }.map { port in
       "http://\(address.family == .ipv6 ? "[\(address)]" : "\(address)"):\(port)/metrics"
     }
   }
@@ -95,8 +105,10 @@ public final class MetricsEndpoint: Service {
   ///
   /// - Throws: an error of code `invalidConfiguration` when the address or the port cannot be had.
   public func start() throws(DirectDNSError) {
-    try running.withLock { running throws(DirectDNSError) in
-      guard running == nil else { return }
+    // One that is about to end has the port still.
+    wait(for: state.withLock { $0.running == nil ? $0.ending : nil })
+    try state.withLock { state throws(DirectDNSError) in
+      guard state.running == nil else { return }
       guard let (reading, writing) = EndpointSocket.wakeUp() else {
         throw DirectDNSError(.invalidConfiguration, "The metrics endpoint could get no descriptors. Allow more files.")
       }
@@ -108,25 +120,46 @@ public final class MetricsEndpoint: Service {
         writing.close()
         throw error
       }
-      running = Running(port: listener.port, wakeUp: writing)
+      let end = DispatchGroup()
+      state = State(running: Running(port: listener.port, wakeUp: writing, end: end))
       let server = ScrapeServer(registry, configuration, readiness, listener: listener.socket, wakeUp: reading)
-      DispatchQueue(label: "directdns.metrics").async { server.run() }
+      let queue = DispatchQueue(label: "directdns.metrics")
+      queue.setSpecific(key: Self.thread, value: ObjectIdentifier(self))
+      queue.async(group: end) { server.run() }
     }
   }
 
   /// Listens no more, and ends what is under way.
-  public func stop() {
-    running.withLock { running in
-      // The server sees the end of its pipe, and closes what it has.
-      running?.wakeUp.close()
-      running = nil
+  ///
+  /// When it returns the port is free and the endpoint's thread has ended; it waits for a scrape that is being written.
+  /// Called by the readiness itself, which is on that thread, it does not wait.
+  public func stop() { wait(for: end()) }
+
+  /// Has the thread end; what to wait for, if it ever began.
+  private func end() -> DispatchGroup? {
+    state.withLock { state in
+      if let running = state.running {
+        // The server sees the end of its pipe, and closes what it has.
+        running.wakeUp.close()
+        state = State(ending: running.end)
+      }
+      return state.ending
     }
+  }
+
+  private func wait(for end: DispatchGroup?) {
+    guard DispatchQueue.getSpecific(key: Self.thread) != ObjectIdentifier(self) else { return }
+    end?.wait()
   }
 
   /// Serves until the service group shuts down.
   public func run() async throws {
     try start()
     try? await gracefulShutdown()
-    stop()
+    guard let end = end() else { return }
+    // Not `stop()`: a task's thread is not to be kept waiting.
+    await withCheckedContinuation { continuation in
+      end.notify(queue: .global()) { continuation.resume() }
+    }
   }
 }

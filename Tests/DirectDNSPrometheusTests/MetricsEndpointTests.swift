@@ -110,6 +110,51 @@ struct MetricsEndpointTests {
     endpoint.stop()
   }
 
+  @Test func `when it has stopped its port is free, for itself and for others`() throws {
+    let (endpoint, _, port) = try start()
+    endpoint.stop()
+    let again = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: port))
+    for _ in 0..<50 {
+      try again.start()
+      again.stop()
+      let (other, _, _) = try start { $0.port = port }
+      other.stop()
+    }
+  }
+
+  @Test func `as a service it has stopped when it ends`() async throws {
+    let (first, _, port) = try start()
+    first.stop()
+    let endpoint = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: port))
+    for _ in 0..<20 {
+      let running = Task { try await endpoint.run() }
+      while endpoint.url == nil { await Task.yield() }
+      running.cancel()
+      try await running.value
+      let (other, _, _) = try start { $0.port = port }
+      other.stop()
+    }
+  }
+
+  @Test func `the readiness may stop the endpoint that asks it`() throws {
+    let stopped = Locked<MetricsEndpoint?>(nil)
+    let endpoint = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: 0)) {
+      stopped.withLock { $0 }?.stop()
+      return .ready
+    }
+    stopped.withLock { $0 = endpoint }
+    try endpoint.start()
+    let client = try Client(try WebURL(try #require(endpoint.url)).effectivePort)
+    client.send(Array("GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+    _ = client.rest()
+    #expect(endpoint.url == nil)
+    endpoint.stop()
+    try endpoint.start()
+    #expect(endpoint.url != nil)
+    endpoint.stop()
+    stopped.withLock { $0 = nil }
+  }
+
   @Test func `an address that others reach has to be allowed`() throws {
     let configuration = MetricsEndpointConfiguration(address: .ipv4(0), port: 0)
     let error = try #require(throws: DirectDNSError.self) { try MetricsEndpoint(registry, configuration) }
