@@ -28,7 +28,7 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     if let (_, digits) = host, !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), UInt16(digits) == nil {
       throw DirectDNSError(.invalidConfiguration, "\(text): \(digits) is no port: the last one is 65535")
     }
-    guard let (name, digits) = host, let port = UInt16(digits) else {
+    guard let (name, digits) = host, let port = UInt16(port: digits) else {
       throw DirectDNSError(
         .invalidConfiguration, "\(text): write ADDRESS:PORT, such as 127.0.0.1:3128 or [::1]:3128, or unix:PATH")
     }

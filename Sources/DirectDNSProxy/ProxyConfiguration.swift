@@ -141,7 +141,8 @@ public struct ProxyPorts: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) throws(DirectDNSError) {
     var ranges: [ClosedRange<UInt16>] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      let ends = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map { UInt16($0) }
+      let ends = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        .map { UInt16(port: $0) }
       guard let first = ends.first ?? nil, let last = ends.last ?? nil, first > 0, first <= last else {
         throw DirectDNSError(
           .invalidConfiguration, "\"\(part)\" is no port and no range of ports: write 80,443,8000-8999")

@@ -73,7 +73,8 @@ struct MetricsPlace: Sendable, Hashable, CustomStringConvertible {
 
   /// Reads an address, IPv6 in brackets, or `localhost`, and a port.
   init?(_ text: String) {
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(port: text[text.index(after: colon)...])
+    else { return nil }
     let host = text[..<colon]
     let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
     let name = isBracketed ? String(host.dropFirst().dropLast()) : String(host)

@@ -74,6 +74,8 @@ import Testing
     (#"{ system: "off" }"#, #"system is "off". Give true, false, or an object"#),
     (#"{ system: { servers: ["dns.example"] } }"#, #"system.servers[0] is "dns.example""#),
     (#"{ system: { servers: ["192.0.2.1:0"] } }"#, #"system.servers[0] is "192.0.2.1:0""#),
+    (#"{ system: { servers: ["192.0.2.1:+53"] } }"#, #"system.servers[0] is "192.0.2.1:+53""#),
+    (#"{ system: { servers: ["[2001:db8::1]:-0"] } }"#, #"system.servers[0] is "[2001:db8::1]:-0""#),
     (#"{ providers: "google" }"#, #"providers is "google". Give a list of providers."#),
     (#"{ providers: [7] }"#, "providers[0] is 7. Give a preset's name"),
     (#"{ providers: [{ name: "x" }] }"#, "providers[0].provider is missing"),

@@ -15,8 +15,8 @@ struct ListenAddressTests {
   @Test func `localhost is 127_0_0_1`() throws { #expect("\(try ListenAddress("localhost:1"))" == "127.0.0.1:1") }
 
   @Test(arguments: [
-    "", "3128", ":3128", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:3128", "[127.0.0.1]:1",
-    "example.com:3128", "unix:", "unix:" + String(repeating: "a", count: 108), "[::1]3128",
+    "", "3128", ":3128", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+80", "::1:3128",
+    "[127.0.0.1]:1", "example.com:3128", "unix:", "unix:" + String(repeating: "a", count: 108), "[::1]3128",
   ])
   func `what is none is refused with the text and a way to write it`(text: String) {
     #expect {
@@ -49,7 +49,7 @@ struct ProxyPortsTests {
     #expect(try !ProxyPorts("80").allow(81))
   }
 
-  @Test(arguments: ["", "x", "80,", "0", "9-8", "1-", "-1", "65536", "80;443", "1-2-3"])
+  @Test(arguments: ["", "x", "80,", "+80", "80-+90", "0", "9-8", "1-", "-1", "65536", "80;443", "1-2-3"])
   func `what is none is refused`(text: String) { #expect(throws: DirectDNSError.self) { try ProxyPorts(text) } }
 
   @Test func `a socket without a path, which no mode guards, is no place to listen at`() throws {

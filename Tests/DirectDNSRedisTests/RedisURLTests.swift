@@ -74,8 +74,8 @@ import Testing
 
   @Test(arguments: [
     "cache.example", "http://cache.example", "rediss+unix:///run/redis.sock", "redis://", "redis://:0", "redis://a:0",
-    "redis://a:99999", "redis://a:x", "redis://a/x", "redis://a/-1", "redis://user@a", "redis://:%zz@a",
-    "redis+unix://", "redis+unix:///", "redis+unix://a", "redis://a b", "rediss://", "rediss://a/x",
+    "redis://a:99999", "redis://a:+80", "redis://a:x", "redis://a/x", "redis://a/-1", "redis://user@a",
+    "redis://:%zz@a", "redis+unix://", "redis+unix:///", "redis+unix://a", "redis://a b", "rediss://", "rediss://a/x",
   ])
   func `a URL that cannot be used is refused with the reason`(_ url: String) {
     #expect {

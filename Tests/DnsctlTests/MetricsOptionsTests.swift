@@ -17,8 +17,8 @@ struct MetricsOptionsTests {
   }
 
   @Test(arguments: [
-    "", "9464", ":9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "::1:9464", "[127.0.0.1]:1", "a.example:1",
-    "[::1]",
+    "", "9464", ":9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:+1", "::1:9464", "[127.0.0.1]:1",
+    "a.example:1", "[::1]",
   ])
   func `anything else is refused`(_ text: String) async {
     #expect(MetricsPlace(text) == nil)
