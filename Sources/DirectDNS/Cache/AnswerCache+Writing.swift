@@ -72,17 +72,20 @@ extension AnswerCache {
     var value = known ?? CachedName()
     body(&value)
     guard !value.isEmpty else {
+      if known?.isKeptAlive == true { state.keptAlive -= 1 }
       if known != nil { table.remove(name) }
       return 0
     }
     var evicted = 0
     if known == nil {
-      while table.count >= capacity, let victim = leastUseful(at: now) {
-        table.remove(victim)
-        for family in IPAddress.Family.allCases { state.failures.forgetWait(of: AddressQuestion(victim, family)) }
+      while table.count >= capacity, let victim = leastUseful(table.count - state.keptAlive, at: now) {
+        table.remove(victim.name)
+        if victim.isKeptAlive { state.keptAlive -= 1 }
+        for family in IPAddress.Family.allCases { state.failures.forgetWait(of: AddressQuestion(victim.name, family)) }
         evicted += 1
       }
     }
+    if value.isKeptAlive != (known?.isKeptAlive ?? false) { state.keptAlive += value.isKeptAlive ? 1 : -1 }
     write(value, for: name, isNew: known == nil, now: now)
     return evicted
   }
@@ -111,19 +114,25 @@ extension AnswerCache {
   /// whose last use is longest ago; of equals the first by name, so that the same goes each time.
   ///
   /// A name that is kept alive stays unless there are no others.
-  private func leastUseful(at now: ResolverInstant) -> HostName? {
+  ///
+  /// - Parameters:
+  ///   - others: how many names are not kept alive: without any there is nothing to look for, and the search ends with
+  ///     the last of few.
+  ///   - now: the present.
+  /// - Returns: the name; nil if there is none at all.
+  private func leastUseful(_ others: Int, at now: ResolverInstant) -> (name: HostName, isKeptAlive: Bool)? {
     var seen = 0
     var worst: (Int, UInt32, name: HostName)?
     var last: HostName?
     table.visit(from: .random(in: .min ... .max)) { name, value, lastUsed in
       last = name
-      guard !value.isKeptAlive else { return true }
+      guard !value.isKeptAlive else { return others > 0 }
       seen += 1
       let rank = (usefulness(of: value, at: now), lastUsed, name: name)
       if worst.map({ rank < $0 }) ?? true { worst = rank }
-      return seen < 16
+      return seen < min(16, others)
     }
-    return worst?.name ?? last
+    return worst.map { (name: $0.name, isKeptAlive: false) } ?? last.map { (name: $0, isKeptAlive: true) }
   }
 
   private func usefulness(of value: CachedName, at now: ResolverInstant) -> Int {

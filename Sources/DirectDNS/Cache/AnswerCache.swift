@@ -8,6 +8,8 @@ final class AnswerCache: Sendable {
   struct State {
     var policy: CachePolicy
     var failures: FailureCache
+    /// How many of the table's names are kept alive.
+    var keptAlive = 0
   }
 
   let capacity: Int

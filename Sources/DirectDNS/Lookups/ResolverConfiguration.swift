@@ -86,6 +86,15 @@ public struct ResolverConfiguration: Sendable {
   /// Names beyond which a table's index would take gigabytes, and its places more bits than they have.
   package static let largestCapacity = 100_000_000
 
+  /// Checks that there is room for the names that are kept alive: they would push out one another without end.
+  func validateKeepAlive() throws(DirectDNSError) {
+    guard keepAlive.count <= capacity else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "keepAlive has \(keepAlive.count) names, and capacity is \(capacity): name fewer, or make room for them.")
+    }
+  }
+
   /// Checks the values that only make sense together.
   func validate() throws(DirectDNSError) {
     guard timeout > .zero else {
@@ -101,6 +110,7 @@ public struct ResolverConfiguration: Sendable {
       throw DirectDNSError(
         .invalidConfiguration, "capacity is \(capacity): 1 is the least, and \(Self.largestCapacity) the most.")
     }
+    try validateKeepAlive()
     guard (1...1000).contains(connectionsPerServer) else {
       throw DirectDNSError(
         .invalidConfiguration, "connectionsPerServer is \(connectionsPerServer): 1 is the least, and 1000 the most.")

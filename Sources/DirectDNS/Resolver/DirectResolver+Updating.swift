@@ -41,12 +41,14 @@ extension DirectResolver {
       // All that can fail comes before the first change.
       try configuration.validate()
       let old = settings
+      var configuration = configuration
+      configuration.capacity = old.configuration.capacity
+      // The room is the one that there is, not the one that the next resolver has.
+      try configuration.validateKeepAlive()
       let isTrustNew = ownTransport != nil && configuration.trust != old.configuration.trust
       let trust = try isTrustNew ? configuration.trust.resolved() : nil
       try Self.number(configuration.providers, in: cache.sources)
 
-      var configuration = configuration
-      configuration.capacity = old.configuration.capacity
       configuration.store = old.configuration.store
       configuration.storeTimeout = old.configuration.storeTimeout
       configuration.observer = old.configuration.observer

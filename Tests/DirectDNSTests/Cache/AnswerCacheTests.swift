@@ -307,6 +307,29 @@ struct AnswerCacheTests {
     #expect(names(cache).contains("x.example"))
   }
 
+  @Test func `the last name that is not kept alive is found among those that are, and then any goes`() {
+    let cache = cache(40)
+    let kept = Set((0..<39).map { Sample.name("k\($0).example") })
+    cache.keepAlive(kept, now: Sample.at(0))
+    for number in 0..<50 { store(.addresses("192.0.2.1"), "n\(number).example", at: Double(number), in: cache) }
+    #expect(Set(names(cache)) == Set(kept.map(\.text) + ["n49.example"]))
+    #expect(cache.state.withLock(\.keptAlive) == 39)
+    // Names that leave, stay or come: what is counted is what is there.
+    cache.keepAlive(Set((20..<70).map { Sample.name("k\($0).example") }), now: Sample.at(60))
+    #expect(cache.count == 40 && cache.state.withLock(\.keptAlive) == cache.all().count { $0.value.isKeptAlive })
+    cache.forget(Sample.name("k30.example"), now: Sample.at(60))
+    cache.keepAlive([], now: Sample.at(61))
+    #expect(cache.state.withLock(\.keptAlive) == 0)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `names beyond the room for them cost no look through all the others`() {
+    // To look through 20 000 for each of 20 000 takes minutes.
+    let cache = cache(20_000)
+    cache.keepAlive(Set((0..<40_000).map { Sample.name("k\($0).example") }), now: Sample.at(0))
+    #expect(cache.count == 20_000)
+  }
+
   @Test func `a flood of names stays within the capacity, and each is found while it is there`() {
     let cache = cache(64)
     for number in 0..<2000 {

@@ -97,6 +97,20 @@ struct ResolverConfigurationTests {
     #expect(refusal { $0.capacity = capacity }?.message.hasPrefix("capacity is \(capacity): ") == true)
   }
 
+  @Test func `more names to keep alive than there is room for are refused, and as many are not`() {
+    let names = Set((0..<3).map { Sample.name("n\($0).example") })
+    func refusal(_ capacity: Int) -> DirectDNSError? {
+      self.refusal {
+        $0.capacity = capacity
+        $0.keepAlive = names
+      }
+    }
+    #expect(refusal(3) == nil)
+    #expect(
+      refusal(2)?.message
+        == "keepAlive has 3 names, and capacity is 2: name fewer, or make room for them.")
+  }
+
   @Test func `a resolver is not made of a configuration that is refused`() {
     let clock = ManualClock()
     let error = #expect(throws: DirectDNSError.self) {
