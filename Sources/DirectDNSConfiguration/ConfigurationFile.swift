@@ -170,9 +170,13 @@ public struct ConfigurationFile: Sendable {
     for (low, high, isWrong) in [
       (CacheKey.minimumTTL, CacheKey.maximumTTL, cache.minimumTTL > cache.maximumTTL),
       (.minimumNegativeTTL, .maximumNegativeTTL, cache.minimumNegativeTTL > cache.maximumNegativeTTL),
+      (.minimumFailureTTL, .maximumFailureTTL, cache.minimumFailureTTL > cache.maximumFailureTTL),
     ] where isWrong {
       guard let node = object[low] ?? object[high] else { continue }
       throw node.fault("\(low.rawValue) may not be greater than \(high.rawValue).")
+    }
+    if let node = object[.maximumFailureTTL], cache.maximumFailureTTL > CachePolicy.longestFailureTTL {
+      throw node.fault("Give at most \(CachePolicy.longestFailureTTL.components.seconds): RFC 9520 allows no more.")
     }
   }
 

@@ -53,6 +53,14 @@ import Testing
       "cache.minimumTTL is 100. minimumTTL may not be greater"
     ),
     (#"{ cache: { maximumNegativeTTL: 0.5 } }"#, "cache.maximumNegativeTTL is 0.5."),
+    (
+      "{ cache: { minimumFailureTTL: 31 } }",
+      "cache.minimumFailureTTL is 31. minimumFailureTTL may not be greater than maximumFailureTTL."
+    ),
+    ("{ cache: { maximumFailureTTL: 0.5 } }", "cache.maximumFailureTTL is 0.5. minimumFailureTTL may not be greater"),
+    (
+      "{ cache: { maximumFailureTTL: 300.5 } }", "cache.maximumFailureTTL is 300.5. Give at most 300: RFC 9520 allows"
+    ),
     (#"{ capacity: 1.5 }"#, "capacity is 1.5. Give a whole number"), (#"{ capacity: 0 }"#, "capacity is 0"),
     (#"{ hedging: "yes" }"#, #"hedging is "yes". Give true or false."#),
     (#"{ connectionsPerServer: 0 }"#, "connectionsPerServer is 0. Give a whole number of connections, from 1 to 1000."),

@@ -34,11 +34,11 @@ public struct CachePolicy: Sendable, Hashable {
   public var negativeTTLWithoutSOA: Duration?
   /// A failure is remembered so long at first, doubling with each further one (RFC 9520).
   ///
-  /// Default 1 s; 0 is never.
+  /// Default 1 s; 0 is never. At most ``maximumFailureTTL``.
   public var minimumFailureTTL: Duration
   /// No failure is remembered for longer.
   ///
-  /// Default 30 s.
+  /// Default 30 s, and at most 300 s (RFC 9520 §3.2).
   public var maximumFailureTTL: Duration
   /// An expired answer whose refresh failed is not asked for again before this (RFC 8767 §5).
   ///
@@ -71,6 +71,25 @@ public struct CachePolicy: Sendable, Hashable {
     self.refreshesAhead = refreshesAhead
   }
 
+  /// RFC 9520 §3.2: failures "MUST NOT" be remembered for longer than 5 minutes.
+  package static let longestFailureTTL = Duration.seconds(300)
+
+  /// Checks the values that only make sense together.
+  func validate() throws(DirectDNSError) {
+    for (low, high, isWrong) in [
+      ("minimumTTL", "maximumTTL", minimumTTL > maximumTTL),
+      ("minimumNegativeTTL", "maximumNegativeTTL", minimumNegativeTTL > maximumNegativeTTL),
+      ("minimumFailureTTL", "maximumFailureTTL", minimumFailureTTL > maximumFailureTTL),
+    ] where isWrong {
+      throw DirectDNSError(.invalidConfiguration, "cache.\(low) is greater than cache.\(high).")
+    }
+    guard maximumFailureTTL <= Self.longestFailureTTL else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "cache.maximumFailureTTL is \(maximumFailureTTL): a failure is remembered for at most 300 s (RFC 9520).")
+    }
+  }
+
   /// The lifetime of an answer, counted from when it was asked for; nil if it is not to be kept.
   func lifetime(of answer: Answer) -> Duration? {
     switch answer.content {
@@ -99,7 +118,7 @@ public struct CachePolicy: Sendable, Hashable {
   /// How long the next failure is remembered, after so many in a row before it.
   func failureMemory(after failures: Int) -> Duration {
     guard minimumFailureTTL > .zero else { return .zero }
-    return minimumFailureTTL.doubled(failures, atMost: max(maximumFailureTTL, minimumFailureTTL))
+    return minimumFailureTTL.doubled(failures, atMost: maximumFailureTTL)
   }
 }
 

@@ -17,7 +17,7 @@ public struct ResolverConfiguration: Sendable {
   ///
   /// Default 10 000; some 150 bytes each.
   public var capacity: Int
-  /// Names that are refreshed at 75 % of their lifetime without being asked for.
+  /// Names that are refreshed at 75 % of their lifetime without being asked for; at most ``capacity``.
   ///
   /// Default none.
   public var keepAlive: Set<HostName>
@@ -103,9 +103,7 @@ public struct ResolverConfiguration: Sendable {
     guard storeTimeout > .zero else {
       throw DirectDNSError(.invalidConfiguration, "storeTimeout is \(storeTimeout): give the store some time.")
     }
-    guard cache.minimumTTL <= cache.maximumTTL else {
-      throw DirectDNSError(.invalidConfiguration, "cache.minimumTTL is greater than cache.maximumTTL.")
-    }
+    try cache.validate()
     guard (1...Self.largestCapacity).contains(capacity) else {
       throw DirectDNSError(
         .invalidConfiguration, "capacity is \(capacity): 1 is the least, and \(Self.largestCapacity) the most.")

@@ -170,10 +170,32 @@ struct CachePolicyTests {
     #expect(CachePolicy(minimumFailureTTL: .zero).failureMemory(after: 9) == .zero)
   }
 
-  @Test func `the first failure's memory stands when it is longer than the limit`() {
-    let policy = CachePolicy(minimumFailureTTL: .seconds(60), maximumFailureTTL: .seconds(30))
-    #expect(policy.failureMemory(after: 0) == .seconds(60))
-    #expect(policy.failureMemory(after: 4) == .seconds(60))
+  @Test(arguments: [
+    (CachePolicy(minimumTTL: .seconds(3601)), "cache.minimumTTL is greater than cache.maximumTTL."),
+    (
+      CachePolicy(minimumNegativeTTL: .seconds(301)),
+      "cache.minimumNegativeTTL is greater than cache.maximumNegativeTTL."
+    ),
+    (
+      CachePolicy(minimumFailureTTL: .seconds(100), maximumFailureTTL: .seconds(1)),
+      "cache.minimumFailureTTL is greater than cache.maximumFailureTTL."
+    ),
+    (
+      CachePolicy(maximumFailureTTL: .milliseconds(300_001)),
+      "cache.maximumFailureTTL is 300.001 seconds: a failure is remembered for at most 300 s (RFC 9520)."
+    ),
+  ])
+  func `bounds that are no bounds, and a longer memory of failures than RFC 9520 has, are refused`(
+    _ policy: CachePolicy, _ message: String
+  ) {
+    let error = #expect(throws: DirectDNSError.self) { try policy.validate() }
+    #expect(error?.code == .invalidConfiguration && error?.message == message)
+  }
+
+  @Test func `bounds may be the same, and failures be remembered for 5 minutes`() throws {
+    try CachePolicy(minimumFailureTTL: .seconds(300), maximumFailureTTL: .seconds(300)).validate()
+    try CachePolicy(minimumTTL: .zero, maximumTTL: .zero, minimumNegativeTTL: .zero, maximumNegativeTTL: .zero)
+      .validate()
   }
 
   @Test func `the defaults are those of the documentation`() {

@@ -52,6 +52,7 @@ struct ResolverConfigurationTests {
     for (change, part) in [
       ({ $0.timeout = .zero }, "timeout"), ({ $0.timeout = .seconds(-1) }, "timeout"),
       ({ $0.cache.minimumTTL = .seconds(4000) }, "minimumTTL"), ({ $0.capacity = 0 }, "capacity"),
+      ({ $0.cache.minimumFailureTTL = .seconds(31) }, "minimumFailureTTL"),
       ({ $0.connectionsPerServer = 0 }, "connectionsPerServer"),
       ({ $0.families = [] }, "families"), ({ $0.providers[0].rateLimit = RateLimit(perSecond: 0) }, "one"),
       ({ $0.providers[0].rateLimit = RateLimit(perSecond: -5) }, "rate"),
