@@ -23,16 +23,19 @@ struct ScrapeReply: Sendable, Hashable {
   static func to(
     _ bytes: [UInt8], allowsAnyHost: Bool, readiness: () -> Readiness = { .ready }
   ) -> ScrapeReply? {
+    // One empty line may stand in front of a request (RFC 9112 §2.2).
+    let emptyLine: [UInt8] = [0x0d, 0x0a]
+    let bytes = bytes.starts(with: emptyLine) ? bytes.dropFirst(2) : bytes[...]
     guard let end = headEnd(bytes) else {
       guard bytes.count <= headLimit else { return refusal(431, "The request's head is larger than 8 KiB.") }
       // What cannot become a request need not be waited for.
       let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x0d || $0 == 0x0a || $0 == 0x09 }
-      return isText ? nil : refusal(400, "This is no HTTP request.")
+      return isText && !bytes.starts(with: emptyLine) ? nil : refusal(400, "This is no HTTP request.")
     }
-    guard end <= headLimit else { return refusal(431, "The request's head is larger than 8 KiB.") }
-    guard let head = String(validating: bytes[..<end], as: UTF8.self), let request = ScrapeRequest(head) else {
-      return refusal(400, "This is no HTTP request.")
+    guard end - bytes.startIndex <= headLimit else {
+      return refusal(431, "The request's head is larger than 8 KiB.")
     }
+    guard let request = ScrapeRequest(bytes[..<end]) else { return refusal(400, "This is no HTTP request.") }
     var reply = answer(request, allowsAnyHost, readiness)
     reply.isHead = request.method == "HEAD"
     return reply
@@ -44,7 +47,8 @@ struct ScrapeReply: Sendable, Hashable {
     guard request.hosts.count == 1 || request.hosts.isEmpty && request.minor == 0 else {
       return refusal(400, "A request needs one Host field.")
     }
-    guard allowsAnyHost || request.hosts.allSatisfy(isLocal) else {
+    // Where the target names a host, Host says nothing (RFC 9112 §3.2.2).
+    guard allowsAnyHost || (request.targetHost.map { [$0] } ?? request.hosts).allSatisfy(isLocal) else {
       return refusal(421, "This endpoint is reached by its address or as localhost.")
     }
     guard ["/metrics", "/live", "/ready"].contains(request.path) else {
@@ -66,9 +70,9 @@ struct ScrapeReply: Sendable, Hashable {
     ScrapeReply(status: status, reason: reason)
   }
 
-  private static func headEnd(_ bytes: [UInt8]) -> Int? {
-    var index = 3
-    while index < bytes.count {
+  private static func headEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
+    var index = bytes.startIndex + 3
+    while index < bytes.endIndex {
       if bytes[index] == 0x0a, bytes[index - 1] == 0x0d, bytes[index - 2] == 0x0a, bytes[index - 3] == 0x0d {
         return index + 1
       }
@@ -106,6 +110,8 @@ struct ScrapeReply: Sendable, Hashable {
 /// As much of a request's head as decides the reply (RFC 9112).
 private struct ScrapeRequest {
   let method: String
+  /// The host that the target itself names, with its port.
+  let targetHost: String?
   /// Without the query.
   let path: String
   /// The digit behind `HTTP/1.`.
@@ -113,17 +119,19 @@ private struct ScrapeRequest {
   var hosts: [String] = []
 
   /// Reads a whole head; nil if it is not one.
-  init?(_ head: String) {
+  init?(_ bytes: ArraySlice<UInt8>) {
+    // A field may have any octet from 0x80 on (RFC 9110 §5.5): it is one character, whatever it stands for.
+    let head = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
     guard let start = lines.popFirst() else { return nil }
     let words = start.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 3, Self.isToken(words[0]), words[1].hasPrefix("/"),
-      words[1].unicodeScalars.allSatisfy({ $0 > " " && $0 < "\u{7f}" }),
-      words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0"
+    guard words.count == 3, Self.isToken(words[0]), let (host, path) = Self.target(words[1]),
+      let minor = Self.minor(words[2])
     else { return nil }
     method = String(words[0])
-    path = String(words[1].prefix { $0 != "?" })
-    minor = words[2] == "HTTP/1.1" ? 1 : 0
+    targetHost = host
+    self.path = path
+    self.minor = minor
     for line in lines where !line.isEmpty {
       // A name, a colon right behind it; folded lines are no more (RFC 9112 §5.2).
       guard let colon = line.firstIndex(of: ":"), Self.isToken(line[..<colon]),
@@ -133,6 +141,25 @@ private struct ScrapeRequest {
       let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
       hosts.append(String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed()))
     }
+  }
+
+  /// What a request is for: a path, or a URL, which every server has to take (RFC 9112 §3.2.2).
+  private static func target(_ text: Substring) -> (host: String?, path: String)? {
+    guard text.unicodeScalars.allSatisfy({ $0 > " " && $0 < "\u{7f}" }) else { return nil }
+    func path(_ text: Substring) -> String { String(text.prefix { $0 != "?" }) }
+    if text.hasPrefix("/") { return (nil, path(text)) }
+    let scheme = "http://"
+    guard text.prefix(scheme.count).lowercased() == scheme else { return nil }
+    let rest = text.dropFirst(scheme.count)
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    guard !authority.isEmpty else { return nil }
+    return (String(authority), path(rest[authority.endIndex...]))
+  }
+
+  /// The digit behind `HTTP/1.`; a version that is yet to come is read as the last one that is known (RFC 9110 §2.5).
+  private static func minor(_ version: Substring) -> Int? {
+    guard version.utf8.count == 8, version.hasPrefix("HTTP/1.") else { return nil }
+    return version.last?.wholeNumberValue
   }
 
   private static func isToken(_ text: Substring) -> Bool {

@@ -14,6 +14,11 @@ struct ScrapeReplyTests {
     "GET /metrics?name=x HTTP/1.1\r\nHost: [::1]:9464\r\n\r\n",
     "GET /metrics HTTP/1.0\r\n\r\n",
     "GET /metrics HTTP/1.1\r\nHost:  127.0.0.1 \r\nContent-Length: 3\r\n\r\nabc",
+    "\r\nGET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET /metrics HTTP/1.2\r\nHost: localhost\r\n\r\n",
+    "GET http://localhost/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET HTTP://127.0.0.1:9464/metrics?name=x HTTP/1.1\r\nHost: attacker.example\r\n\r\n",
+    "GET http://[::1]:9464/metrics HTTP/1.0\r\n\r\n",
   ])
   func `a scrape gets the metrics`(_ request: String) throws {
     let reply = try #require(answer(request))
@@ -22,6 +27,14 @@ struct ScrapeReplyTests {
       String(decoding: reply.bytes("up 1\n"), as: UTF8.self)
         == "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 5\r\nCache-Control: no-store\r\nConnection: close\r\n\r\nup 1\n"
     )
+  }
+
+  @Test func `a field may have octets that are no UTF-8`() {
+    let head = Array("GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Name: J".utf8) + [0xf6] + Array("rg\r\n".utf8)
+    let end: [UInt8] = [0x0d, 0x0a]
+    #expect(ScrapeReply.to(head + end, allowsAnyHost: false)?.status == 200)
+    let host = Array("GET /metrics HTTP/1.1\r\nHost: ".utf8) + [0xff] + end + end
+    #expect(ScrapeReply.to(host, allowsAnyHost: false)?.status == 421)
   }
 
   @Test func `a process is live while it answers, and ready when it says so`() throws {
@@ -64,7 +77,19 @@ struct ScrapeReplyTests {
     ("GET /metrics HTTP/2.0\r\nHost: localhost\r\n\r\n", 400),
     ("GET  /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
     ("GET metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
-    ("GET http://localhost/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    ("GET http://localhost HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
+    ("GET http://localhost?/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
+    ("GET http://localhost/metrics HTTP/1.1\r\n\r\n", 400),
+    ("GET http:///metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    ("GET ftp://localhost/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    ("GET http://attacker.example/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 421),
+    ("GET http://localhost@attacker.example/metrics HTTP/1.0\r\n\r\n", 421),
+    ("GET http://user@localhost/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 421),
+    ("GET /metrics HTTP/1.2\r\n\r\n", 400),
+    ("GET /metrics HTTP/1.x\r\nHost: localhost\r\n\r\n", 400),
+    ("GET /metrics HTTP/1.10\r\nHost: localhost\r\n\r\n", 400),
+    ("\r\n\r\nGET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    ("GET /m\u{e9}trics HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
     ("GET /metrics HTTP/1.1\r\nHost : localhost\r\n\r\n", 400),
     ("GET /metrics HTTP/1.1\r\nHost: localhost\r\n folded\r\n\r\n", 400),
     ("GET /metrics HTTP/1.1\nHost: localhost\n\r\n\r\n", 400),
