@@ -21,6 +21,8 @@
     /// - `pins` is a list of `NAME=ADDRESS`; a name with several addresses stands there several times.
     /// - `proxy.routes` is a list of `NAME=WAY`.
     ///
+    /// `system`, `addressPolicy` and `direct` have one value, or keys below them: both at once is an error.
+    ///
     /// Relative paths go from the process's folder. A value of another type than the key's is an error where the reader
     /// cannot make one of the other; a key that nobody knows is not noticed, since a reader does not tell its keys.
     /// Credentials, and the store's URL, are asked for as secrets.
@@ -32,9 +34,9 @@
     public init(_ reader: ConfigReader, name: String = "configuration") throws(DirectDNSError) {
       let keys = ReaderKeys(reader: reader.snapshot())
       do throws(ConfigurationFault) {
-        try self.init(keys.tree(name: name), name: name)
+        try self.init(keys.tree(name: name), name: name, providerPaths: keys.providerPaths())
       } catch {
-        throw DirectDNSError(.invalidConfiguration, keys.namingProviders(in: error.message))
+        throw DirectDNSError(.invalidConfiguration, error.message)
       }
     }
   }

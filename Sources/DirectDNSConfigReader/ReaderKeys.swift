@@ -41,37 +41,45 @@
       "clientSubnet": .text, "plainHTTP": .text,
     ]
 
-    /// The file's content; a fault of `pins` or `routes` is found here, since the file has them in another form.
+    /// The file's content.
+    ///
+    /// A fault of `pins` or `routes` is found here, since the file has them in another form, and so is a key that has a
+    /// value beside an object of its own: in the file it can only be one of them.
     func tree(name: String) throws(ConfigurationFault) -> ConfigurationValue {
-      var values = object(Self.shapes, at: []) ?? [:]
-      values["providers"] = providers
       do throws(ConfigurationFault) {
+        var values = try object(Self.shapes, at: []) ?? [:]
+        values["providers"] = try providers()
         values["pins"] = try pairs(at: ["pins"], "Give a list of NAME=ADDRESS.").map { pairs in
           .object(Dictionary(grouping: pairs, by: \.name).mapValues { .list($0.map(\.value)) })
         }
         try addRoutes(to: &values)
+        return .object(values)
       } catch {
         throw ConfigurationFault("\(name): \(error.message)")
       }
-      return .object(values)
     }
 
-    /// An error names `providers[0]`, as the file would have it: here that stands under a name.
-    func namingProviders(in message: String) -> String {
-      guard case .list(let entries) = value(.texts, at: ["providers"]) else { return message }
-      return entries.enumerated().reduce(message) { message, entry in
-        guard case .text(let name) = entry.element else { return message }
-        return message.replacing("providers[\(entry.offset)].", with: "provider.\(name.printable).")
+    /// Where those providers stand of whom there is more than an entry in the list, by their places there.
+    func providerPaths() -> [Int: String] {
+      guard case .list(let entries)? = try? value(.texts, at: ["providers"]) else { return [:] }
+      var paths: [Int: String] = [:]
+      for (place, entry) in entries.enumerated() {
+        guard case .text(let name) = entry, (try? object(Self.provider, at: ["provider", name])) != nil else {
+          continue
+        }
+        paths[place] = "provider.\(name)"
       }
+      return paths
     }
 
     // MARK: Those that have a form of their own
 
-    private var providers: ConfigurationValue? {
-      guard case .list(let entries) = value(.texts, at: ["providers"]) else { return value(.texts, at: ["providers"]) }
+    private func providers() throws(ConfigurationFault) -> ConfigurationValue? {
+      let value = try value(.texts, at: ["providers"])
+      guard case .list(let entries) = value else { return value }
       return .list(
-        entries.map { entry in
-          guard case .text(let name) = entry, var object = object(Self.provider, at: ["provider", name]) else {
+        try entries.map { entry throws(ConfigurationFault) in
+          guard case .text(let name) = entry, var object = try object(Self.provider, at: ["provider", name]) else {
             return entry
           }
           // Its name in the list is its name in answers, unless that is what it is asked by.
@@ -103,7 +111,7 @@
     private func pairs(
       at path: [String], _ expectation: String
     ) throws(ConfigurationFault) -> [(name: String, value: ConfigurationValue)]? {
-      guard let value = value(.texts, at: path) else { return nil }
+      guard let value = try value(.texts, at: path) else { return nil }
       var pairs: [(name: String, value: ConfigurationValue)] = []
       for node in try ConfigurationNode(value: value, path: path.joined(separator: ".")).list(expectation) {
         let text = try node.text(expectation)
@@ -117,14 +125,14 @@
 
     private func object(
       _ shapes: KeyValuePairs<String, Shape>, at path: [String]
-    ) -> [String: ConfigurationValue]? {
+    ) throws(ConfigurationFault) -> [String: ConfigurationValue]? {
       var values: [String: ConfigurationValue] = [:]
-      for (key, shape) in shapes { values[key] = value(shape, at: path + [key]) }
+      for (key, shape) in shapes { values[key] = try value(shape, at: path + [key]) }
       return values.isEmpty ? nil : values
     }
 
     /// What the reader has under a key, as the type that belongs there or, so that it can be named in an error, as another.
-    private func value(_ shape: Shape, at path: [String]) -> ConfigurationValue? {
+    private func value(_ shape: Shape, at path: [String]) throws(ConfigurationFault) -> ConfigurationValue? {
       let key = ConfigKey(path)
       var isSecret = false
       if case .secret = shape { isSecret = true }
@@ -144,8 +152,13 @@
       // Where texts are all there is, such as in the environment, a list is one with commas: it is no list here.
       case .text, .secret: return text() ?? number() ?? bool() ?? texts()
       case .texts: return texts() ?? number() ?? bool() ?? text()
-      case .object(let shapes): return object(shapes, at: path).map { .object($0) }
-      case .short(let short, let shapes): return value(short, at: path) ?? object(shapes, at: path).map { .object($0) }
+      case .object(let shapes): return try object(shapes, at: path).map { .object($0) }
+      case .short(let short, let shapes):
+        let (value, object) = (try value(short, at: path), try object(shapes, at: path))
+        guard value != nil, let object else { return value ?? object.map { .object($0) } }
+        let key = path.joined(separator: ".")
+        let others = object.keys.sorted().map { "\(key).\($0)" }.joined(separator: " and ")
+        throw ConfigurationFault("\(key) stands for all of its keys, and \(others) is there as well. Keep one of them.")
       }
     }
   }

@@ -69,9 +69,17 @@ public struct ConfigurationFile: Sendable {
   }
 
   /// Takes what would stand in a file from somewhere else.
-  package init(_ value: ConfigurationValue, name: String) throws(ConfigurationFault) {
+  ///
+  /// - Parameters:
+  ///   - value: what would stand there.
+  ///   - name: what errors begin with; relative paths go from its folder.
+  ///   - providerPaths: where providers stand that are not where the file has them, by their places in its list.
+  /// - Throws: what is wrong, with the key's path.
+  package init(
+    _ value: ConfigurationValue, name: String, providerPaths: [Int: String] = [:]
+  ) throws(ConfigurationFault) {
     self.name = name
-    do throws(ConfigurationFault) { try read(ConfigurationNode(value: value, path: "")) } catch {
+    do throws(ConfigurationFault) { try read(ConfigurationNode(value: value, path: ""), providerPaths) } catch {
       throw ConfigurationFault("\(name): \(error.message)")
     }
   }
@@ -89,11 +97,14 @@ public struct ConfigurationFile: Sendable {
     }
   }
 
-  private mutating func read(_ node: ConfigurationNode) throws(ConfigurationFault) {
+  private mutating func read(
+    _ node: ConfigurationNode, _ providerPaths: [Int: String]
+  ) throws(ConfigurationFault) {
     let object = try node.object(Key.self)
     if let node = object[.providers] {
-      providers = try node.list("Give a list of providers.").map { node throws(ConfigurationFault) in
-        try ProviderEntry(node)
+      let nodes = try node.list("Give a list of providers.").enumerated()
+      providers = try nodes.map { place, node throws(ConfigurationFault) in
+        try ProviderEntry(providerPaths[place].map { ConfigurationNode(value: node.value, path: $0) } ?? node)
       }
     }
     try readSystem(object[.system])

@@ -96,6 +96,12 @@
       #expect(read.localZones.pins == written.localZones.pins && read.localZones.pins.count == 2)
       read.localZones.pins = [:]
       written.localZones.pins = [:]
+      // Each provider is called by where it stands.
+      #expect(
+        read.providers?.map(\.origin) == ["provider.corp.provider", "provider.dnspod.provider", "providers[2]"])
+      for index in (read.providers ?? []).indices {
+        read.providers?[index].origin = try #require(written.providers)[index].origin
+      }
       #expect("\(read)" == "\(written)")
       #expect(read.providers == written.providers && read.providers?.count == 3)
       let settings = try DirectSettings(read)
@@ -142,6 +148,40 @@
       let message = Self.message(Self.reader(values))
       #expect(message.hasPrefix("configuration: ") && message.contains(expected), "\(message)")
       #expect(!message.contains("HUSH"))
+    }
+
+    @Test(
+      arguments: [
+        (["ADDRESS_POLICY": "any", "ADDRESS_POLICY_DENY": "10.0.0.0/8"], "addressPolicy", "addressPolicy.deny"),
+        (
+          ["ADDRESS_POLICY": "publicOnly", "ADDRESS_POLICY_ALLOW": "10.0.0.0/8", "ADDRESS_POLICY_NAT64": "x"],
+          "addressPolicy", "addressPolicy.allow and addressPolicy.nat64"
+        ),
+        (["DIRECT": "on", "DIRECT_OFF": "bank.example"], "direct", "direct.off"),
+        (["SYSTEM": "true", "SYSTEM_SERVERS": "192.0.2.1"], "system", "system.servers"),
+        (["SYSTEM": "false", "SYSTEM_ENABLED": "true"], "system", "system.enabled"),
+      ] as [([String: String], String, String)])
+    func `a value beside keys that it stands for is refused, and none of them is dropped`(
+      _ variables: [String: String], _ key: String, _ others: String
+    ) {
+      let message = Self.message(ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables)))
+      #expect(
+        message
+          == "configuration: \(key) stands for all of its keys, and \(others) is there as well. Keep one of them.")
+    }
+
+    @Test func `a provider that cannot be is called by the key where it stands`() throws {
+      func message(_ values: [AbsoluteConfigKey: ConfigValue]) throws -> String? {
+        let settings = try ConfigurationFile(Self.reader(values))
+        return #expect(throws: DirectDNSError.self) { try DirectSettings(settings) }?.message
+      }
+      let providers: ConfigValue = .init(.stringArray(["google", "corp"]), isSecret: false)
+      #expect(
+        try message(["providers": providers, "provider.corp.provider": "nobody"])?
+          .hasPrefix(#"configuration: provider.corp.provider: "nobody" is no provider."#) == true)
+      #expect(
+        try message(["providers": providers])?.hasPrefix(#"configuration: providers[1]: "corp" is no provider."#)
+          == true)
     }
 
     @Test func `a secret of the wrong type is not shown`() {
