@@ -3,7 +3,7 @@ internal import DirectDNS
 
 /// What the environment says, between the file and the options: variables named `DIRECTDNS_…`.
 ///
-/// An empty variable is none.
+/// An empty variable is none, and so is a list of nothing but spaces.
 package struct EnvironmentSettings: Sendable {
   package var configurationPath: String?
   var providers: [String]?
@@ -27,8 +27,16 @@ package struct EnvironmentSettings: Sendable {
     func text(_ name: String) -> String? {
       environment[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
     }
-    func list(_ name: String, _ separator: Character) -> [String]? {
-      text(name)?.split(separator: separator).map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
+    func list(_ name: String, _ separator: Character) throws(ConfigurationFault) -> [String]? {
+      guard let text = text(name), text.contains(where: { $0 != " " }) else { return nil }
+      let entries = text.split(separator: separator).filter { $0.contains { $0 != " " } }.map(String.init)
+      // Nothing would hold, in place of what the file says.
+      guard !entries.isEmpty else {
+        throw ConfigurationFault(
+          "\(Self.prefix)\(name) is \"\(text.printable)\": a list of nothing. Give an entry, or unset it.")
+      }
+      // A file's path may have a space in it; a provider and an address have none.
+      return separator == ":" ? entries : entries.map { $0.filter { $0 != " " } }
     }
     func value<Value>(
       _ name: String, _ expectation: String, _ read: (String) -> Value?
@@ -41,15 +49,15 @@ package struct EnvironmentSettings: Sendable {
     }
 
     configurationPath = text("CONFIG")
-    providers = list("PROVIDERS", ",")
-    for text in list("BOOTSTRAP", ",") ?? [] {
+    providers = try list("PROVIDERS", ",")
+    for text in try list("BOOTSTRAP", ",") ?? [] {
       do throws(ConfigurationFault) {
         bootstraps.append(try BootstrapAddress(text))
       } catch {
         throw ConfigurationFault("\(Self.prefix)BOOTSTRAP: \(error.message)")
       }
     }
-    authorities = text("CA")?.split(separator: ":").map(String.init)
+    authorities = try list("CA", ":")
     families = try value("FAMILY", "Give any, ipv4 or ipv6.") { FamilyWord(rawValue: $0)?.families }
     expired = try value("EXPIRED", "Give allowed, refused or preferred.", ExpiredUse.init)
     usesSystemDNS = try value("SYSTEM", "Give true or false.") { Self.switches[$0.lowercased()] }
