@@ -62,12 +62,21 @@ private struct ChangeList {
   /// What came and what went; what only changed its place is an order.
   mutating func members<Member: Hashable & CustomStringConvertible>(_ key: String, _ old: [Member], _ new: [Member]) {
     guard old != new else { return }
-    let (before, after) = (Set(old), Set(new))
     let parts =
-      Self.some(new.filter { !before.contains($0) }.map { "+\($0)" })
-      + Self.some(old.filter { !after.contains($0) }.map { "-\($0)" })
+      Self.some(Self.surplus(of: new, over: old).map { "+\($0)" })
+      + Self.some(Self.surplus(of: old, over: new).map { "-\($0)" })
     let text = parts.isEmpty ? Self.some(new.map(\.description)).joined(separator: ", ") : parts.joined(separator: " ")
     changes.append("\(key): \(text)")
+  }
+
+  /// What a list has that another has not, or not as often.
+  private static func surplus<Member: Hashable>(of list: [Member], over other: [Member]) -> [Member] {
+    var counts = Dictionary(other.map { ($0, 1) }, uniquingKeysWith: +)
+    return list.filter { member in
+      guard let count = counts[member], count > 0 else { return true }
+      counts[member] = count - 1
+      return false
+    }
   }
 
   /// A log line is no place for thousands of names.
@@ -78,8 +87,7 @@ private struct ChangeList {
 
   mutating func providers(_ old: [ProviderEntry], _ new: [ProviderEntry]) {
     members("providers", old.map(\.label), new.map(\.label))
-    for entry in new {
-      guard let before = old.first(where: { $0.label == entry.label }), before != entry else { continue }
+    for (before, entry) in Self.pairs(old, new, by: \.label) where before != entry {
       let key = "providers.\(entry.label)"
       if before.text != entry.text { changes.append("\(key): URL changed") }
       if before.credentials != entry.credentials { changes.append("\(key): credentials changed") }
@@ -88,6 +96,14 @@ private struct ChangeList {
       value("\(key).clientSubnet", Self.text(before.clientSubnet), Self.text(entry.clientSubnet))
       value("\(key).plainHTTP", before.plainHTTP, entry.plainHTTP)
     }
+  }
+
+  /// The n-th of a name with the n-th of that name: one host may have several providers.
+  private static func pairs<Member>(
+    _ old: [Member], _ new: [Member], by name: (Member) -> String
+  ) -> [(old: Member, new: Member)] {
+    var rest = Dictionary(grouping: old, by: name).mapValues { $0[...] }
+    return new.compactMap { member in rest[name(member)]?.popFirst().map { (old: $0, new: member) } }
   }
 
   mutating func pins(_ old: [HostName: [IPAddress]], _ new: [HostName: [IPAddress]]) {

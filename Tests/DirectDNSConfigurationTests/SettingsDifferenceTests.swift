@@ -71,6 +71,16 @@ import Testing
       "{ providers: ['google'] }", "{ providers: [{ provider: 'google', bootstrap: ['192.0.2.1'] }] }",
       ["providers.google.bootstrap: its own → 192.0.2.1"]
     ),
+    (
+      "{ providers: ['doh+https://192.0.2.1/one', 'doh+https://192.0.2.1/two'] }",
+      "{ providers: ['doh+https://192.0.2.1/one', 'doh+https://192.0.2.1/two'] }", []
+    ),
+    (
+      "{ providers: ['doh+https://192.0.2.1/one', 'doh+https://192.0.2.1/two'] }",
+      "{ providers: ['doh+https://192.0.2.1/one', 'doh+https://192.0.2.1/one'] }", ["providers.192.0.2.1: URL changed"]
+    ),
+    ("{ providers: ['google', 'google'] }", "{ providers: ['google'] }", ["providers: -google"]),
+    ("{ providers: ['google'] }", "{ providers: ['google', 'google'] }", ["providers: +google"]),
     ("{ system: { servers: ['192.0.2.1'] } }", "{}", ["system.servers: 192.0.2.1 → resolv.conf"]),
     (
       "{ addressPolicy: { allow: ['10.0.0.0/8'] } }",
