@@ -216,8 +216,8 @@ public final class LiveConfiguration: Sendable {
     } catch {
       return .failure(error.error)
     }
+    // Applied even where no difference is seen: the program may have changed what has no words here.
     let difference = SettingsDifference(from: before.settings, to: settings)
-    guard !difference.isEmpty else { return .success(difference) }
     do throws(DirectDNSError) {
       for resolver in before.resolvers { try settings.apply(to: resolver) }
       for client in before.clients { try settings.apply(to: client) }

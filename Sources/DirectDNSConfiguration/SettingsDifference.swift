@@ -13,6 +13,8 @@ public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
     var list = ChangeList()
     list.value("direct", old.direct, new.direct)
     list.providers(old.entries, new.entries)
+    // What the program itself made of the entries.
+    if old.entries == new.entries { list.adjusted(old.resolver.providers, new.resolver.providers) }
     list.pins(old.resolver.localZones.pins, new.resolver.localZones.pins)
     list.members("localZones", old.resolver.localZones.suffixes, new.resolver.localZones.suffixes)
     list.members("keepAlive", old.resolver.keepAlive.sorted(), new.resolver.keepAlive.sorted())
@@ -96,6 +98,28 @@ private struct ChangeList {
       value("\(key).clientSubnet", Self.text(before.clientSubnet), Self.text(entry.clientSubnet))
       value("\(key).plainHTTP", before.plainHTTP, entry.plainHTTP)
     }
+  }
+
+  /// The same of providers that are there without an entry, by what they ask: it may hold a secret, and is not shown.
+  mutating func adjusted(_ old: [ProviderConfiguration], _ new: [ProviderConfiguration]) {
+    members("providers", old.map(\.provider.name), new.map(\.provider.name))
+    for (before, now) in Self.pairs(old, new, by: \.provider.name) {
+      let key = "providers.\(now.provider.name)"
+      if before.provider.url != now.provider.url {
+        changes.append("\(key): URL changed")
+      } else if Self.request(of: before) != Self.request(of: now) {
+        changes.append("\(key): asked otherwise")
+      }
+      value("\(key).bootstrap", Self.addresses(before.bootstrap), Self.addresses(now.bootstrap))
+      value("\(key).rateLimit", Self.rate(before.rateLimit), Self.rate(now.rateLimit))
+    }
+  }
+
+  /// What a provider asks for some name at some time.
+  private static func request(of configuration: ProviderConfiguration) -> [String] {
+    guard let host = try? HostName("www.example.com") else { return [] }
+    let message = configuration.provider.request(for: AddressQuestion(host, .ipv4), at: 0)
+    return [message.url, "\(message.body ?? [])"]
   }
 
   /// The n-th of a name with the n-th of that name: one host may have several providers.

@@ -210,6 +210,26 @@ struct LiveConfigurationTests {
     #expect(live.settings.resolver.timeout == .seconds(9) && !live.settings.resolver.hedges)
   }
 
+  @Test func `what the program makes of the file is taken on with each reading, be the file the same`() throws {
+    let host = Locked("one.example")
+    let certificates = Locked("/0")
+    try folder.write("{}", to: "c.json5")
+    let live = try LiveConfiguration(path: path, environment: [:]) { settings in
+      let text = "doh+https://\(host.withLock { $0 })/q"
+      settings.resolver.providers = [text].compactMap { try? ProviderConfiguration($0) }
+      settings.resolver.trust.certificateFolder = certificates.withLock { $0 }
+    }
+    let resolver = try live.makeResolver()
+    #expect(resolver.configuration.providers.map(\.provider.name) == ["one.example"])
+    host.withLock { $0 = "two.example" }
+    #expect(try live.reload().changes == ["providers: +two.example -one.example"])
+    #expect(resolver.configuration.providers.map(\.provider.name) == ["two.example"])
+    certificates.withLock { $0 = "/1" }
+    try live.reload()
+    #expect(resolver.configuration.trust.certificateFolder == "/1")
+    resolver.shutdown()
+  }
+
   // MARK: Watching
 
   @Test func `the file is looked at each second, and a link that is swapped is seen`() async throws {

@@ -51,6 +51,33 @@ import Testing
     #expect(try changes("{ \(key.rawValue): \(other.text) }", "{ \(key.rawValue): \(other.text) }") == [])
   }
 
+  @Test func `names what a program made of the file's providers, and shows no secret of it`() throws {
+    func changes(_ old: [ProviderConfiguration], _ new: [ProviderConfiguration]) throws -> [String] {
+      var (before, after) = (try Self.settings("{}"), try Self.settings("{}"))
+      before.resolver.providers = old
+      after.resolver.providers = new
+      return SettingsDifference(from: before, to: after).changes
+    }
+    func provider(_ text: String, token: Secret? = nil) throws -> ProviderConfiguration {
+      try ProviderConfiguration(text, credentials: ProviderCredentials(token: token))
+    }
+    let (one, two) = (try provider("doh+https://one.example/q"), try provider("doh+https://two.example/q"))
+    #expect(try changes([one], [one]) == [])
+    #expect(try changes([one], [two, one]) == ["providers: +two.example"])
+    #expect(try changes([one], [provider("doh+https://one.example/p")]) == ["providers.one.example: URL changed"])
+    #expect(
+      try changes([provider("dnspod", token: "1,old")], [provider("dnspod", token: "1,hush")])
+        == ["providers.dnspod: asked otherwise"])
+    var slow = one
+    slow.rateLimit = RateLimit(perSecond: 5)
+    slow.bootstrap = [.ipv4(0xc000_0201)]
+    #expect(
+      try changes([one], [slow]) == [
+        "providers.one.example.bootstrap:  → 192.0.2.1",
+        "providers.one.example.rateLimit: its own → 5.0/s, 5.0 at once",
+      ])
+  }
+
   @Test func `says of no change that there is none`() throws {
     let same = SettingsDifference(from: try Self.settings("{}"), to: try Self.settings("{ timeout: 5 }"))
     #expect(same.isEmpty && same.description == "no change")
