@@ -31,8 +31,13 @@ public final class LiveConfiguration: Sendable {
     var settings: DirectSettings
     /// What the file was when it was last read, for better or worse.
     var stamp: FileStamp?
-    var resolvers: [DirectResolver] = []
-    var clients: [DirectClient] = []
+    var resolvers: [Kept<DirectResolver>] = []
+    var clients: [Kept<DirectClient>] = []
+  }
+
+  /// Somebody else's: it goes when they let it go.
+  private struct Kept<Object: AnyObject & Sendable>: Sendable {
+    weak var object: Object?
   }
 
   /// How often the file is looked at.
@@ -123,17 +128,20 @@ public final class LiveConfiguration: Sendable {
 
   // MARK: Those who are kept to it
 
-  /// Keeps a resolver to the file from now on; what the file may say is the file's to say.
+  /// Keeps a resolver to the file from now on, until it is shut down or dropped; what the file may say is the file's to
+  /// say.
   ///
   /// - Throws: `invalidConfiguration` if the resolver cannot go by the file.
   public func keep(_ resolver: DirectResolver) throws(DirectDNSError) {
     try changing.withLock { _ throws(DirectDNSError) in
       try settings.apply(to: resolver)
-      state.withLock { $0.resolvers.append(resolver) }
+      let others = keptResolvers
+      state.withLock { $0.resolvers = (others + [resolver]).map { Kept(object: $0) } }
     }
   }
 
-  /// Keeps a client to the file from now on: its address policy, the switch of direct connect, and what look-ups want.
+  /// Keeps a client to the file from now on, until it is shut down or dropped: its address policy, the switch of direct
+  /// connect, and what look-ups want.
   ///
   /// Its resolver is kept by ``keep(_:)-(DirectResolver)``.
   ///
@@ -141,8 +149,18 @@ public final class LiveConfiguration: Sendable {
   public func keep(_ client: DirectClient) throws(DirectDNSError) {
     try changing.withLock { _ throws(DirectDNSError) in
       try settings.apply(to: client)
-      state.withLock { $0.clients.append(client) }
+      let others = keptClients
+      state.withLock { $0.clients = (others + [client]).map { Kept(object: $0) } }
     }
+  }
+
+  /// Those that somebody still has, and has not shut down.
+  private var keptResolvers: [DirectResolver] {
+    state.withLock { $0.resolvers.compactMap(\.object) }.filter { !$0.hasEnded }
+  }
+
+  private var keptClients: [DirectClient] {
+    state.withLock { $0.clients.compactMap(\.object) }.filter { !$0.hasEnded }
   }
 
   /// Makes a resolver that is kept to the file.
@@ -207,7 +225,7 @@ public final class LiveConfiguration: Sendable {
     let stamp = source.stamp()
     let before = state.withLock { state in
       state.stamp = stamp
-      return state
+      return state.settings
     }
     let settings: DirectSettings
     do throws(ConfigurationFault) {
@@ -217,14 +235,15 @@ public final class LiveConfiguration: Sendable {
       return .failure(error.error)
     }
     // Applied even where no difference is seen: the program may have changed what has no words here.
-    let difference = SettingsDifference(from: before.settings, to: settings)
+    let difference = SettingsDifference(from: before, to: settings)
+    let (resolvers, clients) = (keptResolvers, keptClients)
     do throws(DirectDNSError) {
-      for resolver in before.resolvers { try settings.apply(to: resolver) }
-      for client in before.clients { try settings.apply(to: client) }
+      for resolver in resolvers { try settings.apply(to: resolver) }
+      for client in clients { try settings.apply(to: client) }
     } catch {
       // What held before is good for all of them: they held to it.
-      for resolver in before.resolvers { try? before.settings.apply(to: resolver) }
-      for client in before.clients { try? before.settings.apply(to: client) }
+      for resolver in resolvers { try? before.apply(to: resolver) }
+      for client in clients { try? before.apply(to: client) }
       return .failure(DirectDNSError(error.code, "\(source.name): \(error.message)"))
     }
     state.withLock { $0.settings = settings }

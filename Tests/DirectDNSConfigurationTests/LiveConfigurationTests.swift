@@ -230,6 +230,29 @@ struct LiveConfigurationTests {
     resolver.shutdown()
   }
 
+  @Test func `those that were dropped or shut down are kept no longer`() async throws {
+    let live = try live("{ timeout: 2 }")
+    weak var resolver: DirectResolver?
+    weak var client: DirectClient?
+    do {
+      let (first, second) = (try live.makeResolver(), try live.makeResolver())
+      (resolver, client) = (first, try live.makeClient(resolver: second))
+      first.shutdown()
+      second.shutdown()
+    }
+    #expect(resolver == nil && client == nil)
+    let ended = try live.makeResolver()
+    let endedClient = try live.makeClient(resolver: ended)
+    let other = try live.makeResolver()
+    await endedClient.shutdown()
+    ended.shutdown()
+    try change("{ timeout: 3, direct: 'off' }")
+    try live.reload()
+    #expect(ended.configuration.timeout == .seconds(2) && endedClient.configuration.direct == .on)
+    #expect(other.configuration.timeout == .seconds(3))
+    other.shutdown()
+  }
+
   // MARK: Watching
 
   @Test func `the file is looked at each second, and a link that is swapped is seen`() async throws {

@@ -173,6 +173,9 @@ public final class DirectClient: Sendable {
     if ownsResolver { resolver.shutdown() }
   }
 
+  /// Whether it was shut down, be requests still under way.
+  package var hasEnded: Bool { inFlight.hasEnded }
+
   /// The old name of ``shutdown(within:)``.
   @available(*, deprecated, renamed: "shutdown(within:)")
   public func shutDown(within limit: Duration = .seconds(30)) async { await shutdown(within: limit) }

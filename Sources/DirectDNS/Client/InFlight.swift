@@ -28,6 +28,9 @@ final class InFlight: Sendable {
     if left == 0, isClosed.load(ordering: .acquiring) { release() }
   }
 
+  /// Whether nobody is let in any more.
+  var hasEnded: Bool { isClosed.load(ordering: .acquiring) }
+
   /// Lets nobody in any more.
   func close() { isClosed.store(true, ordering: .releasing) }
 

@@ -198,7 +198,8 @@ public final class DirectResolver: Sendable {
   /// What is known of addresses from real connections.
   var ranking: AddressRanking { cache.ranking }
 
-  var hasEnded: Bool { lookups.look(\.isShutDown) }
+  /// Whether it was shut down.
+  package var hasEnded: Bool { lookups.look(\.isShutDown) }
 
   /// Whether IPv6 addresses come first: they do when IPv6 has a route.
   @inline(__always)
