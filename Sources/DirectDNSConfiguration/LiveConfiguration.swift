@@ -59,10 +59,10 @@ public final class LiveConfiguration: Sendable {
   /// - Parameters:
   ///   - path: the file. Relative paths in it go from its folder.
   ///   - environment: variables that go before the file, as ``DirectSettings`` has it; by default the process's own.
-  ///   - interval: how often the file is looked at; by default each second. It costs one system call.
+  ///   - interval: how often the file is looked at, more than 0; by default each second. It costs one system call.
   ///   - adjust: changes what the file says, each time before it is applied, for what the program knows better.
   ///   - observer: is told of every further reading: what it changed, or why it changed nothing.
-  /// - Throws: `invalidConfiguration` if the file cannot be used.
+  /// - Throws: `invalidConfiguration` if the file cannot be used, or if the interval is none.
   public convenience init(
     path: String, environment: [String: String]? = nil, interval: Duration = .seconds(1),
     adjust: @escaping @Sendable (inout DirectSettings) -> Void = { _ in },
@@ -103,6 +103,9 @@ public final class LiveConfiguration: Sendable {
     _ source: ConfigurationPath, interval: Duration, clock: any ResolverClock, logger: Logger,
     observer: @escaping Observer = { _, _ in }, reading: @escaping Reading
   ) throws(ConfigurationFault) {
+    guard interval > .zero else {
+      throw ConfigurationFault("interval is \(interval): leave some time between one look at the file and the next.")
+    }
     self.source = source
     self.interval = interval
     self.clock = clock

@@ -198,6 +198,15 @@ struct LiveConfigurationTests {
     #expect(throws: DirectDNSError.self) { try LiveConfiguration(path: path, environment: [:]) }
   }
 
+  @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(-1)])
+  func `an interval that leaves no time between two looks is refused`(_ interval: Duration) throws {
+    try folder.write("{}", to: "c.json5")
+    let error = #expect(throws: DirectDNSError.self) {
+      try LiveConfiguration(path: path, environment: [:], interval: interval)
+    }
+    #expect(error?.code == .invalidConfiguration && error?.message.hasPrefix("interval is \(interval): ") == true)
+  }
+
   @Test func `the environment goes before the file, and the program before both`() throws {
     try folder.write("{ timeout: 2, expired: 'refused', hedging: true }", to: "c.json5")
     let live = try LiveConfiguration(path: path, environment: ["DIRECTDNS_TIMEOUT": "9"]) {
