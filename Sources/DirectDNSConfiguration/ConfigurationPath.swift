@@ -31,7 +31,7 @@ struct ConfigurationPath: Sendable {
     } catch {
       let reason =
         error.isMissing ? "there is no such file" : error.isForbidden ? "this process has no right to" : error.reason
-      throw ConfigurationFault("\(name): the configuration file cannot be read: \(reason).")
+      throw .passing("\(name): the configuration file cannot be read: \(reason).")
     }
     throw ConfigurationFault("\(name): that is no configuration file: it is longer than 16 MiB.")
   }

@@ -12,7 +12,9 @@ internal import Logging
 /// of it without losing what they know.
 ///
 /// Run it as a service: it reads the file again when it has changed or when the process gets SIGHUP. A file that cannot
-/// be used changes nothing; the log says what is wrong with it, and every change that was made.
+/// be used changes nothing; the log says what is wrong with it, and every change that was made. What the file is not to
+/// blame for, such as a lack of descriptors or a file of `ca` that has yet to come, is tried again at each look, and logged
+/// once.
 ///
 /// ```swift
 /// let live = try LiveConfiguration(path: "/etc/pipeline/directdns.json5")
@@ -31,6 +33,8 @@ public final class LiveConfiguration: Sendable {
     var settings: DirectSettings
     /// What the file was when it was last read, for better or worse.
     var stamp: FileStamp?
+    /// Why that was in vain, where the next try may bring something else though the file is the same.
+    var passing: String?
     var resolvers: [Kept<DirectResolver>] = []
     var clients: [Kept<DirectClient>] = []
   }
@@ -61,7 +65,8 @@ public final class LiveConfiguration: Sendable {
   ///   - environment: variables that go before the file, as ``DirectSettings`` has it; by default the process's own.
   ///   - interval: how often the file is looked at, more than 0; by default each second. It costs one system call.
   ///   - adjust: changes what the file says, each time before it is applied, for what the program knows better.
-  ///   - observer: is told of every further reading: what it changed, or why it changed nothing.
+  ///   - observer: is told of every further reading: what it changed, or why it changed nothing; not of one that was tried
+  ///     again and failed as before.
   /// - Throws: `invalidConfiguration` if the file cannot be used, or if the interval is none.
   public convenience init(
     path: String, environment: [String: String]? = nil, interval: Duration = .seconds(1),
@@ -215,10 +220,15 @@ public final class LiveConfiguration: Sendable {
     return try outcome.get()
   }
 
-  /// Reads the file again if it is not what it was.
+  /// Reads the file again if it is not what it was, or if the last reading failed for another reason than what it says.
   func reloadIfChanged() {
     let outcome = changing.withLock { _ -> Result<SettingsDifference, DirectDNSError>? in
-      source.stamp() == state.withLock(\.stamp) ? nil : read()
+      let (stamp, passing) = state.withLock { ($0.stamp, $0.passing) }
+      guard source.stamp() == stamp else { return read() }
+      guard let passing else { return nil }
+      let outcome = read()
+      if case .failure(let error) = outcome, error.message == passing { return nil }
+      return outcome
     }
     if let outcome { report(outcome) }
   }
@@ -228,6 +238,7 @@ public final class LiveConfiguration: Sendable {
     let stamp = source.stamp()
     let before = state.withLock { state in
       state.stamp = stamp
+      state.passing = nil
       return state.settings
     }
     let settings: DirectSettings
@@ -235,22 +246,36 @@ public final class LiveConfiguration: Sendable {
       // Whoever else would change something waits meanwhile.
       settings = try Self.settings(source, waits: false, by: reading, logger)
     } catch {
-      return .failure(error.error)
+      return failure(error.error, mayPass: error.mayPass)
     }
     // Applied even where no difference is seen: the program may have changed what has no words here.
     let difference = SettingsDifference(from: before, to: settings)
     let (resolvers, clients) = (keptResolvers, keptClients)
+    var changed = 0
     do throws(DirectDNSError) {
-      for resolver in resolvers { try settings.apply(to: resolver) }
-      for client in clients { try settings.apply(to: client) }
+      for resolver in resolvers {
+        try settings.apply(to: resolver)
+        changed += 1
+      }
+      for client in clients {
+        try settings.apply(to: client)
+        changed += 1
+      }
     } catch {
       // What held before is good for all of them: they held to it.
-      for resolver in resolvers { try? before.apply(to: resolver) }
-      for client in clients { try? before.apply(to: client) }
-      return .failure(DirectDNSError(error.code, "\(source.name): \(error.message)"))
+      for resolver in resolvers.prefix(changed) { try? before.apply(to: resolver) }
+      for client in clients.prefix(max(0, changed - resolvers.count)) { try? before.apply(to: client) }
+      // Where some have taken it on, another try would send them to and fro.
+      return failure(DirectDNSError(error.code, "\(source.name): \(error.message)"), mayPass: changed == 0)
     }
     state.withLock { $0.settings = settings }
     return .success(difference)
+  }
+
+  private func failure(_ error: DirectDNSError, mayPass: Bool) -> Result<SettingsDifference, DirectDNSError> {
+    // A file that is not there is seen when it comes.
+    state.withLock { $0.passing = mayPass && $0.stamp != nil ? error.message : nil }
+    return .failure(error)
   }
 
   private func report(_ outcome: Result<SettingsDifference, DirectDNSError>) {

@@ -153,6 +153,57 @@ struct LiveConfigurationTests {
     #expect(live.settings.resolver.timeout == .seconds(3))
   }
 
+  @Test func `what the file is not to blame for is tried again at each look, and told once`() throws {
+    try folder.write("{ timeout: 2 }", to: "c.json5")
+    let fault = Locked<String?>(nil)
+    let outcomes = Locked<[String]>([])
+    let live = try LiveConfiguration(
+      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger,
+      observer: { outcome, _ in
+        outcomes.withLock { $0.append((try? outcome.get().description) ?? "refused") }
+      }
+    ) { bytes, name throws(ConfigurationFault) in
+      if let fault = fault.withLock({ $0 }) { throw .passing(fault) }
+      return try DirectSettings(
+        ConfigurationFile(checking: bytes, name: name), environment: EnvironmentSettings([:]),
+        overrides: SettingsOverrides())
+    }
+    let resolver = try live.makeResolver()
+    try change("{ timeout: 3 }")
+    fault.withLock { $0 = "no descriptor is free" }
+    for _ in 0..<3 { live.reloadIfChanged() }
+    #expect(outcomes.withLock { $0 } == ["refused"])
+    // Another reason is told as well.
+    fault.withLock { $0 = "no memory" }
+    for _ in 0..<3 { live.reloadIfChanged() }
+    fault.withLock { $0 = nil }
+    for _ in 0..<3 { live.reloadIfChanged() }
+    #expect(outcomes.withLock { $0 } == ["refused", "refused", "timeout: 2.0 seconds → 3.0 seconds"])
+    #expect(resolver.configuration.timeout == .seconds(3))
+    resolver.shutdown()
+  }
+
+  @Test func `a file of ca may come later than the configuration that names it`() throws {
+    let live = try live("{ timeout: 2 }")
+    let resolver = try live.makeResolver()
+    try change("{ timeout: 3, ca: ['late.pem'] }")
+    for _ in 0..<3 { live.reloadIfChanged() }
+    #expect(resolver.configuration.timeout == .seconds(2))
+    #expect(log.lines.withLock { $0.count { $0.contains("late.pem") } } == 1)
+    try folder.write(try TestCertificateAuthority().certificate, to: "late.pem")
+    for _ in 0..<3 { live.reloadIfChanged() }
+    #expect(resolver.configuration.timeout == .seconds(3))
+    #expect(log.lines.withLock { $0.count { $0.contains("timeout: 2.0 seconds → 3.0 seconds") } } == 1)
+    resolver.shutdown()
+  }
+
+  @Test func `what keeps a file from being read may pass, and its length does not`() throws {
+    for (name, mayPass) in [(folder.path, true), ("/dev/zero", false)] {
+      let fault = #expect(throws: ConfigurationFault.self) { try ConfigurationPath(name: name).read(waits: false) }
+      #expect(fault?.mayPass == mayPass, "\(name)")
+    }
+  }
+
   @Test func `where one cannot go by the file, none does`() throws {
     let live = try live("{ timeout: 2 }")
     let pinned = try live.makeResolver()
