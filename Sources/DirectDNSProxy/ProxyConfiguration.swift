@@ -86,15 +86,21 @@ public struct ProxyConfiguration: Sendable {
         .invalidConfiguration, "loops: \(loops) is not a number of threads from 1 to 64")
     }
     try validateRoutes()
-    guard limits.clients > 0, limits.headSize >= 1024, limits.fieldCount > 0 else {
+    guard limits.pooledConnections >= 0, limits.clients > 0, limits.headSize >= 1024, limits.fieldCount > 0 else {
       throw DirectDNSError(
-        .invalidConfiguration, "limits: at least one client, 1024 bytes of a head and one field have to be allowed")
+        .invalidConfiguration, "limits: at least one client, 1024 bytes of a head and one field have to be allowed, and no count is negative")
     }
     let times = [
       limits.headTimeout, limits.idleTimeout, limits.connectTimeout, limits.responseTimeout, limits.tunnelTimeout,
+      limits.halfClosedTimeout,
     ]
     guard times.allSatisfy({ $0 > .zero && $0 <= .seconds(30 * 86400) }) else {
       throw DirectDNSError(.invalidConfiguration, "limits: every time has to be more than 0 and at most 30 days")
+    }
+    // Without any time nothing is kept, and nobody is waited for.
+    guard [limits.poolTimeout, limits.drainTimeout].allSatisfy({ $0 >= .zero && $0 <= .seconds(30 * 86400) }) else {
+      throw DirectDNSError(
+        .invalidConfiguration, "limits: poolTimeout and drainTimeout have to be from 0 to 30 days")
     }
   }
 
