@@ -43,6 +43,9 @@ struct OriginAnswer: Sendable {
         try await stream.write(OriginBodyWriter(response: writer))
       }
     }
+    // A request that comes in the moment between the last byte and the end would be taken up and dropped. In HTTP/2 a
+    // response may need what its client has to say.
+    if response.hangsUp, incoming.version == .http1 { connection.stopReading() }
     let end = writer.end(trailers: response.trailers)
     if response.hangsUp { end.whenComplete { _ in connection.close() } }
   }

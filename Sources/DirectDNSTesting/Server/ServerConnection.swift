@@ -22,6 +22,9 @@ final class ServerConnection: Sendable {
   /// Closes the connection at once: without TLS's goodbye, and with what was not sent yet thrown away.
   func close() { send(.close) }
 
+  /// Takes up nothing more of what comes.
+  func stopReading() { channel.setOption(.autoRead, value: false).whenComplete { _ in } }
+
   /// Resets the connection (RST), as a broken middlebox does.
   func reset() {
     guard let provider = channel as? any SocketOptionProvider else { return close() }
