@@ -88,7 +88,8 @@ public struct ProxyConfiguration: Sendable {
     try validateRoutes()
     guard limits.pooledConnections >= 0, limits.clients > 0, limits.headSize >= 1024, limits.fieldCount > 0 else {
       throw DirectDNSError(
-        .invalidConfiguration, "limits: at least one client, 1024 bytes of a head and one field have to be allowed, and no count is negative")
+        .invalidConfiguration,
+        "limits: at least one client, 1024 bytes of a head and one field have to be allowed, and no count is negative")
     }
     let times = [
       limits.headTimeout, limits.idleTimeout, limits.connectTimeout, limits.responseTimeout, limits.tunnelTimeout,

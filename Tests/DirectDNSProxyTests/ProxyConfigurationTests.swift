@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import Testing
+
+@testable import DirectDNSProxy
+
+struct ProxyConfigurationTests {
+  private static var times: [WritableKeyPath<ProxyLimits, Duration>] {
+    [
+      \.headTimeout, \.idleTimeout, \.connectTimeout, \.responseTimeout, \.tunnelTimeout, \.halfClosedTimeout,
+      \.poolTimeout, \.drainTimeout,
+    ]
+  }
+
+  private func code(_ change: (inout ProxyLimits) -> Void) -> DirectDNSError.Code? {
+    var configuration = ProxyConfiguration()
+    change(&configuration.limits)
+    do throws(DirectDNSError) {
+      try configuration.validate()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test(arguments: [-1, 30 * 86_400 + 1, .max] as [Int64]) func `no time is negative, or longer than 30 days`(
+    _ seconds: Int64
+  ) {
+    for time in Self.times {
+      #expect(code { $0[keyPath: time] = .seconds(seconds) } == .invalidConfiguration)
+      #expect(code { $0[keyPath: time] = .seconds(30 * 86_400) } == nil)
+    }
+  }
+
+  @Test func `without time nothing is kept and nobody waited for; all else needs some`() {
+    for time in Self.times {
+      let mayBeNone = time == \.poolTimeout || time == \.drainTimeout
+      #expect(code { $0[keyPath: time] = .zero } == (mayBeNone ? nil : .invalidConfiguration))
+    }
+    #expect(code { $0.pooledConnections = -1 } == .invalidConfiguration)
+    #expect(code { $0.pooledConnections = 0 } == nil)
+  }
+}
