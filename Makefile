@@ -29,7 +29,7 @@ pipeline: ## Run Examples/Pipeline, a webhook sender, offline, and kill every DN
 
 examples: ## Run the examples for curl, requests and AsyncHTTPClient against nginx, and the pipeline
 	@Scripts/prerequisites examples
-	@Scripts/examples
+	@Scripts/examples $(ONLY)
 	@Scripts/pipeline
 
 recipes: ## Check the recipes of Config/: units by systemd, the rest by running it
