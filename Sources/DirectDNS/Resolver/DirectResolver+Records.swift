@@ -122,7 +122,7 @@ extension DirectResolver {
   }
 
   private func recordsFailed(_ question: DNSQuestion, _ failed: QueryMachine.Failed) -> DirectDNSError {
-    let names = settings.configuration.providers.filter { !($0.provider is any RecordProvider) }.map(\.provider.name)
+    let names = settings.configuration.providers.filter { !$0.provider.carries(question) }.map(\.provider.name)
     guard names.count < settings.configuration.providers.count else {
       let who = names.isEmpty ? "No provider is configured" : "\(names.joined(separator: ", ")) carries addresses alone"
       return DirectDNSError(

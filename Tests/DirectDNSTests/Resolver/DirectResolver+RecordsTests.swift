@@ -62,6 +62,12 @@ struct ResolverRecordsTests {
     }
     let none = try await resolver.askedAddresses(of: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
     #expect(none.records.isEmpty && none.isAuthenticated == nil)
+    // One that fails is named with its reason, and not as one that could not be asked.
+    texts.withLock { $0.append("no reply of its format") }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await resolver.askedAddresses(of: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
+    }
+    #expect(error?.code == .upstreamFailed && error?.attempts.map(\.provider) == ["pod"])
   }
 
   @Test func `the first server that answers is it, and is asked each time`() async throws {
