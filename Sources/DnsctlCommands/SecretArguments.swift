@@ -21,17 +21,31 @@ enum SecretArguments {
     case cookies
   }
 
-  private static let long: [String: Kind] = [
-    "user": .afterColon, "proxy-user": .afterColon, "cert": .afterPlainColon, "pass": .whole, "proxy": .userInfo,
-    "upstream": .userInfo,
-    "store": .userInfo, "provider": .userInfoAndQuery, "header": .afterColon, "cookie": .cookies, "data": .whole,
-    "data-raw": .whole, "data-binary": .whole, "json": .whole,
-    "data-urlencode": .whole, "form": .afterEquals, "form-string": .afterEquals,
-  ]
-  private static let short: [Character: Kind] = [
-    "u": .afterColon, "U": .afterColon, "E": .afterPlainColon, "x": .userInfo, "H": .afterColon, "b": .cookies,
-    "d": .whole, "F": .afterEquals,
-  ]
+  // Switches, not dictionaries: the first use of one type of dictionary takes as long as all the rest of this.
+  private static func kind(long name: String) -> Kind? {
+    switch name {
+    case "user", "proxy-user", "header": .afterColon
+    case "cert": .afterPlainColon
+    case "pass", "data", "data-raw", "data-binary", "data-urlencode", "json": .whole
+    case "form", "form-string": .afterEquals
+    case "proxy", "upstream", "store": .userInfo
+    case "provider": .userInfoAndQuery
+    case "cookie": .cookies
+    default: nil
+    }
+  }
+
+  private static func kind(short letter: UInt8) -> Kind? {
+    switch letter {
+    case UInt8(ascii: "u"), UInt8(ascii: "U"), UInt8(ascii: "H"): .afterColon
+    case UInt8(ascii: "E"): .afterPlainColon
+    case UInt8(ascii: "x"): .userInfo
+    case UInt8(ascii: "b"): .cookies
+    case UInt8(ascii: "d"): .whole
+    case UInt8(ascii: "F"): .afterEquals
+    default: nil
+    }
+  }
 
   /// The secret bytes of each word, as ranges of offsets; the program's own name is none of the words.
   static func ranges(in words: [[UInt8]]) -> [Range<Int>] {
@@ -53,7 +67,7 @@ enum SecretArguments {
         let equals = word.firstIndex(of: UInt8(ascii: "="))
         let name = String(decoding: word[2..<(equals ?? word.count)], as: UTF8.self)
         // Elsewhere --json says how answers are written, and has no value.
-        guard let kind = long[name], hasShort || name != "json" else { continue }
+        guard let kind = Self.kind(long: name), hasShort || name != "json" else { continue }
         if let equals {
           result[place] = secret(of: kind, in: word, from: equals + 1)
         } else if place + 1 < words.count {
@@ -66,7 +80,7 @@ enum SecretArguments {
         let isJoined = letter + 1 < word.count
         guard isJoined || place + 1 < words.count else { continue }
         if !isJoined { place += 1 }
-        guard let kind = short[Character(UnicodeScalar(word[letter]))] else { continue }
+        guard let kind = Self.kind(short: word[letter]) else { continue }
         result[place] = secret(of: kind, in: words[place], from: isJoined ? letter + 1 : 0)
       }
     }
@@ -106,11 +120,10 @@ enum SecretArguments {
 
   /// The user info in front of the last `@` of a URL's authority: the password, or all of it without one.
   private static func userInfo(of value: ArraySlice<UInt8>) -> Range<Int>? {
-    let slashes = value.firstRange(of: Array("//".utf8))
-    let start = slashes?.upperBound ?? value.startIndex
-    let rest = value[start...]
-    let ends: Set<UInt8> = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
-    let authority = rest[..<(rest.firstIndex(where: ends.contains) ?? rest.endIndex)]
+    let slash = UInt8(ascii: "/")
+    let slashes = zip(value.indices, value.indices.dropFirst()).first { value[$0] == slash && value[$1] == slash }
+    let start = slashes.map { $0.1 + 1 } ?? value.startIndex
+    let authority = value[start...].prefix { $0 != slash && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }
     let first = authority[..<at].firstIndex(of: colon).map { $0 + 1 } ?? start
     return first..<at

@@ -36,7 +36,10 @@ public struct HostName: Sendable {
   public var labels: [Substring] { text.split(separator: ".") }
 
   /// Whether the name has one label only, such as `localhost`.
-  public var isSingleLabel: Bool { !text.utf8.contains(ASCII.dot) }
+  public var isSingleLabel: Bool {
+    let bytes = text.utf8.span
+    return !bytes.indices.contains { bytes[$0] == ASCII.dot }
+  }
 
   /// Whether the name is `suffix` or lies below it, by whole labels: `a.example` does, `ba.example` does not
   /// end in `a.example`.

@@ -102,13 +102,17 @@ struct JSONGrammar {
 
   /// Passes over a string, its quotes included.
   private func skipString(_ index: inout Int) -> Bool {
+    let bytes = bytes.span
     guard has(UInt8(ascii: "\""), at: index) else { return false }
-    index += 1
-    while index < bytes.count, bytes[index] >= 0x20 {
-      let byte = bytes[index]
-      index += 1
-      if byte == UInt8(ascii: "\"") { return true }
-      if byte == ASCII.backslash { guard escape(&index) != nil else { return false } }
+    var next = index + 1
+    while next < bytes.count, bytes[next] >= 0x20 {
+      let byte = bytes[next]
+      next += 1
+      if byte == UInt8(ascii: "\"") {
+        index = next
+        return true
+      }
+      if byte == ASCII.backslash { guard escape(&next) != nil else { return false } }
     }
     return false
   }

@@ -34,8 +34,7 @@ struct JSONReader: Sendable {
   /// From an object's beginning, or from behind a member, to the next member's value; nil at the end, which it passes.
   func nextMember(_ place: inout Int) -> JSONKey? {
     guard enter(&place, UInt8(ascii: "{"), UInt8(ascii: "}")) else { return nil }
-    let key = self.key(place)
-    pass(&place)
+    let key = key(&place)
     skipSpace(&place)
     place += 1  // The colon.
     skipSpace(&place)
@@ -64,10 +63,11 @@ struct JSONReader: Sendable {
 
   /// Goes to behind a value.
   func pass(_ place: inout Int) {
+    let bytes = bytes.span
     var depth = 0
     while place < bytes.count {
       switch bytes[place] {
-      case UInt8(ascii: "\""): place = stringEnd(place) + 1
+      case UInt8(ascii: "\""): place = stringEnd(place).quote + 1
       case UInt8(ascii: "{"), ASCII.openBracket:
         depth += 1
         place += 1
@@ -79,34 +79,42 @@ struct JSONReader: Sendable {
         place += 1
         continue
       default:
-        repeat { place += 1 } while place < bytes.count && Self.isScalar(bytes[place])
+        place = scalarEnd(place)
       }
       if depth == 0 { return }
     }
   }
 
-  /// Whether a number or a word goes on with that byte.
-  private static func isScalar(_ byte: UInt8) -> Bool {
-    ASCII.isDigit(byte) || ASCII.isLetter(byte) || byte == ASCII.dot || byte == ASCII.hyphen
-      || byte == UInt8(ascii: "+")
+  /// Where a number or a word ends, in a text that is known to be well-formed.
+  private func scalarEnd(_ place: Int) -> Int {
+    let bytes = bytes.span
+    var index = place + 1
+    while index < bytes.count, bytes[index] > ASCII.space, bytes[index] != UInt8(ascii: ","),
+      bytes[index] != ASCII.closeBracket, bytes[index] != UInt8(ascii: "}")
+    { index += 1 }
+    return index
   }
 
-  /// Where a string's closing quote stands.
-  private func stringEnd(_ place: Int) -> Int {
+  /// Where a string's closing quote stands, and whether the bytes before it are what it says: ASCII without escapes.
+  private func stringEnd(_ place: Int) -> (quote: Int, isPlain: Bool) {
+    let bytes = bytes.span
     var index = place + 1
-    while index < bytes.count, bytes[index] != UInt8(ascii: "\"") { index += bytes[index] == ASCII.backslash ? 2 : 1 }
-    return index
+    var (all, isEscaped): (UInt8, Bool) = (0, false)
+    while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+      all |= bytes[index]
+      if bytes[index] == ASCII.backslash {
+        isEscaped = true
+        index += 1
+      }
+      index += 1
+    }
+    return (index, !isEscaped && all < 0x80)
   }
 
   // MARK: Values
 
   /// What a string says, with its escapes undone and what is no UTF-8 repaired; nil for what is no string.
-  func string(_ place: Int) -> String? {
-    guard isString(place) else { return nil }
-    let text = bytes[(place + 1)..<stringEnd(place)]
-    return text.contains(ASCII.backslash)
-      ? JSONGrammar(bytes: bytes).unescaped(place) : String(decoding: text, as: UTF8.self)
-  }
+  func string(_ place: Int) -> String? { JSONGrammar(bytes: bytes).unescaped(place) }
 
   /// What a string's bytes are read as; nil for what is no string.
   ///
@@ -114,23 +122,24 @@ struct JSONReader: Sendable {
   @inline(__always)
   func spelled<Result>(_ place: Int, as read: (Span<UInt8>) -> Result?) -> Result? {
     guard isString(place) else { return nil }
-    var index = place + 1
-    while index < bytes.count, bytes[index] < 0x80, bytes[index] != ASCII.backslash {
-      if bytes[index] == UInt8(ascii: "\"") { return read(bytes.span.extracting((place + 1)..<index)) }
-      index += 1
-    }
+    let (quote, isPlain) = stringEnd(place)
+    if isPlain { return read(bytes.span.extracting((place + 1)..<quote)) }
     return string(place).flatMap { read($0.utf8.span) }
   }
 
   /// A whole number, or a string that spells one; nil for anything else, and for what 64 bits do not hold.
   func integer(_ place: Int) -> Int64? {
     if isString(place) { return spelled(place) { Int64(ascii: $0) } }
-    var end = place
-    while end < bytes.count, Self.isScalar(bytes[end]) { end += 1 }
-    return Int64(ascii: bytes.span.extracting(place..<end))
+    return Int64(ascii: bytes.span.extracting(place..<scalarEnd(place)))
   }
 
-  private func key(_ place: Int) -> JSONKey { spelled(place) { JSONKey($0) } ?? JSONKey("") }
+  /// Reads a member's name, and goes to behind it.
+  private func key(_ place: inout Int) -> JSONKey {
+    let start = place
+    let (quote, isPlain) = stringEnd(start)
+    place = quote + 1
+    return isPlain ? JSONKey(bytes.span.extracting((start + 1)..<quote)) : JSONKey(string(start) ?? "")
+  }
 }
 
 /// A member's name as one number, since names are compared with others far more often than they are read.
