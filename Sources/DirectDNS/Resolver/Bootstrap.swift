@@ -105,7 +105,9 @@ final class Bootstrap: Sendable {
     var reason = "the system's DNS has no address for \(host)"
     for family in IPAddress.Family.allCases {
       do throws(ProviderFailure) {
-        let answer = try await system.answer(to: host, family: family, timeout: timeout)
+        // A system's DNS that never answers for one family is common: that one is not waited for with the other at hand.
+        let wait = addresses.isEmpty ? timeout : min(timeout, Self.systemTimeout)
+        let answer = try await system.answer(to: host, family: family, timeout: wait)
         addresses += answer.addresses
         if !answer.addresses.isEmpty { ttl = min(ttl, answer.ttl ?? ttl) }
       } catch {

@@ -103,6 +103,14 @@ struct BootstrapTests {
     #expect(try await addresses(bootstrap, provider("https://dns.example/")) == ["192.0.2.53"])
   }
 
+  @Test func `the second family is not waited for long when the first one has addresses`() async throws {
+    _ = try await addresses(bootstrap, provider("https://dns.example/"))
+    #expect(system.asked.map(\.timeout) == [.milliseconds(1500), .milliseconds(300)])
+    system.answer { question in question.family == .ipv4 ? .error(.connectionLost("silence")) : .answer(.addresses("2001:db8::53")) }
+    _ = try await addresses(bootstrap, provider("https://other.example/"))
+    #expect(system.asked.dropFirst(2).map(\.timeout) == [.milliseconds(1500), .milliseconds(1500)])
+  }
+
   @Test func `without any address the failure names the host and the reason, and is not kept`() async throws {
     let provider = provider("https://dns.example/")
     system.answer { _ in .error(.connectionLost("unplugged")) }
