@@ -120,7 +120,7 @@
           // Any address of the answer stands for the name, one that must not be connected to as well.
           response.restore(by: ResponseRestorer(originalURL: url, addresses: found), request)
           return response.holding(use)
-        } catch let error where error.isBeforeRequest {
+        } catch let error where error.isOfAddress {
           resolver.report(address, .failed)
           if clients[origin] === pinned { clients[origin] = nil }
           pinned.retire()

@@ -107,16 +107,22 @@
   }
 
   extension Error {
-    /// Whether no connection came about, so that no byte of the request was sent.
-    var isBeforeRequest: Bool {
+    /// Whether no connection came about, so that no byte of the request was sent, and the address is to blame: what this
+    /// machine lacks, such as a free port, every address would fail by.
+    var isOfAddress: Bool {
       switch self {
-      case is ServerName.Mismatch, is NIOSSLExtraError, is NIOConnectionError: true
+      case is ServerName.Mismatch, is NIOSSLExtraError: true
+      case let error as NIOConnectionError: error.connectionErrors.allSatisfy { !$0.error.isOfThisMachine }
       case let error as HTTPClientError: error == .connectTimeout || error == .tlsHandshakeTimeout
       case let error as NIOSSLError: if case .handshakeFailed = error { true } else { false }
-      case let error as IOError:
-        [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN, EADDRNOTAVAIL].contains(error.errnoCode)
+      case let error as IOError: [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN].contains(error.errnoCode)
       default: false
       }
+    }
+
+    private var isOfThisMachine: Bool {
+      guard let error = self as? IOError else { return false }
+      return [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EACCES, EPERM].contains(error.errnoCode)
     }
   }
 #endif

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import AsyncHTTPClient
 import DirectDNS
-import DirectDNSAsyncHTTPClient
 import DirectDNSTesting
 import HTTPTypes
 import NIOCore
 import NIOSSL
 import Testing
+
+@testable import DirectDNSAsyncHTTPClient
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// In this package, since it takes minutes to build AsyncHTTPClient.
 @Suite("AsyncHTTPClient going direct", .timeLimit(.minutes(2)))
@@ -194,6 +201,14 @@ struct DirectHTTPClientTests {
       let restored = response.headers.first(name: "location")
       #expect(restored?.hasSuffix(location) == true)
     }
+  }
+
+  @Test(arguments: [
+    (ECONNREFUSED, true), (EHOSTUNREACH, true), (ENETUNREACH, true), (EADDRNOTAVAIL, false), (EMFILE, false),
+    (ECONNRESET, false),
+  ])
+  func `an address is to blame for what it does, not for what this machine lacks`(_ code: CInt, _ isBlamed: Bool) {
+    #expect(IOError(errnoCode: code, reason: "connect").isOfAddress == isBlamed)
   }
 
   @Test func `redirects within an origin share one connection`() async throws {
