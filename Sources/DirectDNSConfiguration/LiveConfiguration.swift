@@ -35,14 +35,19 @@ public final class LiveConfiguration: Sendable {
     var stamp: FileStamp?
     /// Why that was in vain, where the next try may bring something else though the file is the same.
     var passing: String?
-    var resolvers: [Kept<DirectResolver>] = []
-    var clients: [Kept<DirectClient>] = []
+    var resolvers: [KeptResolver] = []
+    var clients: [KeptClient] = []
   }
 
   /// Somebody else's: it goes when they let it go.
-  private struct Kept<Object: AnyObject & Sendable>: Sendable {
+  private struct Kept<Object: AnyObject & Sendable, Configuration>: Sendable {
     weak var object: Object?
+    /// What its owner knows better than the file.
+    let adjust: @Sendable (inout Configuration) -> Void
   }
+
+  private typealias KeptResolver = Kept<DirectResolver, ResolverConfiguration>
+  private typealias KeptClient = Kept<DirectClient, DirectClientConfiguration>
 
   /// How often the file is looked at.
   let interval: Duration
@@ -140,11 +145,15 @@ public final class LiveConfiguration: Sendable {
   /// say.
   ///
   /// - Throws: `invalidConfiguration` if the resolver cannot go by the file.
-  public func keep(_ resolver: DirectResolver) throws(DirectDNSError) {
+  public func keep(_ resolver: DirectResolver) throws(DirectDNSError) { try keep(resolver) { _ in } }
+
+  private func keep(
+    _ resolver: DirectResolver, _ adjust: @escaping @Sendable (inout ResolverConfiguration) -> Void
+  ) throws(DirectDNSError) {
     try changing.withLock { _ throws(DirectDNSError) in
-      try settings.apply(to: resolver)
-      let others = keptResolvers
-      state.withLock { $0.resolvers = (others + [resolver]).map { Kept(object: $0) } }
+      try settings.apply(to: resolver, adjust)
+      let kept = keptResolvers.map(\.1) + [Kept(object: resolver, adjust: adjust)]
+      state.withLock { $0.resolvers = kept }
     }
   }
 
@@ -154,36 +163,41 @@ public final class LiveConfiguration: Sendable {
   /// Its resolver is kept by ``keep(_:)-(DirectResolver)``.
   ///
   /// - Throws: `invalidConfiguration` if the client cannot go by the file.
-  public func keep(_ client: DirectClient) throws(DirectDNSError) {
+  public func keep(_ client: DirectClient) throws(DirectDNSError) { try keep(client) { _ in } }
+
+  private func keep(
+    _ client: DirectClient, _ adjust: @escaping @Sendable (inout DirectClientConfiguration) -> Void
+  ) throws(DirectDNSError) {
     try changing.withLock { _ throws(DirectDNSError) in
-      try settings.apply(to: client)
-      let others = keptClients
-      state.withLock { $0.clients = (others + [client]).map { Kept(object: $0) } }
+      try settings.apply(to: client, adjust)
+      let kept = keptClients.map(\.1) + [Kept(object: client, adjust: adjust)]
+      state.withLock { $0.clients = kept }
     }
   }
 
   /// Those that somebody still has, and has not shut down.
-  private var keptResolvers: [DirectResolver] {
-    state.withLock { $0.resolvers.compactMap(\.object) }.filter { !$0.hasEnded }
+  private var keptResolvers: [(DirectResolver, KeptResolver)] {
+    state.withLock { $0.resolvers.compactMap { kept in kept.object.map { ($0, kept) } } }.filter { !$0.0.hasEnded }
   }
 
-  private var keptClients: [DirectClient] {
-    state.withLock { $0.clients.compactMap(\.object) }.filter { !$0.hasEnded }
+  private var keptClients: [(DirectClient, KeptClient)] {
+    state.withLock { $0.clients.compactMap { kept in kept.object.map { ($0, kept) } } }.filter { !$0.0.hasEnded }
   }
 
   /// Makes a resolver that is kept to the file.
   ///
-  /// - Parameter adjust: changes what no file says, such as the store.
+  /// - Parameter adjust: changes what the file says, each time it is applied, and sets what no file says, such as the
+  ///   store.
   /// - Returns: the resolver, which goes on by each further state of the file.
   /// - Throws: `invalidConfiguration` if there can be no such resolver.
   public func makeResolver(
-    _ adjust: (inout ResolverConfiguration) -> Void = { _ in }
+    _ adjust: @escaping @Sendable (inout ResolverConfiguration) -> Void = { _ in }
   ) throws(DirectDNSError) -> DirectResolver {
     let settings = settings
     var configuration = settings.resolver
     adjust(&configuration)
     let resolver = try DirectResolver(configuration, system: SystemDNS(servers: settings.systemServers))
-    try keep(resolver)
+    try keep(resolver, adjust)
     return resolver
   }
 
@@ -191,11 +205,11 @@ public final class LiveConfiguration: Sendable {
   ///
   /// - Parameters:
   ///   - resolver: what it resolves names by.
-  ///   - adjust: changes what no file says, such as the cookie jar.
+  ///   - adjust: changes what the file says, each time it is applied, and sets what no file says, such as the cookie jar.
   /// - Returns: the client, which goes on by each further state of the file.
   /// - Throws: `invalidConfiguration` if there can be no such client.
   public func makeClient(
-    resolver: DirectResolver, _ adjust: (inout DirectClientConfiguration) -> Void = { _ in }
+    resolver: DirectResolver, _ adjust: @escaping @Sendable (inout DirectClientConfiguration) -> Void = { _ in }
   ) throws(DirectDNSError) -> DirectClient {
     let settings = settings
     var configuration = DirectClientConfiguration()
@@ -203,7 +217,7 @@ public final class LiveConfiguration: Sendable {
     settings.apply(to: &configuration)
     adjust(&configuration)
     let client = try DirectClient(configuration, resolver: resolver)
-    try keep(client)
+    try keep(client, adjust)
     return client
   }
 
@@ -253,18 +267,20 @@ public final class LiveConfiguration: Sendable {
     let (resolvers, clients) = (keptResolvers, keptClients)
     var changed = 0
     do throws(DirectDNSError) {
-      for resolver in resolvers {
-        try settings.apply(to: resolver)
+      for (resolver, kept) in resolvers {
+        try settings.apply(to: resolver, kept.adjust)
         changed += 1
       }
-      for client in clients {
-        try settings.apply(to: client)
+      for (client, kept) in clients {
+        try settings.apply(to: client, kept.adjust)
         changed += 1
       }
     } catch {
       // What held before is good for all of them: they held to it.
-      for resolver in resolvers.prefix(changed) { try? before.apply(to: resolver) }
-      for client in clients.prefix(max(0, changed - resolvers.count)) { try? before.apply(to: client) }
+      for (resolver, kept) in resolvers.prefix(changed) { try? before.apply(to: resolver, kept.adjust) }
+      for (client, kept) in clients.prefix(max(0, changed - resolvers.count)) {
+        try? before.apply(to: client, kept.adjust)
+      }
       // Where some have taken it on, another try would send them to and fro.
       return failure(DirectDNSError(error.code, "\(source.name): \(error.message)"), mayPass: changed == 0)
     }
@@ -307,13 +323,20 @@ extension DirectSettings {
     configuration.lookup.expired = lookup.expired
   }
 
-  fileprivate func apply(to resolver: DirectResolver) throws(DirectDNSError) {
-    try resolver.update(self.resolver, system: SystemDNS(servers: systemServers))
+  fileprivate func apply(
+    to resolver: DirectResolver, _ adjust: (inout ResolverConfiguration) -> Void
+  ) throws(DirectDNSError) {
+    var configuration = self.resolver
+    adjust(&configuration)
+    try resolver.update(configuration, system: SystemDNS(servers: systemServers))
   }
 
-  fileprivate func apply(to client: DirectClient) throws(DirectDNSError) {
+  fileprivate func apply(
+    to client: DirectClient, _ adjust: (inout DirectClientConfiguration) -> Void
+  ) throws(DirectDNSError) {
     var configuration = client.configuration
     apply(to: &configuration)
+    adjust(&configuration)
     try client.update(configuration)
   }
 }

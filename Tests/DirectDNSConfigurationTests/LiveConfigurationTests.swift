@@ -71,6 +71,18 @@ struct LiveConfigurationTests {
     #expect(live.settings.resolver.timeout == .seconds(49))
   }
 
+  @Test func `what the program knows better goes before the file, from the first state to the last`() throws {
+    let live = try live("{ timeout: 2 }")
+    let resolver = try live.makeResolver { $0.timeout = min($0.timeout, .seconds(4)) }
+    let client = try live.makeClient(resolver: resolver) { $0.policy = .any }
+    #expect(resolver.configuration.timeout == .seconds(2) && client.configuration.policy == .any)
+    for (text, timeout) in [("{ timeout: 9 }", Duration.seconds(4)), ("{ timeout: 3 }", .seconds(3))] {
+      try change(text)
+      live.reloadIfChanged()
+      #expect(resolver.configuration.timeout == timeout && client.configuration.policy == .any)
+    }
+  }
+
   @Test func `a change is taken on by all that are kept to the file, and logged`() throws {
     let live = try live("{ timeout: 2, direct: 'on' }")
     let resolver = try live.makeResolver { $0.capacity = 77 }
