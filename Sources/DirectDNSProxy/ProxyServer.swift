@@ -201,7 +201,7 @@ public final class ProxyServer: Service {
   public var places: [ListenAddress] { shared.settings.places }
 
   /// Ends it: nothing is accepted any more, what is under way may end within ``ProxyLimits/drainTimeout``, and what is
-  /// left then is cut off.
+  /// left then is cut off; at once where the task is cancelled.
   public func stop() async {
     guard
       let running = running.withLock({ running in
@@ -215,7 +215,10 @@ public final class ProxyServer: Service {
     for file in running.files { file.remove() }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }
     let end = ContinuousClock.now + shared.settings.limits.drainTimeout
-    while shared.clients.value > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+    while shared.clients.value > 0, ContinuousClock.now < end {
+      // Whoever is cancelled waits no longer.
+      do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
+    }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }
     shared.runs(on: [])
     try? await running.group.shutdownGracefully()
