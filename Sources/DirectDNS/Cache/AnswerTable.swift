@@ -60,10 +60,28 @@ internal import Synchronization
   private var used: [Int]
   private(set) var count = 0
 
-  /// Creates a table for so many names; the index is as large as it will ever be.
-  init(capacity: Int) {
+  /// Whether this process may have the memory of a table for so many names.
+  ///
+  /// What is not used costs nothing, but there are limits to what may be asked for (`ulimit -v`, `vm.overcommit_memory`).
+  static func fits(capacity: Int) -> Bool {
+    let words = (capacity + 1) * (sizes[0] + sizes[1])
+    let size = placeCount(capacity) * MemoryLayout<Place>.stride + words * MemoryLayout<Word>.stride
+    // Not by `malloc`: to free a large piece changes how glibc takes the next ones from the system.
+    guard let piece = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+      unsafe piece != MAP_FAILED
+    else { return false }
+    return unsafe munmap(piece, size) == 0
+  }
+
+  private static func placeCount(_ capacity: Int) -> Int {
     var places = 16
     while places * 3 < capacity * 4 { places *= 2 }
+    return places
+  }
+
+  /// Creates a table for so many names; the index is as large as it will ever be.
+  init(capacity: Int) {
+    let places = Self.placeCount(capacity)
     indexMask = UInt64(places - 1)
     unsafe index = Self.zeros(places, &pieces)
     // One more than there are names: a record that grows has two for a moment.

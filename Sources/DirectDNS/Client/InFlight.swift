@@ -2,6 +2,9 @@
 internal import Synchronization
 
 /// Counts what is under way, so that an end can wait for it.
+///
+/// Whoever leaves writes the count and reads whether it is closed; whoever waits has closed it and reads the count. Each
+/// would miss the other if what it wrote could be seen after what it read, so that both are sequentially consistent.
 final class InFlight: Sendable {
   private let count = Atomic<Int>(0)
   private let isClosed = Atomic<Bool>(false)
@@ -24,15 +27,15 @@ final class InFlight: Sendable {
   func join() { count.add(1, ordering: .acquiringAndReleasing) }
 
   func leave() {
-    let left = count.subtract(1, ordering: .acquiringAndReleasing).newValue
-    if left == 0, isClosed.load(ordering: .acquiring) { release() }
+    let left = count.subtract(1, ordering: .sequentiallyConsistent).newValue
+    if left == 0, isClosed.load(ordering: .sequentiallyConsistent) { release() }
   }
 
   /// Whether nobody is let in any more.
   var hasEnded: Bool { isClosed.load(ordering: .acquiring) }
 
   /// Lets nobody in any more.
-  func close() { isClosed.store(true, ordering: .releasing) }
+  func close() { isClosed.store(true, ordering: .sequentiallyConsistent) }
 
   /// Waits until nothing is under way, at most so long; who is cancelled waits no longer.
   func drained(within limit: Duration) async {
@@ -45,7 +48,9 @@ final class InFlight: Sendable {
       await withCheckedContinuation { continuation in
         waiting.withLock { $0.continuations[number] = continuation }
         // It may have been cancelled before there was anything to end.
-        if count.load(ordering: .acquiring) == 0 || limit <= .zero || Task.isCancelled { return end(number) }
+        if count.load(ordering: .sequentiallyConsistent) == 0 || limit <= .zero || Task.isCancelled {
+          return end(number)
+        }
         // Not before there is something to end.
         timer = Task {
           // `Task.sleep` ends the process when the sum of the present and the pause has no room.

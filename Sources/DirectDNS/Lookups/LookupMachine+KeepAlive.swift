@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Names that are refreshed before they expire, without being asked for.
 extension LookupMachine {
-  /// Keeps those names alive, in place of the ones before.
-  mutating func keepAlive(_ names: Set<HostName>, at now: ResolverInstant) {
+  /// Keeps those names alive, in place of the ones before: as many as the cache has room for.
+  ///
+  /// - Returns: how many were left out.
+  @discardableResult
+  mutating func keepAlive(_ wanted: Set<HostName>, at now: ResolverInstant) -> Int {
     let before = keptAlive.names
-    guard names != before else { return }
+    let names = Self.names(wanted, before, capacity: settings.configuration.capacity)
+    let leftOut = wanted.count - names.count
+    guard names != before else { return leftOut }
     cache.keepAlive(names, now: now)
     for host in before.subtracting(names).sorted() {
       keptAlive[host] = nil
       timers.set(.keepAlive(host), at: nil)
     }
-    guard !isShutDown else { return }
+    guard !isShutDown else { return leftOut }
     for host in names.subtracting(before).sorted() {
       keptAlive[host] = KeptNames.State()
       schedule(settings.configuration.families.members, of: host, at: now)
     }
+    return leftOut
+  }
+
+  /// Those for which there is room: what is kept alive already, and then as the names are ordered.
+  private static func names(_ wanted: Set<HostName>, _ before: Set<HostName>, capacity: Int) -> Set<HostName> {
+    guard wanted.count > capacity else { return wanted }
+    let kept = wanted.intersection(before)
+    return kept.union(wanted.subtracting(kept).sorted().prefix(capacity - kept.count))
   }
 
   /// Settles when families that were asked for are asked for again.

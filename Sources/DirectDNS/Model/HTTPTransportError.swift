@@ -42,8 +42,8 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   /// Whether the server may have moved: nobody answered at the address.
   var mayBeTheAddress: Bool {
     switch self {
-    case .connect, .noSocket, .refusedByProxy, .timedOut: true
-    case .tls, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .invalidRequest, .cancelled, .shutDown: false
+    case .connect, .refusedByProxy, .timedOut: true
+    case .noSocket, .tls, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .invalidRequest, .cancelled, .shutDown: false
     }
   }
 }

@@ -29,8 +29,8 @@ public final class DirectResolver: Sendable {
   let bootstrap: Bootstrap
   /// Held by the one who changes the settings.
   let updating = Locked(())
-  /// Whether IPv6 has a route: 0 is unknown, 1 no, 2 yes.
-  private let route6 = Atomic<UInt8>(0)
+  /// Whether IPv6 has a route, in the lower two bits: 0 is unknown, 1 no, 2 yes; above them, how often the network changed.
+  private let route6 = Atomic<UInt>(0)
 
   /// Creates a resolver.
   ///
@@ -45,6 +45,11 @@ public final class DirectResolver: Sendable {
     clock: any ResolverClock = SystemClock(), system: any SystemSource = SystemDNS()
   ) throws(DirectDNSError) {
     try configuration.validate()
+    guard AnswerTable.fits(capacity: configuration.capacity) else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "capacity is \(configuration.capacity): this process may not have the memory for so many names.")
+    }
     self.clock = clock
     let settings = ResolverSettings(configuration, system: system)
     current = Locked(settings)
@@ -79,7 +84,7 @@ public final class DirectResolver: Sendable {
       machine, clock: clock,
       sender: QuerySender(transport: self.transport, clock: clock, bootstrap: bootstrap), store: store,
       lookupReport: lookupReport)
-    lookups.tell { $0.keepAlive(configuration.keepAlive, at: $1) }
+    keepAlive(configuration.keepAlive)
   }
 
   // MARK: Looking up
@@ -154,7 +159,9 @@ public final class DirectResolver: Sendable {
   /// Says that the machine is on another network: failures and health are forgotten, every answer is due at once, and
   /// nothing is dropped.
   public func networkDidChange() {
-    route6.store(0, ordering: .relaxed)
+    // Whoever is still looking on the network before must not be believed: counted first.
+    route6.wrappingAdd(4, ordering: .relaxed)
+    route6.bitwiseAnd(~3, ordering: .relaxed)
     ranking.networkDidChange()
     transport.networkDidChange()
     bootstrap.networkDidChange()
@@ -171,14 +178,22 @@ public final class DirectResolver: Sendable {
   }
 
   /// Sets the names that are refreshed at 75 % of their lifetime without being asked for, in place of those before.
-  public func keepAlive(_ names: Set<HostName>) { lookups.tell { $0.keepAlive(names, at: $1) } }
+  ///
+  /// No more than ``ResolverConfiguration/capacity`` of them are taken, those first that are kept alive already: names
+  /// beyond would push out one another without end. The log says how many were left out.
+  public func keepAlive(_ names: Set<HostName>) { keepAlive { $0 = names } }
 
   /// Changes the set of names that are refreshed without being asked for.
   func keepAlive(_ change: (inout Set<HostName>) -> Void) {
-    lookups.tell { machine, now in
+    let leftOut = lookups.tell { machine, now in
       var names = machine.keptAlive.names
       change(&names)
-      machine.keepAlive(names, at: now)
+      return machine.keepAlive(names, at: now)
+    }
+    if leftOut > 0 {
+      logger.warning(
+        "more names to keep alive than there is room for: raise the capacity, or name fewer",
+        metadata: ["leftOut": "\(leftOut)", "capacity": "\(cache.capacity)"])
     }
   }
 
@@ -205,13 +220,13 @@ public final class DirectResolver: Sendable {
   @inline(__always)
   var prefersIPv6: Bool {
     let known = route6.load(ordering: .relaxed)
-    return known == 0 ? findRoute() : known == 2
+    return known & 3 == 0 ? findRoute(since: known) : known & 3 == 2
   }
 
   @inline(never)
-  private func findRoute() -> Bool {
+  private func findRoute(since unknown: UInt) -> Bool {
     let exists = Routes.exists(for: .ipv6)
-    route6.store(exists ? 2 : 1, ordering: .relaxed)
+    _ = route6.compareExchange(expected: unknown, desired: unknown | (exists ? 2 : 1), ordering: .relaxed)
     return exists
   }
 }

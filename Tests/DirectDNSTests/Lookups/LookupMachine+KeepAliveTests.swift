@@ -61,6 +61,18 @@ struct KeepAliveTests {
     return fixture
   }
 
+  @Test func `no more names are kept alive than there is room for, and those first that were`() throws {
+    let fixture = try ResolverFixture { $0.capacity = 2 }
+    func keep(_ names: String...) -> [String] {
+      fixture.resolver.keepAlive(Set(names.map { Sample.name($0) }))
+      return fixture.resolver.lookups.look { $0.keptAlive.names.map(\.description).sorted() }
+    }
+    #expect(keep("c.example", "b.example", "a.example") == ["a.example", "b.example"])
+    #expect(keep("c.example") == ["c.example"])
+    #expect(keep("a.example", "b.example", "c.example") == ["a.example", "c.example"])
+    #expect(fixture.resolver.cacheStatistics.names == 2)
+  }
+
   @Test func `a kept-alive name is asked for before anyone wants it`() async throws {
     let fixture = try await begun()
     #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
