@@ -156,14 +156,19 @@ import Testing
 
   @Test func `a proxy and time-outs are the client's`() throws {
     let flags = try ConnectionFlags.parse([
-      "-x", "proxy.example:3128", "--noproxy", "a,b", "--connect-timeout", "1.5", "-m", "9", "--http2-prior-knowledge",
+      "-x", "proxy.example:3128", "--noproxy", "a,b", "--connect-timeout", "1.5", "-m", "9", "-y", "4",
+      "--http2-prior-knowledge",
     ])
     #expect(try flags.proxyChoice { _ in nil } == .url(WebURL("http://proxy.example:3128"), except: "a,b"))
-    #expect(flags.timeouts == RequestTimeouts(connect: .milliseconds(1500), firstByte: .seconds(9), whole: .seconds(9)))
+    #expect(
+      flags.timeouts
+        == RequestTimeouts(
+          connect: .milliseconds(1500), firstByte: .seconds(9), idle: .seconds(4), whole: .seconds(9)))
     #expect(flags.httpVersion == .http2)
     let none = try ConnectionFlags.parse([])
     #expect(try none.proxyChoice { _ in nil } == .none)
-    #expect(none.timeouts.connect == .seconds(5) && none.timeouts.firstByte == .seconds(30))
+    #expect(
+      none.timeouts.connect == .seconds(5) && none.timeouts.firstByte == .seconds(30) && none.timeouts.idle == nil)
     #expect(none.timeouts.whole > .seconds(86_400) && none.httpVersion == .automatic)
   }
 

@@ -127,7 +127,7 @@ public struct DirectClientConfiguration: Sendable {
 
 extension RequestTimeouts {
   func validate() throws(DirectDNSError) {
-    let times: KeyValuePairs = ["connect": connect, "firstByte": firstByte, "whole": whole]
+    let times: KeyValuePairs = ["connect": connect, "firstByte": firstByte, "whole": whole, "idle": idle ?? whole]
     guard let (name, value) = times.first(where: { $0.value <= .zero }) else { return }
     throw DirectDNSError(.invalidConfiguration, "timeouts.\(name) is \(value): give it some time.")
   }

@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// Counts what is under way, so that an end can wait for it.
 ///
-/// Whoever leaves writes the count and reads whether it is closed; whoever waits has closed it and reads the count. Each
-/// would miss the other if what it wrote could be seen after what it read, so that both are sequentially consistent.
+/// Whoever enters or leaves writes the count and reads whether it is closed; whoever waits has closed it and reads the
+/// count. Each would miss the other if what it wrote could be seen after what it read, so that both are sequentially
+/// consistent.
 final class InFlight: Sendable {
   private let count = Atomic<Int>(0)
   private let isClosed = Atomic<Bool>(false)
@@ -18,9 +19,10 @@ final class InFlight: Sendable {
 
   /// Counts one more; false once it is closed.
   func enter() -> Bool {
-    guard !isClosed.load(ordering: .acquiring) else { return false }
-    count.add(1, ordering: .acquiringAndReleasing)
-    return true
+    count.add(1, ordering: .sequentiallyConsistent)
+    guard isClosed.load(ordering: .sequentiallyConsistent) else { return true }
+    leave()
+    return false
   }
 
   /// Counts one more of what was let in before.

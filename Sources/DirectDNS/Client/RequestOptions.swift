@@ -104,6 +104,11 @@ public struct RequestTimeouts: Hashable, Sendable {
   ///
   /// Default: 30 s.
   public var firstByte: Duration
+  /// For a pause between two pieces of the response's body; one in which the body waits for its reader does not count.
+  ///
+  /// Default: nil, any pause that ``whole`` has room for. With it ``whole`` can be as long as bodies are, and a server that
+  /// has gone silent is told all the same.
+  public var idle: Duration?
   /// For all of it: look-up, waiting, every redirect, and the response's body.
   ///
   /// Default: 120 s.
@@ -111,10 +116,12 @@ public struct RequestTimeouts: Hashable, Sendable {
 
   /// Creates time-outs.
   public init(
-    connect: Duration = .seconds(5), firstByte: Duration = .seconds(30), whole: Duration = .seconds(120)
+    connect: Duration = .seconds(5), firstByte: Duration = .seconds(30), idle: Duration? = nil,
+    whole: Duration = .seconds(120)
   ) {
     self.connect = connect
     self.firstByte = firstByte
+    self.idle = idle
     self.whole = whole
   }
 }

@@ -89,6 +89,7 @@ struct RequestPlace: Sendable {
     switch timer {
     case .connect: silent
     case .firstByte: "\(origin) sent no response within \(timeouts.firstByte) of the request"
+    case .idle: "\(origin) has sent nothing more of its response for \(timeouts.idle ?? timeouts.whole)"
     case .whole, nil: "the request to \(origin) was not done within \(timeouts.whole)"
     }
   }

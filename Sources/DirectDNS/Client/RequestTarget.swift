@@ -114,7 +114,8 @@ extension RequestTarget {
       addresses: proxy == nil ? addresses : [], isRetryable: isRetryable,
       expectsContinue: hasFields && fields[.expect]?.lowercased() == "100-continue",
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
-      firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds, deadline: call.deadline)
+      firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds,
+      idleTimeout: call.timeouts.idle?.wholeMilliseconds, deadline: call.deadline)
     return TransferRequest(
       route: route, terms: terms, others: others, port: url.effectivePort,
       policy: settings.configuration.policy, host: original.host, url: url.href, method: method.rawValue,

@@ -44,9 +44,9 @@ extension CurlTransfers {
     return true
   }
 
-  /// Something of the head came, or of the trailers.
+  /// Something of the response came.
   func moved(_ attempt: ConnectAttempt) {
-    // Most of a head comes at one time.
+    // Most of it comes at one time.
     guard attempt.movedAt != now else { return }
     attempt.movedAt = now
     machine.moved(attempt.id, at: now)
@@ -93,7 +93,11 @@ extension CurlTransfers {
       transfer.progress.received += Int64(bytes.count)
       return bytes.count
     }
-    guard !transfer.pauses(adding: bytes.count, limit: settings.bufferSize) else { return Int(CURL_WRITEFUNC_PAUSE) }
+    guard !transfer.pauses(adding: bytes.count, limit: settings.bufferSize) else {
+      machine.heldBack(attempt.id)
+      return Int(CURL_WRITEFUNC_PAUSE)
+    }
+    if transfer.request.terms.idleTimeout != nil { moved(attempt) }
     transfer.progress.received += Int64(bytes.count)
     if transfer.incoming.isEmpty, bytes.count >= Self.longPiece { makeRoom(transfer, attempt, for: bytes.count) }
     unsafe transfer.incoming.append(contentsOf: bytes)

@@ -90,7 +90,9 @@ final class CurlTransfers: CurlDriver {
       case .cancelled, .done: break
       }
     case .join(let transfer, let addresses): join(transfer, addresses)
-    case .resume(let transfer): transfer.carrier?.resume()
+    case .resume(let transfer):
+      if case .pool(let id) = transfer.place { machine.resumed(id, at: now) }
+      transfer.carrier?.resume()
     case .drain(let transfer, let limit):
       transfer.sink = .drain(left: limit)
       if case .pool(let id) = transfer.place { machine.hasten(id, until: now + Self.drainTime) }

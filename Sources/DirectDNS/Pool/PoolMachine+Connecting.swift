@@ -159,9 +159,18 @@ extension PoolMachine {
 
   // MARK: What libcurl tells
 
-  /// Something of the request went out, or of the response's head came in.
+  /// Something of the request went out, or of the response came in.
   mutating func moved(_ id: TransferID, at now: Int64) {
     transfers.change(id) { $0.state.moved(at: now) }
+  }
+
+  /// A response's reader has enough for now.
+  mutating func heldBack(_ id: TransferID) { transfers.change(id) { $0.state.heldBack() } }
+
+  /// A response's reader has caught up.
+  mutating func resumed(_ id: TransferID, at now: Int64) {
+    transfers.change(id) { $0.state.resumed(at: now) }
+    noteDue(id)
   }
 
   /// A response's head is complete.
@@ -170,10 +179,13 @@ extension PoolMachine {
   ///   - id: the transfer.
   ///   - isMultiplexed: whether the connection carries several requests; nil where the response does not tell.
   mutating func headIsComplete(_ id: TransferID, isMultiplexed: Bool?) {
-    let found = transfers.change(id) { $0.state.headIsComplete() ? $0.pool : nil } ?? nil
-    guard let pool = found, let isMultiplexed, let multiplexing = pools.read(pool, { $0.load.multiplexing }) else {
-      return
+    let found = transfers.change(id) {
+      $0.state.headIsComplete() ? ($0.pool, mayBeIdle: $0.state.terms.idleTimeout == nil) : nil
     }
+    guard let found, let (pool, mayBeIdle) = found else { return }
+    // Before, it had the time for a first byte.
+    if !mayBeIdle { noteDue(id) }
+    guard let isMultiplexed, let multiplexing = pools.read(pool, { $0.load.multiplexing }) else { return }
     if multiplexing == .unknown || (multiplexing == .always) != isMultiplexed {
       note(pool) { $0.learned(isMultiplexed: isMultiplexed) }
     }

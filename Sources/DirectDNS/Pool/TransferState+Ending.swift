@@ -30,7 +30,8 @@ extension TransferState {
   func exceeded(at now: Int64) -> TransferFailure.Timer? {
     if terms.deadline <= now { return .whole }
     switch phase {
-    case .waiting, .receiving: return nil
+    case .waiting: return nil
+    case .receiving(let carrier): return idleEnd(carrier) <= now ? .idle : nil
     case .connecting: return startedAt + terms.connectTimeout <= now ? .connect : nil
     case .sent(let carrier), .asking(let carrier):
       return carrier.movedAt + terms.firstByteTimeout <= now ? .firstByte : nil
@@ -68,7 +69,7 @@ struct TransferFailure: Error, Sendable {
   /// What the request's body failed with.
   var bodyFailure: (any Error)?
 
-  enum Timer: String, Sendable, Hashable { case connect, firstByte, whole }
+  enum Timer: String, Sendable, Hashable { case connect, firstByte, idle, whole }
 
   init(
     _ reason: HTTPTransportError, attempts: [FailedAddress] = [], mayHaveArrived: Bool = false,

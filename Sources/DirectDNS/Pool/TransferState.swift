@@ -65,6 +65,8 @@ struct TransferState {
   private(set) var startedAt: Int64 = 0
   /// An address that was about to be dialled although the policy forbids it.
   private(set) var forbidden: IPAddress?
+  /// Whether the response waits for its reader, and not for the server.
+  private(set) var isHeldBack = false
 
   init(_ terms: TransferTerms) { self.terms = terms }
 
@@ -169,6 +171,15 @@ struct TransferState {
 
   mutating func moved(at now: Int64) { changeCarrier { $0.movedAt = now } }
 
+  /// Its reader has enough for now.
+  mutating func heldBack() { isHeldBack = true }
+
+  /// Its reader has caught up.
+  mutating func resumed(at now: Int64) {
+    isHeldBack = false
+    moved(at: now)
+  }
+
   mutating func joined(after joins: Int?) { changeCarrier { $0.joinsAtStart = joins } }
 
   /// The response's head is complete.
@@ -227,9 +238,16 @@ struct TransferState {
   /// When something has to be done about it, if nothing happens before.
   var due: Int64 {
     switch phase {
-    case .waiting, .receiving: terms.deadline
+    case .waiting: terms.deadline
+    case .receiving(let carrier): min(terms.deadline, idleEnd(carrier))
     case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, attempts.nextStart ?? .max)
     case .sent(let carrier), .asking(let carrier): min(terms.deadline, carrier.movedAt + terms.firstByteTimeout)
     }
+  }
+
+  /// When its response has been silent for too long.
+  func idleEnd(_ carrier: Carrier) -> Int64 {
+    guard let timeout = terms.idleTimeout, !isHeldBack else { return .max }
+    return carrier.movedAt + timeout
   }
 }

@@ -18,6 +18,8 @@ struct TransferTerms: Sendable {
   // Milliseconds.
   var connectTimeout: Int64
   var firstByteTimeout: Int64
+  /// For a pause in the response's body while its reader wants more; nil for any.
+  var idleTimeout: Int64?
   /// When all of it must have ended, by the loop's time.
   var deadline: Int64
 }

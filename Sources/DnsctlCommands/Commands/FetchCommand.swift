@@ -46,8 +46,7 @@ struct FetchCommand: ContextCommand {
                              touch and mkdir do it
         -K, --config         options of all commands: the configuration file
         --next               one command for each kind of request
-        --limit-rate, -y, -Y
-                             -m ends what is slow
+        --limit-rate, -Y     -m ends what is slow, -y what is silent
         --fail-with-body     -w '%{http_code}' tells the status
         --tlsv1.x, --ciphers
                              what the system's OpenSSL allows is spoken

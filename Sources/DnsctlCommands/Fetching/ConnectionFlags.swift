@@ -66,6 +66,14 @@ struct ConnectionFlags: ParsableArguments {
   var wholeTimeout: Duration?
 
   @Option(
+    name: [.customShort("y"), .customLong("speed-time")], parsing: .unconditional,
+    help: ArgumentHelp(
+      "Seconds for which a response's body may bring nothing, as with curl's --speed-limit of 1. (default: any)",
+      valueName: "s"),
+    transform: { text in try Self.seconds(text) })
+  var idleTimeout: Duration?
+
+  @Option(
     name: .customLong("retry"), parsing: .unconditional,
     help: ArgumentHelp(
       "How often to try again after a failure that may pass: connections, time-outs, and the statuses 408, 429, 500, 502, 503 and 504. (default: 0)",
@@ -111,6 +119,7 @@ extension ConnectionFlags {
     var timeouts = RequestTimeouts(whole: wholeTimeout ?? Self.unlimited)
     if let connectTimeout { timeouts.connect = connectTimeout }
     if let wholeTimeout { timeouts.firstByte = wholeTimeout }
+    timeouts.idle = idleTimeout
     return timeouts
   }
 

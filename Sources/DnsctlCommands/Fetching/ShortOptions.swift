@@ -4,7 +4,7 @@
 /// The parser's own reading ends a joined value at an equals sign, and would complain of `-uname:pass=word` by showing it.
 enum ShortOptions {
   /// Those that have a value.
-  private static let valued = Set("XHdTubcoCEmxUADFrw")
+  private static let valued = Set("XHdTubcoCEmxyUADFrw")
 
   /// Whether a letter's option has a value.
   static func isValued(_ letter: UInt8) -> Bool { valued.contains(Character(UnicodeScalar(letter))) }

@@ -28,6 +28,7 @@ struct DirectClientConfigurationTests {
     ("streamsPerConnection", { $0.streamsPerConnection = .max }),
     ("bufferSize", { $0.bufferSize = .max }),
     ("timeouts.connect", { $0.timeouts.connect = .zero }),
+    ("timeouts.idle", { $0.timeouts.idle = .zero }),
     ("timeouts.whole", { $0.timeouts.whole = .seconds(-1) }),
     ("userAgent", { $0.userAgent = "two\r\nlines" }),
     ("/no/such.pem", { $0.identity = ClientIdentity(certificate: "/no/such.pem") }),

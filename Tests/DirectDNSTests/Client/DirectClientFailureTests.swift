@@ -178,6 +178,20 @@ struct DirectClientFailureTests {
     await origin.stop()
   }
 
+  @Test func `a body that goes silent costs the time that its pauses may take`() async throws {
+    let server = try #require(TalkativeServer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirst", then: ""))
+    let client = try ClientSample.client { $0.timeouts.idle = .milliseconds(300) }
+    let response = try await client.execute(ClientSample.get("http://shop.test:\(server.port)/"))
+    var received: [UInt8] = []
+    let error = await #expect(throws: DirectDNSError.self) {
+      for try await piece in response.body { received += piece }
+    }
+    #expect(error?.code == .timedOut && error?.message.contains("0.3 ") == true && received == Array("first".utf8))
+    await client.shutdown()
+    await server.speak()
+    server.stop()
+  }
+
   @Test func `the whole time covers waiting for a connection`() async throws {
     let origin = try await FakeOrigin.start { request in
       if request.path == "/slow" { try await Gate().pass() }

@@ -53,6 +53,22 @@ struct TransferStateTests {
     #expect(!state.isReceiving(from: 0) && !state.isReceiving(from: 1))
   }
 
+  @Test func `a response may be silent for so long, but for the time in which its reader holds it back`() {
+    var state = connected()
+    state.terms.idleTimeout = 1_000
+    #expect(state.due == 30_010 && state.exceeded(at: 5_000) == nil)
+    _ = state.headIsComplete()
+    #expect(state.due == 1_010 && state.exceeded(at: 1_009) == nil && state.exceeded(at: 1_010) == .idle)
+    state.moved(at: 900)
+    #expect(state.due == 1_900)
+    state.heldBack()
+    #expect(state.due == 120_000 && state.exceeded(at: 60_000) == nil && state.exceeded(at: 120_000) == .whole)
+    state.resumed(at: 60_000)
+    #expect(state.due == 61_000 && state.exceeded(at: 61_000) == .idle)
+    let failure = state.timeOut(.idle)
+    #expect(failure.timer == .idle && failure.reason == .timedOut && failure.mayHaveArrived)
+  }
+
   @Test func `through a proxy there is one attempt, which needs no race to win`() {
     var terms = TransferTerms(
       addresses: [near], isRetryable: true, connectTimeout: 5_000, firstByteTimeout: 30_000, deadline: 120_000)

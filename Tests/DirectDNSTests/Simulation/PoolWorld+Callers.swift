@@ -21,6 +21,8 @@ extension PoolWorld {
     let failsAfter: Int?
     let isRetryable: Bool
     let deadline: Int64
+    /// For how long a response may be silent; nil for as long as it likes.
+    let idleTimeout: Int64?
     /// Whether it waits for the server to say that it may send its body.
     var expectsContinue: Bool
     /// Whether its body was withdrawn, and the request sent anew.
@@ -49,6 +51,7 @@ extension PoolWorld {
         server: Int.random(in: servers.indices, using: &random), body: body,
         failsAfter: body.isPulled && chance(0.1) ? Int.random(in: 0...3, using: &random) : nil,
         isRetryable: body != .oneShot && chance(0.6), deadline: arrival + Int64.random(in: 50...20_000, using: &random),
+        idleTimeout: chance(0.3) ? Int64.random(in: 1...2_000, using: &random) : nil,
         expectsContinue: body != .none && chance(0.2)))
     plan(.arrive(number), at: arrival)
     if chance(0.15) { plan(.cancel(number), at: arrival + Int64.random(in: 0...2_000, using: &random)) }
@@ -67,7 +70,7 @@ extension PoolWorld {
       addresses: isProxied ? [] : addresses, isProxied: isProxied, hasOthers: !isProxied && !server.late.isEmpty,
       isRetryable: caller.isRetryable && !caller.history.hasRetried, canStartOver: caller.body != .oneShot,
       expectsContinue: caller.expectsContinue, connectTimeout: 5_000, firstByteTimeout: 2_000,
-      deadline: caller.deadline)
+      idleTimeout: caller.idleTimeout, deadline: caller.deadline)
     let id = machine.start(terms, caller.server, server.known, at: now)
     callers[number].id = id
     callers[number].isRead = false
