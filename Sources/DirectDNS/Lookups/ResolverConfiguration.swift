@@ -7,9 +7,11 @@ public struct ResolverConfiguration: Sendable {
   ///
   /// Default: AliDNS, Google, Cloudflare.
   public var providers: [ProviderConfiguration]
-  /// Whether the system's DNS is asked when every provider failed and no expired answer can serve.
+  /// Whether the system's DNS is asked when every provider failed and no expired answer can serve, and for names that
+  /// are this network's own.
   ///
-  /// Default true.
+  /// Default true. Without it such names, `printer.local` or `intranet`, are refused, and a provider's name needs bootstrap
+  /// addresses. Where ``DirectSwitch`` is off, the system's DNS is asked all the same.
   public var usesSystemDNS: Bool
   /// For how long the cache keeps and uses answers.
   public var cache: CachePolicy

@@ -36,7 +36,8 @@ public final class DirectResolver: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: how it behaves; by default it works on the internet.
-  ///   - transport: how requests are sent; by default over libcurl.
+  ///   - transport: how requests are sent; by default over libcurl. It is the resolver's from then on, and is shut down
+  ///     with it.
   ///   - clock: where it gets its time from; by default the machine's monotonic clock.
   ///   - system: the system's DNS; by default c-ares with the machine's own settings.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
