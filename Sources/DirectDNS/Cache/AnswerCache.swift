@@ -116,7 +116,7 @@ final class AnswerCache: Sendable {
   ) -> Bool {
     table.append(families, of: reading, prefersIPv6: prefersIPv6, turn: turn, to: &found.addresses)
     if reading.shape.canonical4 | reading.shape.canonical6 != 0 {
-      found.canonicalName = table.canonicalName(of: reading)
+      found.canonicalText = table.canonicalText(of: reading)
     }
     guard table.isIntact(reading, seconds: now.wholeSeconds) else { return false }
     let uses4 = families.contains(AddressFamilies.ipv4)

@@ -184,15 +184,15 @@ extension AnswerTable {
     addresses = AddressList(isFirst6 ? all6 + all4 : all4 + all6)
   }
 
-  /// The canonical name in a record.
+  /// The text of the canonical name in a record; any text, if the record changes while it is read.
   ///
   /// It costs an allocation.
   @inline(never)
-  func canonicalName(of reading: Reading) -> HostName {
+  func canonicalText(of reading: Reading) -> String {
     let shape = reading.shape
     let is4 = shape.canonical4 != 0
     let start = is4 ? shape.startCanonical4 : shape.startCanonical6
-    return HostName(canonical: text(of: reading, at: start, length: is4 ? shape.canonical4 : shape.canonical6))
+    return text(of: reading, at: start, length: is4 ? shape.canonical4 : shape.canonical6)
   }
 
   /// The name in a record, which must be intact: under the writers' lock.
@@ -201,10 +201,16 @@ extension AnswerTable {
   }
 
   private func text(of reading: Reading, at start: Int, length: Int) -> String {
-    let bytes = (0..<length).map { offset in
-      let word = unsafe reading.record[Field.payload + start + offset / 8].load(ordering: .relaxed)
-      return UInt8(truncatingIfNeeded: word >> UInt64(offset % 8 * 8))
+    unsafe String(unsafeUninitializedCapacity: length) { bytes in
+      var word: UInt64 = 0
+      for offset in 0..<length {
+        if offset % 8 == 0 {
+          word = unsafe reading.record[Field.payload + start + offset / 8].load(ordering: .relaxed)
+        }
+        unsafe bytes.initializeElement(at: offset, to: UInt8(truncatingIfNeeded: word))
+        word >>= 8
+      }
+      return length
     }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -65,7 +65,7 @@ public struct Resolution: Sendable, Hashable {
   /// Where the answer stands in its life; of two families, the older one's.
   public var freshness = Freshness.fresh
   // Only the text: with the name's hash, a resolution would take more than the 128 bytes that are copied in place.
-  private var canonicalText: String?
+  var canonicalText: String?
   /// Where the answer came from.
   public var source = Source.system
 

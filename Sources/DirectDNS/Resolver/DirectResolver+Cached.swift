@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
-/// Answers that need no asking. This is the hot path: no lock, no allocation, no reference that threads share.
+/// Answers that need no asking. This is the hot path: no lock, no reference that threads share, and no allocation but for the
+/// canonical name of an alias and for long lists of addresses.
 extension DirectResolver {
   /// Writes a name's fresh answer to a resolution that is empty; false if there is none that can be read just now.
   func readFresh(_ host: HostName, _ options: LookupOptions, to found: inout Resolution) -> Bool {
