@@ -103,7 +103,8 @@ struct ServerHealth: Sendable, Hashable {
       queries += 1
       failures += 1
       probedAt = nil
-      blockedUntil = now + (retryAfter ?? .seconds(1))
+      // Of several that were under way together the longest pause counts.
+      blockedUntil = max(blockedUntil ?? now, now + (retryAfter ?? .seconds(1)))
     case .transport:
       queries += 1
       failures += 1

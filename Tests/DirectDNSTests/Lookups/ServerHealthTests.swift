@@ -102,6 +102,14 @@ struct ServerHealthTests {
     #expect(health.blockedUntil == Sample.at(11))
   }
 
+  @Test(arguments: [nil, Duration.seconds(2)])
+  func `429 to what was asked before shortens no pause that the server wants`(_ retryAfter: Duration?) {
+    var health = ServerHealth()
+    failed(&health, 1, at: 0, .rateLimited(retryAfter: .seconds(60)))
+    failed(&health, 1, at: 0.1, .rateLimited(retryAfter: retryAfter))
+    #expect(health.blockedUntil == Sample.at(60))
+  }
+
   @Test func `a query that the caller gave up says nothing`() {
     var health = ServerHealth()
     failed(&health, 20, at: 0, .cancelled)
