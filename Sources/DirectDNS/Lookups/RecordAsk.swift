@@ -107,7 +107,10 @@ extension LookupMachine {
     if case .one(let result) = counted.reading {
       servers.count(result, of: server, ask.lookup, in: now - reply.asked, at: now)
     }
-    if case .failure(let failure) = reply.result { ask.note(counted.failure(failure, of: server)) }
+    switch reply.result {
+    case .success: serverAnswered(.provider(server.number), at: now)
+    case .failure(let failure): ask.note(counted.failure(failure, of: server))
+    }
     advance(at: now)
   }
 }
