@@ -170,7 +170,8 @@ extension LookupMachine {
       if let lease = takeLease() { actions.append(.endLease(lease)) }
       guard !failed.isCancelled else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
-      if !query.isInvalidated, !(query.deadlines.isShort && failed.isLate) {
+      // Where nobody was asked, nobody failed: a rate that was used up is no reason to ask no more.
+      if !query.isInvalidated, !failed.servers.isEmpty, !(query.deadlines.isShort && failed.isLate) {
         cache.remember(error, for: question, by: failed.servers.map { .provider($0) }, now: now)
       }
       queryOutcomes.append((number, .failed(error)))

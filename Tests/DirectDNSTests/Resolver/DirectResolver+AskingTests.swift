@@ -406,6 +406,34 @@ struct ResolverAskingTests {
     #expect(fixture.resolver.snapshot().map(\.content) == [.addresses(Sample.addresses("192.0.2.1"))])
   }
 
+  /// A resolver whose one provider takes a query in five seconds, and has just been asked.
+  private func exhausted(known: Bool) async throws -> ResolverFixture {
+    let fixture = try ResolverFixture {
+      $0.usesSystemDNS = false
+      $0.providers[0].rateLimit = RateLimit(perSecond: 0.2, burst: 1)
+    }
+    if known { try await fixture.learn(ttl: 10) }
+    fixture.clock.advance(by: .seconds(100))
+    try await fixture.learn(host: Sample.name("other.example"))
+    return fixture
+  }
+
+  @Test func `a lookup that could not have its turn in time is not remembered as a failure`() async throws {
+    let fixture = try await exhausted(known: false)
+    #expect(await fixture.failure()?.attempts.first?.reason == "its request rate is used up")
+    fixture.clock.advance(by: .milliseconds(500))
+    let lookup = fixture.begin()
+    await fixture.pass(.milliseconds(4500))
+    #expect(await lookup.value.resolution?.texts == ["192.0.2.1"])
+  }
+
+  @Test func `an expired answer whose refresh could not have its turn in time is refreshed when it can`() async throws {
+    let fixture = try await exhausted(known: true)
+    #expect(await fixture.outcome().resolution?.freshness == .stale)
+    fixture.clock.advance(by: .seconds(5))
+    #expect(await fixture.outcome().resolution?.freshness == .fresh)
+  }
+
   @Test func `an answer ends the memory of failures`() async throws {
     let fixture = try ResolverFixture { $0.usesSystemDNS = false }
     fixture.transport.answer { _ in .down }
