@@ -67,7 +67,8 @@ extension LookupWorld {
     }
     let isBatch = if case .batch = subject { true } else { false }
     let isHedge = machine.servers.attempts[number]?.isHedge == true
-    for question in subject.questions {
+    let isForgotten = subject.questions.contains { wasForgotten($0, before: number) }
+    for question in subject.questions where !isForgotten {
       let others = sent.values.filter { !$0.isCancelled && !$0.isForgotten && $0.questions.contains(question) }
       try expect(
         others.allSatisfy { $0.server != server.number },
@@ -78,7 +79,8 @@ extension LookupWorld {
     }
     try countQuery(isHedge: isHedge)
     sent[number] = Sent(
-      server: server.number, questions: subject.questions, isBatch: isBatch, isHedge: isHedge, asked: now)
+      server: server.number, questions: subject.questions, isBatch: isBatch, isHedge: isHedge, asked: now,
+      isForgotten: isForgotten)
     let (delay, reply) = reply(to: subject, from: server.number)
     if delay < timeout {
       schedule(.reply(number, reply), after: delay)
@@ -87,6 +89,13 @@ extension LookupWorld {
         ProviderFailure(HTTPTransportError.timedOut), .timedOut, asked: now, isBatch: isBatch)
       schedule(.reply(number, late), after: timeout)
     }
+  }
+
+  /// Whether a question's name was forgotten before the query could be sent: whoever asks now has one of his own.
+  private func wasForgotten(_ question: AddressQuestion, before number: Int) -> Bool {
+    guard let ask = machine.servers.attempts[number]?.ask else { return false }
+    let member = machine.batches[ask]?.members.first { $0.question == question }?.number
+    return machine.queries[member ?? ask]?.isInvalidated == true
   }
 
   // MARK: What must hold
