@@ -86,6 +86,7 @@ extension LookupMachine {
     for family in IPAddress.Family.allCases {
       let question = AddressQuestion(host, family)
       systemFailures.forget(question)
+      if hasStore { actions.append(.forgetStored(question)) }
       for server in [InFlightQuery.Server.providers, .system] {
         guard let number = numbers.removeValue(forKey: .init(question: question, server: server)) else { continue }
         queries[number]?.isInvalidated = true

@@ -16,6 +16,8 @@ struct LookupMachine: StateMachine {
     case endLease(StoreLink.Lease)
     /// Tell the store what a provider said; nil for what is not to be kept.
     case writeStore(CacheEntry?, AddressQuestion, provider: String, StoreLink.Lease?)
+    /// Have the store forget what it has, and what it was told before.
+    case forgetStored(AddressQuestion)
     case tell(Notice)
   }
 

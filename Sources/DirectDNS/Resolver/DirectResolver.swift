@@ -176,7 +176,6 @@ public final class DirectResolver: Sendable {
   public func invalidate(_ host: HostName) {
     lookups.tell { $0.invalidate(host, at: $1) }
     metrics.holds(cache.count)
-    for family in IPAddress.Family.allCases { store?.forget(AddressQuestion(host, family)) }
   }
 
   /// Sets the names that are refreshed at 75 % of their lifetime without being asked for, in place of those before.

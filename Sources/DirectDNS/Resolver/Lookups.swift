@@ -106,6 +106,7 @@ final class Lookups: QueryRecipient {
     case .endLease(let lease): store?.endSoon(lease)
     case .writeStore(let entry, let question, let provider, let lease):
       store?.write(entry, to: question, provider: provider, lease: lease)
+    case .forgetStored(let question): store?.forget(question)
     case .tell(let event): lookupReport.tell(event)
     }
   }

@@ -64,7 +64,9 @@ struct LookupMachineTests {
       case .query(.cancel(let number)): "cancel \(number)"
       case .askSystem(let number, let question, _, _): "system \(number): \(question.type)"
       case .readStore(let number, _): "store \(number)"
-      case .query, .takeLease, .endLease, .writeStore, .tell: nil
+      case .writeStore(_, let question, _, _): "keep \(question.type)"
+      case .forgetStored(let question): "forget \(question.type)"
+      case .query, .takeLease, .endLease, .tell: nil
       }
     }
   }
@@ -210,6 +212,21 @@ struct LookupMachineTests {
     #expect(words(&machine) == ["answer \(after): [\"192.0.2.2\"] fresh"])
     #expect(machine.cache.value(Self.host)?.ipv4.entry != nil)
     #expect(machine.numbers.isEmpty && machine.queryCount == 0)
+  }
+
+  @Test func `the store forgets a name behind what it was told before, and before anybody looks there again`() throws {
+    var machine = machine(hasStore: true) { $0.usesSystemDNS = false }
+    let first = try #require(begin(&machine, request()))
+    #expect(words(&machine) == ["store 2"])
+    machine.storeRead(2, .nothing, at: Sample.at(0))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(1))
+    machine.invalidate(Self.host, at: Sample.at(1))
+    _ = begin(&machine, request(), at: 1)
+    #expect(
+      words(&machine) == [
+        "keep A", "forget A", "forget AAAA", "store 4", "answer \(first): [\"192.0.2.1\"] fresh",
+      ])
   }
 
   @Test func `a failure from before a name was forgotten is not remembered`() throws {

@@ -31,6 +31,7 @@ extension LookupWorld {
     case .writeStore(let entry, let question, _, let lease):
       store.answers[question] = entry
       if let lease { try endLease(lease) }
+    case .forgetStored(let question): store.answers[question] = nil
     case .tell(.kept(let evicted)): evictions += evicted
     case .tell: break
     }
