@@ -142,9 +142,13 @@ extension QueryMachine {
     let result = reply.health(of: attempt.subject)
     let lookup = ServerHealth.LookupKey(host: attempt.subject.first.host, end: attempt.end)
     let isTelling = !attempt.isShort || reply.sendError != .timedOut
-    count(
-      isTelling ? result : .failure(ProviderFailure(.cancelled, "its caller's time was short")), of: attempt.server,
-      lookup, in: duration, at: now)
+    if attempt.isOutrun, case .failure(let failure) = result, failure.kind == .cancelled {
+      states.outrun(attempt.server.number)
+    } else {
+      count(
+        isTelling ? result : .failure(ProviderFailure(.cancelled, "its caller's time was short")), of: attempt.server,
+        lookup, in: duration, at: now)
+    }
     // Of what went well nobody has to be told while nobody counts.
     if !isWatched, case .success = result { return result }
     actions.append(

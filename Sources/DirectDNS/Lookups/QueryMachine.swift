@@ -66,6 +66,8 @@ struct QueryMachine: Sendable {
     var isShort = false
     /// Whether it made room for another: it counts as one that timed out.
     var isGivenUp = false
+    /// Whether another server answered before it.
+    var isOutrun = false
   }
 
   /// A question that is being asked.
@@ -166,7 +168,10 @@ struct QueryMachine: Sendable {
     case .one:
       switch result {
       case .success(let answer):
-        for other in ask.running { actions.append(.cancel(other)) }
+        for other in ask.running {
+          attempts[other]?.isOutrun = true
+          actions.append(.cancel(other))
+        }
         finish(
           attempt.ask,
           .success(

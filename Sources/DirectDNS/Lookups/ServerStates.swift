@@ -221,6 +221,13 @@ struct ServerStates: Sendable {
     return ServerHealth.BreakerChange(from: openedAt, to: all[place].health.openedAt)
   }
 
+  /// A query was given up since another server answered before it.
+  ///
+  /// That says nothing of the server's health, but that a probe was no success: the next one has its time.
+  mutating func outrun(_ number: Int) {
+    if let place = place(of: number) { all[place].tally.note(.failure(ProviderFailure(.cancelled, "outrun"))) }
+  }
+
   /// Forgets what the last network taught.
   mutating func networkDidChange() {
     for place in all.indices {

@@ -152,6 +152,27 @@ struct QueryMachineTests {
     #expect(Array(transport.asked.dropFirst(12)) == ["one", "one"])
   }
 
+  @Test func `a probe that another server outruns is the only one for 30 s`() async throws {
+    let upstreams = upstreams("one", "two", hedges: true)
+    transport.reply { $0.provider == "one" ? .down : Self.good }
+    for round in 1...2 {
+      // As many as two hedges need.
+      for number in 0..<20 { _ = await ask(upstreams, "n\(number).of\(round).example") }
+      transport.reply { $0.provider == "one" ? .silence : Self.good }
+      clock.advance(by: .seconds(30))
+      let probe = begin(upstreams, "probe\(round).example")
+      await clock.waitForSleepers(2)
+      clock.advance(by: .milliseconds(150))
+      #expect(provider(await probe.value) == 1)
+      await transport.waitForCancelled(round)
+      #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+      let next = begin(upstreams, "next\(round).example")
+      clock.advance(by: .milliseconds(150))
+      #expect(provider(await next.value) == 1)
+      try #require(transport.asked.suffix(3) == ["one", "two", "two"])
+    }
+  }
+
   @Test(arguments: [Script.code(.serverFailure), .code(.refused), .answer(.negative(.nameNotFound))])
   func `an RCODE never opens a breaker`(_ script: Script) async {
     let upstreams = upstreams("one", "two")
