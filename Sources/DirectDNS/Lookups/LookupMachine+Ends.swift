@@ -64,7 +64,10 @@ extension LookupMachine {
     case .lookup(let number):
       guard let lookup = lookups[number], lookup.waits(for: query.key.server) else { return nil }
       deadlines = lookup.deadlines
-    case .keepAlive: deadlines = self.deadlines(nil, from: query.asked)
+    case .keepAlive(let host):
+      // Somebody else has refreshed it meanwhile.
+      guard !isRefreshed(host, query.question.family, at: now) else { return nil }
+      deadlines = self.deadlines(nil, from: query.asked)
     }
     guard !isOver(deadlines, of: query.key.server, at: now) else { return nil }
     // Of providers it was asked anew when the network changed.

@@ -56,7 +56,7 @@ extension LookupMachine {
   }
 
   /// Whether a family's answer is younger than any that is refreshed ahead.
-  private func isRefreshed(_ host: HostName, _ family: IPAddress.Family, at now: ResolverInstant) -> Bool {
+  func isRefreshed(_ host: HostName, _ family: IPAddress.Family, at now: ResolverInstant) -> Bool {
     guard let entry = cache.value(host)?[family].entry, cache.phase(of: entry, at: now) == .fresh else { return false }
     return KeepAliveSchedule.next(
       entry.life, failures: 0, jitter: -1, policy: settings.configuration.cache, now: now) > now
@@ -98,7 +98,8 @@ extension LookupMachine {
     let (host, family) = (question.host, question.family)
     guard var state = keptAlive[host], state.open.contains(AddressFamilies(family)) else { return }
     state.open.remove(AddressFamilies(family))
-    state[family].failures = outcome.isKept(at: now) ? 0 : state[family].failures + 1
+    let isKept = outcome.isKept(at: now) || isRefreshed(host, family, at: now)
+    state[family].failures = isKept ? 0 : state[family].failures + 1
     keptAlive[host] = state
     if state.open.isEmpty { schedule(state.asked, of: host, at: now) }
   }

@@ -196,6 +196,26 @@ struct LookupMachineTests {
     #expect(machine.servers.states.all[0].health.failuresInARow == 0)
   }
 
+  @Test func `a name that is kept alive is not asked for again while the system's answer is young`() throws {
+    var machine = machine { $0.families = .ipv4 }
+    _ = begin(&machine, request())
+    machine.ended(1, failed, at: Sample.at(0))
+    let fallback = try #require(system(words(&machine)))
+    // Its query has the time of a caller in a hurry.
+    _ = begin(&machine, request(timeout: .milliseconds(500)), at: 1)
+    machine.keepAlive([Self.host], at: Sample.at(1))
+    machine.timePassed(at: Sample.at(1))
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+    machine.systemAnswered(fallback, .success(.addresses("192.0.2.1")), at: Sample.at(1.2))
+    _ = words(&machine)
+    machine.ended(2, late, at: Sample.at(1.35))
+    #expect(words(&machine).allSatisfy { $0.hasPrefix("answer ") })
+    // At three quarters of its minute, a tenth of that earlier or later.
+    let next = machine.nextInstant()
+    #expect(machine.queryCount == 0)
+    #expect(next.map { $0 > Sample.at(38) && $0 < Sample.at(52) } == true)
+  }
+
   // MARK: Names that are forgotten
 
   @Test func `who asks for a name that was just forgotten gets no answer to a query from before`() throws {
