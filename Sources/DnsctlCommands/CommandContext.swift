@@ -44,6 +44,8 @@ package struct CommandContext: Sendable {
   /// Waits until the process is interrupted or terminated, and says what to end with; nil if it is not waited for
   /// any more.
   package var interruption: @Sendable () async -> ExitStatus?
+  /// Does something around each stop of the process (Ctrl-Z), as long as it is waited for.
+  package var aroundStops: @Sendable (@escaping @Sendable (_ stop: () -> Void) -> Void) async -> Void
   /// Has a hang-up end the process no more.
   package var ignoreHangUp: @Sendable () -> Void
   /// The C libraries, the network's routes and the system's DNS, for a check of them.
@@ -78,6 +80,7 @@ package struct CommandContext: Sendable {
       },
       collectMetrics: { MetricsSystem.bootstrap($0) },
       interruption: { await CommandSignals.interruption() },
+      aroundStops: { await CommandSignals.aroundStops($0) },
       ignoreHangUp: { CommandSignals.ignoreHangUp() },
       packages: { SystemPackages() },
       hasRoute: { SystemPackages.hasRoute(for: $0) },

@@ -51,6 +51,29 @@
       await provider.stop()
     }
 
+    @Test func `watch that is stopped gives the terminal back, and takes it again when it goes on`() async throws {
+      let provider = try await provider()
+      try configure(provider)
+      let terminal = try PseudoTerminal(
+        ["watch", "--config", "c.json5", "--interval", "3600", "www.example.test"], in: folder)
+      try await terminal.waitFor(text: "1 name ")
+      ServerFixture.send(SIGTSTP, to: terminal.process)
+      try await terminal.waitFor("a stop") { _ in terminal.isStopped }
+      try await terminal.waitFor(text: "\u{1b}[?25h\u{1b}[?1049l")
+      #expect(terminal.isInLineMode)
+      ServerFixture.send(SIGCONT, to: terminal.process)
+      let taken = "\u{1b}[?1049h\u{1b}[?25l"
+      try await terminal.waitFor("the picture") { text in
+        let pictures = text.components(separatedBy: taken)
+        return pictures.count == 3 && pictures[2].contains("1 name ")
+      }
+      #expect(!terminal.isInLineMode)
+      try terminal.type("q")
+      #expect(try await terminal.exitStatus() == 0)
+      #expect(terminal.isInLineMode)
+      await provider.stop()
+    }
+
     @Test func `keeping names warm goes by its file at a terminal, whose end is its own`() async throws {
       let provider = try await provider()
       try configure(provider)

@@ -125,6 +125,15 @@ struct WatchCommand: ContextCommand {
     let status = await withTaskGroup(of: ExitStatus?.self) { group in
       group.addTask { await context.interruption() }
       group.addTask { await self.loop(watcher, display, in: context) }
+      if display.isLive {
+        group.addTask {
+          await context.aroundStops { stop in
+            display.around(stop)
+            try? display.show(watcher.snapshot)
+          }
+          return nil
+        }
+      }
       if display.takesKeys { group.addTask { await Self.listen(watcher, display, in: context) } }
       defer { group.cancelAll() }
       // Whoever has nothing to say leaves the others alone.

@@ -259,9 +259,7 @@ package enum CommandSignals {
     var sources: [any DispatchSourceSignal] = []
     var heard: Set<Int32> = []
     for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated)] {
-      let previous = signal(number, SIG_IGN)
-      // Whoever started us deaf to it meant it.
-      guard unsafe unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else { continue }
+      guard ignore(number) else { continue }
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
       source.setEventHandler { continuation.yield(status) }
       source.resume()
@@ -273,6 +271,42 @@ package enum CommandSignals {
     if heard.contains(SIGINT) { signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) } }
     if heard.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
     return first
+  }
+
+  /// Does something around each stop that a terminal asks for (SIGTSTP), until the task is cancelled.
+  static func aroundStops(_ body: @escaping @Sendable (_ stop: () -> Void) -> Void) async {
+    guard ignore(SIGTSTP) else { return }
+    let source = DispatchSource.makeSignalSource(signal: SIGTSTP, queue: queue)
+    source.setEventHandler { body(stop) }
+    source.resume()
+    for await _ in AsyncStream(Never.self, { _ in }) {}
+    source.cancel()
+    signal(SIGTSTP, SIG_DFL)
+  }
+
+  /// Stops the process, unless nobody is there who could have it go on; returns when it does.
+  private static func stop() {
+    undergo(SIGTSTP)
+    signal(SIGTSTP, SIG_IGN)
+  }
+
+  /// Has a signal do what it does by itself; returns if that is nothing, and after a stop.
+  private static func undergo(_ number: Int32) {
+    signal(number, SIG_DFL)
+    var (only, before) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&only)
+    unsafe sigaddset(&only, number)
+    // Threads of a pool block signals, and a handler its own.
+    unsafe pthread_sigmask(SIG_UNBLOCK, &only, &before)
+    raise(number)
+    unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+  }
+
+  /// Ignores a signal; false where whoever started us had us deaf to it, as shells do with jobs in the background, and
+  /// meant it.
+  private static func ignore(_ number: Int32) -> Bool {
+    let previous = signal(number, SIG_IGN)
+    return unsafe unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   private static let queue = DispatchQueue(label: "dnsctl.signals")

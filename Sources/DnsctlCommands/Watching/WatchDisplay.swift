@@ -11,6 +11,8 @@ final class WatchDisplay: Sendable {
   private let screen: WatchScreen
   /// What stands below the picture.
   private let footer = Mutex(WatchFooter())
+  /// Whoever writes to the terminal holds it: nothing is drawn on one that was given back for a while.
+  private let hand = Mutex(())
   /// Where standard output is no terminal nothing says how wide a line may be.
   private static let plainWidth = 160
 
@@ -26,8 +28,26 @@ final class WatchDisplay: Sendable {
 
   /// Takes the terminal's alternate screen, so that what stood there comes back.
   func begin() {
+    if isLive { hand.withLock { _ in takeScreen() } }
+  }
+
+  private func takeScreen() {
     if takesKeys { context.takeKeys(true) }
-    if isLive { try? context.output.write("\u{1b}[?1049h\u{1b}[?25l") }
+    try? context.output.write("\u{1b}[?1049h\u{1b}[?25l")
+  }
+
+  private func giveScreen(_ last: String = "") {
+    try? context.output.write("\u{1b}[?25h\u{1b}[?1049l" + last)
+    if takesKeys { context.takeKeys(false) }
+  }
+
+  /// Gives the terminal to others while the process is stopped.
+  func around(_ stop: () -> Void) {
+    hand.withLock { _ in
+      giveScreen()
+      stop()
+      takeScreen()
+    }
   }
 
   func show(_ snapshot: WatchSnapshot) throws(StreamError) {
@@ -36,7 +56,8 @@ final class WatchDisplay: Sendable {
     } else if isLive {
       var footer = footer.withLock(\.self)
       footer.takesKeys = takesKeys
-      try context.output.write(screen.frame(snapshot, context.terminalSize(), footer))
+      let frame = screen.frame(snapshot, context.terminalSize(), footer)
+      try hand.withLock { _ throws(StreamError) in try context.output.write(frame) }
     } else {
       try context.output.write(screen.text(snapshot, width: Self.plainWidth))
     }
@@ -54,9 +75,8 @@ final class WatchDisplay: Sendable {
   /// Gives the terminal back, and leaves the last picture on it.
   func end(_ snapshot: WatchSnapshot) {
     guard isLive else { return }
-    let text = screen.text(snapshot, width: context.terminalSize().columns)
-    try? context.output.write("\u{1b}[?25h\u{1b}[?1049l" + text)
-    if takesKeys { context.takeKeys(false) }
+    let last = screen.text(snapshot, width: context.terminalSize().columns)
+    hand.withLock { _ in giveScreen(last) }
   }
 }
 

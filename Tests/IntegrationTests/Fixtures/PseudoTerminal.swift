@@ -61,6 +61,12 @@
       return mode.c_lflag & tcflag_t(ICANON) != 0 && mode.c_lflag & tcflag_t(ECHO) != 0
     }
 
+    /// Whether the program is stopped (proc_pid_stat(5)).
+    var isStopped: Bool {
+      let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
+      return status?.split(separator: ")").last?.hasPrefix(" T") ?? false
+    }
+
     func waitFor(_ what: String, _ isTrue: (String) -> Bool) async throws {
       let deadline = ContinuousClock.now + .seconds(30)
       while ContinuousClock.now < deadline {
