@@ -51,7 +51,7 @@ struct WatchCommand: ContextCommand {
   var files: [String] = []
 
   @Option(
-    help: ArgumentHelp("Seconds between two looks, decimals allowed.", valueName: "s"),
+    help: ArgumentHelp("Seconds between two looks, decimals allowed. (default: 1)", valueName: "s"),
     transform: { text in
       guard let interval = Seconds.timeout(text), interval >= .milliseconds(100) else {
         throw ValidationError("Give a number of seconds, from 0.1 to 86400.")
