@@ -71,7 +71,7 @@ package struct CommandContext: Sendable {
       isInputTerminal: StandardDescriptor.isTerminal(StandardDescriptor.input),
       isOutputTerminal: StandardDescriptor.isTerminal(StandardDescriptor.output),
       isErrorsTerminal: StandardDescriptor.isTerminal(StandardDescriptor.errors),
-      terminalSize: { StandardDescriptor.size(StandardDescriptor.errors) },
+      terminalSize: { StandardDescriptor.windowSize() },
       takeKeys: { TerminalKeys.take($0) },
       pause: { try? await Task.sleep(for: $0) },
       readFile: { path throws(StreamError) in try readWholeFile(path) },

@@ -51,6 +51,22 @@
       await provider.stop()
     }
 
+    @Test func `watch fits the window when standard error goes to a file, too`() async throws {
+      let provider = try await provider()
+      try configure(provider)
+      let terminal = try PseudoTerminal(
+        ["watch", "--config", "c.json5", "--interval", "0.1", "www.example.test"], in: folder, errors: .nullDevice)
+      try await terminal.waitFor(text: "LAST ERROR")
+      terminal.resize(rows: 10, columns: 40)
+      try await terminal.waitFor("narrow lines") { text in
+        text.components(separatedBy: "\u{1b}[H").dropLast().last?.contains("NAME") ?? false
+          && text.components(separatedBy: "\u{1b}[H").dropLast().last?.contains("LAST ERROR") == false
+      }
+      try terminal.type("q")
+      #expect(try await terminal.exitStatus() == 0)
+      await provider.stop()
+    }
+
     @Test func `watch that is stopped gives the terminal back, and takes it again when it goes on`() async throws {
       let provider = try await provider()
       try configure(provider)

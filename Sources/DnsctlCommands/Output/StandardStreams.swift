@@ -83,14 +83,16 @@ enum StandardDescriptor {
 
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// A terminal's window; what windows have always had, where it does not say.
-  static func size(_ descriptor: Int32) -> TerminalSize {
-    // What tty_ioctl(4) calls winsize, by its four numbers: of which module the type is depends on the C library.
-    var window: (rows: UInt16, columns: UInt16, width: UInt16, height: UInt16) = (0, 0, 0, 0)
-    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.columns > 0, window.rows > 0 else {
-      return TerminalSize()
+  /// The window of the terminal that we write to; what windows have always had, where none says.
+  static func windowSize() -> TerminalSize {
+    for descriptor in [errors, output] {
+      // What tty_ioctl(4) calls winsize, by its four numbers: of which module the type is depends on the C library.
+      var window: (rows: UInt16, columns: UInt16, width: UInt16, height: UInt16) = (0, 0, 0, 0)
+      if unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.columns > 0, window.rows > 0 {
+        return TerminalSize(columns: Int(window.columns), rows: Int(window.rows))
+      }
     }
-    return TerminalSize(columns: Int(window.columns), rows: Int(window.rows))
+    return TerminalSize()
   }
 
   /// Waits until a descriptor that someone made non-blocking is ready; whoever shares it with us may have done so.

@@ -21,8 +21,8 @@
       func append(_ data: Data) { lock.withLock { bytes += data } }
     }
 
-    /// Starts `dnsctl`, all of whose streams are the terminal's.
-    init(_ arguments: [String], in folder: URL) throws {
+    /// Starts `dnsctl`, whose streams are the terminal's; standard error may be another file.
+    init(_ arguments: [String], in folder: URL, errors: FileHandle? = nil) throws {
       let (descriptor, name) = try Self.open()
       main = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       let other = unsafe Glibc.open(name, O_RDWR | O_NOCTTY)
@@ -32,7 +32,7 @@
       process.arguments = arguments
       process.currentDirectoryURL = folder
       process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TERM": "xterm", "NO_COLOR": "1"]
-      (process.standardInput, process.standardOutput, process.standardError) = (side, side, side)
+      (process.standardInput, process.standardOutput, process.standardError) = (side, side, errors ?? side)
       Thread.detachNewThread { [main, written] in
         while case let data = main.availableData, !data.isEmpty { written.append(data) }
       }
@@ -53,6 +53,12 @@
     deinit { ServerFixture.send(SIGKILL, to: process) }
 
     func type(_ text: String) throws { try main.write(contentsOf: Data(text.utf8)) }
+
+    /// Gives the window another size.
+    func resize(rows: UInt16, columns: UInt16) {
+      var window = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+      _ = unsafe ioctl(side.fileDescriptor, UInt(TIOCSWINSZ), &window)
+    }
 
     /// Whether keys come line by line, and are shown.
     var isInLineMode: Bool {
