@@ -26,6 +26,20 @@ struct ChildProcess: Sendable {
     }
   }
 
+  /// How a program ended.
+  enum Ending {
+    case exited(Int32)
+    case died(signal: Int32)
+
+    /// Its status; 128 and the signal's number where one ended it, as shells have it.
+    var status: Int32 {
+      switch self {
+      case .exited(let status): status
+      case .died(let signal): 128 + signal
+      }
+    }
+  }
+
   private let identifier: pid_t
 
   private let signals: SignalRelay
@@ -72,9 +86,7 @@ struct ChildProcess: Sendable {
   }
 
   /// Waits for its end.
-  ///
-  /// - Returns: its status; 128 and the signal's number where one ended it, as shells have it.
-  func wait() async -> Int32 {
+  func wait() async -> Ending {
     let status = await withCheckedContinuation { continuation in
       DispatchQueue.global().async { [identifier] in
         var status: Int32 = 0
@@ -83,7 +95,7 @@ struct ChildProcess: Sendable {
       }
     }
     signals.end()
-    let ending = status & 0x7f
-    return ending == 0 ? status >> 8 & 0xff : 128 + ending
+    let signal = status & 0x7f
+    return signal == 0 ? .exited(status >> 8 & 0xff) : .died(signal: signal)
   }
 }

@@ -67,16 +67,17 @@ struct ExecCommand: AsyncParsableCommand {
     if ["--help", "-h", "-help"].contains(words.first) { throw CleanExit.helpRequest(self) }
     let inherited = InheritedDescriptors()
     let context = CommandContext.process()
-    let status: Int32
-    do throws(SettingsError) { status = try await run(inherited, in: context) } catch {
-      status = error.status(in: context, of: "exec").rawValue
+    let ending: ChildProcess.Ending
+    do throws(SettingsError) { ending = try await run(inherited, in: context) } catch {
+      ending = .exited(error.status(in: context, of: "exec").rawValue)
     }
-    _exit(status)
+    if case .died(SIGINT) = ending { CommandSignals.end(.interrupted) }
+    _exit(ending.status)
   }
 
   private func run(
     _ inherited: InheritedDescriptors, in context: CommandContext
-  ) async throws(SettingsError) -> Int32 {
+  ) async throws(SettingsError) -> ChildProcess.Ending {
     let program = words.first == "--" ? Array(words.dropFirst()) : words
     guard let first = program.first else { throw SettingsError(.usage, "There is no program to run.") }
     guard words.first == "--" || !first.hasPrefix("-") else {
@@ -84,11 +85,11 @@ struct ExecCommand: AsyncParsableCommand {
     }
     let settings = try upstream.settings(in: context)
     let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
-    let ended = Locked<Int32>(0)
+    let ended = Locked(ChildProcess.Ending.exited(0))
     let status = try await context.withResolver(settings, store) { resolver throws(SettingsError) in
       try await run(program, inherited, settings, resolver, ended, in: context)
     }
-    return status == .answered ? ended.withLock(\.self) : status.rawValue
+    return status == .answered ? ended.withLock(\.self) : .exited(status.rawValue)
   }
 
   /// The words of the program as they came: they end the command line, and need not be UTF-8.
@@ -99,7 +100,7 @@ struct ExecCommand: AsyncParsableCommand {
 
   private func run(
     _ program: [String], _ inherited: InheritedDescriptors, _ settings: DirectSettings, _ resolver: DirectResolver,
-    _ ended: Locked<Int32>, in context: CommandContext
+    _ ended: Locked<ChildProcess.Ending>, in context: CommandContext
   ) async throws(SettingsError) -> ExitStatus {
     var limits = ProxyLimits()
     // What the program left behind has no claim to the proxy.
@@ -127,14 +128,14 @@ struct ExecCommand: AsyncParsableCommand {
         signals: signals)
       // Only now: the program keeps the limit that it was started with.
       FileLimit.raise()
-      let status = await child.wait()
-      ended.withLock { $0 = status }
+      let ending = await child.wait()
+      ended.withLock { $0 = ending }
     } catch {
       switch error {
       case .notFound: context.complain("there is no program \(program[0].printable): check its name and PATH")
       case .notExecutable(let reason): context.complain("\(program[0].printable) cannot be run: \(reason)")
       }
-      ended.withLock { $0 = error.status }
+      ended.withLock { $0 = .exited(error.status) }
     }
     await server.stop()
     return .answered

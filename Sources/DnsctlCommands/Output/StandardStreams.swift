@@ -239,10 +239,11 @@ func fileLength(_ path: String) -> Int64? {
 
 /// Signals, and the end of the process.
 package enum CommandSignals {
-  /// A write to a closed pipe becomes an error instead of a death, and an interrupt ends with 130.
+  /// A write to a closed pipe becomes an error instead of a death, and an interrupt ends the process, even the first one
+  /// of a container.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
-    let previous = signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+    let previous = signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() }
     // Whoever started us deaf to interrupts, as shells do with jobs in the background, meant it.
     if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
       signal(SIGINT, SIG_IGN)
@@ -270,7 +271,7 @@ package enum CommandSignals {
     }
     let first = await signals.first { _ in true }
     for source in sources { source.cancel() }
-    if heard.contains(SIGINT) { signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) } }
+    if heard.contains(SIGINT) { signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() } }
     if heard.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
     return first
   }
@@ -317,5 +318,14 @@ package enum CommandSignals {
   ///
   /// Everything is written by now; `exit` would run the destructors of libraries whose threads are
   /// still at work.
-  package static func end(_ status: ExitStatus) -> Never { _exit(status.rawValue) }
+  package static func end(_ status: ExitStatus) -> Never {
+    if status == .interrupted { dieOfInterrupt() }
+    _exit(status.rawValue)
+  }
+
+  /// Dies of SIGINT, which shells tell as 130: they end a loop or a script for it, and go on when a program only says so.
+  private static func dieOfInterrupt() -> Never {
+    undergo(SIGINT)
+    _exit(ExitStatus.interrupted.rawValue)
+  }
 }
