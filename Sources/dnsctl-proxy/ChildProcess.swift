@@ -68,6 +68,7 @@ struct ChildProcess: Sendable {
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    ProcessPriority.take()
     var child: pid_t = 0
     inherited.keepOthers()
     let (arguments, variables) = (CStrings(words), CStrings(environment))

@@ -40,6 +40,12 @@ struct ProxyProgramTests {
     #expect(try await Program().run(["exec", "--", "sh", "-c", script]).status == status)
   }
 
+  @Test func `a program runs at the priority that it was started with`() async throws {
+    let result = try await ServerFixture.run("nice", ["-n", "5", Program.url.path, "exec", "--", "nice"])
+    let own = try await ServerFixture.run("nice", ["-n", "5", "nice"])
+    #expect(result.output == own.output && !own.output.isEmpty, "\(String(decoding: result.output, as: UTF8.self))")
+  }
+
   @Test func `what whoever started it ignores, the program ignores too`() async throws {
     let script = "trap '' HUP; exec \(Program.url.path) exec -- sh -c 'kill -HUP $$; exit 5'"
     let result = try await ServerFixture.run("sh", ["-c", script])

@@ -60,6 +60,7 @@ enum ProxyProgramStart {
   static func replaceProcess(_ arguments: [String]) { replaceProcess(arguments.map { Array($0.utf8) }) }
 
   private static func replaceProcess(_ arguments: [[UInt8]]) {
+    ProcessPriority.take()
     for place in ownPlaces {
       let words = CStrings([Array(place.utf8)] + arguments)
       // It comes back only when that failed.
