@@ -81,6 +81,14 @@ struct InstallTests {
     #expect(left.filter { $0.contains("dnsctl") || $0.contains("other") }.sorted() == others.sorted())
   }
 
+  @Test(arguments: ["usr", "--help"])
+  func `a prefix that is no absolute path is refused`(prefix: String) async throws {
+    let script = folder.appending(path: "Scripts/install").path
+    let stage = folder.appending(path: "stage").path
+    #expect(try await ServerFixture.run("bash", [script, prefix, stage]).status == 1)
+    #expect(!FileManager.default.fileExists(atPath: stage + prefix))
+  }
+
   @Test func `what is no file is not replaced`() async throws {
     try FileManager.default.createDirectory(atPath: prefix + "/bin", withIntermediateDirectories: true)
     try "precious".write(toFile: prefix + "/bin/target", atomically: false, encoding: .utf8)
