@@ -132,7 +132,9 @@ struct ExecCommand: AsyncParsableCommand {
       ended.withLock { $0 = ending }
     } catch {
       switch error {
-      case .notFound: context.complain("there is no program \(program[0].printable): check its name and PATH")
+      case .notFound:
+        context.complain(
+          "there is no program \(program[0].printable), or not the interpreter that it names: check it and PATH")
       case .notExecutable(let reason): context.complain("\(program[0].printable) cannot be run: \(reason)")
       }
       ended.withLock { $0 = .exited(error.status) }
