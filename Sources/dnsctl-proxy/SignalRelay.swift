@@ -61,11 +61,19 @@ final class SignalRelay: Sendable {
 
   private func pass(_ number: Int32) {
     // What is pressed at a terminal all of its foreground has heard already.
-    guard ![SIGINT, SIGQUIT, SIGWINCH].contains(number) || tcgetpgrp(STDIN_FILENO) != getpgrp() else { return }
+    guard ![SIGINT, SIGQUIT, SIGWINCH].contains(number) || !Self.isInForeground else { return }
     let program = state.withLock { state in
       if state.program == nil { state.early.append(number) }
       return state.program
     }
     if let program { kill(program, number) }
+  }
+
+  /// Whether we are in the foreground of our terminal, which need not be what standard input is.
+  private static var isInForeground: Bool {
+    let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+    guard terminal >= 0 else { return false }
+    defer { close(terminal) }
+    return tcgetpgrp(terminal) == getpgrp()
   }
 }
