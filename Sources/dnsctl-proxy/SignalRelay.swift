@@ -26,7 +26,7 @@ final class SignalRelay: Sendable {
 
   /// Begins to listen; done when every signal is heard.
   init() async {
-    heard = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT].filter { number in
+    heard = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT].filter { number in
       let previous = signal(number, SIG_IGN)
       return unsafe unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
     }

@@ -32,7 +32,7 @@ struct ProxyProgramTests {
     #expect(result.output.contains("Link Local"))
   }
 
-  @Test(arguments: [("HUP", 129), ("INT", -2), ("TERM", 143), ("USR1", 138)] as [(String, Int32)])
+  @Test(arguments: [("HUP", 129), ("INT", -2), ("TERM", 143), ("USR1", 138), ("ALRM", 142)] as [(String, Int32)])
   func `a signal goes to the program, whose end it is`(name: String, status: Int32) async throws {
     // It signals the process that started it, which passes that on; without that it would end with 0. Of an interrupt
     // it dies itself: shells end a loop for that alone.
