@@ -32,8 +32,7 @@ struct ClientTelemetry: Sendable {
       tracer.inject(started.context, into: &request.headerFields, using: FieldInjector())
       span = started
     }
-    return Watch(
-      tracer: tracer, span: span, began: SystemClock().now, method: Self.label(of: request.method), metrics: metrics)
+    return Watch(tracer, span, method: Self.label(of: request.method), metrics)
   }
 
   /// A method of the standards, or `_OTHER`, as the conventions have it: any text can be a method.
@@ -60,12 +59,22 @@ struct ClientTelemetry: Sendable {
   func retries(_ reason: Retry) { metrics.count(.repetitions, reason.rawValue) }
 
   /// One request that is watched.
-  struct Watch: Sendable {
-    fileprivate let tracer: (any Tracer)?
-    fileprivate let span: (any Span)?
-    fileprivate let began: ResolverInstant
-    fileprivate let method: String
-    fileprivate let metrics: MetricSource
+  ///
+  /// A class, since most requests have none: to hand on nothing costs nothing then.
+  final class Watch: Sendable {
+    private let tracer: (any Tracer)?
+    private let span: (any Span)?
+    private let began: ResolverInstant
+    private let method: String
+    private let metrics: MetricSource
+
+    fileprivate init(_ tracer: (any Tracer)?, _ span: (any Span)?, method: String, _ metrics: MetricSource) {
+      self.tracer = tracer
+      self.span = span
+      began = SystemClock().now
+      self.method = method
+      self.metrics = metrics
+    }
 
     /// The spans of the connections that one transfer tries to make, if there is a tracer.
     func connecting(to port: UInt16) -> ConnectTelemetry? {
