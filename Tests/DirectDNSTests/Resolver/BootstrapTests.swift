@@ -106,7 +106,9 @@ struct BootstrapTests {
   @Test func `the second family is not waited for long when the first one has addresses`() async throws {
     _ = try await addresses(bootstrap, provider("https://dns.example/"))
     #expect(system.asked.map(\.timeout) == [.milliseconds(1500), .milliseconds(300)])
-    system.answer { question in question.family == .ipv4 ? .error(.connectionLost("silence")) : .answer(.addresses("2001:db8::53")) }
+    system.answer { question in
+      question.family == .ipv4 ? .error(.connectionLost("silence")) : .answer(.addresses("2001:db8::53"))
+    }
     _ = try await addresses(bootstrap, provider("https://other.example/"))
     #expect(system.asked.dropFirst(2).map(\.timeout) == [.milliseconds(1500), .milliseconds(1500)])
   }
