@@ -155,8 +155,10 @@ public final class DirectClient: Sendable {
     }
   }
 
-  /// Says that the machine is on another network: connections of the old one are not used again, and the resolver is
-  /// told as well.
+  /// Says that the machine is on another network: connections that no request uses are ended, and the resolver is told
+  /// as well.
+  ///
+  /// One that carries requests goes on, and is used again while it stands.
   public func networkDidChange() {
     resolver.networkDidChange()
     for loop in loops { _ = loop.post(.closeIdle(nil)) }
