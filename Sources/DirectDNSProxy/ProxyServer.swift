@@ -73,6 +73,26 @@ public final class ProxyServer: Service {
     guard listens != 0 else { throw IOError(errnoCode: EINVAL, reason: "getsockopt") }
   }
 
+  /// Checks that there are files for event loops and listeners, and for a client and its origin on each loop.
+  ///
+  /// SwiftNIO ends the process where it cannot have those of its loops, and no client could be accepted without the others.
+  private static func checkRoom(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
+    var taken: [Int32] = []
+    defer { for descriptor in taken { close(descriptor) } }
+    for _ in 0..<configuration.loops * filesOfLoop + configuration.listeners.count {
+      let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        guard errno == EMFILE || errno == ENFILE else { return }
+        throw DirectDNSError(
+          .fileUnusable, "the proxy cannot serve: there are too few files left for it, raise their limit (ulimit -n)")
+      }
+      taken.append(descriptor)
+    }
+  }
+
+  /// Three of SwiftNIO's, a client, and its origin.
+  private static let filesOfLoop = 5
+
   /// Begins to listen.
   ///
   /// - Returns: where, with the ports that were chosen for 0.
@@ -83,6 +103,7 @@ public final class ProxyServer: Service {
       throw DirectDNSError(.invalidRequest, "the proxy listens already: stop it first")
     }
     let configuration = shared.settings.configuration
+    try Self.checkRoom(configuration)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops)
     var loops: [NIOLoopBound<ProxyLoop>] = []
     var listeners: [any Channel] = []

@@ -200,6 +200,14 @@ struct ProxyProgramTests {
     #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
   }
 
+  @Test func `too few files to serve with are told, and end nothing by a trap`() async throws {
+    let script = "ulimit -n 9; exec \"$0\" exec -- true 2>&1"
+    // Other shells need more files themselves.
+    let result = try await ServerFixture.run("bash", ["-c", script, Program.url.path])
+    let text = String(decoding: result.output, as: UTF8.self)
+    #expect(result.status == 74 && text.contains("ulimit -n"), "\(result.status): \(text)")
+  }
+
   @Test func `help has the proxy's own`() async throws {
     for verb in ["proxy", "exec"] {
       let (asked, shown) = (try await Program().run(["help", verb]), try await Program().run([verb, "--help"]))

@@ -201,9 +201,10 @@ final class AnswerCache: Sendable {
     case failure(DirectDNSError)
   }
 
-  /// Whether a provider's answer is there, be it expired.
-  func hasProviderEntry(_ question: AddressQuestion) -> Bool {
-    (value(question.host)?[question.family].entry?.source ?? 0) != 0
+  /// Whether a provider's answer is there that may be used, be it expired.
+  func hasProviderEntry(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
+    guard let entry = value(question.host)?[question.family].entry else { return false }
+    return entry.source != SourceNames.system && phase(of: entry, at: now) != .gone
   }
 
   /// What is known of a name.

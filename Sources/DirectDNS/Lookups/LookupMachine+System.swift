@@ -122,8 +122,8 @@ extension LookupMachine {
     case .success(let answer):
       systemFailures.forget(question)
       serverAnswered(.system, at: now)
-      // A provider's answer is never overwritten by the system's.
-      guard !cache.hasProviderEntry(question) else {
+      // A provider's answer is never overwritten by the system's, as long as anybody may use it.
+      guard !cache.hasProviderEntry(question, at: now) else {
         return queryOutcomes.append((number, .answered(answer, .system, life)))
       }
       let entry = CacheEntry(

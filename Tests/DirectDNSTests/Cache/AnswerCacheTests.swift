@@ -128,11 +128,15 @@ struct AnswerCacheTests {
 
   @Test func `a provider's entry is one, be it expired, and the system's is none`() {
     let cache = cache()
-    #expect(!cache.hasProviderEntry(question))
+    #expect(!cache.hasProviderEntry(question, at: Sample.at(0)))
     store(.addresses("192.0.2.1"), host.text, at: 0, source: 0, in: cache)
-    #expect(!cache.hasProviderEntry(question))
-    store(.addresses("192.0.2.1"), host.text, at: 0, source: 2, in: cache)
-    #expect(cache.hasProviderEntry(question))
+    #expect(!cache.hasProviderEntry(question, at: Sample.at(0)))
+    store(.addresses("192.0.2.1", ttl: 60), host.text, at: 0, source: 2, in: cache)
+    #expect(cache.hasProviderEntry(question, at: Sample.at(61)))
+    // What nobody may use any more keeps nothing out.
+    store(.negative(.nameNotFound, ttl: 60), host.text, at: 0, source: 2, in: cache)
+    #expect(cache.hasProviderEntry(question, at: Sample.at(59)))
+    #expect(!cache.hasProviderEntry(question, at: Sample.at(61)))
   }
 
   // MARK: Failures

@@ -677,6 +677,17 @@ struct ResolverAskingTests {
     #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
   }
 
+  @Test func `it is kept where a provider's negative answer is over`() async throws {
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 10)) }
+    _ = await fixture.failure()
+    fixture.clock.advance(by: .seconds(11))
+    fixture.transport.answer { _ in .down }
+    fixture.system.answer(Script.addresses("192.0.2.9", ttl: 60))
+    for _ in 0..<3 { #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.9"]) }
+    #expect(fixture.system.count == 1)
+  }
+
   // A captive portal's DNS says of every name that it does not exist.
   @Test(arguments: [(Answer.Negative.nameNotFound, "does not exist"), (.noAddress, "has no address")])
   func `the system's DNS alone cannot say that a name does not exist, and what it says is told`(
