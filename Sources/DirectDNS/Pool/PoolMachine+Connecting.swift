@@ -159,20 +159,6 @@ extension PoolMachine {
 
   // MARK: What libcurl tells
 
-  /// Something of the request went out, or of the response came in.
-  mutating func moved(_ id: TransferID, at now: Int64) {
-    transfers.change(id) { $0.state.moved(at: now) }
-  }
-
-  /// A response's reader has enough for now.
-  mutating func heldBack(_ id: TransferID) { transfers.change(id) { $0.state.heldBack() } }
-
-  /// A response's reader has caught up.
-  mutating func resumed(_ id: TransferID, at now: Int64) {
-    transfers.change(id) { $0.state.resumed(at: now) }
-    noteDue(id)
-  }
-
   /// A response's head is complete.
   ///
   /// - Parameters:

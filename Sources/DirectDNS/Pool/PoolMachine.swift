@@ -39,6 +39,8 @@ struct PoolMachine<Route: Hashable> {
   struct Transfer {
     let pool: SlabID<Pool>
     var state: TransferState
+    /// Its place among those that run.
+    var place = 0
   }
 
   typealias TransferID = SlabID<Transfer>
@@ -76,7 +78,11 @@ struct PoolMachine<Route: Hashable> {
   private var taken = 0
   /// Pools in which another request may be able to start.
   private var changed: [SlabID<Pool>] = []
-  private(set) var nextDue = Int64.max
+  /// Those that do not wait, in no order.
+  var running: [TransferID] = []
+  /// No sooner is anything due, and nothing of those that wait.
+  var nextDue = Int64.max
+  var nextWaitingDue = Int64.max
 
   init(_ limits: PoolLimits) { self.limits = limits }
 
@@ -91,12 +97,12 @@ struct PoolMachine<Route: Hashable> {
   ) -> TransferID {
     let pool = pool(route, multiplexing)
     let id = transfers.insert(Transfer(pool: pool, state: TransferState(terms)))
-    nextDue = min(nextDue, terms.deadline)
     if waiting.count == 0, let admission = admission(to: pool) {
       begin(id, in: pool, admission, at: now)
     } else {
       waiting.append(id, in: pool)
       waitingCount += 1
+      noteWaiting(until: terms.deadline)
       // Its pool may have room on a connection that stands, although those before it wait for one to be free.
       note(pool) { _ in }
       admitWaiting(at: now)
@@ -128,6 +134,7 @@ struct PoolMachine<Route: Hashable> {
       waitingCount -= 1
       return note(transfer.pool) { _ in }
     }
+    noteStopped(id, transfer.place)
     // What the closure needs and not the state, whose copy costs a retain for each of its parts.
     let (address, wasOpening) = (transfer.state.countedAddress, transfer.state.admission == .opening)
     let wasConnected = transfer.state.carrier != nil
@@ -184,8 +191,12 @@ struct PoolMachine<Route: Hashable> {
       }
     let interleaved = ConnectionRace.interleaved(wanted)
     let addresses = pools.read(pool) { $0.load.ordered(interleaved) } ?? interleaved
-    let delay = limits.attemptDelay
-    transfers.change(id) { $0.state.begin(role, addresses, delay: delay, at: now) }
+    let (delay, place) = (limits.attemptDelay, running.count)
+    running.append(id)
+    transfers.change(id) {
+      $0.state.begin(role, addresses, delay: delay, at: now)
+      $0.place = place
+    }
     note(pool) { $0.started(addresses.first, opens: role == .opening) }
     if isProxied {
       actions.append(.connect(id, attempt: 0, nil, waits: role == .sharing))
@@ -204,8 +215,10 @@ struct PoolMachine<Route: Hashable> {
     note(transfer.pool) {
       $0.ended(transfer.state.countedAddress, wasOpening: false, wasConnected: transfer.state.carrier != nil)
     }
+    noteStopped(id, transfer.place)
     waiting.requeue(id, in: transfer.pool)
     waitingCount += 1
+    noteWaiting(until: transfer.state.terms.deadline)
   }
 
   // MARK: What is known of pools
@@ -250,31 +263,5 @@ struct PoolMachine<Route: Hashable> {
       if nextDue <= now { checkTimers(at: now) }
     } while !changed.isEmpty
     return nextDue
-  }
-
-  private mutating func checkTimers(at now: Int64) {
-    for id in transfers.ids {
-      if let timer = transfers.read(id, { $0.state.exceeded(at: now) }) ?? nil {
-        timeOut(id, timer)
-      } else {
-        step(id, at: now)
-      }
-    }
-    nextDue = .max
-    for id in transfers.ids { noteDue(id) }
-  }
-
-  private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer) {
-    let found = transfers.change(id) { ($0.state.attempts.failed.count, $0.state.timeOut(timer)) }
-    guard let (known, failure) = found else { return }
-    for attempt in failure.attempts.dropFirst(known) {
-      actions.append(.tell(id, failed: attempt.address, attempt.reason))
-    }
-    finish(id, .failure(failure))
-  }
-
-  /// Wakes the timers for a transfer whose state has changed.
-  mutating func noteDue(_ id: TransferID) {
-    nextDue = min(nextDue, transfers.read(id) { $0.state.due } ?? .max)
   }
 }
