@@ -66,11 +66,11 @@ struct Sender: Service {
   private func attempt(_ delivery: Delivery, _ outcome: inout Outcome) async -> Bool {
     do throws(DirectDNSError) {
       var request = HTTPRequest(method: .post, url: try WebURL(delivery.url))
-      request.headerFields[.contentType] = "application/json"
       // The receiver knows a delivery by its id: sent twice, it counts once.
       if let name = HTTPField.Name("Webhook-Id") { request.headerFields[name] = delivery.id }
       let response = try await client.execute(
-        request, body: .text(delivery.body), options: RequestOptions(isSafeToRetry: true))
+        request, body: .text(delivery.body, contentType: "application/json"),
+        options: RequestOptions(isSafeToRetry: true))
       // Read to its end, so that the connection serves the next delivery.
       _ = try? await response.body.collect(upTo: 64 * 1024)
       (outcome.status, outcome.error) = (response.status.code, nil)

@@ -23,7 +23,10 @@ extension ResponseBody {
 }
 
 extension RequestBody {
-  /// A value as JSON, which can be replayed; its `Content-Type` is `application/json`.
+  /// A value as JSON, which can be replayed.
+  ///
+  /// Its `Content-Type` is `application/json`, unless the request has a field of that name, or
+  /// ``/DirectDNS/RequestBody/contentType`` is set to something else.
   ///
   /// - Parameters:
   ///   - value: the value.
@@ -31,6 +34,6 @@ extension RequestBody {
   /// - Returns: the body.
   /// - Throws: `EncodingError` for what JSON cannot hold, such as a number that is none.
   public static func json(_ value: some Encodable, by encoder: JSONEncoder = JSONEncoder()) throws -> RequestBody {
-    .bytes(Array(try encoder.encode(value)))
+    .bytes(Array(try encoder.encode(value)), contentType: "application/json")
   }
 }

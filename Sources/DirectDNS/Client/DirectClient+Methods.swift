@@ -5,7 +5,7 @@ public import HTTPTypes
 ///
 /// ```swift
 /// let page = try await client.get("https://www.example.com/").body.text()
-/// try await client.post("https://hooks.example.com/", .text("paid"), headerFields: [.contentType: "text/plain"])
+/// try await client.post("https://hooks.example.com/", .text("paid"))
 /// ```
 extension DirectClient {
   /// Asks for a URL with GET.
@@ -35,7 +35,7 @@ extension DirectClient {
   ///
   /// - Parameters:
   ///   - url: an `http` or `https` URL.
-  ///   - body: what is sent; say its `Content-Type` in the fields.
+  ///   - body: what is sent; its ``RequestBody/contentType`` goes out unless the fields have one.
   ///   - headerFields: what is sent beside `Host` and `User-Agent`; nothing by default.
   ///   - options: what this request wants other than the client does.
   /// - Returns: the response, as soon as its head has come; whatever its status is.

@@ -71,7 +71,8 @@ extension FieldLines {
     if !seen.accept { suppress("Accept") }
     guard body.isSent(with: method) else { return }
     if !seen.expect { suppress("Expect") }
-    if !seen.contentType { suppress("Content-Type") }
+    guard !seen.contentType else { return }
+    if let type = body.sentContentType { append(.contentType, type) } else { suppress("Content-Type") }
   }
 
   /// What the request itself has of the fields that libcurl would add.

@@ -16,26 +16,54 @@ public struct RequestBody: Sendable {
   ///
   /// They make HTTP/1.1 send the body in chunks (RFC 9112 §7.1.2), and keep the request to that version.
   public var trailerFields: HTTPFields = [:]
+  /// The `Content-Type` that goes out with the body, where the request has no field of that name.
+  ///
+  /// It goes where the body goes: with a redirect that keeps the body, and not with one that drops it.
+  ///
+  /// Default: nil, for none; ``text(_:contentType:)`` and `json(_:by:)` of `DirectDNSFoundation` set theirs.
+  public var contentType: String?
+
+  init(content: Content, contentType: String? = nil) {
+    self.content = content
+    self.contentType = contentType
+  }
 
   /// No body.
   public static let none = RequestBody(content: .none)
 
   /// These bytes; they can be replayed.
-  public static func bytes(_ bytes: [UInt8]) -> RequestBody { RequestBody(content: .bytes(bytes)) }
+  ///
+  /// - Parameters:
+  ///   - bytes: the bytes.
+  ///   - contentType: what ``contentType`` is; nil by default.
+  /// - Returns: the body.
+  public static func bytes(_ bytes: [UInt8], contentType: String? = nil) -> RequestBody {
+    RequestBody(content: .bytes(bytes), contentType: contentType)
+  }
 
   /// This text in UTF-8; it can be replayed.
-  public static func text(_ text: String) -> RequestBody { .bytes(Array(text.utf8)) }
+  ///
+  /// - Parameters:
+  ///   - text: the text.
+  ///   - contentType: what ``contentType`` is; nil for none.
+  /// - Returns: the body.
+  public static func text(_ text: String, contentType: String? = "text/plain; charset=utf-8") -> RequestBody {
+    .bytes(Array(text.utf8), contentType: contentType)
+  }
 
   /// A file's content, read while it is sent; it can be replayed.
   ///
-  /// - Parameter path: the file. It must not change while it is sent: its length is told first.
+  /// - Parameters:
+  ///   - path: the file. It must not change while it is sent: its length is told first.
+  ///   - contentType: what ``contentType`` is; nil by default.
   /// - Returns: the body.
   /// - Throws: `fileUnusable` when it cannot be read, or is no file.
-  public static func file(_ path: String) throws(DirectDNSError) -> RequestBody {
+  public static func file(_ path: String, contentType: String? = nil) throws(DirectDNSError) -> RequestBody {
     let file = SentFile(path: path)
     let length = try file.length()
     return RequestBody(
-      content: .source({ write in try await file.read(length, write) }, length: length, isReplayable: true))
+      content: .source({ write in try await file.read(length, write) }, length: length, isReplayable: true),
+      contentType: contentType)
   }
 
   /// Pieces that come one after the other, once.
@@ -79,6 +107,13 @@ public struct RequestBody: Sendable {
     for try await piece in pieces {
       guard await write(piece) else { return }
     }
+  }
+
+  /// The `Content-Type` that goes out where the request has none of its own; nil without a body.
+  var sentContentType: String? {
+    guard kind != .none, let contentType, !contentType.isEmpty else { return nil }
+    // What may not stand in a field, a line end above all, becomes a blank.
+    return HTTPField(name: .contentType, value: contentType).value
   }
 
   /// What a redirect has to know of it.

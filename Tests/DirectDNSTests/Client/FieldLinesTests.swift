@@ -34,6 +34,31 @@ struct FieldLinesTests {
         == ["Accept: a", "Expect: 100-continue", "Content-Type: b", "User-Agent: u"])
   }
 
+  @Test func `a body's type goes out unless the request has one, and not without a body`() {
+    let text = RequestBody.text("a")
+    #expect(
+      lines([.accept: "a"], .post, body: text) { $0.userAgent = nil }
+        == ["Accept: a", "Expect:", "Content-Type: text/plain; charset=utf-8"])
+    #expect(
+      lines([.accept: "a", .contentType: "b"], .post, body: text) { $0.userAgent = nil }
+        == ["Accept: a", "Content-Type: b", "Expect:"])
+    #expect(lines([.contentType: ""], .post, body: text).contains("Content-Type;"))
+    for untyped in [RequestBody.text("a", contentType: nil), .bytes([1], contentType: ""), .bytes([1])] {
+      #expect(lines([:], .post, body: untyped).contains("Content-Type:"))
+    }
+    var none = RequestBody.none
+    none.contentType = "b"
+    #expect(lines([:], .post, body: none).contains("Content-Type:"))
+    #expect(!lines([:], .get, body: none).contains { $0.hasPrefix("Content-Type") })
+  }
+
+  @Test func `a body's type makes one field, whatever is in it`() {
+    let body = RequestBody.bytes([1], contentType: "a\r\nX-Other: b\0c")
+    let lines = lines([.accept: "a"], .post, body: body) { $0.userAgent = nil }
+    #expect(lines.count == 3 && lines.last?.hasPrefix("Content-Type: a") == true)
+    #expect(!lines.contains { $0.contains("\n") || $0.contains("\r") })
+  }
+
   @Test func `the body's length is told by libcurl, in the way of the version that is spoken`() {
     #expect(
       lines([.contentLength: "1", .transferEncoding: "chunked", .accept: "a"], body: .bytes([1])) { $0.userAgent = nil }

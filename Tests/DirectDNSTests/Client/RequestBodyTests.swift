@@ -73,6 +73,18 @@ struct RequestBodyTests {
     await origin.stop()
   }
 
+  @Test(arguments: [HTTPResponse.Status.found, .temporaryRedirect])
+  func `a body's type goes where the body goes`(_ status: HTTPResponse.Status) async throws {
+    let origin = try await FakeOrigin.start { request in
+      request.path == "/" ? OriginResponse(status, fields: [.location: "/there"]) : OriginResponse()
+    }
+    _ = try await send(.text("{}", contentType: "application/json"), .post, to: origin)
+    let isKept = status == .temporaryRedirect
+    #expect(origin.requests.map(\.method) == [.post, isKept ? .post : .get])
+    #expect(origin.requests.map { $0.fields[.contentType] } == ["application/json", isKept ? "application/json" : nil])
+    await origin.stop()
+  }
+
   @Test func `fields follow a body in chunks`() async throws {
     let origin = try await FakeOrigin.start()
     var body = RequestBody.text("content")
