@@ -32,7 +32,10 @@ struct TrustTests {
   @Test func `what a request may cost is what the page says`() throws {
     let configuration = DirectClientConfiguration()
     #expect(try bound(of: "a response's head") == "\(ResponseLines.limit) bytes")
-    #expect(try bound(of: "a response's body that nobody reads") == "\(configuration.bufferSize) bytes")
+    #expect(try bound(of: "a response's body that nobody reads, over HTTP/1.1") == "\(configuration.bufferSize) bytes")
+    #expect(!configuration.decompresses)
+    #expect(try bound(of: "what one read of 16 KiB decodes to").hasPrefix("64 MB"))
+    #expect(try bound(of: "the same over HTTP/2").hasPrefix("32 MB"))
     #expect(try bound(of: "``ResponseBody/text(upTo:)``") == "\(ResponseBody.textLimit) bytes")
     #expect(try bound(of: "redirects of a request") == "\(RedirectConfiguration().limit)")
     #expect(
