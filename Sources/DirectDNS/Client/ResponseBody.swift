@@ -4,8 +4,11 @@ internal import Synchronization
 
 /// A response's body as it comes: pieces of bytes, each once.
 ///
-/// The server has to wait while nobody reads, after ``DirectClientConfiguration/bufferSize`` bytes. Dropping the body
-/// unread, or leaving a loop over it, ends the transfer. One reader at a time: another one gets an error.
+/// The server has to wait while nobody reads, after ``DirectClientConfiguration/bufferSize`` bytes (over HTTP/2 libcurl may
+/// take more: <doc:Requests>). One reader at a time: another one gets an error.
+///
+/// A loop that is left can be gone on with by another one, and its transfer holds a connection as long as there is a copy of
+/// the body, its response or an iterator. Dropping the last one ends the transfer; ``cancel()`` ends it at once.
 public struct ResponseBody: AsyncSequence, Sendable {
   /// A piece of the body.
   public typealias Element = [UInt8]
