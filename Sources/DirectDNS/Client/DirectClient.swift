@@ -10,7 +10,7 @@ public import ServiceLifecycle
 /// <doc:Requests> tells how to use it, <doc:Failover> what happens when something is broken.
 ///
 /// A client is safe for concurrent use and keeps its connections: make one and share it. One that is dropped ends its
-/// transfers, its connections and its threads.
+/// connections and its threads once the bodies that are still being read have ended.
 public final class DirectClient: Sendable {
   /// What it resolves names by.
   public let resolver: DirectResolver

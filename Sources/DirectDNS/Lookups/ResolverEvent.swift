@@ -29,8 +29,8 @@ public enum ResolverEvent: Sendable {
   case attempt(Attempt<AddressQuestion>)
   /// A query for records ended.
   case recordAttempt(Attempt<DNSQuestion>)
-  /// A lookup was answered from the cache, by an answer that is being refreshed or was negative; fresh ones are not
-  /// told, but for a few: that would cost each of them more than the lookup. The metrics count all.
+  /// A lookup was answered from the cache, by an answer that is being refreshed; fresh ones are not told, but for a
+  /// few: that would cost each of them more than the lookup. Negative ones are not told. The metrics count all.
   case hit(HostName, Resolution.Freshness)
   /// A refresh of a cached name began behind an answer.
   case refresh(HostName)
