@@ -18,6 +18,29 @@ public struct DirectResponse: Sendable {
   /// How long it took, up to the head.
   public let timings: RequestTimings
 
+  /// Creates a response that was not received: a test's, or that of a protocol of your own before the client.
+  ///
+  /// - Parameters:
+  ///   - head: status and header fields.
+  ///   - url: the URL that answered.
+  ///   - body: the body; default none.
+  ///   - hops: the responses that redirected there; default none.
+  ///   - connection: the connection; default one of HTTP/1.1 to no address.
+  ///   - resolution: the answer that named the address; default nil.
+  ///   - timings: how long it took; default no time at all.
+  public init(
+    head: HTTPResponse, url: WebURL, body: ResponseBody = .bytes([]), hops: [Hop] = [],
+    connection: ConnectionDetails? = nil, resolution: Resolution? = nil, timings: RequestTimings = RequestTimings()
+  ) {
+    self.head = head
+    self.url = url
+    self.body = body
+    self.hops = hops
+    self.connection = connection ?? ConnectionDetails(remotePort: url.effectivePort)
+    self.resolution = resolution
+    self.timings = timings
+  }
+
   /// The status.
   public var status: HTTPResponse.Status { head.status }
   /// The header fields.
@@ -35,6 +58,16 @@ public struct DirectResponse: Sendable {
     public let head: HTTPResponse
     /// The connection that it came over.
     public let connection: ConnectionDetails
+
+    /// Creates one that was not received; default a GET, over HTTP/1.1 to no address.
+    public init(
+      method: HTTPRequest.Method = .get, url: WebURL, head: HTTPResponse, connection: ConnectionDetails? = nil
+    ) {
+      self.method = method
+      self.url = url
+      self.head = head
+      self.connection = connection ?? ConnectionDetails(remotePort: url.effectivePort)
+    }
   }
 
   func following(_ hops: [Hop]) -> DirectResponse {
@@ -56,6 +89,18 @@ public struct ConnectionDetails: Sendable, Hashable {
   public let isReused: Bool
   /// Addresses that failed before this one.
   public let failedAddresses: [IPAddress]
+
+  /// Creates the details of a connection; default one of HTTP/1.1 to no address, for this response alone.
+  public init(
+    remoteAddress: IPAddress? = nil, remotePort: UInt16, httpVersion: Int = 1, isReused: Bool = false,
+    failedAddresses: [IPAddress] = []
+  ) {
+    self.remoteAddress = remoteAddress
+    self.remotePort = remotePort
+    self.httpVersion = httpVersion
+    self.isReused = isReused
+    self.failedAddresses = failedAddresses
+  }
 }
 
 /// How long a request took, up to its response's head: the last hop's.
@@ -70,4 +115,16 @@ public struct RequestTimings: Sendable, Hashable {
   public let firstByte: Duration
   /// All of it, every redirect and all waiting included.
   public let total: Duration
+
+  /// Creates them; by default nothing took any time.
+  public init(
+    lookup: Duration = .zero, connect: Duration? = nil, tls: Duration? = nil, firstByte: Duration = .zero,
+    total: Duration = .zero
+  ) {
+    self.lookup = lookup
+    self.connect = connect
+    self.tls = tls
+    self.firstByte = firstByte
+    self.total = total
+  }
 }

@@ -15,11 +15,61 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// Reading fails with what the library throws everywhere.
   public typealias Failure = DirectDNSError
 
-  let reader: BodyReader
+  fileprivate enum Source: Sendable {
+    case transfer(BodyReader)
+    case made(MadeBody)
+
+    nonisolated(nonsending) func next() async throws(DirectDNSError) -> [UInt8]? {
+      switch self {
+      case .transfer(let reader): try await reader.next()
+      case .made(let body): try await body.next()
+      }
+    }
+  }
+
+  private let source: Source
+
+  init(reader: BodyReader) { source = .transfer(reader) }
+
+  private init(_ body: MadeBody) { source = .made(body) }
+
+  /// The transfer that brings it; nil for one that was made.
+  var transfer: CurlTransfer? { if case .transfer(let reader) = source { reader.transfer } else { nil } }
+
+  /// A body of these bytes, for a response that is made and not received: in a test, or by a protocol of your own.
+  ///
+  /// - Parameters:
+  ///   - bytes: the bytes, in one piece.
+  ///   - trailerFields: the fields behind it; none by default.
+  /// - Returns: the body.
+  public static func bytes(_ bytes: [UInt8], trailerFields: HTTPFields = [:]) -> ResponseBody {
+    let left = Locked<[UInt8]?>(bytes.isEmpty ? nil : bytes)
+    return ResponseBody(
+      MadeBody(trailers: trailerFields) {
+        left.withLock { left in
+          defer { left = nil }
+          return left
+        }
+      })
+  }
+
+  /// A body of a sequence's pieces, for a response that is made and not received: in a test, or by a protocol of your own.
+  ///
+  /// - Parameters:
+  ///   - pieces: the bytes, each piece asked for when it is wanted. A `DirectDNSError` of theirs is the reader's as it is,
+  ///     any other error is one of code `connectionLost`.
+  ///   - trailerFields: the fields behind it; none by default.
+  /// - Returns: the body.
+  public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(
+    _ pieces: Pieces, trailerFields: HTTPFields = [:]
+  ) -> ResponseBody where Pieces.Element == [UInt8] {
+    let pieces = MadePieces(pieces)
+    return ResponseBody(MadeBody(trailers: trailerFields) { try await pieces.next() })
+  }
 
   /// Hands out the pieces that nobody has taken yet.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let reader: BodyReader
+    fileprivate let source: Source
 
     /// The next piece; nil at the end.
     ///
@@ -27,15 +77,15 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(DirectDNSError)
       -> [UInt8]?
     {
-      try await reader.next()
+      try await source.next()
     }
 
     /// The next piece; nil at the end.
-    public mutating func next() async throws(DirectDNSError) -> [UInt8]? { try await reader.next() }
+    public mutating func next() async throws(DirectDNSError) -> [UInt8]? { try await source.next() }
   }
 
   /// Begins to read where the last reader ended.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
   /// Reads all that is left, into memory.
   ///
@@ -44,7 +94,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// - Throws: `bodyTooLarge` for more, or why the rest does not come.
   nonisolated(nonsending) public func collect(upTo limit: Int) async throws(DirectDNSError) -> [UInt8] {
     var bytes: [UInt8] = []
-    while let piece = try await reader.next() {
+    while let piece = try await source.next() {
       guard bytes.count + piece.count <= limit else {
         cancel()
         throw DirectDNSError(
@@ -70,15 +120,24 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
   /// The fields that followed the body; empty until it has been read to its end, and where there were none.
   public var trailerFields: HTTPFields {
-    guard case .success(let end)? = reader.transfer.end else { return [:] }
-    return ResponseHead.fields(end.trailers)
+    switch source {
+    case .transfer(let reader):
+      guard case .success(let end)? = reader.transfer.end else { return [:] }
+      return ResponseHead.fields(end.trailers)
+    case .made(let body): return body.trailerFields
+    }
   }
 
   /// Ends the transfer; whoever reads then gets an error.
-  public func cancel() { reader.cancel() }
+  public func cancel() {
+    switch source {
+    case .transfer(let reader): reader.cancel()
+    case .made(let body): body.cancel()
+    }
+  }
 
   /// Leaves the rest unread and keeps the connection, if the rest is short; ends the transfer otherwise.
-  func discard() { reader.discard(upTo: Self.discardLimit) }
+  func discard() { if case .transfer(let reader) = source { reader.discard(upTo: Self.discardLimit) } }
 
   /// Reading so much of a redirect's body is cheaper than a new connection.
   private static let discardLimit = 64 * 1024
@@ -115,11 +174,14 @@ final class BodyReader: Sendable {
         } onCancel: {
           cancel()
         }
-        guard isAlone else {
-          throw DirectDNSError(.invalidRequest, "The response's body is being read already: one reader at a time.")
-        }
+        guard isAlone else { throw Self.secondReader }
       }
     }
+  }
+
+  /// What a second reader gets.
+  static var secondReader: DirectDNSError {
+    DirectDNSError(.invalidRequest, "The response's body is being read already: one reader at a time.")
   }
 
   func cancel() { _ = loop.post(.cancel(transfer)) }

@@ -19,6 +19,30 @@ public struct RecordResolution: Sendable, Hashable {
   /// without it.
   public var isAuthenticated: Bool?
 
+  /// Creates one of its parts: for a test.
+  ///
+  /// - Parameters:
+  ///   - type: the type that was asked for.
+  ///   - records: the records, one at least.
+  ///   - canonicalName: the end of the CNAME chain; default nil.
+  ///   - freshness: where the answer stands in its life; default fresh.
+  ///   - age: the time since it was asked for; default no time.
+  ///   - source: where it came from.
+  ///   - isAuthenticated: whether the provider has validated it; default nil.
+  public init(
+    type: DNSRecordType, records: [ResourceRecord], canonicalName: DNSName? = nil,
+    freshness: Resolution.Freshness = .fresh, age: Duration = .zero, source: Resolution.Source,
+    isAuthenticated: Bool? = nil
+  ) {
+    self.type = type
+    self.records = records
+    self.canonicalName = canonicalName
+    self.freshness = freshness
+    self.age = age
+    self.source = source
+    self.isAuthenticated = isAuthenticated
+  }
+
   /// Takes a provider's answer.
   ///
   /// - Throws: that it is a negative one.

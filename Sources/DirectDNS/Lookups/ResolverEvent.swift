@@ -23,6 +23,22 @@ public enum ResolverEvent: Sendable {
     public var isHedge: Bool
     /// How long it took.
     public var duration: Duration
+
+    /// Creates one of its parts: for a test.
+    public init(
+      provider: String, origin: String, question: Question, address: String? = nil, status: Int? = nil,
+      outcome: String, isAnswer: Bool, isHedge: Bool = false, duration: Duration = .zero
+    ) {
+      self.provider = provider
+      self.origin = origin
+      self.question = question
+      self.address = address
+      self.status = status
+      self.outcome = outcome
+      self.isAnswer = isAnswer
+      self.isHedge = isHedge
+      self.duration = duration
+    }
   }
 
   /// A query ended; one that asked for several names has an event for each of its questions.

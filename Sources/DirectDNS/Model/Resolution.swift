@@ -112,4 +112,31 @@ public struct Resolution: Sendable, Hashable {
     self.ageNanoseconds = ageNanoseconds
     self.timeToLiveNanoseconds = timeToLiveNanoseconds
   }
+
+  /// Creates a resolution that no resolver has made: for a test, or to connect by addresses from elsewhere.
+  ///
+  /// - Parameters:
+  ///   - addresses: the addresses in the order of use, one at least.
+  ///   - canonicalName: the end of the CNAME chain; default nil.
+  ///   - freshness: where the answer stands in its life; default fresh.
+  ///   - source: where it came from.
+  ///   - age: the time since it was asked for; default no time.
+  ///   - timeLeft: what is left of its lifetime, negative once it has expired; nil, the default, for one that does not
+  ///     expire.
+  public init(
+    addresses: AddressList, canonicalName: HostName? = nil, freshness: Freshness = .fresh, source: Source,
+    age: Duration = .zero, timeLeft: Duration? = nil
+  ) {
+    self.init(
+      addresses: addresses, canonicalName: canonicalName, freshness: freshness, source: source,
+      ageNanoseconds: age.wholeNanoseconds, timeToLiveNanoseconds: timeLeft?.wholeNanoseconds ?? .max)
+  }
+}
+
+extension Resolution: CustomStringConvertible {
+  /// `192.0.2.1, 2001:db8::1 (alidns, fresh)`.
+  public var description: String {
+    let texts = addresses.map(\.description).joined(separator: ", ")
+    return "\(texts) (\(source.provider?.printable ?? source.kind), \(freshness.rawValue))"
+  }
 }

@@ -19,6 +19,23 @@ public struct CachedAnswer: Sendable, Hashable {
   public var timeLeft: Duration
   /// Whether the name is refreshed without being asked for.
   public var isKeptAlive: Bool
+
+  /// Creates one of its parts: for a test.
+  public init(
+    host: HostName, family: IPAddress.Family, content: Answer.Content, canonicalName: HostName? = nil,
+    freshness: Resolution.Freshness, source: Resolution.Source, age: Duration, timeLeft: Duration,
+    isKeptAlive: Bool = false
+  ) {
+    self.host = host
+    self.family = family
+    self.content = content
+    self.canonicalName = canonicalName
+    self.freshness = freshness
+    self.source = source
+    self.age = age
+    self.timeLeft = timeLeft
+    self.isKeptAlive = isKeptAlive
+  }
 }
 
 /// How much a resolver's cache holds.
@@ -27,6 +44,12 @@ public struct CacheStatistics: Sendable, Hashable {
   public var names: Int
   /// Bytes that the table has taken from the system.
   public var bytes: Int
+
+  /// Creates one of its parts: for a test.
+  public init(names: Int, bytes: Int) {
+    self.names = names
+    self.bytes = bytes
+  }
 }
 
 extension DirectResolver {

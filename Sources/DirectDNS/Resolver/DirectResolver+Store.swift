@@ -7,6 +7,12 @@ public struct StoreFlush: Sendable {
   public var unwritten: Int
   /// Why not, where the store said so; without a reason, time ran out.
   public var reason: DirectDNSError?
+
+  /// Creates one of its parts: for a test.
+  public init(unwritten: Int, reason: DirectDNSError? = nil) {
+    self.unwritten = unwritten
+    self.reason = reason
+  }
 }
 
 /// The store beyond the process, at the end.

@@ -14,6 +14,19 @@ public struct UpstreamStatus: Sendable, Hashable {
   /// Whether others are asked first, because it failed again and again.
   public var isBreakerOpen: Bool
 
+  /// Creates one of its parts: for a test.
+  public init(
+    provider: String, queries: Int, failures: Int, median: Duration? = nil, percentile95: Duration? = nil,
+    isBreakerOpen: Bool = false
+  ) {
+    self.provider = provider
+    self.queries = queries
+    self.failures = failures
+    self.median = median
+    self.percentile95 = percentile95
+    self.isBreakerOpen = isBreakerOpen
+  }
+
   init(_ provider: any Provider, _ health: ServerHealth) {
     self.provider = provider.name
     queries = health.queries

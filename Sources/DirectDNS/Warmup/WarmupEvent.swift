@@ -46,6 +46,17 @@ public struct WarmupOutcome: Sendable {
     if case .success(let resolution) = result { resolution.source != .system } else { false }
   }
 
+  /// Creates one of its parts: for a test.
+  public init(
+    host: HostName, kind: Kind, result: Result<Resolution, DirectDNSError>, tries: Int = 1, duration: Duration = .zero
+  ) {
+    self.host = host
+    self.kind = kind
+    self.result = result
+    self.tries = tries
+    self.duration = duration
+  }
+
   init(host: HostName, result: Result<DirectResolver.Renewal, DirectDNSError>, tries: Int, duration: Duration) {
     self.host = host
     self.result = result.map(\.resolution)

@@ -59,6 +59,16 @@ struct ResolutionTests {
     #expect(source.provider == provider)
   }
 
+  @Test func `a resolution can be made, and is printed as its addresses, source and freshness`() throws {
+    let answer = Resolution(
+      addresses: [try #require(IPAddress("192.0.2.1")), try #require(IPAddress("2001:db8::1"))], freshness: .stale,
+      source: .provider("ali\u{1b}dns"), age: .seconds(400), timeLeft: .seconds(-100))
+    #expect("\(answer)" == "192.0.2.1, 2001:db8::1 (ali\\u{1B}dns, stale)")
+    #expect(answer.age == .seconds(400) && answer.expiredFor == .seconds(100))
+    #expect(Resolution(addresses: [.ipv4(1)], source: .pin).timeToLive == nil)
+    #expect(Resolution(addresses: [.ipv4(1)], source: .store, timeLeft: .seconds(7)).timeToLive == .seconds(7))
+  }
+
   @Test func `a resolution is small enough to be copied in place`() {
     // What is larger than 128 bytes is copied by a call of memcpy, several times for each cached lookup.
     #expect(MemoryLayout<Resolution?>.size <= 128)

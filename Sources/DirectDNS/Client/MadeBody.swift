@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import HTTPTypes
+
+/// A response's body that no connection brings: a test's, or that of a protocol of the caller's own.
+final class MadeBody: Sendable {
+  private enum State: Sendable {
+    case open
+    case reading(Task<[UInt8]?, any Error>)
+    case ended
+    case failed(DirectDNSError)
+  }
+
+  private let state = Locked(State.open)
+  private let pieces: @Sendable () async throws -> [UInt8]?
+  private let trailers: HTTPFields
+
+  /// Creates a body.
+  ///
+  /// - Parameters:
+  ///   - trailers: the fields that follow it.
+  ///   - pieces: the next piece each time; nil at the end.
+  init(trailers: HTTPFields, pieces: @escaping @Sendable () async throws -> [UInt8]?) {
+    self.trailers = trailers
+    self.pieces = pieces
+  }
+
+  var trailerFields: HTTPFields { state.withLock { if case .ended = $0 { trailers } else { [:] } } }
+
+  nonisolated(nonsending) func next() async throws(DirectDNSError) -> [UInt8]? {
+    guard let reading = try begin() else { return nil }
+    let result = await withTaskCancellationHandler {
+      await reading.result
+    } onCancel: {
+      reading.cancel()
+    }
+    return try state.withLock { state throws(DirectDNSError) in
+      // `cancel()` may have come meanwhile, and counts.
+      if case .failed(let error) = state { throw error }
+      switch result {
+      case .success(let piece):
+        state = piece == nil ? .ended : .open
+        return piece
+      case .failure(let error):
+        let failure = Self.failure(error)
+        state = .failed(failure)
+        throw failure
+      }
+    }
+  }
+
+  /// Asks for the next piece; nil at the end.
+  private func begin() throws(DirectDNSError) -> Task<[UInt8]?, any Error>? {
+    try state.withLock { [pieces] state throws(DirectDNSError) in
+      switch state {
+      case .open:
+        let task = Task {
+          let piece = try await pieces()
+          // Streams end early when their task is cancelled: a part must not pass for the whole.
+          if piece == nil { try Task.checkCancellation() }
+          return piece
+        }
+        state = .reading(task)
+        return task
+      case .reading: throw BodyReader.secondReader
+      case .ended: return nil
+      case .failed(let error): throw error
+      }
+    }
+  }
+
+  func cancel() {
+    let reading = state.withLock { state -> Task<[UInt8]?, any Error>? in
+      switch state {
+      case .ended, .failed: return nil
+      case .open, .reading:
+        let before = state
+        state = .failed(Self.failure(CancellationError()))
+        if case .reading(let task) = before { return task }
+        return nil
+      }
+    }
+    reading?.cancel()
+  }
+
+  private static func failure(_ error: any Error) -> DirectDNSError {
+    if let error = error as? DirectDNSError { return error }
+    if error is CancellationError {
+      return DirectDNSError(.cancelled, "The response's body was cancelled.", underlying: error)
+    }
+    return DirectDNSError(.connectionLost, "The response's body ended early: \(error).", underlying: error)
+  }
+}
+
+/// A sequence's pieces, one after the other, for one reader.
+actor MadePieces<Pieces: AsyncSequence & Sendable & SendableMetatype> where Pieces.Element == [UInt8] {
+  /// Nil while a piece is waited for.
+  private var iterator: Pieces.AsyncIterator?
+
+  init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }
+
+  func next() async throws -> [UInt8]? {
+    guard var taken = iterator else { return nil }
+    iterator = nil
+    defer { iterator = taken }
+    return try await taken.next(isolation: self)
+  }
+}
