@@ -3,6 +3,8 @@ public import HTTPTypes
 
 /// The common requests in a line each; ``DirectClient/execute(_:body:options:)`` does all others.
 ///
+/// <doc:Requests> says which fields the client adds.
+///
 /// ```swift
 /// let page = try await client.get("https://www.example.com/").body.text()
 /// try await client.post("https://hooks.example.com/", .text("paid"))
@@ -12,31 +14,31 @@ extension DirectClient {
   ///
   /// - Parameters:
   ///   - url: an `http` or `https` URL.
-  ///   - headerFields: what is sent beside `Host` and `User-Agent`; nothing by default.
+  ///   - headerFields: the fields that are sent; none by default but what the client adds.
   ///   - options: what this request wants other than the client does.
   /// - Returns: the response, as soon as its head has come; whatever its status is.
   /// - Throws: `invalidURL`, or what ``execute(_:body:options:)`` throws.
   nonisolated(nonsending) public func get(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .get, url: WebURL(url), headerFields: headerFields), options: options)
+    try await get(WebURL(url), headerFields: headerFields, options: options)
   }
 
-  /// Asks for a URL's header alone, with HEAD; as ``get(_:headerFields:options:)``.
+  /// Asks for a URL's header alone, with HEAD; as ``get(_:headerFields:options:)-(String,_,_)``.
   nonisolated(nonsending) public func head(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .head, url: WebURL(url), headerFields: headerFields), options: options)
+    try await head(WebURL(url), headerFields: headerFields, options: options)
   }
 
-  /// Sends a body to a URL with POST, once: what is not idempotent is not repeated on its own.
+  /// Sends a body to a URL with POST, once.
+  ///
+  /// What is not idempotent is not repeated on its own, unless the server has refused it unprocessed: <doc:Failover>.
   ///
   /// - Parameters:
   ///   - url: an `http` or `https` URL.
   ///   - body: what is sent; its ``RequestBody/contentType`` goes out unless the fields have one.
-  ///   - headerFields: what is sent beside `Host` and `User-Agent`; nothing by default.
+  ///   - headerFields: the fields that are sent; none by default but what the client adds.
   ///   - options: what this request wants other than the client does.
   /// - Returns: the response, as soon as its head has come; whatever its status is.
   /// - Throws: `invalidURL`, or what ``execute(_:body:options:)`` throws.
@@ -44,25 +46,82 @@ extension DirectClient {
   nonisolated(nonsending) public func post(
     _ url: String, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .post, url: WebURL(url), headerFields: headerFields), body: body, options: options)
+    try await post(WebURL(url), body, headerFields: headerFields, options: options)
   }
 
-  /// Sends a body to a URL with PUT; as ``post(_:_:headerFields:options:)``, but it may be repeated.
+  /// Sends a body to a URL with PUT; as ``post(_:_:headerFields:options:)-(String,_,_,_)``, but it may be repeated.
   @discardableResult
   nonisolated(nonsending) public func put(
     _ url: String, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .put, url: WebURL(url), headerFields: headerFields), body: body, options: options)
+    try await put(WebURL(url), body, headerFields: headerFields, options: options)
   }
 
-  /// Deletes what a URL names, with DELETE; as ``get(_:headerFields:options:)``.
+  /// Sends a body to a URL with PATCH (RFC 5789); as ``post(_:_:headerFields:options:)-(String,_,_,_)``: once.
+  @discardableResult
+  nonisolated(nonsending) public func patch(
+    _ url: String, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await patch(WebURL(url), body, headerFields: headerFields, options: options)
+  }
+
+  /// Deletes what a URL names, with DELETE; as ``get(_:headerFields:options:)-(String,_,_)``.
   @discardableResult
   nonisolated(nonsending) public func delete(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
+    try await delete(WebURL(url), headerFields: headerFields, options: options)
+  }
+
+  /// The same as ``get(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.
+  nonisolated(nonsending) public func get(
+    _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(
-      HTTPRequest(method: .delete, url: WebURL(url), headerFields: headerFields), options: options)
+      HTTPRequest(method: .get, url: url, headerFields: headerFields), options: options)
+  }
+
+  /// The same as ``head(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.
+  nonisolated(nonsending) public func head(
+    _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await execute(
+      HTTPRequest(method: .head, url: url, headerFields: headerFields), options: options)
+  }
+
+  /// The same as ``post(_:_:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
+  @discardableResult
+  nonisolated(nonsending) public func post(
+    _ url: WebURL, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await execute(
+      HTTPRequest(method: .post, url: url, headerFields: headerFields), body: body, options: options)
+  }
+
+  /// The same as ``put(_:_:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
+  @discardableResult
+  nonisolated(nonsending) public func put(
+    _ url: WebURL, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await execute(
+      HTTPRequest(method: .put, url: url, headerFields: headerFields), body: body, options: options)
+  }
+
+  /// The same as ``patch(_:_:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
+  @discardableResult
+  nonisolated(nonsending) public func patch(
+    _ url: WebURL, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await execute(
+      HTTPRequest(method: .patch, url: url, headerFields: headerFields), body: body, options: options)
+  }
+
+  /// The same as ``delete(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.
+  @discardableResult
+  nonisolated(nonsending) public func delete(
+    _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await execute(
+      HTTPRequest(method: .delete, url: url, headerFields: headerFields), options: options)
   }
 }
