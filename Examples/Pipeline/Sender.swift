@@ -54,8 +54,8 @@ struct Sender: Service {
     var outcome = Outcome(id: delivery.id, tries: 0)
     while true {
       outcome.tries += 1
-      let mayLater = await attempt(delivery, &outcome)
-      guard mayLater, outcome.tries < tries else { return outcome }
+      let mayRetry = await attempt(delivery, &outcome)
+      guard mayRetry, outcome.tries < tries else { return outcome }
       // 0.1, 0.2, 0.4 s and so on, spread so that those who failed together do not come back together.
       let pause = Duration.milliseconds(100 << (outcome.tries - 1)) * Double.random(in: 0.5...1.5)
       try? await Task.sleep(for: pause)
@@ -78,7 +78,7 @@ struct Sender: Service {
       return response.status.kind == .serverError || response.status == .tooManyRequests
     } catch {
       (outcome.status, outcome.error) = (nil, error.description)
-      return ![.invalidURL, .invalidName, .addressForbidden, .tlsFailed].contains(error.code)
+      return error.isTransient
     }
   }
 

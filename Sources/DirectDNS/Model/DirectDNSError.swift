@@ -110,6 +110,18 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   /// The error below this one, where there is one.
   public let underlying: (any Error)?
 
+  /// Whether the same call may succeed later although nobody changes anything.
+  ///
+  /// So it is for `upstreamFailed`, `timedOut`, `connectFailed`, `connectionLost` and `storeFailed`. All else (a name that does
+  /// not exist, a URL that cannot be read, an address that the policy forbids, a certificate) fails again. It does not say
+  /// whether a request may be sent twice: see ``RequestOptions/isSafeToRetry``.
+  public var isTransient: Bool {
+    switch code {
+    case .upstreamFailed, .timedOut, .connectFailed, .connectionLost, .storeFailed: true
+    default: false
+    }
+  }
+
   /// Creates an error.
   ///
   /// A name in the message that DNS has as `xn--…` is spelled as people write it, with the other form behind it.

@@ -40,6 +40,17 @@ struct DirectDNSErrorTests {
     #expect(Set(codes).count == codes.count)
   }
 
+  @Test(
+    arguments: [
+      (.upstreamFailed, true), (.timedOut, true), (.connectFailed, true), (.connectionLost, true), (.storeFailed, true),
+      (.nameNotFound, false), (.noAddress, false), (.refused, false), (.addressForbidden, false), (.tlsFailed, false),
+      (.invalidURL, false), (.invalidRequest, false), (.redirectRefused, false), (.bodyTooLarge, false),
+      (.shutDown, false), (.cancelled, false),
+    ] as [(DirectDNSError.Code, Bool)])
+  func `an error says whether the same may succeed later`(_ code: DirectDNSError.Code, _ isTransient: Bool) {
+    #expect(DirectDNSError(code, "").isTransient == isTransient)
+  }
+
   @Test func `the error below is kept`() {
     let error = DirectDNSError(.cancelled, "cancelled", underlying: CancellationError())
     #expect(error.underlying is CancellationError)
