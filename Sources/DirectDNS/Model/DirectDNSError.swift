@@ -7,11 +7,19 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   /// What went wrong, as a value that programs can switch on.
   ///
   /// New codes may be added.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
+  public struct Code: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     /// The code's stable spelling: it stands in `dnsctl`'s JSON and serves as a metrics label.
-    public let description: String
+    public let rawValue: String
 
-    private init(_ description: String) { self.description = description }
+    /// The code of that spelling, known or not: read out of JSON that another version has written, for instance.
+    ///
+    /// What a terminal would act on in it is escaped.
+    public init(rawValue: String) { self.rawValue = rawValue.printable }
+
+    private init(_ spelling: String) { rawValue = spelling }
+
+    /// The code's spelling.
+    public var description: String { rawValue }
 
     /// The text is no host name that can be looked up, and no address.
     public static let invalidName = Code("invalidName")

@@ -72,6 +72,25 @@ extension WebURL: Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(href) }
 }
 
+extension WebURL: Codable {
+  /// Decodes a URL from its text.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    do {
+      self = try WebURL(text)
+    } catch {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
+    }
+  }
+
+  /// Encodes the URL as its ``href``, user info included.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(href)
+  }
+}
+
 /// Scheme, host and port of a URL: whoever may see a credential, may see it at one origin (RFC 6454).
 ///
 /// A sub-domain, another port, and the same name with a final dot are other origins.

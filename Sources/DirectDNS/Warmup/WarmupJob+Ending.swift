@@ -64,7 +64,7 @@ extension WarmupJob {
     var metadata: Logger.Metadata = [
       "end": "\(report.end.rawValue)", "milliseconds": "\(report.durationMs)", "minimum": "\(report.minimum)",
     ]
-    for reason in report.reasons { metadata[reason.code] = "\(reason.names)" }
+    for reason in report.reasons { metadata[reason.code.rawValue] = "\(reason.names)" }
     if let failure { return logger.error("warm-up failed: \(failure.message)", metadata: metadata) }
     switch report.standing {
     case .complete: logger.notice("warm-up complete: \(report.summary)", metadata: metadata)

@@ -33,8 +33,8 @@ public struct WarmupReport: Sendable, Hashable, Codable {
 
   /// One kind of failure.
   public struct Reason: Sendable, Hashable, Codable {
-    /// The code's spelling; see ``DirectDNSError/Code``.
-    public var code: String
+    /// Why.
+    public var code: DirectDNSError.Code
     /// How many names failed so.
     public var names: Int
   }
@@ -43,8 +43,8 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public struct Failure: Sendable, Hashable, Codable {
     /// The name.
     public var host: HostName
-    /// The code's spelling.
-    public var code: String
+    /// The code of the error.
+    public var code: DirectDNSError.Code
     /// Why there is none, with everyone who was asked.
     public var message: String
   }

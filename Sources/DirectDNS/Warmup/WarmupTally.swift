@@ -2,7 +2,7 @@
 /// Makes a report out of outcomes as they come: a value of bounded size.
 struct WarmupTally: Sendable {
   private var report: WarmupReport
-  private var reasons: [String: Int] = [:]
+  private var reasons: [DirectDNSError.Code: Int] = [:]
   private var slowest: [WarmupReport.Slow] = []
 
   init(minimum: WarmupMinimum) { report = WarmupReport(minimum: minimum) }
@@ -40,13 +40,12 @@ struct WarmupTally: Sendable {
     if outcome.isExpired { report.expired += 1 }
     if outcome.kind != .fromCache { noteSlow(outcome) }
     guard case .failure(let error) = outcome.result else { return }
-    let code = error.code.description
-    reasons[code, default: 0] += 1
+    reasons[error.code, default: 0] += 1
     guard report.failures.count < WarmupReport.listLimit else {
       report.failuresLeftOut += 1
       return
     }
-    report.failures.append(WarmupReport.Failure(host: outcome.host, code: code, message: error.line))
+    report.failures.append(WarmupReport.Failure(host: outcome.host, code: error.code, message: error.line))
   }
 
   private mutating func noteSlow(_ outcome: WarmupOutcome) {
@@ -75,7 +74,8 @@ struct WarmupTally: Sendable {
     report.end = end
     report.durationMs = duration.inMilliseconds
     report.unfinished = end == .running ? 0 : report.names - report.done
-    report.reasons = reasons.map { WarmupReport.Reason(code: $0.key, names: $0.value) }.sorted { $0.code < $1.code }
+    report.reasons = reasons.map { WarmupReport.Reason(code: $0.key, names: $0.value) }
+      .sorted { $0.code.rawValue < $1.code.rawValue }
     report.failures.sort { $0.host < $1.host }
     report.slowest = slowest
     report.queries = queries.filter { $0.tally.queries > 0 }.map {

@@ -38,8 +38,8 @@ struct WarmupSummary {
     add("from the store", report.fromStore)
     add("from the cache", report.fromCache)
     add("expired", report.expired, "of these: nobody could be asked")
-    add("negative", report.negative, reasons { $0 == "nameNotFound" || $0 == "noAddress" })
-    add("failed", report.failed, reasons { $0 != "nameNotFound" && $0 != "noAddress" })
+    add("negative", report.negative, reasons { $0 == .nameNotFound || $0 == .noAddress })
+    add("failed", report.failed, reasons { $0 != .nameNotFound && $0 != .noAddress })
     add("unfinished", report.unfinished)
     let queries = report.queries.map {
       "\($0.provider) \($0.queries)\($0.failed > 0 ? " (\($0.failed) failed)" : "")"
@@ -69,7 +69,7 @@ struct WarmupSummary {
     return report.isMinimumReached ? isOne ? "is enough" : "are enough" : isOne ? "was wanted" : "were wanted"
   }
 
-  private func reasons(_ isWanted: (String) -> Bool) -> String {
+  private func reasons(_ isWanted: (DirectDNSError.Code) -> Bool) -> String {
     report.reasons.filter { isWanted($0.code) }.map { "\($0.code) \($0.names)" }.joined(separator: ", ")
   }
 

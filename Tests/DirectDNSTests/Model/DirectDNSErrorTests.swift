@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Testing
 
 @testable import DirectDNS
@@ -38,6 +39,14 @@ struct DirectDNSErrorTests {
         "refused", "cancelled", "shutDown", "tooManyRedirects", "redirectRefused", "bodyNotReplayable",
       ])
     #expect(Set(codes).count == codes.count)
+  }
+
+  @Test func `a code is coded as its spelling, and one of another version is read as it is`() throws {
+    let text = try JSONEncoder().encode([DirectDNSError.Code.timedOut])
+    #expect(String(decoding: text, as: UTF8.self) == #"["timedOut"]"#)
+    let read = try JSONDecoder().decode([DirectDNSError.Code].self, from: Data(#"["timedOut", "later\u001b"]"#.utf8))
+    #expect(read == [.timedOut, DirectDNSError.Code(rawValue: "later\u{1b}")])
+    #expect(read[1].rawValue == "later\\u{1B}")
   }
 
   @Test(

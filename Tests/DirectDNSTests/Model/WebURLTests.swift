@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Testing
 
 @testable import DirectDNS
@@ -15,6 +16,13 @@ struct WebURLTests {
     #expect(url.query == "x=1&y")
     #expect(url.fragment == "end")
     #expect(url.href == "https://me:pw@host.example:8443/a/b?x=1&y#end")
+  }
+
+  @Test func `a URL is coded as its text`() throws {
+    let url = try WebURL("https://me:pw@host.example/a?b#c")
+    let text = try JSONEncoder().encode([url])
+    #expect(try JSONDecoder().decode([WebURL].self, from: text) == [url])
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode([WebURL].self, from: Data(#"["ftp://h/"]"#.utf8)) }
   }
 
   @Test(arguments: [

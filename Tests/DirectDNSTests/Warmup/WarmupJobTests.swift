@@ -290,7 +290,7 @@ struct WarmupJobTests {
     }
     let report = try await running.value
     #expect(fixture.transport.count == 3)
-    #expect(report.failed == 1 && report.reasons == [.init(code: "upstreamFailed", names: 1)])
+    #expect(report.failed == 1 && report.reasons == [.init(code: .upstreamFailed, names: 1)])
     #expect(report.failures[0].message.contains("one: "))
     #expect(!report.isMinimumReached && report.standing == .missed)
   }
@@ -300,7 +300,7 @@ struct WarmupJobTests {
     fixture.transport.answer { _ in .answer(.negative(.nameNotFound)) }
     let report = try await WarmupJob(plan(["a.example"]), resolver: fixture.resolver).warmUp()
     #expect(report.negative == 1 && fixture.transport.count == 1)
-    #expect(report.failures.map(\.code) == ["nameNotFound"])
+    #expect(report.failures.map(\.code) == [.nameNotFound])
   }
 
   // MARK: The end

@@ -50,7 +50,7 @@ struct WarmupReportTests {
       $0.durationMs = Duration.nanoseconds(12_345_678).inMilliseconds
       $0.slowest = [.init(host: Sample.name("a.example"), durationMs: 1.234)]
       $0.queries = [.init(provider: "alidns", queries: 8, failed: 1)]
-      $0.failures = [.init(host: Sample.name("b.example"), code: "timedOut", message: "late")]
+      $0.failures = [.init(host: Sample.name("b.example"), code: .timedOut, message: "late")]
       $0.rejected = [.init(place: WarmupPlace(source: "f", line: 3), text: "\"x y\"", reason: "a blank")]
     }
     let encoder = JSONEncoder()

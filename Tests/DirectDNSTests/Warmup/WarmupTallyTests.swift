@@ -41,7 +41,7 @@ struct WarmupTallyTests {
     #expect((report.expired, report.negative, report.failed, report.unfinished) == (1, 1, 1, 2))
     #expect(report.answered == 4 && report.done == 6)
     #expect(report.needed == 4 && report.isMinimumReached && report.standing == .degraded)
-    #expect(report.reasons.map(\.code) == ["nameNotFound", "timedOut"])
+    #expect(report.reasons.map(\.code) == [.nameNotFound, .timedOut])
     #expect(report.failures.map(\.host.text) == ["e.example", "f.example"])
     #expect(report.durationMs == 12_345.678)
   }
@@ -75,7 +75,7 @@ struct WarmupTallyTests {
     let report = report(tally)
     #expect(report.failures.count == WarmupReport.listLimit && report.failuresLeftOut == 500)
     #expect(report.rejected.count == WarmupReport.listLimit && report.rejectedLeftOut == 500)
-    #expect(report.failed == 1500 && report.reasons == [.init(code: "upstreamFailed", names: 1500)])
+    #expect(report.failed == 1500 && report.reasons == [.init(code: .upstreamFailed, names: 1500)])
   }
 
   @Test func `a failure names everyone who was asked`() {
