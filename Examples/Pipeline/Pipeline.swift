@@ -58,7 +58,7 @@ struct Pipeline {
 
     // All names before the first request. With every provider dead it begins with what is stored, and says so.
     var plan = WarmupPlan(file: hosts)
-    plan.deadline = .seconds(20)
+    plan.timeout = .seconds(20)
     plan.minimum = .share(0.95)
     plan.keepAlive = .all
     let warmup = try WarmupJob(plan, resolver: resolver)

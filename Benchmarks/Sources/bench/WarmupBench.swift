@@ -34,7 +34,7 @@ struct WarmupBench: AsyncParsableCommand {
     let began = clock.now
     var plan = WarmupPlan(file: list.path)
     plan.concurrency = inFlight
-    plan.deadline = nil
+    plan.timeout = nil
     let report = try await WarmupJob(plan, resolver: DirectResolver(configuration)).warmUp()
     let seconds = (clock.now - began) / .seconds(1)
     print("ms=\(seconds * 1000) rate=\(Double(count) / seconds) failed=\(count - report.resolved)")

@@ -27,7 +27,7 @@ extension WarmupJob {
     case .names(let names): resolver.keepAlive { $0.formUnion(names) }
     }
     for channel in channels { channel.end() }
-    let isReady = failure == nil && (report.isMinimumReached || plan.shortfall == .isAccepted)
+    let isReady = failure == nil && (report.isMinimumReached || plan.shortfall == .accepted)
     metrics.ended(report, isReady: isReady)
     tell(report, failure)
     let outcome = failure.map { Outcome.failure($0) } ?? .success(report)

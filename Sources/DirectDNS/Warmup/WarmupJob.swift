@@ -116,7 +116,7 @@ public final class WarmupJob: Sendable {
   }
 
   func check(_ report: WarmupReport) throws(DirectDNSError) {
-    guard plan.shortfall == .fails, !report.isMinimumReached else { return }
+    guard plan.shortfall == .thrown, !report.isMinimumReached else { return }
     let reasons = report.reasons.map { "\($0.names) \($0.code)" }.joined(separator: ", ")
     throw DirectDNSError(
       .warmupMissed,
@@ -147,9 +147,9 @@ public final class WarmupJob: Sendable {
     // Not a child of the group: who hands out names may take for ever over the next one.
     let reader = Task { await read() }
     await withDiscardingTaskGroup { group in
-      if let deadline = plan.deadline {
+      if let timeout = plan.timeout {
         group.addTask { [clock] in
-          if (try? await clock.sleep(until: now + deadline)) != nil { self.stop(.deadline) }
+          if (try? await clock.sleep(until: now + timeout)) != nil { self.stop(.deadline) }
         }
       }
       for await start in starts {

@@ -6,9 +6,9 @@ public struct WarmupPlan: Sendable {
   /// What becomes of a warm-up that did not reach its minimum.
   public enum Shortfall: Sendable, Hashable {
     /// It is ready all the same, and its report says `missed`: lookups will try again, and the system's DNS may help.
-    case isAccepted
+    case accepted
     /// Whoever waits for it gets an error of code ``DirectDNSError/Code/warmupMissed``, and its service ends with it.
-    case fails
+    case thrown
   }
 
   /// The names that are refreshed ahead of their end afterwards.
@@ -38,14 +38,14 @@ public struct WarmupPlan: Sendable {
   /// How long it may take; what is not done by then is left alone.
   ///
   /// Default 60 s, so that a dead network holds up no start for longer; nil means no limit.
-  public var deadline: Duration?
+  public var timeout: Duration?
   /// How many names must have an address, be it an expired one.
   ///
   /// Default all of them.
   public var minimum: WarmupMinimum
   /// What becomes of it if they are fewer.
   ///
-  /// Default ``Shortfall/isAccepted``.
+  /// Default ``Shortfall/accepted``.
   public var shortfall: Shortfall
   /// Which names are tried again.
   public var retry: WarmupRetry
@@ -60,9 +60,9 @@ public struct WarmupPlan: Sendable {
     families = nil
     concurrency = 64
     rate = nil
-    deadline = .seconds(60)
+    timeout = .seconds(60)
     minimum = .all
-    shortfall = .isAccepted
+    shortfall = .accepted
     retry = WarmupRetry()
     keepAlive = .none
   }
@@ -81,8 +81,8 @@ public struct WarmupPlan: Sendable {
     if let rate, !(rate > 0 && rate.isFinite) {
       throw DirectDNSError(.invalidConfiguration, "rate is \(rate): give more than 0 names a second, or nothing.")
     }
-    if let deadline, deadline <= .zero {
-      throw DirectDNSError(.invalidConfiguration, "deadline is \(deadline): give the warm-up some time, or nothing.")
+    if let timeout, timeout <= .zero {
+      throw DirectDNSError(.invalidConfiguration, "timeout is \(timeout): give the warm-up some time, or nothing.")
     }
     if let families, families.isEmpty {
       throw DirectDNSError(.invalidConfiguration, "families is empty: choose any, ipv4 or ipv6.")
@@ -90,7 +90,7 @@ public struct WarmupPlan: Sendable {
     if case .share(let share) = minimum, !(0...1).contains(share) {
       throw DirectDNSError(.invalidConfiguration, "minimum is a share of \(share): give one from 0 to 1.")
     }
-    guard retry.limit >= 0, retry.backOff >= .zero, retry.maximumBackOff >= .zero else {
+    guard retry.limit >= 0, retry.backoff >= .zero, retry.maximumBackoff >= .zero else {
       throw DirectDNSError(.invalidConfiguration, "retry has a negative value: 0 tries and 0 s are the least.")
     }
   }

@@ -53,8 +53,14 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public struct Slow: Sendable, Hashable, Codable {
     /// The name.
     public var host: HostName
-    /// How long its last lookup took, in milliseconds.
-    public var durationMs: Double
+    // As the JSON has it.
+    var durationMs: Double
+
+    /// How long its last lookup took, in whole microseconds; the JSON has milliseconds, `durationMs`.
+    public var duration: Duration {
+      get { Duration(inMilliseconds: durationMs) }
+      set { durationMs = newValue.inMilliseconds }
+    }
   }
 
   /// What one provider was asked.
@@ -99,8 +105,8 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public var slowest: [Slow] = []
   /// What the providers were asked, in the order of asking.
   public var queries: [Queries] = []
-  /// How long it took, in milliseconds.
-  public var durationMs = 0.0
+  // As the JSON has it.
+  var durationMs = 0.0
   /// What the plan wanted.
   public var minimum: WarmupMinimum
   /// How many names that is.
@@ -114,6 +120,11 @@ public struct WarmupReport: Sendable, Hashable, Codable {
 
   init(minimum: WarmupMinimum) { self.minimum = minimum }
 
+  /// How long it took, in whole microseconds; the JSON has milliseconds, `durationMs`.
+  public var duration: Duration {
+    get { Duration(inMilliseconds: durationMs) }
+    set { durationMs = newValue.inMilliseconds }
+  }
   /// The names that have an address.
   public var answered: Int { resolved + fromStore + fromCache }
   /// The names that are done.
@@ -144,4 +155,9 @@ public struct WarmupReport: Sendable, Hashable, Codable {
 extension Duration {
   /// The duration in milliseconds, in whole microseconds, so that text and back is the same.
   var inMilliseconds: Double { Double(wholeNanoseconds / 1000) / 1000 }
+
+  /// The other way round: what a report has read may be any number.
+  init(inMilliseconds count: Double) {
+    self = .nanoseconds(saturating: (count * 1000).rounded() * 1000)
+  }
 }

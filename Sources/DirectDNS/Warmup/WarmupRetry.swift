@@ -8,11 +8,11 @@ public struct WarmupRetry: Sendable, Hashable {
   /// The pause before the second try; it doubles with each further one.
   ///
   /// Default 1 s, which is also how long a failure is remembered.
-  public var backOff: Duration
+  public var backoff: Duration
   /// No pause is longer, unless a provider's `Retry-After` is.
   ///
   /// Default 30 s.
-  public var maximumBackOff: Duration
+  public var maximumBackoff: Duration
   /// The errors that are worth another try.
   ///
   /// Default `upstreamFailed` and `timedOut`. A negative answer is an answer, and a name that a policy refuses stays
@@ -21,12 +21,12 @@ public struct WarmupRetry: Sendable, Hashable {
 
   /// Creates a rule; without arguments, the defaults.
   public init(
-    limit: Int = 2, backOff: Duration = .seconds(1), maximumBackOff: Duration = .seconds(30),
+    limit: Int = 2, backoff: Duration = .seconds(1), maximumBackoff: Duration = .seconds(30),
     codes: Set<DirectDNSError.Code> = [.upstreamFailed, .timedOut]
   ) {
     self.limit = limit
-    self.backOff = backOff
-    self.maximumBackOff = maximumBackOff
+    self.backoff = backoff
+    self.maximumBackoff = maximumBackoff
     self.codes = codes
   }
 
@@ -51,7 +51,7 @@ public struct WarmupRetry: Sendable, Hashable {
     at now: ResolverInstant
   ) -> ResolverInstant? {
     guard codes.contains(code), failures <= limit, rejections <= Self.rejectionLimit else { return nil }
-    let pause = backOff.doubled(failures + rejections - 1, atMost: maximumBackOff)
+    let pause = backoff.doubled(failures + rejections - 1, atMost: maximumBackoff)
     let longest = max(pause, memory)
     return now + longest + .nanoseconds(saturating: Double(longest.wholeNanoseconds) * 0.1 * min(max(jitter, 0), 1))
   }

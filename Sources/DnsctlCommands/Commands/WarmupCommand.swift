@@ -153,7 +153,7 @@ struct WarmupCommand: ContextCommand {
     var plan = WarmupPlan(lists.sources)
     plan.concurrency = concurrency
     plan.rate = rate
-    plan.deadline = deadline
+    plan.timeout = deadline
     plan.minimum = minimum
     plan.keepAlive = keepsAlive ? .all : .none
     return plan

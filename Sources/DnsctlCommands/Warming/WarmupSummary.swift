@@ -45,13 +45,13 @@ struct WarmupSummary {
       "\($0.provider) \($0.queries)\($0.failed > 0 ? " (\($0.failed) failed)" : "")"
     }
     add("queries", report.queries.reduce(0) { $0 + $1.queries }, queries.joined(separator: ", "))
-    let slowest = report.slowest.prefix(3).map { "\($0.host.spelled) \(Duration.milliseconds($0.durationMs).readable)" }
+    let slowest = report.slowest.prefix(3).map { "\($0.host.spelled) \($0.duration.readable)" }
     if !slowest.isEmpty { table.add([.init("slowest"), .init(""), .init(slowest.joined(separator: ", "))]) }
     return table.text.split(separator: "\n").map { $0.trimmingSpaces + "\n" }.joined() + verdict + "\n"
   }
 
   private var verdict: String {
-    let took = "in \(Duration.milliseconds(report.durationMs).readable)"
+    let took = "in \(report.duration.readable)"
     let wanted = report.isListComplete ? "\(report.needed) (\(report.minimum))" : "\(report.minimum)"
     let enough =
       "\(report.answered) of \(report.names) \(report.names == 1 ? "has" : "have") an address, \(wanted) \(Self.verb(report))"

@@ -25,7 +25,7 @@ struct WarmupJobServiceTests {
     _ fixture: ResolverFixture, _ change: (inout WarmupPlan) -> Void = { _ in }
   ) throws -> WarmupJob {
     var plan = WarmupPlan(names: ["a.example", "b.example"])
-    plan.deadline = nil
+    plan.timeout = nil
     plan.retry = .never
     change(&plan)
     return try WarmupJob(plan, resolver: fixture.resolver)
@@ -67,7 +67,7 @@ struct WarmupJobServiceTests {
   @Test func `where the plan wants that, a missed minimum ends the group, and the pipeline never begins`() async throws
   {
     let fixture = try ResolverFixture { $0.usesSystemDNS = false }
-    let warmup = try job(fixture) { $0.shortfall = .fails }
+    let warmup = try job(fixture) { $0.shortfall = .thrown }
     let pipeline = Pipeline(warmup: warmup)
     let error = await #expect(throws: DirectDNSError.self) { try await group(warmup, pipeline).run() }
     #expect(error?.code == .warmupMissed)

@@ -9,7 +9,7 @@ struct WarmupJobTests {
   /// A plan without a deadline, so that only what is looked up sleeps.
   private func plan(_ names: [String], _ change: (inout WarmupPlan) -> Void = { _ in }) -> WarmupPlan {
     var plan = WarmupPlan(names: names)
-    plan.deadline = nil
+    plan.timeout = nil
     change(&plan)
     return plan
   }
@@ -315,7 +315,7 @@ struct WarmupJobTests {
       }
     }
     let plan = plan(["good.example", "bad.example", "slow.example", "late.example"]) {
-      $0.deadline = .milliseconds(500)
+      $0.timeout = .milliseconds(500)
       $0.concurrency = 2
       $0.minimum = .names(1)
     }
@@ -354,7 +354,7 @@ struct WarmupJobTests {
     let job = try WarmupJob(
       plan([]) {
         $0.sources = [.sequence(names)]
-        $0.deadline = .seconds(1)
+        $0.timeout = .seconds(1)
       }, resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
     await gate.waitForArrivals()
@@ -411,8 +411,8 @@ struct WarmupJobTests {
     let fixture = try ResolverFixture { $0.usesSystemDNS = false }
     fixture.transport.answer { $0.host.text == "h0.example" ? .down : .answer(.addresses("192.0.2.1")) }
     for (shortfall, minimum, code) in [
-      (WarmupPlan.Shortfall.isAccepted, WarmupMinimum.all, nil), (.fails, .all, DirectDNSError.Code.warmupMissed),
-      (.fails, .share(0.6), nil),
+      (WarmupPlan.Shortfall.accepted, WarmupMinimum.all, nil), (.thrown, .all, DirectDNSError.Code.warmupMissed),
+      (.thrown, .share(0.6), nil),
     ] {
       let job = try WarmupJob(
         plan(names(3)) { ($0.shortfall, $0.minimum, $0.retry) = (shortfall, minimum, .never) },

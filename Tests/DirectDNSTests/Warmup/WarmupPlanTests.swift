@@ -6,8 +6,8 @@ import Testing
 struct WarmupPlanTests {
   @Test func `a plan has defaults for all but its names`() throws {
     let plan = WarmupPlan(names: ["a.example"])
-    #expect(plan.concurrency == 64 && plan.rate == nil && plan.deadline == .seconds(60))
-    #expect(plan.minimum == .all && plan.shortfall == .isAccepted && plan.keepAlive == .none)
+    #expect(plan.concurrency == 64 && plan.rate == nil && plan.timeout == .seconds(60))
+    #expect(plan.minimum == .all && plan.shortfall == .accepted && plan.keepAlive == .none)
     #expect(plan.retry == WarmupRetry() && plan.families == nil)
     try plan.validate()
   }
@@ -16,7 +16,7 @@ struct WarmupPlanTests {
 
   private static let wrong: [(String, Change)] = [
     ("concurrency", { $0.concurrency = 0 }), ("rate", { $0.rate = 0 }), ("rate", { $0.rate = .infinity }),
-    ("rate", { $0.rate = .nan }), ("deadline", { $0.deadline = .zero }), ("families", { $0.families = [] }),
+    ("rate", { $0.rate = .nan }), ("timeout", { $0.timeout = .zero }), ("families", { $0.families = [] }),
     ("minimum", { $0.minimum = .share(1.5) }), ("minimum", { $0.minimum = .share(.nan) }),
     ("retry", { $0.retry.limit = -1 }),
   ]

@@ -59,6 +59,15 @@ struct WarmupReportTests {
     let copy = try JSONDecoder().decode(WarmupReport.self, from: text)
     #expect(copy == original)
     #expect(try encoder.encode(copy) == text)
-    #expect(original.durationMs == 12.345)
+    #expect(original.durationMs == 12.345 && original.duration == .microseconds(12_345))
+    #expect(original.slowest.first?.duration == .microseconds(1234))
+  }
+
+  @Test(arguments: [
+    (Double.nan, Duration.zero), (.infinity, .nanoseconds(Int64.max)), (-1, .milliseconds(-1)),
+    (1.2345678, .microseconds(1235)), (1e300, .nanoseconds(Int64.max)),
+  ])
+  func `any number of milliseconds is a duration`(_ count: Double, _ duration: Duration) {
+    #expect(report { $0.durationMs = count }.duration == duration)
   }
 }

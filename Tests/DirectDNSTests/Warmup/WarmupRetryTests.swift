@@ -28,7 +28,7 @@ struct WarmupRetryTests {
   }
 
   @Test func `no pause is too long to reckon with`() {
-    let rule = WarmupRetry(limit: .max, backOff: .seconds(Int64.max), maximumBackOff: .seconds(Int64.max))
+    let rule = WarmupRetry(limit: .max, backoff: .seconds(Int64.max), maximumBackoff: .seconds(Int64.max))
     #expect(
       next(rule, failures: 1_000_000, memory: .seconds(Int64.max), jitter: 1) == ResolverInstant(nanoseconds: .max))
   }
