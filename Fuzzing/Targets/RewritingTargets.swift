@@ -73,7 +73,7 @@ extension FuzzTarget {
       let isLiteral = if case .address = url.host { true } else { false }
       try require(isLiteral, "\(url.host) is bypassed: \(reason)")
       if reason == .addressLiteral {
-        try require(request.headerFields[.originalUrl] == nil, "a foreign originalUrl stays")
+        try require(request.headerFields[.originalURL] == nil, "a foreign originalUrl stays")
       }
     case .direct(let direct):
       let fields = direct.request.headerFields
@@ -82,7 +82,7 @@ extension FuzzTarget {
       try require(!direct.url.hasUserInfo && direct.url.fragment == nil, "\(direct.url) is sent")
       if form == .literal {
         try require(direct.url.host == .address(direct.address), "\(direct.url) does not lead to \(direct.address)")
-        try require(fields[.originalUrl] == direct.originalUrl, "originalUrl says something else")
+        try require(fields[.originalURL] == direct.originalURLField, "originalUrl says something else")
       }
       try checkAgain(direct, rewriter)
       let restorer = ResponseRestorer(for: direct)
@@ -125,7 +125,7 @@ extension FuzzTarget {
       }
       guard let direct = outcome.direct else { continue }
       var back = JSONLine()
-      back.add("originalUrl", JSONLine.string(direct.originalUrl))
+      back.add("originalUrl", JSONLine.string(direct.originalURLField))
       back.add("address", JSONLine.array(direct.answer.map { JSONLine.string($0.description) }))
       back.add("headers", JSONLine.fields([.location: direct.url.href]))
       guard let restored = try? RestoreInput(line: back.text) else {

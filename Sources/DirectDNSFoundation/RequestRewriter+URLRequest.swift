@@ -36,7 +36,7 @@ extension RequestRewriter {
       return .refused(DirectDNSError(.invalidRequest, "the request has no URL"))
     }
     var bypassed = request
-    bypassed.setValue(nil, forHTTPHeaderField: HTTPField.Name.originalUrl.rawName)
+    bypassed.setValue(nil, forHTTPHeaderField: HTTPField.Name.originalURL.rawName)
     let scheme = request.url?.scheme?.lowercased() ?? ""
     guard WebURL.Scheme(rawValue: scheme) != nil else {
       return .bypassed(bypassed, reason: RewriteOutcome.BypassReason.otherScheme.description)
@@ -77,7 +77,7 @@ extension RequestRewriter {
   /// The fields that rewriting goes by.
   private static func named(in request: URLRequest) -> HTTPFields {
     var fields = HTTPFields()
-    for name in [HTTPField.Name.hostField, .authorization, .originalUrl] {
+    for name in [HTTPField.Name.hostField, .authorization, .originalURL] {
       fields[name] = request.value(forHTTPHeaderField: name.rawName)
     }
     return fields
@@ -87,7 +87,7 @@ extension RequestRewriter {
     guard let url = URL(direct.url) else { throw .noFoundationURL(direct.originalURL) }
     var moved = request
     moved.url = url
-    for name in [HTTPField.Name.hostField, .authorization, .originalUrl] {
+    for name in [HTTPField.Name.hostField, .authorization, .originalURL] {
       moved.setValue(direct.request.headerFields[name], forHTTPHeaderField: name.rawName)
     }
     moved.setValue(nil, forHTTPHeaderField: HTTPField.Name.proxyAuthorization.rawName)

@@ -10,7 +10,7 @@ let rewritingVerbs: [String: Verb] = [
     switch RequestRewriter(form: .literal, policy: .any).rewrite(request, using: [address]) {
     case .direct(let direct):
       return [
-        "ok": true, "url": direct.url.href, "host_header": direct.host, "original_url": direct.originalUrl,
+        "ok": true, "url": direct.url.href, "host_header": direct.host, "original_url": direct.originalURLField,
         "sni": direct.serverName?.text as Any,
       ]
     case .bypassed: return ["unchanged": true]

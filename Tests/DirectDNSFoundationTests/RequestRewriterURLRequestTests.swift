@@ -143,7 +143,7 @@ struct RequestRewriterURLRequestTests {
     let request = try #require(origin.requests.first)
     #expect(request.target == "/x?q=1")
     #expect(request.fields[values: .hostField] == ["www.example.com:\(origin.port)"])
-    #expect(request.fields[values: .originalUrl] == [url])
+    #expect(request.fields[values: .originalURL] == [url])
 
     let restored = try #require(restorer.restore(response))
     #expect(restored.url?.absoluteString == url)

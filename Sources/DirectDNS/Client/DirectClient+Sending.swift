@@ -134,14 +134,14 @@ extension DirectClient {
     switch try rewriter.judge(fields, url, host, addresses, throughProxy: proxy != nil) {
     case .direct(_, let allowed):
       // Ours, and never one from outside.
-      if call.settings.configuration.forwardsOriginalUrl {
-        fields[.originalUrl] = url.text(fragment: false)
+      if call.settings.configuration.forwardsOriginalURL {
+        fields[.originalURL] = url.text(fragment: false)
       } else if !fields.isEmpty {
-        fields[.originalUrl] = nil
+        fields[.originalURL] = nil
       }
       target = RequestTarget(url, fields, allowed, answer: addresses, proxy: nil)
     case .bypassed(let reason):
-      if reason != .alreadyRewritten, !fields.isEmpty { fields[.originalUrl] = nil }
+      if reason != .alreadyRewritten, !fields.isEmpty { fields[.originalURL] = nil }
       target = RequestTarget(
         url, fields, try rewriter.policy.allowed(addresses, for: host), answer: nil, proxy: route)
     }

@@ -74,7 +74,7 @@ public struct DirectClientConfiguration: Sendable {
   /// Whether a request that goes direct tells the server its URL, without the fragment, as `originalUrl`.
   ///
   /// Default: false. It holds what the URL holds: user name, password and query. One that the caller has set never goes out.
-  public var forwardsOriginalUrl: Bool
+  public var forwardsOriginalURL: Bool
   /// What look-ups want; its time is also bounded by the request's.
   public var lookup: LookupOptions
 
@@ -98,7 +98,7 @@ public struct DirectClientConfiguration: Sendable {
     streamsPerConnection = 50
     threads = 1
     bufferSize = 256 * 1024
-    forwardsOriginalUrl = false
+    forwardsOriginalURL = false
     lookup = LookupOptions()
   }
 

@@ -44,7 +44,7 @@ extension FieldLines {
     var seen = Seen()
     for field in fields {
       switch field.name {
-      case .originalUrl where !settings.forwardsOriginalUrl: continue
+      case .originalURL where !settings.forwardsOriginalURL: continue
       // libcurl tells how long the body is, in the way that the version of HTTP has for it.
       case .contentLength, .transferEncoding: continue
       case .cookie:

@@ -44,12 +44,12 @@ public struct DirectRequest: Hashable, Sendable {
   /// The value of the `originalUrl` field: the URL with the name and its user info, without the fragment.
   ///
   /// It may hold secrets: do not log it, and do not send it to an origin that is not yours.
-  public var originalUrl: String { originalURL.text(fragment: false) }
+  public var originalURLField: String { originalURL.text(fragment: false) }
 }
 
 extension HTTPField.Name {
   /// The field that carries a rewritten request's own URL, with the name.
-  public static let originalUrl = token("originalUrl")
+  public static let originalURL = token("originalUrl")
 
   /// `Host`, which a request that names its server by ``HTTPRequest/authority`` alone does without.
   public static let hostField = token("Host")

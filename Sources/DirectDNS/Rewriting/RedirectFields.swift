@@ -18,7 +18,7 @@ struct RedirectFields {
   private func next(_ field: HTTPField) -> HTTPField? {
     let name = field.name.canonicalName
     // The proxy's password is not for origins, and `originalUrl` is of the hop that it was made for.
-    guard field.name != .proxyAuthorization, field.name != .originalUrl else { return nil }
+    guard field.name != .proxyAuthorization, field.name != .originalURL else { return nil }
     if crossesOrigin, Self.ofOneOrigin.contains(name) || secretFields.contains(field.name) { return nil }
     if dropsBody, Self.isAboutBody(name) { return nil }
     return field.name == .referer ? referer(field) : field

@@ -44,14 +44,14 @@ public struct RequestRewriter: Hashable, Sendable {
     _ request: HTTPRequest, using answer: some Sequence<IPAddress>, throughProxy: Bool = false
   ) -> RewriteOutcome {
     if let scheme = request.scheme, WebURL.Scheme(rawValue: scheme.lowercased()) == nil {
-      return .bypassed(request.withoutOriginalUrl, reason: .otherScheme)
+      return .bypassed(request.withoutOriginalURL, reason: .otherScheme)
     }
     do throws(DirectDNSError) {
       let url = try WebURL(request)
       let answer = Array(answer)
       return switch try judge(request.headerFields, url, url.host, answer, throughProxy: throughProxy) {
       case .bypassed(.alreadyRewritten): .bypassed(request, reason: .alreadyRewritten)
-      case .bypassed(let reason): .bypassed(request.withoutOriginalUrl, reason: reason)
+      case .bypassed(let reason): .bypassed(request.withoutOriginalURL, reason: reason)
       case .direct(let name, let addresses):
         .direct(DirectRequest(form, request, url, name, addresses: addresses, answer: answer))
       }
@@ -127,7 +127,7 @@ extension DirectRequest {
     self.answer = answer
     serverName = url.scheme.isSecure ? name : nil
     var fields = request.headerFields.forOrigin(of: url)
-    fields[.originalUrl] = nil
+    fields[.originalURL] = nil
     let ownHost = fields[.hostField]
     host = ownHost ?? url.hostAndPort
     switch form {
@@ -136,7 +136,7 @@ extension DirectRequest {
       self.url = url.requested(from: .address(addresses[0]))
       // RFC 9112 §3.2: Host goes first.
       if ownHost == nil { fields.insert(HTTPField(name: .hostField, value: url.hostAndPort), at: 0) }
-      fields.append(HTTPField(name: .originalUrl, value: url.text(fragment: false)))
+      fields.append(HTTPField(name: .originalURL, value: url.text(fragment: false)))
     }
     var moved = request
     // Each of them is checked and copied when it is set, and most stay what they were.
@@ -151,10 +151,10 @@ extension DirectRequest {
 
 extension HTTPRequest {
   /// The request without the field that is ours to set.
-  fileprivate var withoutOriginalUrl: HTTPRequest {
-    guard headerFields.contains(.originalUrl) else { return self }
+  fileprivate var withoutOriginalURL: HTTPRequest {
+    guard headerFields.contains(.originalURL) else { return self }
     var request = self
-    request.headerFields[.originalUrl] = nil
+    request.headerFields[.originalURL] = nil
     return request
   }
 }
@@ -172,7 +172,7 @@ extension HTTPFields {
   /// The URL that rewriting would have made a request with these fields of: its own `originalUrl`, with a name for the
   /// address.
   fileprivate func original(of url: WebURL) -> WebURL? {
-    guard contains(.hostField), self[values: .originalUrl].count == 1, let text = self[.originalUrl],
+    guard contains(.hostField), self[values: .originalURL].count == 1, let text = self[.originalURL],
       let original = try? WebURL(text), case .name = original.host
     else { return nil }
     let isOurs = original.text(host: url.host, userInfo: false) == url.href && original.text(fragment: false) == text

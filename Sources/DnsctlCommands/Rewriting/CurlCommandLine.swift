@@ -14,7 +14,7 @@ struct CurlCommandLine {
     let url = direct.originalURL
     let address = WebURL.Host.address(direct.address)
     var fields = direct.request.headerFields
-    fields[.originalUrl] = nil
+    fields[.originalURL] = nil
     // What rewriting added, curl adds by itself.
     if fields[.hostField] == url.hostAndPort { fields[.hostField] = nil }
     // A proxy would have to tunnel to the address, and would be asked to by curl.

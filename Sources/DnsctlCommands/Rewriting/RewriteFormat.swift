@@ -53,7 +53,7 @@ enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     var rows = [
       ("address", "\(direct.address) port \(direct.port)"), ("URL", direct.url.href), ("Host", direct.host),
     ]
-    if direct.form == .literal { rows.append(("originalUrl", direct.originalUrl)) }
+    if direct.form == .literal { rows.append(("originalUrl", direct.originalURLField)) }
     if let name = direct.serverName { rows.append(("server name", name.text)) }
     let others = direct.addresses.dropFirst().map(\.description)
     if !others.isEmpty { rows.append(("others", others.joined(separator: ", "))) }
@@ -81,7 +81,7 @@ enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     line.add("form", direct.map { JSONLine.string($0.form.rawValue) })
     line.add("url", url.map(JSONLine.string))
     line.add("host", direct.map { JSONLine.string($0.host) })
-    line.add("originalUrl", direct.map { JSONLine.string($0.originalUrl) })
+    line.add("originalUrl", direct.map { JSONLine.string($0.originalURLField) })
     line.add("headers", fields.map(JSONLine.fields))
     line.add("serverName", direct?.serverName.map { JSONLine.string($0.text) })
     line.add("port", direct.map { "\($0.port)" })

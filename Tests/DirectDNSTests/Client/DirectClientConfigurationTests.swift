@@ -10,7 +10,7 @@ struct DirectClientConfigurationTests {
     #expect(
       configuration.timeouts == RequestTimeouts(connect: .seconds(5), firstByte: .seconds(30), whole: .seconds(120)))
     #expect(configuration.attemptDelay == .milliseconds(250) && configuration.redirects?.limit == 20)
-    #expect(configuration.minimumTLS == .v12 && !configuration.decompresses && !configuration.forwardsOriginalUrl)
+    #expect(configuration.minimumTLS == .v12 && !configuration.decompresses && !configuration.forwardsOriginalURL)
     try configuration.validate()
   }
 

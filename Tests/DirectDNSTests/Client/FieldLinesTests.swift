@@ -90,11 +90,11 @@ struct FieldLinesTests {
   }
 
   @Test func `originalUrl stays here unless it may go out`() {
-    #expect(lines([.originalUrl: "https://a.test/?secret", .accept: "a"]) { $0.userAgent = nil } == ["Accept: a"])
+    #expect(lines([.originalURL: "https://a.test/?secret", .accept: "a"]) { $0.userAgent = nil } == ["Accept: a"])
     #expect(
-      lines([.originalUrl: "https://a.test/", .accept: "a"]) {
+      lines([.originalURL: "https://a.test/", .accept: "a"]) {
         $0.userAgent = nil
-        $0.forwardsOriginalUrl = true
+        $0.forwardsOriginalURL = true
       } == ["originalUrl: https://a.test/", "Accept: a"])
   }
 

@@ -259,7 +259,7 @@ struct RebindingTests {
 
   @Test func `a request that was rewritten to an address is judged by that address`() async throws {
     try await staged({ $0.add("www.shop.test", "127.0.0.2") }) { stage in
-      let fields: HTTPFields = [.hostField: "www.shop.test", .originalUrl: "http://www.shop.test/"]
+      let fields: HTTPFields = [.hostField: "www.shop.test", .originalURL: "http://www.shop.test/"]
       #expect(await stage.code("http://127.0.0.1:PORT/", fields) == .addressForbidden)
       let response = try await stage.client.execute(stage.request("http://127.0.0.2:PORT/", fields))
       #expect(try await response.body.text() == "open")

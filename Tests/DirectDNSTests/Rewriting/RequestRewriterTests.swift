@@ -43,8 +43,8 @@ struct RequestRewriterTests {
     #expect(direct.host == host)
     #expect(try WebURL(direct.request).href == sent)
     #expect(direct.request.headerFields[values: .hostField] == [host])
-    #expect(direct.request.headerFields[values: .originalUrl] == [original])
-    #expect(direct.originalUrl == original)
+    #expect(direct.request.headerFields[values: .originalURL] == [original])
+    #expect(direct.originalURLField == original)
     #expect(direct.originalURL == (try WebURL(url)))
   }
 
@@ -111,14 +111,14 @@ struct RequestRewriterTests {
     request.headerFields.append(HTTPField(name: .accept, value: "b"))
     let direct = try #require(RequestRewriter(form: form).rewrite(request, using: [Self.address]).direct)
     #expect(direct.request.method == .post)
-    let kept = direct.request.headerFields.filter { $0.name != .hostField && $0.name != .originalUrl }
+    let kept = direct.request.headerFields.filter { $0.name != .hostField && $0.name != .originalURL }
     #expect(kept.map(\.value) == ["text/plain", "3", "a", "b"])
   }
 
   @Test(arguments: DirectRequest.Form.allCases)
   func `an originalUrl from outside is taken away`(_ form: DirectRequest.Form) throws {
-    let direct = try rewrite("http://shop.test/", [.originalUrl: "http://evil.test/"], form: form)
-    #expect(direct.request.headerFields[values: .originalUrl] == (form == .literal ? ["http://shop.test/"] : []))
+    let direct = try rewrite("http://shop.test/", [.originalURL: "http://evil.test/"], form: form)
+    #expect(direct.request.headerFields[values: .originalURL] == (form == .literal ? ["http://shop.test/"] : []))
   }
 
   @Test(
@@ -166,7 +166,7 @@ struct RequestRewriterTests {
   }
 
   @Test func `what is not rewritten is handed back as it came, without a foreign originalUrl`() throws {
-    let fields: HTTPFields = [.accept: "x", .originalUrl: "http://evil.test/"]
+    let fields: HTTPFields = [.accept: "x", .originalURL: "http://evil.test/"]
     let request = HTTPRequest(url: try WebURL("http://u:p@8.8.4.4/#f"), headerFields: fields)
     guard case .bypassed(let back, _) = RequestRewriter().rewrite(request, using: []) else {
       Issue.record("not bypassed")
@@ -182,14 +182,14 @@ struct RequestRewriterTests {
   ])
   func `an originalUrl that is not this URL's own makes no rewritten request of it`(_ original: String) throws {
     let request = HTTPRequest(
-      url: try WebURL("http://8.8.8.8/"), headerFields: [.hostField: "shop.test", .originalUrl: original])
+      url: try WebURL("http://8.8.8.8/"), headerFields: [.hostField: "shop.test", .originalURL: original])
     let outcome = RequestRewriter().rewrite(request, using: [])
     // User info is no part of what is sent, so this one could be ours.
     #expect(reason(outcome) == (original.contains("u:p") ? .alreadyRewritten : .addressLiteral))
   }
 
   @Test func `an originalUrl with a fragment is none of ours`() throws {
-    let fields: HTTPFields = [.hostField: "shop.test", .originalUrl: "http://shop.test/#f"]
+    let fields: HTTPFields = [.hostField: "shop.test", .originalURL: "http://shop.test/#f"]
     let request = HTTPRequest(url: try WebURL("http://8.8.8.8/#f"), headerFields: fields)
     #expect(reason(RequestRewriter().rewrite(request, using: [])) == .addressLiteral)
   }
@@ -226,9 +226,9 @@ struct RequestRewriterTests {
     #expect(refusal(rewriter.rewrite(request, using: [])) == .addressForbidden)
     #expect(refusal(rewriter.rewrite(request, using: [Self.address], throughProxy: true)) == .addressForbidden)
     for fields: HTTPFields in [
-      [.hostField: "evil.test:80"], [.hostField: "a.test", .originalUrl: "http://evil.test/"],
+      [.hostField: "evil.test:80"], [.hostField: "a.test", .originalURL: "http://evil.test/"],
       [.hostField: "evil.test.."], [.hostField: "WWW.evil.test...:80"],
-      [.hostField: "a.test", .originalUrl: "http://evil.test../"],
+      [.hostField: "a.test", .originalURL: "http://evil.test../"],
     ] {
       let literal = HTTPRequest(url: try WebURL("http://8.8.8.8/"), headerFields: fields)
       #expect(refusal(rewriter.rewrite(literal, using: [])) == .addressForbidden)
