@@ -39,7 +39,8 @@ struct TrustTests {
     #expect(try bound(of: "``ResponseBody/text(upTo:)``") == "\(ResponseBody.textLimit) bytes")
     #expect(try bound(of: "redirects of a request") == "\(RedirectConfiguration().limit)")
     #expect(
-      try bound(of: "connections") == "\(configuration.connections), and \(configuration.connectionsPerName) of a name")
+      try bound(of: "connections")
+        == "\(configuration.connections), and \(configuration.connectionsPerOrigin) of an origin")
     #expect(try bound(of: "requests on a connection at once") == "\(configuration.streamsPerConnection)")
     #expect(
       try bound(of: "a `Set-Cookie` field")

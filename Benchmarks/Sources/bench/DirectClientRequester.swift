@@ -18,7 +18,7 @@ struct DirectClientRequester: Requester {
     if let authority = setting.authority { configuration.trust = TrustStore(privateAuthorities: [authority]) }
     if setting.isHTTP1 { configuration.httpVersion = .http1 }
     configuration.connections = setting.connections + 64
-    configuration.connectionsPerName = setting.connections
+    configuration.connectionsPerOrigin = setting.connections
     // What waits for the silent server is to wait for as long as the row takes.
     configuration.timeouts.firstByte = .seconds(120)
     client = try DirectClient(configuration, resolver: try DirectResolver(resolving))

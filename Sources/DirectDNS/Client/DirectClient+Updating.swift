@@ -22,7 +22,7 @@ extension DirectClient {
   /// judged before one is chosen.
   ///
   /// What the connections were made of stays as it was: `trust`, `identity`, `minimumTLS`, `attemptDelay`,
-  /// `connections`, `connectionsPerName`, `streamsPerConnection`, `threads` and `bufferSize` of the new configuration
+  /// `connections`, `connectionsPerOrigin`, `streamsPerConnection`, `threads` and `bufferSize` of the new configuration
   /// are ignored. Make another client to change them.
   ///
   /// - Parameter configuration: how it behaves from now on; make it from ``configuration`` to change a part.
@@ -62,7 +62,7 @@ final class ClientSettings: Sendable {
     configuration.minimumTLS = old.minimumTLS
     configuration.attemptDelay = old.attemptDelay
     configuration.connections = old.connections
-    configuration.connectionsPerName = old.connectionsPerName
+    configuration.connectionsPerOrigin = old.connectionsPerOrigin
     configuration.streamsPerConnection = old.streamsPerConnection
     configuration.threads = old.threads
     configuration.bufferSize = old.bufferSize
@@ -82,7 +82,7 @@ extension CurlTransferSettings {
       keyPassword: identity?.password?.text, requiresTLS13: configuration.minimumTLS == .v13,
       limits: PoolLimits(
         connections: max(1, configuration.connections / configuration.threads),
-        connectionsPerRoute: configuration.connectionsPerName, streams: configuration.streamsPerConnection,
+        connectionsPerRoute: configuration.connectionsPerOrigin, streams: configuration.streamsPerConnection,
         attemptDelay: configuration.attemptDelay.wholeMilliseconds),
       bufferSize: configuration.bufferSize)
   }

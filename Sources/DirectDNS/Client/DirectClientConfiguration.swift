@@ -55,10 +55,11 @@ public struct DirectClientConfiguration: Sendable {
   ///
   /// Default: 256.
   public var connections: Int
-  /// Connections to one name.
+  /// Connections to one origin (scheme, host and port), for each choice of HTTP version, each proxy, and with or without
+  /// the client's certificate.
   ///
   /// Default: 64.
-  public var connectionsPerName: Int
+  public var connectionsPerOrigin: Int
   /// Requests at once on one HTTP/2 connection; another one is opened beyond.
   ///
   /// Default: 50; BIND 9.18 closes a connection at 64, nginx takes 128.
@@ -94,7 +95,7 @@ public struct DirectClientConfiguration: Sendable {
     timeouts = RequestTimeouts()
     attemptDelay = .milliseconds(250)
     connections = 256
-    connectionsPerName = 64
+    connectionsPerOrigin = 64
     streamsPerConnection = 50
     threads = 1
     bufferSize = 256 * 1024
@@ -107,7 +108,7 @@ public struct DirectClientConfiguration: Sendable {
 
   func validate() throws(DirectDNSError) {
     let counts: KeyValuePairs = [
-      "connections": connections, "connectionsPerName": connectionsPerName,
+      "connections": connections, "connectionsPerOrigin": connectionsPerOrigin,
       "streamsPerConnection": streamsPerConnection, "threads": threads, "bufferSize": bufferSize,
     ]
     if let (name, value) = counts.first(where: { !(1...Self.most).contains($0.value) }) {
@@ -164,7 +165,9 @@ public enum HTTPVersionChoice: String, Sendable, Hashable, CaseIterable {
   case automatic
   /// HTTP/1.1 alone.
   case http1
-  /// HTTP/2, without TLS too, by prior knowledge (RFC 9113 §3.3).
+  /// HTTP/2 without TLS too, by prior knowledge (RFC 9113 §3.3).
+  ///
+  /// Over TLS it is the same as `automatic`: a server that does not agree on HTTP/2 is spoken to by HTTP/1.1.
   case http2
 }
 

@@ -7,7 +7,7 @@ struct CurlRoute: Hashable, Sendable {
     case http1
     /// HTTP/2 where TLS can agree on it, HTTP/1.1 elsewhere.
     case automatic
-    /// HTTP/2, in plain text too, by prior knowledge (RFC 9113 §3.3).
+    /// HTTP/2 in plain text too, by prior knowledge (RFC 9113 §3.3); over TLS as `automatic`.
     case http2
   }
 

@@ -140,7 +140,7 @@ struct ClientConnectionsTests {
       try await gate.pass()
       return OriginResponse()
     }
-    let client = try client { $0.connectionsPerName = 2 }
+    let client = try client { $0.connectionsPerOrigin = 2 }
     var tasks: [Task<Void, any Error>] = []
     for number in 0..<20 {
       let request = try ClientSample.get(origin.url("/\(number)", host: "shop.test"))

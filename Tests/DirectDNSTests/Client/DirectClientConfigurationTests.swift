@@ -18,13 +18,13 @@ struct DirectClientConfigurationTests {
 
   private static let unusable: [(name: String, change: Change)] = [
     ("connections", { $0.connections = 0 }),
-    ("connectionsPerName", { $0.connectionsPerName = -1 }),
+    ("connectionsPerOrigin", { $0.connectionsPerOrigin = -1 }),
     ("streamsPerConnection", { $0.streamsPerConnection = 0 }),
     ("threads", { $0.threads = 0 }),
     ("threads", { $0.threads = 300 }),
     ("bufferSize", { $0.bufferSize = 0 }),
     ("connections", { $0.connections = .max }),
-    ("connectionsPerName", { $0.connectionsPerName = 1 << 30 + 1 }),
+    ("connectionsPerOrigin", { $0.connectionsPerOrigin = 1 << 30 + 1 }),
     ("streamsPerConnection", { $0.streamsPerConnection = .max }),
     ("bufferSize", { $0.bufferSize = .max }),
     ("timeouts.connect", { $0.timeouts.connect = .zero }),

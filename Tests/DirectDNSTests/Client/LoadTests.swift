@@ -76,7 +76,7 @@ struct LoadTests {
         return OriginResponse(body: request.path)
       },
       configure: {
-        ($0.connections, $0.connectionsPerName) = (connections, connections)
+        ($0.connections, $0.connectionsPerOrigin) = (connections, connections)
         $0.timeouts = RequestTimeouts(firstByte: .seconds(170), whole: .seconds(170))
       }
     ) { fixture in
