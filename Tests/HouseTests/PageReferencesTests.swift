@@ -41,6 +41,24 @@ struct PageReferencesTests {
     }
   }
 
+  /// The library's sources, one after the other.
+  private func sources(_ folder: String) throws -> String {
+    try (FileManager.default.enumerator(atPath: Self.root.appending(path: folder).path)?.allObjects ?? [])
+      .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.map { try text("\(folder)/\($0)") }
+      .joined(separator: "\n")
+  }
+
+  @Test func `every public type and every log label stands on the documentation's first page`() throws {
+    let page = try text("Sources/DirectDNS/DirectDNS.docc/DirectDNS.md")
+    let types = try sources("Sources/DirectDNS")
+      .matches(of: /(?m)^public (?:struct|final class|class|enum|protocol|actor) (\w+)/).map(\.1)
+    #expect(types.count > 80)
+    #expect(Set(types).filter { !page.contains("``\($0)``") } == [])
+    let labels = try sources("Sources").matches(of: /Logger\(label: "(directdns\.\w+)"/).map(\.1)
+    #expect(labels.count > 8)
+    #expect(Set(labels).filter { !page.contains("`\($0)`") } == [])
+  }
+
   @Test func `every error code is provoked by a test`() throws {
     let codes = try text("Sources/DirectDNS/Model/DirectDNSError.swift").matches(of: /static let (\w+) = Code/).map(\.1)
     let tests = try (FileManager.default.enumerator(atPath: Self.root.appending(path: "Tests").path)?.allObjects ?? [])
