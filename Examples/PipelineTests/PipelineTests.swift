@@ -14,12 +14,41 @@ import Testing
 /// by hand.
 @Suite("A pipeline, tested offline")
 struct PipelineTests {
+  @Test func `a payment arrives though an address refuses, and though DNS has died`() async throws {
+    let records = RecordTable { $0.add("shop.example.test", "127.0.0.2", "127.0.0.1", ttl: 60) }
+    let provider = try await FakeProvider.start(records: records)
+    let origin = try await FakeOrigin.start { request in OriginResponse(body: "\(request.body.count) bytes") }
+    let clock = ManualClock()
+    let resolver = try DirectResolver(
+      ResolverConfiguration(providers: [try provider.providerConfiguration()]), clock: clock)
+    var configuration = DirectClientConfiguration()
+    configuration.policy.allowedNetworks = [try IPNetwork(parsing: "127.0.0.0/8")]  // for the test alone
+    let client = try DirectClient(configuration, resolver: resolver)
+    let url = origin.url("/pay", host: "shop.example.test")  // the name, and the origin's port
+
+    let first = try await client.post(url, .text("7 apples"))
+    #expect(first.freshness == .fresh)
+    #expect(first.connection.failedAddresses.map(\.description) == ["127.0.0.2"])  // nobody listens there
+    #expect(try await first.body.text() == "8 bytes")
+
+    provider.misbehave(.status(503))
+    clock.advance(by: .seconds(600))
+    let second = try await client.post(url, .text("8 apples"))
+    #expect(second.freshness == .stale)
+    #expect(origin.requests.map(\.host) == ["shop.example.test:\(origin.port)", "shop.example.test:\(origin.port)"])
+
+    await client.shutdown()
+    resolver.shutdown()
+    await provider.stop()
+    await origin.stop()
+  }
+
   @Test func `an expired answer serves when the provider has died`() async throws {
     let records = RecordTable { $0.add("www.example.test", "192.0.2.1", ttl: 60) }
     let provider = try await FakeProvider.start(records: records)
     let clock = ManualClock()
-    let url = "json+\(provider.url("/resolve"))"
-    let resolver = try DirectResolver(ResolverConfiguration(providers: [try ProviderConfiguration(url)]), clock: clock)
+    let resolver = try DirectResolver(
+      ResolverConfiguration(providers: [try provider.providerConfiguration()]), clock: clock)
 
     let first = try await resolver.resolve("www.example.test")
     #expect(first.freshness == .fresh)
@@ -39,8 +68,7 @@ struct PipelineTests {
   @Test func `a request goes to the address, and its cookie stays with the name`() async throws {
     let provider = try await FakeProvider.start(records: RecordTable { $0.add("shop.example.test", "127.0.0.1") })
     let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "basket=7; Domain=127.0.0.1"]) }
-    let url = "json+\(provider.url("/resolve"))"
-    let resolver = try DirectResolver(ResolverConfiguration(providers: [try ProviderConfiguration(url)]))
+    let resolver = try DirectResolver(ResolverConfiguration(providers: [try provider.providerConfiguration()]))
     let loopback = try IPNetwork(parsing: "127.0.0.0/8")
     let rewriter = RequestRewriter(policy: AddressPolicy(allowedNetworks: [loopback]))
 

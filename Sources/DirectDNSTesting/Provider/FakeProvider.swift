@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import DirectDNS
+public import DirectDNS
 import NIOCore
 
 /// A server on loopback that speaks every provider format, and misbehaves on request.
@@ -76,6 +76,39 @@ public final class FakeProvider: Sendable {
   /// - Returns: the URL.
   public func url(_ path: String = "", host: String? = nil) -> String {
     server.url(path, host: host)
+  }
+
+  /// A wire format in which the server can be asked.
+  public enum Format: String, Sendable, Hashable, CaseIterable {
+    /// The JSON of AliDNS, Google and Cloudflare, at `/resolve`.
+    case json
+    /// RFC 8484 by GET, at `/dns-query`.
+    case doh
+    /// RFC 8484 by POST, at `/dns-query`.
+    case dohPost = "doh-post"
+    /// DNSPod's text, at `/d`.
+    case dnspod
+
+    fileprivate var path: String {
+      switch self {
+      case .json: "/resolve"
+      case .doh, .dohPost: "/dns-query"
+      case .dnspod: "/d"
+      }
+    }
+  }
+
+  /// The server as a resolver's provider: `ResolverConfiguration(providers: [try server.providerConfiguration()])`.
+  ///
+  /// - Parameters:
+  ///   - format: how it is asked; default JSON.
+  ///   - host: the name to stand in the URL; by default the address that the server listens on.
+  /// - Returns: the provider.
+  /// - Throws: `invalidConfiguration` for a host that is none.
+  public func providerConfiguration(
+    _ format: Format = .json, host: String? = nil
+  ) throws(DirectDNSError) -> ProviderConfiguration {
+    try ProviderConfiguration("\(format.rawValue)+\(url(format.path, host: host))")
   }
 
   /// What the server knows; it can be changed while it runs.

@@ -23,6 +23,18 @@ struct FakeProviderTests {
     }
   }
 
+  @Test(arguments: FakeProvider.Format.allCases)
+  func `the server is a resolver's provider in every format`(_ format: FakeProvider.Format) async throws {
+    let server = try await FakeProvider.start(records: RecordTable { $0.add("www.example.test", "192.0.2.1") })
+    var configuration = ResolverConfiguration(providers: [try server.providerConfiguration(format)])
+    configuration.usesSystemDNS = false
+    let resolver = try DirectResolver(configuration)
+    let answer = try await resolver.resolve("www.example.test")
+    #expect(answer.addresses.map(\.description) == ["192.0.2.1"])
+    resolver.shutdown()
+    await server.stop()
+  }
+
   @Test func `TLS offers HTTP/2 and HTTP/1.1, and the SNI is recorded`() async throws {
     try await withSecureProvider { server, ca async throws in
       let url = server.url(path, host: "doh.test")
