@@ -60,9 +60,6 @@ public final class MetricsEndpoint: Service {
     let end: DispatchGroup
   }
 
-  /// Tells the endpoint's thread: there nobody can wait for its end.
-  private static let thread = DispatchSpecificKey<ObjectIdentifier>()
-
   /// Creates an endpoint; nothing listens yet.
   ///
   /// - Parameters:
@@ -91,7 +88,7 @@ public final class MetricsEndpoint: Service {
     self.readiness = readiness
   }
 
-  deinit { stop() }
+  deinit { _ = end() }
 
   /// Where the metrics are, such as `http://127.0.0.1:9464/metrics`; nil while it does not listen.
   public var url: String? {
@@ -103,10 +100,11 @@ public final class MetricsEndpoint: Service {
 
   /// Listens, and serves on a thread of its own; one that does so already goes on.
   ///
+  /// It waits for the end of a run before it, which may have the port still.
+  ///
   /// - Throws: an error of code `invalidConfiguration` when the address or the port cannot be had.
-  public func start() throws(DirectDNSError) {
-    // One that is about to end has the port still.
-    wait(for: state.withLock { $0.running == nil ? $0.ending : nil })
+  public func start() async throws(DirectDNSError) {
+    await wait(for: state.withLock { $0.running == nil ? $0.ending : nil })
     try state.withLock { state throws(DirectDNSError) in
       guard state.running == nil else { return }
       guard let (reading, writing) = EndpointSocket.wakeUp() else {
@@ -124,16 +122,15 @@ public final class MetricsEndpoint: Service {
       state = State(running: Running(port: listener.port, wakeUp: writing, end: end))
       let server = ScrapeServer(registry, configuration, readiness, listener: listener.socket, wakeUp: reading)
       let queue = DispatchQueue(label: "directdns.metrics")
-      queue.setSpecific(key: Self.thread, value: ObjectIdentifier(self))
       queue.async(group: end) { server.run() }
     }
   }
 
   /// Listens no more, and ends what is under way.
   ///
-  /// When it returns the port is free and the endpoint's thread has ended; it waits for a scrape that is being written.
-  /// Called by the readiness itself, which is on that thread, it does not wait.
-  public func stop() { wait(for: end()) }
+  /// When it returns the port is free and the endpoint's thread has ended; it waits for a scrape that is being written, and
+  /// for as long keeps no thread waiting. One that is dropped ends without that.
+  public func stop() async { await wait(for: end()) }
 
   /// Has the thread end; what to wait for, if it ever began.
   private func end() -> DispatchGroup? {
@@ -147,19 +144,17 @@ public final class MetricsEndpoint: Service {
     }
   }
 
-  private func wait(for end: DispatchGroup?) {
-    guard DispatchQueue.getSpecific(key: Self.thread) != ObjectIdentifier(self) else { return }
-    end?.wait()
+  private func wait(for end: DispatchGroup?) async {
+    guard let end else { return }
+    await withCheckedContinuation { continuation in
+      end.notify(queue: .global()) { continuation.resume() }
+    }
   }
 
   /// Serves until the service group shuts down.
   public func run() async throws {
-    try start()
+    try await start()
     try? await gracefulShutdown()
-    guard let end = end() else { return }
-    // Not `stop()`: a task's thread is not to be kept waiting.
-    await withCheckedContinuation { continuation in
-      end.notify(queue: .global()) { continuation.resume() }
-    }
+    await stop()
   }
 }

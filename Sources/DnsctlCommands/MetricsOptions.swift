@@ -38,7 +38,7 @@ package struct MetricsOptions: ParsableArguments {
   package func start(
     in context: CommandContext, from collecting: PrometheusRegistry? = nil,
     readiness: @escaping @Sendable () -> Readiness = { .ready }
-  ) throws(SettingsError) -> MetricsEndpoint? {
+  ) async throws(SettingsError) -> MetricsEndpoint? {
     guard let place else {
       guard !allowsRemoteClients else {
         throw SettingsError(.usage, "--metrics-remote needs --metrics.")
@@ -56,13 +56,25 @@ package struct MetricsOptions: ParsableArguments {
         MetricsEndpointConfiguration(
           address: place.address, port: place.port, allowsRemoteClients: allowsRemoteClients),
         readiness: readiness)
-      try endpoint.start()
+      try await endpoint.start()
       if collecting == nil { context.collectMetrics(registry) }
       context.complain("metrics at \(endpoint.url ?? "\(place)")")
       return endpoint
     } catch {
       throw SettingsError(.streams, error.message)
     }
+  }
+}
+
+extension MetricsEndpoint? {
+  /// Runs a command, and stops the endpoint when it has ended.
+  package func serving(
+    _ body: () async throws(SettingsError) -> ExitStatus
+  ) async throws(SettingsError) -> ExitStatus {
+    let outcome: Result<ExitStatus, SettingsError>
+    do throws(SettingsError) { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+    await self?.stop()
+    return try outcome.get()
   }
 }
 

@@ -70,81 +70,89 @@ struct ProxyCommand: ContextCommand {
       let settings = try upstream.settings(in: context)
       let registry = proxy.servesMetrics ? PrometheusRegistry() : nil
       if let registry { context.collectMetrics(registry) }
-      let endpoint = try metrics.start(in: context, from: registry)
-      defer { endpoint?.stop() }
-      let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
-      let log = proxy.accessLog(in: context)
-      let systemd = Systemd(context.environment, process: getpid())
-      return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
-        let users = try proxy.users(in: context)
-        let entry = try ways.entry(over: settings.proxy, in: context)
-        let configured = { @Sendable (settings: DirectSettings, entry: ProxyEntry, users: ProxyUsers?) in
-          var made = configuration(settings, entry, log, users: users, systemd.sockets)
-          made.notice = context.complain
-          if let registry { made.metrics = { registry.text() } }
-          return made
-        }
-        let server = try server(configured(settings, entry, users), resolver)
-        let interruption = Task { await context.interruption() }
-        defer { interruption.cancel() }
-        let places: [ListenAddress]
-        do throws(DirectDNSError) { places = try await server.start() } catch {
-          throw SettingsError(.streams, error.message)
-        }
-        guard proxy.peers.isEmpty || places.contains(where: { if case .unix = $0 { true } else { false } }) else {
-          await server.stop()
-          throw SettingsError(
-            .usage, "--peer-uid is for Unix sockets, and the proxy listens at none: add --listen unix:PATH.")
-        }
-        let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
-        context.complain(said)
-        let held = Locked((settings: settings, entry: entry, users: users))
-        let read = { @Sendable in
-          systemd.tell(.reloading(microseconds: Systemd.microseconds))
-          // Who may use it is read again with all else; a file that cannot be used changes nothing.
-          do throws(SettingsError) {
-            let entry = try ways.entry(over: held.withLock { $0.settings.proxy }, in: context)
-            held.withLock { $0.entry = entry }
-            let users = try proxy.users(in: context)
-            held.withLock { $0.users = users }
-          } catch {
-            context.complain("\(error.message) What held before holds still.")
-          }
-          let (settings, entry, users) = held.withLock(\.self)
-          do throws(DirectDNSError) { try server.update(configured(settings, entry, users)) } catch {
-            context.complain(error.message)
-          }
-          systemd.tell(.ready(status: said))
-        }
-        let begun = { @Sendable in systemd.tell(.ready(status: said)) }
-        var following = try upstream.follow(resolver, in: context, tell: context.complain) { changed in
-          held.withLock { $0.settings = changed }
-        } begun: {
-          begun()
-        } read: {
-          read()
-        }
-        // Without a file to follow the other files are read again all the same, and a reload of a service never ends it; at a
-        // terminal SIGHUP ends the process.
-        if following == nil, !context.isAtTerminal {
-          context.ignoreHangUp()
-          following = Task {
-            let signals = await UnixSignalsSequence(trapping: .sighup)
-            begun()
-            for await _ in signals { read() }
-          }
-        } else if following == nil {
-          begun()
-        }
-        defer { following?.cancel() }
-        _ = await interruption.value
-        systemd.tell(.stopping)
-        await server.stop()
-        log?.flush()
-        return .answered
+      let endpoint = try await metrics.start(in: context, from: registry)
+      return try await endpoint.serving { () async throws(SettingsError) in
+        try await serve(settings, registry, in: context)
       }
     } catch {
       return error.status(in: context, of: "proxy")
+    }
+  }
+
+  /// Serves until a signal comes.
+  private func serve(
+    _ settings: DirectSettings, _ registry: PrometheusRegistry?, in context: CommandContext
+  ) async throws(SettingsError) -> ExitStatus {
+    let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+    let log = proxy.accessLog(in: context)
+    let systemd = Systemd(context.environment, process: getpid())
+    return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
+      let users = try proxy.users(in: context)
+      let entry = try ways.entry(over: settings.proxy, in: context)
+      let configured = { @Sendable (settings: DirectSettings, entry: ProxyEntry, users: ProxyUsers?) in
+        var made = configuration(settings, entry, log, users: users, systemd.sockets)
+        made.notice = context.complain
+        if let registry { made.metrics = { registry.text() } }
+        return made
+      }
+      let server = try server(configured(settings, entry, users), resolver)
+      let interruption = Task { await context.interruption() }
+      defer { interruption.cancel() }
+      let places: [ListenAddress]
+      do throws(DirectDNSError) { places = try await server.start() } catch {
+        throw SettingsError(.streams, error.message)
+      }
+      guard proxy.peers.isEmpty || places.contains(where: { if case .unix = $0 { true } else { false } }) else {
+        await server.stop()
+        throw SettingsError(
+          .usage, "--peer-uid is for Unix sockets, and the proxy listens at none: add --listen unix:PATH.")
+      }
+      let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
+      context.complain(said)
+      let held = Locked((settings: settings, entry: entry, users: users))
+      let read = { @Sendable in
+        systemd.tell(.reloading(microseconds: Systemd.microseconds))
+        // Who may use it is read again with all else; a file that cannot be used changes nothing.
+        do throws(SettingsError) {
+          let entry = try ways.entry(over: held.withLock { $0.settings.proxy }, in: context)
+          held.withLock { $0.entry = entry }
+          let users = try proxy.users(in: context)
+          held.withLock { $0.users = users }
+        } catch {
+          context.complain("\(error.message) What held before holds still.")
+        }
+        let (settings, entry, users) = held.withLock(\.self)
+        do throws(DirectDNSError) { try server.update(configured(settings, entry, users)) } catch {
+          context.complain(error.message)
+        }
+        systemd.tell(.ready(status: said))
+      }
+      let begun = { @Sendable in systemd.tell(.ready(status: said)) }
+      var following = try upstream.follow(resolver, in: context, tell: context.complain) { changed in
+        held.withLock { $0.settings = changed }
+      } begun: {
+        begun()
+      } read: {
+        read()
+      }
+      // Without a file to follow the other files are read again all the same, and a reload of a service never ends it; at a
+      // terminal SIGHUP ends the process.
+      if following == nil, !context.isAtTerminal {
+        context.ignoreHangUp()
+        following = Task {
+          let signals = await UnixSignalsSequence(trapping: .sighup)
+          begun()
+          for await _ in signals { read() }
+        }
+      } else if following == nil {
+        begun()
+      }
+      defer { following?.cancel() }
+      _ = await interruption.value
+      systemd.tell(.stopping)
+      await server.stop()
+      log?.flush()
+      return .answered
     }
   }
 

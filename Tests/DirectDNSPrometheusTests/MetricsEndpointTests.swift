@@ -14,32 +14,32 @@ struct MetricsEndpointTests {
 
   private func start(
     _ change: (inout MetricsEndpointConfiguration) -> Void = { _ in }
-  ) throws -> (endpoint: MetricsEndpoint, url: String, port: UInt16) {
+  ) async throws -> (endpoint: MetricsEndpoint, url: String, port: UInt16) {
     var configuration = MetricsEndpointConfiguration(port: 0)
     change(&configuration)
     let endpoint = try MetricsEndpoint(registry, configuration)
-    try endpoint.start()
+    try await endpoint.start()
     let url = try #require(endpoint.url)
     return (endpoint, url, try WebURL(url).effectivePort)
   }
 
   @Test(.enabled(if: Tool.curl != nil, "needs curl"))
-  func `curl gets the metrics, on IPv4 and on IPv6`() throws {
+  func `curl gets the metrics, on IPv4 and on IPv6`() async throws {
     Counter(label: "cats_total", factory: registry).increment()
     for address in [IPAddress.ipv4(0x7f00_0001), .ipv6(high: 0, low: 1)] {
-      guard let (endpoint, url, _) = try? start({ $0.address = address }) else {
+      guard let (endpoint, url, _) = try? await start({ $0.address = address }) else {
         // A machine may be without IPv6.
         #expect(address.family == .ipv6)
         continue
       }
       let (status, said) = try Tool.run(try #require(Tool.curl), ["-sSi", "--noproxy", "*", url])
       #expect(status == 0 && said.hasPrefix("HTTP/1.1 200 OK\r\n") && said.contains("\ncats_total 1\n"), "\(said)")
-      endpoint.stop()
+      await endpoint.stop()
     }
   }
 
   @Test func `our own client gets them too`() async throws {
-    let (endpoint, url, _) = try start()
+    let (endpoint, url, _) = try await start()
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
     let client = try DirectClient(configuration, resolver: DirectResolver(ResolverConfiguration(providers: [])))
@@ -48,11 +48,11 @@ struct MetricsEndpointTests {
       #expect(try await response.body.collect(upTo: 100_000) == Array(registry.text().utf8))
     }
     await client.shutdown()
-    endpoint.stop()
+    await endpoint.stop()
   }
 
-  @Test func `a request may come in pieces, and what is no request is refused`() throws {
-    let (endpoint, _, port) = try start()
+  @Test func `a request may come in pieces, and what is no request is refused`() async throws {
+    let (endpoint, _, port) = try await start()
     let whole = "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
     let client = try Client(port)
     for byte in whole.utf8 { client.send([byte]) }
@@ -63,11 +63,11 @@ struct MetricsEndpointTests {
     let large = try Client(port)
     large.send([UInt8](repeating: UInt8(ascii: "x"), count: 100_000))
     #expect(large.rest().hasPrefix("HTTP/1.1 431 "))
-    endpoint.stop()
+    await endpoint.stop()
   }
 
-  @Test func `a client that is slow is cut off, and keeps its place from others no longer`() throws {
-    let (endpoint, _, port) = try start {
+  @Test func `a client that is slow is cut off, and keeps its place from others no longer`() async throws {
+    let (endpoint, _, port) = try await start {
       $0.timeout = .milliseconds(400)
       $0.connectionLimit = 1
     }
@@ -77,12 +77,12 @@ struct MetricsEndpointTests {
     next.send(Array("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
     #expect(next.rest().hasPrefix("HTTP/1.1 200 "))
     #expect(slow.rest() == "")
-    endpoint.stop()
+    await endpoint.stop()
   }
 
-  @Test func `clients that hold all places keep nobody waiting`() throws {
+  @Test func `clients that hold all places keep nobody waiting`() async throws {
     // They could stay for longer than the test may take.
-    let (endpoint, _, port) = try start { $0.timeout = .seconds(600) }
+    let (endpoint, _, port) = try await start { $0.timeout = .seconds(600) }
     let silent = try (0..<40).map { number in
       let client = try Client(port)
       if number.isMultiple(of: 2) { client.send(Array("GET /metrics".utf8)) }
@@ -94,79 +94,83 @@ struct MetricsEndpointTests {
       #expect(scrape.rest().hasPrefix("HTTP/1.1 200 "))
     }
     #expect(silent[0].rest() == "")
-    endpoint.stop()
+    await endpoint.stop()
   }
 
-  @Test func `one that has stopped listens no more and can start again, and a port that is taken is told`() throws {
-    let (endpoint, url, port) = try start()
-    #expect(throws: DirectDNSError.self) { try start { $0.port = port } }
-    try endpoint.start()
+  @Test func `one that has stopped listens no more and can start again, and a port that is taken is told`()
+    async throws
+  {
+    let (endpoint, url, port) = try await start()
+    await #expect(throws: DirectDNSError.self) { try await start { $0.port = port } }
+    try await endpoint.start()
     #expect(endpoint.url == url)
-    endpoint.stop()
-    endpoint.stop()
+    await endpoint.stop()
+    await endpoint.stop()
     #expect(endpoint.url == nil)
-    try endpoint.start()
+    try await endpoint.start()
     #expect(endpoint.url != nil)
-    endpoint.stop()
+    await endpoint.stop()
   }
 
-  @Test func `when it has stopped its port is free, for itself and for others`() throws {
-    let (endpoint, _, port) = try start()
-    endpoint.stop()
+  @Test func `when it has stopped its port is free, for itself and for others`() async throws {
+    let (endpoint, _, port) = try await start()
+    await endpoint.stop()
     let again = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: port))
     for _ in 0..<50 {
-      try again.start()
-      again.stop()
-      let (other, _, _) = try start { $0.port = port }
-      other.stop()
+      try await again.start()
+      await again.stop()
+      let (other, _, _) = try await start { $0.port = port }
+      await other.stop()
     }
   }
 
   @Test func `as a service it has stopped when it ends`() async throws {
-    let (first, _, port) = try start()
-    first.stop()
+    let (first, _, port) = try await start()
+    await first.stop()
     let endpoint = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: port))
     for _ in 0..<20 {
       let running = Task { try await endpoint.run() }
       while endpoint.url == nil { await Task.yield() }
       running.cancel()
       try await running.value
-      let (other, _, _) = try start { $0.port = port }
-      other.stop()
+      let (other, _, _) = try await start { $0.port = port }
+      await other.stop()
     }
   }
 
-  @Test func `the readiness may stop the endpoint that asks it`() throws {
+  @Test func `the readiness may have the endpoint stopped that asks it`() async throws {
     let stopped = Locked<MetricsEndpoint?>(nil)
+    let stopping = Locked<Task<Void, Never>?>(nil)
     let endpoint = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: 0)) {
-      stopped.withLock { $0 }?.stop()
+      let endpoint = stopped.withLock { $0 }
+      stopping.withLock { $0 = Task { await endpoint?.stop() } }
       return .ready
     }
     stopped.withLock { $0 = endpoint }
-    try endpoint.start()
+    try await endpoint.start()
     let client = try Client(try WebURL(try #require(endpoint.url)).effectivePort)
     client.send(Array("GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
     _ = client.rest()
+    await stopping.withLock { $0 }?.value
     #expect(endpoint.url == nil)
-    endpoint.stop()
-    try endpoint.start()
+    try await endpoint.start()
     #expect(endpoint.url != nil)
-    endpoint.stop()
+    await endpoint.stop()
     stopped.withLock { $0 = nil }
   }
 
-  @Test func `an address that others reach has to be allowed`() throws {
+  @Test func `an address that others reach has to be allowed`() async throws {
     let configuration = MetricsEndpointConfiguration(address: .ipv4(0), port: 0)
     let error = try #require(throws: DirectDNSError.self) { try MetricsEndpoint(registry, configuration) }
     #expect(error.code == .invalidConfiguration && error.message.contains("allowsRemoteClients"))
-    let (endpoint, _, port) = try start {
+    let (endpoint, _, port) = try await start {
       $0.address = .ipv4(0)
       $0.allowsRemoteClients = true
     }
     let client = try Client(port)
     client.send(Array("GET /metrics HTTP/1.1\r\nHost: machine.example:9464\r\n\r\n".utf8))
     #expect(client.rest().hasPrefix("HTTP/1.1 200 "))
-    endpoint.stop()
+    await endpoint.stop()
   }
 
   @Test(arguments: [(0, Duration.seconds(1)), (-1, .seconds(1)), (1, .zero)])

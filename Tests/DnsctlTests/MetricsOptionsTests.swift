@@ -39,10 +39,9 @@ struct MetricsOptionsTests {
   @Test func `supervisors are told whether it is ready`() async throws {
     let isReady = Locked(false)
     let endpoint = try #require(
-      try MetricsOptions.parse(["--metrics", "127.0.0.1:0"]).start(in: CommandFixture().context) {
+      try await MetricsOptions.parse(["--metrics", "127.0.0.1:0"]).start(in: CommandFixture().context) {
         isReady.withLock { $0 } ? .ready : .notReady("not yet")
       })
-    defer { endpoint.stop() }
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
     let client = try DirectClient(configuration, resolver: DirectResolver(ResolverConfiguration(providers: [])))
@@ -55,6 +54,7 @@ struct MetricsOptionsTests {
     isReady.withLock { $0 = true }
     #expect(try await status("/ready") == 200)
     await client.shutdown()
+    await endpoint.stop()
   }
 
   @Test func `an address that others reach needs a second word`() async {
@@ -69,10 +69,10 @@ struct MetricsOptionsTests {
 
   @Test func `a port that is taken ends the command`() async throws {
     let endpoint = try MetricsEndpoint(PrometheusRegistry(), MetricsEndpointConfiguration(port: 0))
-    try endpoint.start()
+    try await endpoint.start()
     let port = try WebURL(endpoint.url ?? "").effectivePort
     let outcome = await CommandFixture().run(["watch", "--metrics", "127.0.0.1:\(port)", "a.example"])
     #expect(outcome.status == 74 && outcome.errors.contains("cannot listen on 127.0.0.1:\(port)"))
-    endpoint.stop()
+    await endpoint.stop()
   }
 }

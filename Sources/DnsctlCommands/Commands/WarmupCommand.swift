@@ -133,13 +133,14 @@ struct WarmupCommand: ContextCommand {
       }
       // What starts behind a warm-up waits for it, and not for ever: with fewer names than wanted the command ends.
       let isWarm = Locked(false)
-      let endpoint = try metrics.start(in: context) {
+      let endpoint = try await metrics.start(in: context) {
         isWarm.withLock { $0 } ? .ready : .notReady("the warm-up is under way")
       }
-      defer { endpoint?.stop() }
-      let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
-      return try await context.withResolver(settings, store, CommandContext.judge) { resolver throws(SettingsError) in
-        try await warm(resolver, lists, in: context) { isWarm.withLock { $0 = true } }
+      return try await endpoint.serving { () async throws(SettingsError) in
+        let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+        return try await context.withResolver(settings, store, CommandContext.judge) { resolver throws(SettingsError) in
+          try await warm(resolver, lists, in: context) { isWarm.withLock { $0 = true } }
+        }
       }
     } catch {
       return error.status(in: context, of: "warmup")

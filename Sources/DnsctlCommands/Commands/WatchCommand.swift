@@ -88,20 +88,21 @@ struct WatchCommand: ContextCommand {
           "There is nothing to watch: name hosts, a file of them by --hosts, or some to be kept alive in the configuration."
         )
       }
-      let endpoint = try metrics.start(in: context)
-      defer { endpoint?.stop() }
-      let watcher = WatcherBox()
-      settings.resolver.observer = Watcher.hearing { watcher.value }
-      let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
-      return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
-        let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
-        watcher.set(made)
-        let display = WatchDisplay(context, isJSON: format == .json)
-        let following = try upstream.follow(resolver, in: context, tell: display.tell) { settings in
-          made.watch(Self.names(asked, settings.resolver.keepAlive), options: settings.lookup)
+      let endpoint = try await metrics.start(in: context)
+      return try await endpoint.serving { () async throws(SettingsError) in
+        let watcher = WatcherBox()
+        settings.resolver.observer = Watcher.hearing { watcher.value }
+        let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+        return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
+          let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
+          watcher.set(made)
+          let display = WatchDisplay(context, isJSON: format == .json)
+          let following = try upstream.follow(resolver, in: context, tell: display.tell) { settings in
+            made.watch(Self.names(asked, settings.resolver.keepAlive), options: settings.lookup)
+          }
+          defer { following?.cancel() }
+          return await show(made, on: display, in: context)
         }
-        defer { following?.cancel() }
-        return await show(made, on: display, in: context)
       }
     } catch {
       return error.status(in: context, of: "watch")
