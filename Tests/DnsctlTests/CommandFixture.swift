@@ -153,7 +153,7 @@ final class FakeTransport: HTTPTransport {
       #"{"Status":\#(status),"TC":false,"AD":\#(isAuthenticated),"Question":[{"name":"\#(name).","type":\#(type)}],"Answer":[\#(answers.joined(separator: ","))]}"#
     var fields = HTTPFields()
     fields[.contentType] = "application/dns-json"
-    return HTTPReply(status: .ok, fields: fields, body: Array(body.utf8), address: "192.0.2.53")
+    return HTTPReply(status: .ok, fields: fields, body: Array(body.utf8), address: IPAddress("192.0.2.53"))
   }
 
   func networkDidChange() {}

@@ -144,6 +144,6 @@ extension HTTPReply {
     self.init(
       status: .init(code: response.status), contentType: fields.contentType, age: fields.age,
       cacheControl: fields.cacheControl, retryAfter: fields.retryAfter, body: response.body,
-      address: response.address)
+      address: IPAddress(response.address))
   }
 }

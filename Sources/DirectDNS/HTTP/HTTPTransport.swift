@@ -53,11 +53,11 @@ public struct HTTPReply: Sendable {
   /// The body, as it came.
   public var body: [UInt8]
   /// The address that answered, where the transport knows it.
-  public var address: String?
+  public var address: IPAddress?
 
   /// Creates a reply of what matters of a response's fields.
   public init(
-    status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = [], address: String? = nil
+    status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = [], address: IPAddress? = nil
   ) {
     self.init(
       status: status, contentType: fields[.contentType], age: fields[.age], cacheControl: fields[.cacheControl],
@@ -67,7 +67,7 @@ public struct HTTPReply: Sendable {
   /// Creates a reply.
   public init(
     status: HTTPResponse.Status, contentType: String?, age: String? = nil, cacheControl: String? = nil,
-    retryAfter: String? = nil, body: [UInt8] = [], address: String? = nil
+    retryAfter: String? = nil, body: [UInt8] = [], address: IPAddress? = nil
   ) {
     self.status = status
     self.contentType = contentType

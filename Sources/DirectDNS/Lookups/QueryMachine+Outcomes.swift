@@ -43,7 +43,7 @@ extension QueryMachine {
     /// The reply's status, where there was a reply.
     var status: Int?
     /// The address that answered, where it is known.
-    var address: String?
+    var address: IPAddress?
 
     enum Reading: Sendable {
       case one(Result<Answer, ProviderFailure>)

@@ -49,7 +49,7 @@ struct QueryMachine: Sendable {
     var results: [(AddressQuestion, Result<Answer, ProviderFailure>)]
     var label: QueryLabel
     var status: Int?
-    var address: String?
+    var address: IPAddress?
     var isHedge: Bool
     var duration: Duration
   }

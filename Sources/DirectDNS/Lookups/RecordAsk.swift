@@ -71,7 +71,7 @@ struct RecordReply: Sendable {
   /// The reply's status, where there was a reply.
   var status: Int?
   /// The address that answered, where it is known.
-  var address: String?
+  var address: IPAddress?
 
   /// The same as health and counts go by, to whom addresses and records are one.
   var counted: QueryMachine.Reply {

@@ -12,7 +12,7 @@ public enum ResolverEvent: Sendable {
     /// What was asked.
     public var question: Question
     /// The address that answered, where it is known.
-    public var address: String?
+    public var address: IPAddress?
     /// The HTTP status, where there was one.
     public var status: Int?
     /// What came of it, in words.
@@ -26,7 +26,7 @@ public enum ResolverEvent: Sendable {
 
     /// Creates one of its parts: for a test.
     public init(
-      provider: String, origin: String, question: Question, address: String? = nil, status: Int? = nil,
+      provider: String, origin: String, question: Question, address: IPAddress? = nil, status: Int? = nil,
       outcome: String, isAnswer: Bool, isHedge: Bool = false, duration: Duration = .zero
     ) {
       self.provider = provider

@@ -44,10 +44,10 @@ struct UpstreamReportTests {
 
   @Test func `an observer hears who was asked what, and what came of it`() throws {
     let attempt = try report(
-      .success(.addresses("2001:db8::1", ttl: 60)), reply: HTTPReply(status: .ok, address: "192.0.2.53"))
+      .success(.addresses("2001:db8::1", ttl: 60)), reply: HTTPReply(status: .ok, address: IPAddress("192.0.2.53")))
     #expect(attempt.provider == "one")
     #expect(attempt.question == AddressQuestion(ResolverFixture.host, .ipv6))
-    #expect(attempt.address == "192.0.2.53")
+    #expect(attempt.address == IPAddress("192.0.2.53"))
     #expect(attempt.status == 200)
     #expect(attempt.outcome == "1 address, TTL 60 s")
     #expect(attempt.isAnswer)
