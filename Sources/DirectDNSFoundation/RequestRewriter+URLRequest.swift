@@ -39,7 +39,7 @@ extension RequestRewriter {
     bypassed.setValue(nil, forHTTPHeaderField: HTTPField.Name.originalURL.rawName)
     let scheme = request.url?.scheme?.lowercased() ?? ""
     guard WebURL.Scheme(rawValue: scheme) != nil else {
-      return .bypassed(bypassed, reason: RewriteOutcome.BypassReason.otherScheme.description)
+      return .bypassed(bypassed, reason: .otherScheme)
     }
     var literal = self
     literal.form = .literal
@@ -56,16 +56,15 @@ extension RequestRewriter {
       case .refused(let error): throw error
       // What was rewritten before needs its originalUrl.
       case .bypassed(_, .alreadyRewritten):
-        return .bypassed(request, reason: RewriteOutcome.BypassReason.alreadyRewritten.description)
-      case .bypassed(_, let reason): return .bypassed(bypassed, reason: reason.description)
+        return .bypassed(request, reason: .alreadyRewritten)
+      case .bypassed(_, let reason): return .bypassed(bypassed, reason: reason)
       case .direct(let direct):
         if url.scheme.isSecure, secure != .byAddress {
-          let reason =
-            "URLSession checks the certificate of \(url.host) against the URL's host, and that would be \(direct.address)"
-          if secure == .byName { return .bypassed(bypassed, reason: reason) }
+          if secure == .byName { return .bypassed(bypassed, reason: .secureByName) }
           throw DirectDNSError(
             .invalidRequest,
-            reason + ": send the request by name (secure: .byName), or by a client that can be told the name")
+            "URLSession checks the certificate of \(url.host) against the URL's host, and that would be \(direct.address): send the request by name (secure: .byName), or by a client that can be told the name"
+          )
         }
         return .direct(try Self.moved(request, direct), direct)
       }

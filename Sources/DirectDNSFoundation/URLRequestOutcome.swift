@@ -11,8 +11,8 @@ public import DirectDNS
 public enum URLRequestOutcome: Sendable {
   /// The request goes straight to an address; what it was made of restores the response.
   case direct(URLRequest, DirectRequest)
-  /// The request goes by name, as it came but for a foreign `originalUrl`; with the reason in words.
-  case bypassed(URLRequest, reason: String)
+  /// The request goes by name, as it came but for a foreign `originalUrl`; and why.
+  case bypassed(URLRequest, reason: RewriteOutcome.BypassReason)
   /// The request must not be sent: to its address, or at all.
   case refused(DirectDNSError)
 }

@@ -78,14 +78,15 @@ public enum RewriteOutcome: Sendable {
     case alreadyRewritten
     /// The URL's scheme is not http, https, ws or wss.
     case otherScheme
-    /// The name is on the list of those that are left alone.
-    case bypassList
     /// The ``DirectSwitch`` is off for the name.
     case directOff
     /// The request goes through a proxy, which connecting by address would break.
     case proxy
     /// No address of the name is known.
     case noAddress
+    /// The request goes over TLS by a client that can only be told a URL, and was asked to leave such requests by name:
+    /// `SecureURLRequests.byName` of `DirectDNSFoundation`.
+    case secureByName
 
     /// The reason in words.
     public var description: String {
@@ -93,10 +94,10 @@ public enum RewriteOutcome: Sendable {
       case .addressLiteral: "the URL names an address, so there is nothing to look up"
       case .alreadyRewritten: "the request was rewritten before"
       case .otherScheme: "only requests of http, https, ws and wss are rewritten"
-      case .bypassList: "the name is on the list of those that are left alone"
       case .directOff: "direct connect is switched off for the name"
       case .proxy: "the request goes through a proxy, which needs the name"
       case .noAddress: "no address of the name is known"
+      case .secureByName: "the certificate is checked against the URL's host, which has to be the name"
       }
     }
   }

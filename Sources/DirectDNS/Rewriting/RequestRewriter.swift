@@ -10,19 +10,15 @@ public struct RequestRewriter: Hashable, Sendable {
   public var form: DirectRequest.Form
   /// Which addresses may be connected to; public ones only by default.
   public var policy: AddressPolicy
-  /// Names that are left alone, with all names below them; none by default.
-  public var bypass: [HostName]
-  /// For which names requests are rewritten at all; on by default.
+  /// For which names requests are rewritten at all; on by default, for all of them.
   public var direct: DirectSwitch
 
   /// Creates a rewriter.
   public init(
-    form: DirectRequest.Form = .literal, policy: AddressPolicy = .publicOnly, bypass: [HostName] = [],
-    direct: DirectSwitch = .on
+    form: DirectRequest.Form = .literal, policy: AddressPolicy = .publicOnly, direct: DirectSwitch = .on
   ) {
     self.form = form
     self.policy = policy
-    self.bypass = bypass
     self.direct = direct
   }
 
@@ -83,7 +79,6 @@ public struct RequestRewriter: Hashable, Sendable {
       return .bypassed(.alreadyRewritten)
     }
     let name = try HostName(host)
-    if bypass.contains(where: name.hasSuffix) { return .bypassed(.bypassList) }
     guard direct.isOn(for: name) else { return .bypassed(.directOff) }
     if throughProxy { return .bypassed(.proxy) }
     guard !answer.isEmpty else { return .bypassed(.noAddress) }

@@ -148,7 +148,7 @@ struct RequestRewriterTests {
   // MARK: What is not rewritten
 
   @Test func `what is not rewritten says why`() throws {
-    let rewriter = RequestRewriter(bypass: [try HostName("left.test")])
+    let rewriter = RequestRewriter(direct: .offUnder([try HostName("left.test")]))
     func rewrite(_ url: String, to answer: [IPAddress] = [Self.address], proxy: Bool = false) throws
       -> RewriteOutcome.BypassReason?
     {
@@ -156,8 +156,8 @@ struct RequestRewriterTests {
     }
     #expect(try rewrite("http://8.8.4.4/") == .addressLiteral)
     #expect(try rewrite("http://[2606:4700::7]/") == .addressLiteral)
-    #expect(try rewrite("http://left.test/") == .bypassList)
-    #expect(try rewrite("http://www.left.test/") == .bypassList)
+    #expect(try rewrite("http://left.test/") == .directOff)
+    #expect(try rewrite("http://www.left.test/") == .directOff)
     #expect(try rewrite("http://notleft.test/") == nil)
     #expect(try rewrite("http://shop.test/", proxy: true) == .proxy)
     #expect(try rewrite("http://shop.test/", to: []) == .noAddress)
@@ -221,7 +221,7 @@ struct RequestRewriterTests {
 
   @Test func `a name that nothing is sent to is refused before anything else is asked`() throws {
     let evil = try HostName("evil.test")
-    let rewriter = RequestRewriter(policy: AddressPolicy(.any, deniedSuffixes: [evil]), bypass: [evil])
+    let rewriter = RequestRewriter(policy: AddressPolicy(.any, deniedSuffixes: [evil]), direct: .offUnder([evil]))
     let request = HTTPRequest(url: try WebURL("http://www.evil.test/"))
     #expect(refusal(rewriter.rewrite(request, using: [])) == .addressForbidden)
     #expect(refusal(rewriter.rewrite(request, using: [Self.address], throughProxy: true)) == .addressForbidden)
