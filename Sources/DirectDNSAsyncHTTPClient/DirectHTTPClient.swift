@@ -10,7 +10,7 @@
   ///
   /// ```swift
   /// let client = DirectHTTPClient(resolver: try DirectResolver())
-  /// let response = try await client.execute(HTTPClientRequest(url: "https://www.example.com/"), timeout: .seconds(30))
+  /// let response = try await client.execute(HTTPClientRequest(url: "https://www.example.com/"))
   /// ```
   ///
   /// URL, `Host`, SNI and the certificate check keep the name. Each address is judged by the policy before anything is
@@ -63,12 +63,14 @@
     /// - Parameters:
     ///   - request: the request. A body that a redirect wants once more (307, 308) is not sent twice: the response is
     ///     the redirect then.
-    ///   - timeout: how long all of it may take, look-ups and redirects included, until the response's head.
+    ///   - timeout: how long all of it may take, lookups and redirects included, until the response's head; default 30 s.
     /// - Returns: the response, whose body comes as it is read.
     /// - Throws: the lookup's error, `timedOut` where the time ends with it; `addressForbidden` before anything is sent;
-    ///   ``ServerName/Mismatch``; `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first
+    ///   ``CertificateNameMismatch``; `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first
     ///   address where all failed, `deadlineExceeded`, and `alreadyShutdown` after ``shutdown()``.
-    public func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
+    public func execute(
+      _ request: HTTPClientRequest, timeout: TimeAmount = .seconds(30)
+    ) async throws -> HTTPClientResponse {
       let deadline = NIODeadline.now() + timeout
       var request = request
       var hops = 0
@@ -153,8 +155,8 @@
         configuration.timeout.connect = min(attemptTimeout, configuration.timeout.connect ?? attemptTimeout)
       }
       if case .name = origin.host {
-        let name = try HostName(origin.host).text
-        configuration.dnsOverride = [name: address.description]
+        let name = try HostName(origin.host)
+        configuration.dnsOverride = [name.text: address.description]
         if origin.scheme.isSecure { ServerName(name).require(of: &configuration) }
       }
       // SwiftNIO everywhere: on macOS the default is Network.framework, whose certificates cannot be looked at.

@@ -111,7 +111,7 @@
     /// machine lacks, such as a free port, every address would fail by.
     var isOfAddress: Bool {
       switch self {
-      case is ServerName.Mismatch, is NIOSSLExtraError: true
+      case is CertificateNameMismatch, is NIOSSLExtraError: true
       case let error as NIOConnectionError: error.connectionErrors.allSatisfy { !$0.error.isOfThisMachine }
       case let error as HTTPClientError: error == .connectTimeout || error == .tlsHandshakeTimeout
       case let error as NIOSSLError: if case .handshakeFailed = error { true } else { false }
