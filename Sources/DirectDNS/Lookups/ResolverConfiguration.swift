@@ -126,14 +126,15 @@ public struct ResolverConfiguration: Sendable {
       if let limit = provider.rateLimit, !(limit.perSecond > 0) || !(limit.burst >= 1) {
         throw DirectDNSError(
           .invalidConfiguration,
-          "Provider \(provider.provider.name): a rate of \(limit.perSecond) a second, \(limit.burst) at once, is none.")
+          "Provider \(provider.provider.name): rateLimit is \(limit.perSecond) a second and \(limit.burst) at once; perSecond must be more than 0, and burst at least 1."
+        )
       }
       guard case .name(let name) = provider.provider.url.host, provider.bootstrap.isEmpty, !usesSystemDNS,
         (try? HostName(provider.provider.url.host)).map(LocalZones().route) != .loopback
       else { continue }
       throw DirectDNSError(
         .invalidConfiguration,
-        "Provider \(provider.provider.name): no address is known for \(name), and the system's DNS is off. Give one: --bootstrap \(name)=ADDRESS, or write the address into the URL."
+        "Provider \(provider.provider.name): no address is known for \(name), and the system's DNS is off. Set its bootstrap (dnsctl: --bootstrap \(name)=ADDRESS), or write the address into the URL."
       )
     }
   }

@@ -71,7 +71,9 @@ final class Bootstrap: Sendable {
     if let known, known.until > now { return known.addresses }
     guard let system else {
       if let known { return known.addresses }
-      throw ProviderFailure(.transport, "no address is known for \(host), and the system's DNS is off: use --bootstrap")
+      throw ProviderFailure(
+        .transport,
+        "no address is known for \(host), and the system's DNS is off: set its bootstrap (dnsctl: --bootstrap)")
     }
     return try await withTaskCancellationHandler {
       await withCheckedContinuation { caller in
