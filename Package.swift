@@ -36,8 +36,6 @@ let package = Package(
     .library(name: "DirectDNSTesting", targets: ["DirectDNSTesting"]),
     .executable(name: "dnsctl", targets: ["dnsctl"]),
     .executable(name: "dnsctl-proxy", targets: ["dnsctl-proxy"]),
-    .executable(name: "ConformanceDriver", targets: ["ConformanceDriver"]),
-    .executable(name: "Demo", targets: ["Demo"]),
   ],
   traits: [
     .trait(name: "Testing", description: "DirectDNSTesting: fake servers on SwiftNIO"),
