@@ -83,7 +83,7 @@ package struct CommandContext: Sendable {
       aroundStops: { await CommandSignals.aroundStops($0) },
       ignoreHangUp: { CommandSignals.ignoreHangUp() },
       packages: { SystemPackages() },
-      hasRoute: { SystemPackages.hasRoute(for: $0) },
+      hasRoute: { $0.hasRoute },
       systemSource: { SystemDNS(servers: $0) },
       openStore: { setting throws(SettingsError) in
         let store = try setting.store(environment, errors: errors)

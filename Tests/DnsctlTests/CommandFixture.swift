@@ -69,7 +69,7 @@ struct CommandFixture: Sendable {
       packages: {
         var packages = SystemPackages()
         (packages.curl, packages.tls, packages.http2) = ("8.5.0", "OpenSSL/3.0.17", "1.52.0")
-        (packages.cares, packages.idn, packages.psl) = ("1.18.1", "2.3.3", "0.21.2")
+        (packages.cAres, packages.libidn2, packages.libpsl) = ("1.18.1", "2.3.3", "0.21.2")
         return packages
       },
       hasRoute: { [hasRoutes] in hasRoutes.contains($0) }, systemSource: { _ in system },

@@ -99,7 +99,7 @@ struct FindingTests {
   ])
   func `c-ares is judged by its version`(_ version: String, _ grade: Finding.Grade) {
     var packages = SystemPackages()
-    packages.cares = version
+    packages.cAres = version
     #expect(Finding.packages(packages).first { $0.subject == "c-ares" }?.grade == grade)
   }
 

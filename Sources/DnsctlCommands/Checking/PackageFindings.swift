@@ -4,7 +4,7 @@ internal import DirectDNS
 extension Finding {
   /// What the versions of the C libraries mean: a pure function.
   static func packages(_ packages: SystemPackages) -> [Finding] {
-    [curl(packages), cares(packages), .ok("libidn2", packages.idn), .ok("libpsl", packages.psl)]
+    [curl(packages), cares(packages), .ok("libidn2", packages.libidn2), .ok("libpsl", packages.libpsl)]
   }
 
   private static func curl(_ packages: SystemPackages) -> Finding {
@@ -25,12 +25,12 @@ extension Finding {
   }
 
   private static func cares(_ packages: SystemPackages) -> Finding {
-    let version = PackageVersion(packages.cares)
+    let version = PackageVersion(packages.cAres)
     if let version, version >= PackageVersion(1, 32, 3), version < PackageVersion(1, 34, 5) {
       return .warn(
-        "c-ares", packages.cares, "It may use memory that was freed (CVE-2025-31498): install 1.34.5 or later.")
+        "c-ares", packages.cAres, "It may use memory that was freed (CVE-2025-31498): install 1.34.5 or later.")
     }
-    return .ok("c-ares", packages.cares)
+    return .ok("c-ares", packages.cAres)
   }
 }
 

@@ -33,9 +33,9 @@ struct VersionCommand: ContextCommand {
   static func text(_ packages: SystemPackages) -> String {
     let tls = packages.tls?.split(separator: "/", maxSplits: 1).map(String.init) ?? []
     let lines: [(name: String, version: String)] = [
-      ("dnsctl", Dnsctl.configuration.version), ("libcurl", packages.curl), ("c-ares", packages.cares),
+      ("dnsctl", Dnsctl.configuration.version), ("libcurl", packages.curl), ("c-ares", packages.cAres),
       tls.count == 2 ? (tls[0], tls[1]) : ("TLS", packages.tls ?? "none"), ("nghttp2", packages.http2 ?? "none"),
-      ("libidn2", packages.idn), ("libpsl", packages.psl), ("SQLite", SQLiteAnswerStore.libraryVersion),
+      ("libidn2", packages.libidn2), ("libpsl", packages.libpsl), ("SQLite", SQLiteAnswerStore.libraryVersion),
       ("hiredis", RedisAnswerStore.libraryVersion),
     ]
     return lines.map { "\($0.name) \($0.version)\n" }.joined().printableLines
