@@ -65,9 +65,11 @@ public final class DirectClient: Sendable {
 
   /// Sends a request, and follows where it is redirected to.
   ///
+  /// <doc:Requests> says which header fields are added to the request's own.
+  ///
   /// - Parameters:
   ///   - request: method, URL and header fields; see `HTTPRequest.init(method:url:headerFields:)`. Fields go out as they
-  ///     are; none is added but what the protocol needs, a `User-Agent`, and the cookies of a jar.
+  ///     are.
   ///   - body: what is sent; nothing by default.
   ///   - options: what this request wants other than the client does.
   /// - Returns: the response, as soon as its head has come; whatever its status is.
