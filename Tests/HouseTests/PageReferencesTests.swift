@@ -59,6 +59,19 @@ struct PageReferencesTests {
     #expect(Set(labels).filter { !page.contains("`\($0)`") } == [])
   }
 
+  @Test func `what a cached lookup and a name cost is the same everywhere, and what the benchmarks measured`() throws {
+    let benchmarks = try text("Benchmarks/README.md")
+    let lookup = try #require(benchmarks.firstMatch(of: /`cached-hostname-1` \|[^|]*\| (\d+) ns/)).1
+    #expect(try text("README.md").contains("a cached lookup: \(lookup) ns"))
+    #expect((50..<150).contains(Int(lookup) ?? 0), "elsewhere it is some 0.1 µs")
+    let name = try #require(benchmarks.firstMatch(of: /A cached name takes about (\d+) bytes/)).1
+    for page in ["HowAnswersAge.md", "Trust.md"].map({ "Sources/DirectDNS/DirectDNS.docc/\($0)" })
+      + ["Sources/DirectDNS/Lookups/ResolverConfiguration.swift"]
+    {
+      #expect(try text(page).contains("about \(name) bytes"), "\(page)")
+    }
+  }
+
   @Test func `every error code is provoked by a test`() throws {
     let codes = try text("Sources/DirectDNS/Model/DirectDNSError.swift").matches(of: /static let (\w+) = Code/).map(\.1)
     let tests = try (FileManager.default.enumerator(atPath: Self.root.appending(path: "Tests").path)?.allObjects ?? [])

@@ -4,7 +4,7 @@ internal import Tracing
 
 /// Counts what became of lookups and of the cache.
 ///
-/// Nothing is counted while nobody collects: a cached lookup takes some 60 ns.
+/// Nothing is counted while nobody collects: a cached lookup takes some 0.1 µs.
 struct ResolverTelemetry: Sendable {
   let isCollected: Bool
   private let source: MetricSource

@@ -11,7 +11,7 @@ struct CacheCommand: AsyncParsableCommand {
 
       Freshness is what a lookup would make of an answer now: fresh; due (within its lifetime, and refreshed by the next lookup); grace (expired a moment ago, and used at once); stale (used when no fresh answer can be had in time); gone. It goes by the cache's times in the configuration file.
 
-      A store counts no hits: a lookup that finds its answer in the process's cache tells nobody, and takes some tens of nanoseconds for it. Metrics have the hits of a process.
+      A store counts no hits: a lookup that finds its answer in the process's cache tells nobody, and takes some 0.1 microseconds for it. Metrics have the hits of a process.
 
       What is forgotten here stays in the caches of processes that run until it is due there.
 
