@@ -16,7 +16,7 @@ public enum DirectSwitch: Hashable, Sendable {
   /// Whether requests to a host go direct.
   ///
   /// `example.com` covers `example.com` and `www.example.com`, and not `badexample.com`; one final dot of the host does
-  /// not matter. An address is gone to directly anyway.
+  /// not matter. A URL with an address is always sent there.
   public func isOn(for host: WebURL.Host) -> Bool {
     guard case .name = host else { return true }
     return switch self {
