@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The floor under a cached look-up: an open-addressing table that is only read, without a lock.
+/* The floor under a cached lookup: an open-addressing table that is only read, without a lock.
 
-     cache [-n NAMES] [-t THREADS] [-l LOOK-UPS] [-f PER-FAMILY] [-c]
+     cache [-n NAMES] [-t THREADS] [-l LOOKUPS] [-f PER-FAMILY] [-c]
 
    Each thread looks up that many names in random order. A name has one IPv4 address, or PER-FAMILY of both families.
-   With -c each name is drawn from what the last look-up found, so that no two of them overlap; a look-up then reads
+   With -c each name is drawn from what the last lookup found, so that no two of them overlap; a lookup then reads
    the clock, checks that the answer has not expired, and copies its addresses out. Prints
-   `ns_per_op=NANOSECONDS bytes_per_entry=BYTES`, the time being wall time for each thread's own look-ups: on a free
+   `ns_per_op=NANOSECONDS bytes_per_entry=BYTES`, the time being wall time for each thread's own lookups: on a free
    core each it is what one thread takes.  */
 #include <pthread.h>
 #include <stdint.h>

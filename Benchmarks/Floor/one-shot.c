@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The floor under a one-shot look-up: one DNS-over-HTTPS POST by libcurl, read and printed.
+/* The floor under a one-shot lookup: one DNS-over-HTTPS POST by libcurl, read and printed.
 
      one-shot -a CA-FILE | -A CA-DIRECTORY -r HOST:PORT:ADDRESS URL NAME                                      */
 #include <arpa/inet.h>

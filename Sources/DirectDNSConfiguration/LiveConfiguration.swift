@@ -158,7 +158,7 @@ public final class LiveConfiguration: Sendable {
   }
 
   /// Keeps a client to the file from now on, until it is shut down or dropped: its address policy, the switch of direct
-  /// connect, and what look-ups want.
+  /// connect, and what lookups want.
   ///
   /// Its resolver is kept by ``keep(_:)-(DirectResolver)``.
   ///

@@ -85,7 +85,7 @@ extension DirectClient {
 }
 
 extension DirectClient.Call {
-  /// What a look-up wants, within what is left of the request's time.
+  /// What a lookup wants, within what is left of the request's time.
   fileprivate func lookup(_ resolver: DirectResolver) -> LookupOptions {
     var options = self.options.lookup ?? settings.configuration.lookup
     let left = Duration.milliseconds(max(1, deadline - LoopTime.now))

@@ -76,7 +76,7 @@ public struct DirectClientConfiguration: Sendable {
   ///
   /// Default: false. It holds what the URL holds: user name, password and query. One that the caller has set never goes out.
   public var forwardsOriginalURL: Bool
-  /// What look-ups want; its time is also bounded by the request's.
+  /// What lookups want; its time is also bounded by the request's.
   public var lookup: LookupOptions
 
   /// Creates the default configuration.

@@ -32,7 +32,7 @@ public struct RequestOptions: Sendable {
   /// Default: true; redirects take it to no other origin. Set it to false for the hops behind another origin where you
   /// follow redirects yourself.
   public var showsIdentity: Bool
-  /// What the look-up wants; nil for the client's.
+  /// What the lookup wants; nil for the client's.
   public var lookup: LookupOptions?
   /// Is told how the transfer goes, some ten times a second and at its end, on the thread that carries it: return soon.
   public var progress: (@Sendable (TransferProgress) -> Void)?
@@ -109,7 +109,7 @@ public struct RequestTimeouts: Hashable, Sendable {
   /// Default: nil, any pause that ``whole`` has room for. With it ``whole`` can be as long as bodies are, and a server that
   /// has gone silent is told all the same.
   public var idle: Duration?
-  /// For all of it: look-up, waiting, every redirect, and the response's body.
+  /// For all of it: lookup, waiting, every redirect, and the response's body.
   ///
   /// Default: 120 s.
   public var whole: Duration

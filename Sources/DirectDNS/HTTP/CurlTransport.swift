@@ -5,7 +5,7 @@ internal import HTTPTypes
 ///
 /// An endpoint that speaks HTTP/1.1 alone carries one request at a time on a connection, and gets several.
 ///
-/// No proxy, no netrc, no redirects, no cookies, no look-up of its own: a host that is no address must come with
+/// No proxy, no netrc, no redirects, no cookies, no lookup of its own: a host that is no address must come with
 /// addresses.
 public final class CurlTransport: HTTPTransport {
   private let loop = Loop<CurlQueries>()

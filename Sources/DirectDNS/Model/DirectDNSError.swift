@@ -37,7 +37,7 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let noRecord = Code("noRecord")
     /// Every provider failed, the system's DNS too where it was allowed, and no expired answer could serve.
     public static let upstreamFailed = Code("upstreamFailed")
-    /// The deadline passed: before any provider answered a look-up, or one of a request's own times.
+    /// The deadline passed: before any provider answered a lookup, or one of a request's own times.
     public static let timedOut = Code("timedOut")
     /// A policy refuses to look this name up.
     public static let refused = Code("refused")

@@ -68,7 +68,7 @@ struct WebURLHostTests {
     #expect(try !WebURL.Host(text).hasSuffix(HostName("evil.test")))
   }
 
-  @Test func `a label of any length is kept, for only a look-up has limits`() throws {
+  @Test func `a label of any length is kept, for only a lookup has limits`() throws {
     let label = String(repeating: "a", count: 300)
     #expect(try WebURL.Host(label) == .name(label))
   }

@@ -15,7 +15,7 @@ struct OtherFamilyTests {
   private let delivered = Watched<[[IPAddress]]>([])
   private let told = Watched(0)
 
-  /// One whose look-up ends as it says, or never.
+  /// One whose lookup ends as it says, or never.
   private func family(
     known: OtherFamily.Outcome? = nil, look: OtherFamily.Outcome? = nil
   ) -> OtherFamily {
@@ -78,7 +78,7 @@ struct OtherFamilyTests {
     (DirectDNSError.Code.noAddress, nil), (.nameNotFound, nil),
     (.upstreamFailed, "its ipv4 addresses could not be looked up (upstreamFailed)"),
   ])
-  func `a look-up that fails delivers none, and says why if there may be some`(
+  func `a lookup that fails delivers none, and says why if there may be some`(
     _ code: DirectDNSError.Code, _ text: String?
   ) async {
     let family = family(look: .failure(DirectDNSError(code, "no")))
