@@ -60,7 +60,7 @@ struct Tills {
   init() async throws {
     var origins: [FakeOrigin] = []
     for text in Self.addresses {
-      guard let address = IPAddress(text) else { throw StoryError("\(text) is no address") }
+      guard let address = IPAddress(text) else { throw StoryError("\(text) is not an address") }
       let configuration = FakeOriginConfiguration(address: address, port: origins.first?.port ?? 0)
       origins.append(try await .start(configuration: configuration) { _ in OriginResponse(body: "Thank you.") })
     }

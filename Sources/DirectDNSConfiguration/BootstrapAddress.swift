@@ -20,7 +20,7 @@ package struct BootstrapAddress: Sendable, Hashable {
     }
     guard let address = IPAddress.written(value) else {
       throw ConfigurationFault(
-        "\"\(value.printable)\", behind the \"=\", is no IP address. Write \(name)=192.0.2.1, for example.")
+        "\"\(value.printable)\", behind the \"=\", is not an IP address. Write \(name)=192.0.2.1, for example.")
     }
     self.address = address
   }

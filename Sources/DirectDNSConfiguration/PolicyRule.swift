@@ -13,14 +13,14 @@ package enum PolicyRule: Sendable, Hashable {
       return
     }
     guard !text.contains("/") else {
-      throw ConfigurationFault("\"\(text.printable)\" is no network. Write 10.0.0.0/8 or 2001:db8::/32.")
+      throw ConfigurationFault("\"\(text.printable)\" is not a network. Write 10.0.0.0/8 or 2001:db8::/32.")
     }
     do {
       // A leading dot is how some tools write "and everything below"; here that is always meant.
       self = .suffix(try HostName(text.hasPrefix(".") ? String(text.dropFirst()) : text))
     } catch {
       throw ConfigurationFault(
-        "\"\(text.printable)\" is no network, no address and no name: \(error.message).")
+        "\"\(text.printable)\" is neither a network, an address nor a name: \(error.message).")
     }
   }
 
@@ -34,7 +34,7 @@ package enum PolicyRule: Sendable, Hashable {
       for part in text.split(separator: ",", omittingEmptySubsequences: false) {
         guard let network = try Self.network(String(part)) else {
           throw ConfigurationFault(
-            "\"\(String(part).printable)\" is no address policy. Write publicOnly, any, or networks such as 10.0.0.0/8,192.168.0.0/16."
+            "\"\(String(part).printable)\" is not an address policy. Write publicOnly, any, or networks such as 10.0.0.0/8,192.168.0.0/16."
           )
         }
         networks.append(network)

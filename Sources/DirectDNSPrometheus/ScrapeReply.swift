@@ -16,7 +16,7 @@ struct ScrapeReply: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - bytes: from the connection's beginning.
-  ///   - allowsAnyHost: whether a `Host` that is no address and not `localhost` is served. A page in a browser can make
+  ///   - allowsAnyHost: whether a `Host` that is not an address and not `localhost` is served. A page in a browser can make
   ///     a name of its own lead to a loopback address (DNS rebinding), and would read the metrics.
   ///   - readiness: what `/ready` says.
   /// - Returns: the reply; nil while the head is incomplete.

@@ -26,7 +26,7 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     }
     let host = text.lastIndex(of: ":").map { (text[..<$0], text[text.index(after: $0)...]) }
     if let (_, digits) = host, !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), UInt16(digits) == nil {
-      throw DirectDNSError(.invalidConfiguration, "\(text): \(digits) is no port: the last one is 65535")
+      throw DirectDNSError(.invalidConfiguration, "\(text): \(digits) is not a port: the last one is 65535")
     }
     guard let (name, digits) = host, let port = UInt16(port: digits) else {
       throw DirectDNSError(
@@ -37,7 +37,7 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
       name == "localhost" ? .ipv4(0x7f00_0001) : IPAddress(String(isBracketed ? name.dropFirst().dropLast() : name))
     guard let address, isBracketed == (address.family == .ipv6) else {
       throw DirectDNSError(
-        .invalidConfiguration, "\(text): that is no address: write 127.0.0.1:3128, or [::1]:3128 with brackets")
+        .invalidConfiguration, "\(text): that is not an address: write 127.0.0.1:3128, or [::1]:3128 with brackets")
     }
     self = .tcp(address, port: port)
   }

@@ -152,7 +152,7 @@ public struct ProxyPorts: Sendable, Hashable, CustomStringConvertible {
         .map { UInt16(port: $0) }
       guard let first = ends.first ?? nil, let last = ends.last ?? nil, first > 0, first <= last else {
         throw DirectDNSError(
-          .invalidConfiguration, "\"\(part)\" is no port and no range of ports: write 80,443,8000-8999")
+          .invalidConfiguration, "\"\(part)\" is neither a port nor a range of ports: write 80,443,8000-8999")
       }
       ranges.append(first...last)
     }

@@ -92,7 +92,7 @@ extension RedisStoreConfiguration {
     }
     let path = rest[slash...].dropFirst()
     guard !path.isEmpty else { return }
-    guard let number = Int(path), number >= 0 else { throw Self.wrong("has a database that is no number") }
+    guard let number = Int(path), number >= 0 else { throw Self.wrong("has a database that is not a number") }
     database = number
   }
 

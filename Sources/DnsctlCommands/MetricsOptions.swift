@@ -14,7 +14,7 @@ package struct MetricsOptions: ParsableArguments {
       valueName: "address:port"),
     transform: { text in
       guard let place = MetricsPlace(text) else {
-        throw ValidationError("\"\(text.printable)\" is no address and port. Write 127.0.0.1:9464 or [::1]:9464.")
+        throw ValidationError("\"\(text.printable)\" is not an address and port. Write 127.0.0.1:9464 or [::1]:9464.")
       }
       return place
     })

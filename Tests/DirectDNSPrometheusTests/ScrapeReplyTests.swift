@@ -103,7 +103,7 @@ struct ScrapeReplyTests {
     "attacker.example:9464", "localhost.attacker.example", "localhost:x", "127.0.0.1.attacker.example", "", "a b",
     "localhost/", "user@localhost", "localhost?",
   ])
-  func `a host that is no address and not localhost is refused, since a name may be anybody's`(_ host: String) {
+  func `a host that is not an address and not localhost is refused, since a name may be anybody's`(_ host: String) {
     let request = "GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\r\n"
     #expect(answer(request)?.status == 421)
     #expect(answer(request, allowsAnyHost: true)?.status == 200)

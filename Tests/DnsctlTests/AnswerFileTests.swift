@@ -118,7 +118,7 @@ import Testing
     (#""asked":1700000000000"#, #""asked":1.5"#, "asked is 1.5. Give milliseconds since 1970."),
     (#""asked":1700000000000"#, #""asked":1e300"#, "Give milliseconds since 1970."),
     (#""asked":1700000000000"#, #""asked":1800000000000"#, "asked, expires and gone are not in this order."),
-    (#""provider""#, #""porvider""#, "porvider is no key that is known here."), ("{", "[", "the line is no JSON"),
+    (#""provider""#, #""porvider""#, "porvider is no key that is known here."), ("{", "[", "the line is not JSON"),
   ])
   func `with a line that is wrong stores nothing and names the line`(part: String, wrong: String, error: String) async {
     let store = MemoryAnswerStore()
@@ -141,7 +141,7 @@ import Testing
 
   @Test(arguments: [
     ("", "is empty"), (#"{"format":"directdns-answers","version":2}"#, "This dnsctl reads version 1."),
-    (#"{"version":1}"#, "The first line of an export is"), ("www.example.com\n192.0.2.1", "the line is no JSON"),
+    (#"{"version":1}"#, "The first line of an export is"), ("www.example.com\n192.0.2.1", "the line is not JSON"),
   ])
   func `begins with what it is`(text: String, error: String) async {
     let outcome = await importing(text)

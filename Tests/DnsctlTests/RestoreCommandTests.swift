@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("x", "the line is no JSON"), ("{}", "originalUrl is missing"),
+    ("x", "the line is not JSON"), ("{}", "originalUrl is missing"),
     (#"{"originalUrl":"http://a.example/"}"#, "address is missing"),
     (#"{"originalUrl":"http://a.example/","address":["x"]}"#, "address[0] is \\\"x\\\""),
     (#"{"originalUrl":"/","address":"8.8.8.8"}"#, "the URL has no scheme"),

@@ -119,10 +119,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--address", "x", "http://a.example/"], "\"x\" is no IP address"),
-    (["--allow", "10.0.0.0/33", "http://a.example/"], "\"10.0.0.0/33\" is no network"),
-    (["--deny", "a..b", "http://a.example/"], "\"a..b\" is no network, no address and no name"),
-    (["--address-policy", "some", "http://a.example/"], "\"some\" is no address policy"),
+    (["--address", "x", "http://a.example/"], "\"x\" is not an IP address"),
+    (["--allow", "10.0.0.0/33", "http://a.example/"], "\"10.0.0.0/33\" is not a network"),
+    (["--deny", "a..b", "http://a.example/"], "\"a..b\" is neither a network, an address nor a name"),
+    (["--address-policy", "some", "http://a.example/"], "\"some\" is not an address policy"),
     ([], "<url>"),
   ])
   func `names what is wrong with the command line`(_ arguments: [String], _ part: String) async {
@@ -147,7 +147,7 @@ import Testing
         ["originalUrl","https://shop.example/"]],"serverName":"shop.example","port":443,"address":"8.8.8.8",\
         "addresses":["8.8.8.8"]}
         """)
-    #expect(lines.dropFirst().first?.contains("the line is no JSON") == true)
+    #expect(lines.dropFirst().first?.contains("the line is not JSON") == true)
     #expect(lines.last?.contains(#""url":"http://9.9.9.9/""#) == true)
     #expect(outcome.status == 3)
   }

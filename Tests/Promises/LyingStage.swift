@@ -47,7 +47,7 @@ struct LyingStage {
   }
 
   static func address(_ text: String) throws -> IPAddress {
-    guard let address = IPAddress(text) else { throw DirectDNSError(.invalidName, "\(text) is no address") }
+    guard let address = IPAddress(text) else { throw DirectDNSError(.invalidName, "\(text) is not an address") }
     return address
   }
 

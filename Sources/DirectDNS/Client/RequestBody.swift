@@ -202,7 +202,7 @@ enum BodyLength {
     guard let text = fields[.contentLength] else { return known }
     // Digits alone (RFC 9110 §8.6): `Int64` takes a sign.
     guard text.utf8.allSatisfy(ASCII.isDigit), let told = Int64(text) else {
-      throw DirectDNSError(.invalidRequest, "Content-Length is no number of bytes: leave it out")
+      throw DirectDNSError(.invalidRequest, "Content-Length is not a number of bytes: leave it out")
     }
     guard let known else { return told }
     guard told == known else {

@@ -74,14 +74,14 @@ extension IPNetwork: LosslessStringConvertible {
     guard let network = IPNetwork(text) else {
       throw DirectDNSError(
         .invalidConfiguration,
-        "\(DirectDNSError.quoted(text)) is no network: write 10.0.0.0/8, or 10.0.0.1/32 for one address")
+        "\(DirectDNSError.quoted(text)) is not a network: write 10.0.0.0/8, or 10.0.0.1/32 for one address")
     }
     self = network
   }
 
   /// Reads a constant of ours: one that is none is a slip in the source, which the first use of the table shows.
   init(constant text: String) {
-    guard let network = IPNetwork(text) else { preconditionFailure("\(text) is no network") }
+    guard let network = IPNetwork(text) else { preconditionFailure("\(text) is not a network") }
     self = network
   }
 

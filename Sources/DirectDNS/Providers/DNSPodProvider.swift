@@ -81,7 +81,7 @@ public struct DNSPodProvider: NameableProvider {
     var addresses: [IPAddress] = []
     for part in parts[0].split(separator: ";", omittingEmptySubsequences: false) {
       guard let address = IPAddress(String(part)), address.family == question.family else {
-        throw .malformed("not a reply of DNSPod's: \(DirectDNSError.quoted(part)) is no address of that family")
+        throw .malformed("not a reply of DNSPod's: \(DirectDNSError.quoted(part)) is not an address of that family")
       }
       if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
     }

@@ -50,7 +50,7 @@ package enum BodyFraming: Equatable, Sendable {
     for value in head.values(.contentLength) {
       guard let length = number(head.bytes.span.extracting(value)), found == nil || found == length,
         found == nil || head.isResponse
-      else { throw .malformed("Content-Length is no number, or there are several") }
+      else { throw .malformed("Content-Length is not a number, or there are several") }
       found = length
     }
     return found

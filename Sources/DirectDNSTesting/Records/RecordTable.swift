@@ -133,7 +133,7 @@ public struct RecordTable: Sendable {
   }
 
   private static func address(_ text: String) -> IPAddress {
-    guard let address = IPAddress(text) else { preconditionFailure("\(text) is no IP address") }
+    guard let address = IPAddress(text) else { preconditionFailure("\(text) is not an IP address") }
     return address
   }
 }

@@ -47,7 +47,7 @@ struct RewriteCommand: ContextCommand {
     help: ArgumentHelp("The address to go to, instead of looking the host up.", valueName: "ip"),
     transform: { text in
       guard let address = IPAddress.written(text) else {
-        throw ValidationError("\"\(text.printable)\" is no IP address. Write 192.0.2.1 or 2001:db8::1.")
+        throw ValidationError("\"\(text.printable)\" is not an IP address. Write 192.0.2.1 or 2001:db8::1.")
       }
       return address
     })

@@ -80,7 +80,7 @@ struct ConnectionFlags: ParsableArguments {
       valueName: "n"),
     transform: { text in
       guard let count = Int(text), count >= 0 else {
-        throw ValidationError("\"\(text.printable)\" is no number of tries. Give 0 or more.")
+        throw ValidationError("\"\(text.printable)\" is not a number of tries. Give 0 or more.")
       }
       return count
     })

@@ -152,7 +152,7 @@ struct RequestFlags: ParsableArguments {
     help: ArgumentHelp("How many redirects are followed in a row; -1 for any number. (default: 20)", valueName: "n"),
     transform: { text in
       guard let limit = Int(text), limit >= -1 else {
-        throw ValidationError("\"\(text.printable)\" is no number of redirects. Give 0 or more, or -1 for any.")
+        throw ValidationError("\"\(text.printable)\" is not a number of redirects. Give 0 or more, or -1 for any.")
       }
       return limit
     })

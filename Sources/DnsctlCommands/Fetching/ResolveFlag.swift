@@ -29,7 +29,7 @@ struct ResolveFlag: Sendable, Hashable {
     for word in parts[2].split(separator: ",", omittingEmptySubsequences: false) {
       let isBracketed = word.hasPrefix("[") && word.hasSuffix("]")
       guard let address = IPAddress(String(isBracketed ? word.dropFirst().dropLast() : word)) else {
-        throw fault("\"\(String(word).printable)\" is no address.")
+        throw fault("\"\(String(word).printable)\" is not an address.")
       }
       addresses.append(address)
     }

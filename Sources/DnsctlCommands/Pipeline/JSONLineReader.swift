@@ -18,7 +18,7 @@ enum JSONLineReader {
     _ line: String, _ make: (ConfigurationNode) throws(ConfigurationFault) -> Value
   ) throws(DirectDNSError) -> Value {
     guard let value = try? JSONDecoder().decode(ConfigurationValue.self, from: Data(line.utf8)) else {
-      throw DirectDNSError(.invalidRequest, "the line is no JSON: write one object a line")
+      throw DirectDNSError(.invalidRequest, "the line is not JSON: write one object a line")
     }
     do throws(ConfigurationFault) {
       return try make(ConfigurationNode(value: value, path: "", whole: "the line"))

@@ -44,7 +44,7 @@ struct IPNetworkTests {
     "10.0.0.0/8/8", "10.0.0.0 /8", "10.0.0.0/ 8", "10/8", "10.0.0.0/255.0.0.0", "[::]/0",
     "10.0.0.0/99999999999999999999",
   ])
-  func `an address without a decimal length that its family has is no network`(_ text: String) {
+  func `an address without a decimal length that its family has is not a network`(_ text: String) {
     #expect(IPNetwork(text) == nil)
   }
 
@@ -53,7 +53,7 @@ struct IPNetworkTests {
     let error = #expect(throws: DirectDNSError.self) { try IPNetwork(parsing: "10.0.0.1") }
     #expect(error?.code == .invalidConfiguration)
     #expect(
-      error?.message == "\"10.0.0.1\" is no network: write 10.0.0.0/8, or 10.0.0.1/32 for one address")
+      error?.message == "\"10.0.0.1\" is not a network: write 10.0.0.0/8, or 10.0.0.1/32 for one address")
   }
 
   @Test func `a prefix length must fit the family`() {

@@ -47,7 +47,7 @@ struct DNSJSONTests {
   }
 
   @Test(arguments: ["Status", "TC", "Question", "Answer", "Authority"])
-  func `what is no JSON behind the answer spoils it`(_ key: String) throws {
+  func `what is not JSON behind the answer spoils it`(_ key: String) throws {
     #expect(throws: ProviderFailure.self) { try answer(reply(#""Status":0,"\#(key)":[1,]"#)) }
   }
 }

@@ -15,7 +15,7 @@ struct JSONGrammarTests {
     "{1:2}", "{\"a\" 1}", "1 2", "[] []", "{}x", "\u{feff}{}", "/**/1", "[\"a\", \"b\\\"]", "\"\\u",
     "\"\\ud83d\\u", "nulltrue", "truetruetrue", "falsefalse",
   ])
-  func `what is no JSON text is refused`(_ text: String) { #expect(JSONReader(Array(text.utf8)) == nil) }
+  func `what is not JSON text is refused`(_ text: String) { #expect(JSONReader(Array(text.utf8)) == nil) }
 
   @Test func `depth is bounded, so that no text can exhaust the stack`() {
     func nested(_ depth: Int) -> [UInt8] {

@@ -281,7 +281,7 @@ struct ResolverCachedTests {
     #expect(fixture.transport.count + fixture.system.count == 0)
   }
 
-  @Test func `a pin without an address of the wanted family is no address, and nobody is asked instead`()
+  @Test func `a pin without an address of the wanted family is not an address, and nobody is asked instead`()
     async throws
   {
     let fixture = try ResolverFixture {

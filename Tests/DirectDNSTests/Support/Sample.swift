@@ -10,7 +10,7 @@ enum Sample {
   }
 
   static func address(_ text: String) -> IPAddress {
-    guard let address = IPAddress(text) else { preconditionFailure("\(text) is no address") }
+    guard let address = IPAddress(text) else { preconditionFailure("\(text) is not an address") }
     return address
   }
 

@@ -51,7 +51,7 @@ struct Fetch: AsyncParsableCommand {
   }
 
   private static func network(_ text: String) throws -> IPNetwork {
-    guard let network = IPNetwork(text) else { throw ValidationError("\"\(text)\" is no network.") }
+    guard let network = IPNetwork(text) else { throw ValidationError("\"\(text)\" is not a network.") }
     return network
   }
 }
