@@ -150,7 +150,7 @@ enum HouseRules {
     "Sources/DirectDNS/Curl/",
     "Sources/DirectDNS/Cares/",
     "Sources/DirectDNS/Concurrency/Locked.swift",
-    "Sources/DirectDNS/Cache/AnswerTable.swift",
+    "Sources/DirectDNS/Cache/AnswerTable",
     "Sources/DirectDNS/Cache/SourceNames.swift",
   ]
 

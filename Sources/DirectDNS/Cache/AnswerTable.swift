@@ -60,25 +60,6 @@ internal import Synchronization
   private var used: [Int]
   private(set) var count = 0
 
-  /// Whether this process may have the memory of a table for so many names.
-  ///
-  /// What is not used costs nothing, but there are limits to what may be asked for (`ulimit -v`, `vm.overcommit_memory`).
-  static func fits(capacity: Int) -> Bool {
-    let words = (capacity + 1) * (sizes[0] + sizes[1])
-    let size = placeCount(capacity) * MemoryLayout<Place>.stride + words * MemoryLayout<Word>.stride
-    // Not by `malloc`: to free a large piece changes how glibc takes the next ones from the system.
-    guard let piece = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-      unsafe piece != MAP_FAILED
-    else { return false }
-    return unsafe munmap(piece, size) == 0
-  }
-
-  private static func placeCount(_ capacity: Int) -> Int {
-    var places = 16
-    while places * 3 < capacity * 4 { places *= 2 }
-    return places
-  }
-
   /// Creates a table for so many names; the index is as large as it will ever be.
   init(capacity: Int) {
     let places = Self.placeCount(capacity)
@@ -102,21 +83,6 @@ internal import Synchronization
     unsafe directory.deallocate()
     unsafe pieces.forEach { unsafe free($0) }
   }
-
-  /// Zeroed memory, of which the system only provides what is touched; it begins with a line of the processor's cache.
-  private static func zeros<Value: ~Copyable>(
-    _ count: Int, _ pieces: inout [UnsafeMutableRawPointer]
-  ) -> UnsafeMutablePointer<Value> {
-    // As any allocation of Swift's: who has no memory left for a table cannot go on, and has nobody to tell.
-    guard let piece = unsafe calloc(count * MemoryLayout<Value>.stride + cacheLine, 1) else {
-      preconditionFailure("no memory for \(count) words of the answer table")
-    }
-    unsafe pieces.append(piece)
-    // An atomic's representation is its value's, and all of these are zero.
-    return unsafe piece.alignedUp(toMultipleOf: cacheLine).bindMemory(to: Value.self, capacity: count)
-  }
-
-  private static let cacheLine = 64
 
   /// Bytes that the table has taken from the system.
   var byteCount: Int {

@@ -33,12 +33,6 @@ struct AnswerTableTests {
 
   // MARK: Finding
 
-  @Test func `memory that a process may not have is told beforehand`() {
-    #expect(AnswerTable.fits(capacity: 10_000))
-    // 2^47 bytes and more: no address space is as large.
-    #expect(!AnswerTable.fits(capacity: 1 << 40))
-  }
-
   @Test func `an empty table knows nothing`() {
     let table = AnswerTable(capacity: 10)
     #expect(table.count == 0)
