@@ -32,7 +32,7 @@ extension AnswerTable {
   static func zeros<Value: ~Copyable>(
     _ count: Int, _ pieces: inout [UnsafeMutableRawPointer]
   ) -> UnsafeMutablePointer<Value> {
-    // As any allocation of Swift's: who has no memory left for a table cannot go on, and has nobody to tell.
+    // It was there a moment ago, where `fits` was asked: as with any allocation of Swift's, nobody is left to be told.
     guard let piece = unsafe calloc(count * MemoryLayout<Value>.stride + cacheLine, 1) else {
       preconditionFailure("no memory for \(count) words of the answer table")
     }

@@ -166,11 +166,11 @@ extension PoolMachine {
   ///   - isMultiplexed: whether the connection carries several requests; nil where the response does not tell.
   mutating func headIsComplete(_ id: TransferID, isMultiplexed: Bool?) {
     let found = transfers.change(id) {
-      $0.state.headIsComplete() ? ($0.pool, mayBeIdle: $0.state.terms.idleTimeout == nil) : nil
+      $0.state.headIsComplete() ? ($0.pool, isTimed: $0.state.terms.idleTimeout != nil) : nil
     }
-    guard let found, let (pool, mayBeIdle) = found else { return }
-    // Before, it had the time for a first byte.
-    if !mayBeIdle { noteDue(id) }
+    guard let found, let (pool, isTimed) = found else { return }
+    // Its silence may be over sooner than the time for a first byte would have been.
+    if isTimed { noteDue(id) }
     guard let isMultiplexed, let multiplexing = pools.read(pool, { $0.load.multiplexing }) else { return }
     if multiplexing == .unknown || (multiplexing == .always) != isMultiplexed {
       note(pool) { $0.learned(isMultiplexed: isMultiplexed) }

@@ -80,8 +80,9 @@ struct PoolMachine<Route: Hashable> {
   private var changed: [SlabID<Pool>] = []
   /// Those that do not wait, in no order.
   var running: [TransferID] = []
-  /// No sooner is anything due, and nothing of those that wait.
+  /// Nothing is due before.
   var nextDue = Int64.max
+  /// Nothing of those that wait is due before.
   var nextWaitingDue = Int64.max
 
   init(_ limits: PoolLimits) { self.limits = limits }
