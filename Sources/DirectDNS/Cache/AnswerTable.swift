@@ -38,7 +38,10 @@ internal import Synchronization
 
   /// Sizes of records in words: a short name with an address or two, one with some of both families, and then each twice
   /// the one before.
-  static let sizes = [12, 16, 32, 64, 128, 256]
+  ///
+  /// The last has room for whatever is known of a name: 64 addresses of each family, and three names of 253 bytes, take
+  /// 264 words.
+  static let sizes = [12, 16, 32, 64, 128, 256, 512]
   /// Records in a slab of every size but the first two.
   private static let slabShift = 9
 
