@@ -84,7 +84,7 @@ struct LookupMachine: StateMachine {
   var queryOutcomes: [(Int, QueryOutcome)] = []
   var drains: [Int: Set<Int>] = [:]
   var ends = LookupEnds()
-  var timers = TimerQueue<Timer>()
+  var timers = TimerQueue<Timer, ResolverInstant>()
   var actions: [Action] = []
   var endings: [Ending] = []
   /// Room for what the servers' machine wants done.

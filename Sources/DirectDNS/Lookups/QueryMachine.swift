@@ -90,7 +90,7 @@ struct QueryMachine: Sendable {
   var asks = NumberTable<Ask>()
   var attempts = NumberTable<Attempt>()
   var actions: [Action] = []
-  var timers = TimerQueue<Int>()
+  var timers = TimerQueue<Int, ResolverInstant>()
   var lastAttempt = 0
   let isWatched: Bool
   var isShutDown = false

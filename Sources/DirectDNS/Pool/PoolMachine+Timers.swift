@@ -22,7 +22,7 @@ extension PoolMachine {
 
   /// Ends those whose time is over, and goes on with the others.
   mutating func checkTimers(at now: Int64) {
-    if nextWaitingDue <= now { checkWaiting(at: now) }
+    while let id = waitingDeadlines.takeDue(at: now) { timeOut(id, .whole) }
     for id in running {
       if let timer = transfers.read(id, { $0.state.exceeded(at: now) }) ?? nil {
         timeOut(id, timer)
@@ -30,16 +30,8 @@ extension PoolMachine {
         step(id, at: now)
       }
     }
-    nextDue = nextWaitingDue
+    nextDue = waitingDeadlines.next() ?? .max
     for id in running { noteDue(id) }
-  }
-
-  private mutating func checkWaiting(at now: Int64) {
-    nextWaitingDue = .max
-    for id in transfers.ids {
-      guard let deadline = transfers.read(id, { $0.state.isWaiting ? $0.state.due : nil }) ?? nil else { continue }
-      if deadline <= now { timeOut(id, .whole) } else { nextWaitingDue = min(nextWaitingDue, deadline) }
-    }
   }
 
   private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer) {
@@ -51,15 +43,11 @@ extension PoolMachine {
     finish(id, .failure(failure))
   }
 
-  /// Wakes the timers for a transfer that runs and whose state has changed.
+  /// Wakes the timers for a transfer whose state has changed.
   mutating func noteDue(_ id: TransferID) {
-    nextDue = min(nextDue, transfers.read(id) { $0.state.due } ?? .max)
-  }
-
-  /// Wakes them for one that waits.
-  mutating func noteWaiting(until deadline: Int64) {
-    nextWaitingDue = min(nextWaitingDue, deadline)
-    nextDue = min(nextDue, deadline)
+    guard let (due, isWaiting) = transfers.read(id, { ($0.state.due, $0.state.isWaiting) }) else { return }
+    if isWaiting { waitingDeadlines.set(id, at: due) }
+    nextDue = min(nextDue, due)
   }
 
   /// Takes one that runs no more from its place, which the last one gets.

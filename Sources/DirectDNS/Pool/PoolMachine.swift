@@ -72,8 +72,6 @@ struct PoolMachine<Route: Hashable> {
   var connections = ConnectionTable<SlabID<Pool>>()
   private var poolOf: [Route: SlabID<Pool>] = [:]
   private var waiting = RequestQueue<SlabID<Pool>, TransferID>()
-  /// Those of the queue who have not left it.
-  private var waitingCount = 0
   /// The sum of the pools' weights.
   private var taken = 0
   /// Pools in which another request may be able to start.
@@ -82,13 +80,13 @@ struct PoolMachine<Route: Hashable> {
   var running: [TransferID] = []
   /// Nothing is due before.
   var nextDue = Int64.max
-  /// Nothing of those that wait is due before.
-  var nextWaitingDue = Int64.max
+  /// When those of the queue who have not left it will have waited for too long.
+  var waitingDeadlines = TimerQueue<TransferID, Int64>()
 
   init(_ limits: PoolLimits) { self.limits = limits }
 
   /// Whether transfers have connections, or are getting them.
-  var isBusy: Bool { transfers.count > waitingCount }
+  var isBusy: Bool { transfers.count > waitingDeadlines.count }
 
   // MARK: Coming and going
 
@@ -102,8 +100,7 @@ struct PoolMachine<Route: Hashable> {
       begin(id, in: pool, admission, at: now)
     } else {
       waiting.append(id, in: pool)
-      waitingCount += 1
-      noteWaiting(until: terms.deadline)
+      noteDue(id)
       // Its pool may have room on a connection that stands, although those before it wait for one to be free.
       note(pool) { _ in }
       admitWaiting(at: now)
@@ -132,7 +129,7 @@ struct PoolMachine<Route: Hashable> {
     actions.append(.end(id, result))
     for attempt in transfer.state.attempts.running { actions.append(.close(id, attempt: attempt.number)) }
     guard !transfer.state.isWaiting else {
-      waitingCount -= 1
+      waitingDeadlines.set(id, at: nil)
       return note(transfer.pool) { _ in }
     }
     noteStopped(id, transfer.place)
@@ -174,7 +171,7 @@ struct PoolMachine<Route: Hashable> {
   /// Begins the first that waits in a pool, if it still does.
   private mutating func take(from pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64) {
     guard let id = waiting.popFirst(in: pool), transfers.has(id) else { return }
-    waitingCount -= 1
+    waitingDeadlines.set(id, at: nil)
     begin(id, in: pool, admission, at: now)
   }
 
@@ -218,8 +215,7 @@ struct PoolMachine<Route: Hashable> {
     }
     noteStopped(id, transfer.place)
     waiting.requeue(id, in: transfer.pool)
-    waitingCount += 1
-    noteWaiting(until: transfer.state.terms.deadline)
+    noteDue(id)
   }
 
   // MARK: What is known of pools

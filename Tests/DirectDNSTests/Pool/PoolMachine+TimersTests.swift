@@ -54,8 +54,20 @@ struct PoolMachineTimersTests {
     var machine = Self.machine(connections: 1)
     let first = Self.start(&machine, until: 800)
     machine.requeue(first)
-    #expect(machine.running.isEmpty)
+    #expect(machine.running.isEmpty && !machine.isBusy)
     _ = machine.endTurn(at: 1)
-    #expect(machine.running == [first] && machine.endTurn(at: 1) == 800)
+    #expect(machine.running == [first] && machine.isBusy && machine.endTurn(at: 1) == 800)
+  }
+
+  @Test func `one whose end is hastened while it waits ends then`() {
+    var machine = Self.machine(connections: 1)
+    let first = Self.start(&machine, until: 800)
+    let second = Self.start(&machine, until: 900)
+    machine.requeue(first)
+    machine.cancel(second)
+    machine.hasten(first, until: 700)
+    #expect(Self.ended(&machine, at: 0) == [second])
+    #expect(Self.ended(&machine, at: 699) == [])
+    #expect(Self.ended(&machine, at: 700) == [first] && !machine.isBusy)
   }
 }

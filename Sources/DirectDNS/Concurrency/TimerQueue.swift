@@ -4,9 +4,9 @@ internal import HeapModule
 /// What is to be looked at, and when: each key at one instant.
 ///
 /// A value. Setting an instant costs a place in a heap; what was set before is passed over when its turn comes.
-struct TimerQueue<Key: Hashable & Sendable>: Sendable {
+struct TimerQueue<Key: Hashable & Sendable, Instant: Comparable & Sendable>: Sendable {
   private struct Entry: Comparable, Sendable {
-    var instant: ResolverInstant
+    var instant: Instant
     /// Of two at the same instant, the one that was set first comes first.
     var number: Int
     var key: Key
@@ -19,14 +19,18 @@ struct TimerQueue<Key: Hashable & Sendable>: Sendable {
   }
 
   private var heap = Heap<Entry>()
-  private var instants: [Key: ResolverInstant] = [:]
-  private var count = 0
+  private var instants: [Key: Instant] = [:]
+  /// How often an instant was set.
+  private var lastNumber = 0
 
   /// Whether nothing is to be looked at.
   var isEmpty: Bool { instants.isEmpty }
 
+  /// How many keys are to be looked at.
+  var count: Int { instants.count }
+
   /// Sets a key's instant in place of the one before; nil for none.
-  mutating func set(_ key: Key, at instant: ResolverInstant?) {
+  mutating func set(_ key: Key, at instant: Instant?) {
     guard let instant else {
       guard !instants.isEmpty else { return }
       instants[key] = nil
@@ -34,19 +38,19 @@ struct TimerQueue<Key: Hashable & Sendable>: Sendable {
       return
     }
     guard instants.updateValue(instant, forKey: key) != instant else { return }
-    count += 1
-    heap.insert(Entry(instant: instant, number: count, key: key))
+    lastNumber += 1
+    heap.insert(Entry(instant: instant, number: lastNumber, key: key))
     if heap.count > 2 * instants.count + 64 { dropAllPassed() }
   }
 
   /// The next instant at which something is due.
-  mutating func next() -> ResolverInstant? {
+  mutating func next() -> Instant? {
     dropPassed()
     return heap.min?.instant
   }
 
   /// Takes a key whose instant has come.
-  mutating func takeDue(at now: ResolverInstant) -> Key? {
+  mutating func takeDue(at now: Instant) -> Key? {
     dropPassed()
     guard let first = heap.min, first.instant <= now else { return nil }
     heap.removeMin()
