@@ -46,6 +46,7 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/Handovers.swift": "ResponseBodyTests, LoadTests",
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
     "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",
+    "Sources/DirectDNS/Pool/PoolMachine+Ending.swift": "PoolMachineTests",
     "Sources/DirectDNS/Curl/TransferRequest.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",
     "Sources/DirectDNS/Providers/EMASReply.swift": "EMASProviderTests",
