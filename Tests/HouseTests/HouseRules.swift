@@ -32,6 +32,8 @@ enum HouseRules {
     guard folder != "Rewriting" else { return ["Model", "Policy"] }
     // The cookie jar is shared by threads and has a file, so it needs the lock and a writer; its rules are values.
     guard folder != "Cookies" else { return ["Model", "Concurrency", "Files"] }
+    // The pool has instants to keep in order, as lookups have.
+    guard folder != "Pool" else { return ["Model", "Concurrency"] }
     guard !pureWing.contains(folder) else { return ["Model"] }
     let above = Set(floors.prefix { !$0.contains(folder) }.joined())
     return askingWing.contains(folder) ? above.subtracting(pureWing) : above
