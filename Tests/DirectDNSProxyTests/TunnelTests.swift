@@ -110,7 +110,7 @@ struct TunnelTests {
     await proxy.stop()
   }
 
-  @Test(arguments: ["127.0.0.1", "127.0.0.2", "[::1]", "localhost"])
+  @Test(arguments: ["127.0.0.1", "127.0.0.2", "[::1]", "localhost", "0.0.0.0", "[::]"])
   func `a tunnel to the proxy itself is refused`(host: String) async throws {
     let proxy = try await ProxyFixture()
     let client = try await proxy.client()

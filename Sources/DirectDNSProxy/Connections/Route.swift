@@ -190,9 +190,10 @@ extension ListenAddress {
   /// Whether a connection to an address of this machine ends here.
   func leads(from address: IPAddress, port: UInt16, machine: Set<IPAddress>) -> Bool {
     guard case .tcp(let own, let ownPort) = self, ownPort == port else { return false }
-    // 0.0.0.0 and :: listen at every address of this machine.
-    let isWildcard = own.bytes.allSatisfy { $0 == 0 }
-    return own == address || address.isLoopback || isWildcard && machine.contains(address)
+    // 0.0.0.0 and :: listen at every address of this machine, and who connects to them connects to it.
+    let isUnspecified = { (address: IPAddress) in address.bytes.allSatisfy { $0 == 0 } }
+    return own == address || address.isLoopback || isUnspecified(address)
+      || isUnspecified(own) && machine.contains(address)
   }
 }
 
