@@ -84,6 +84,9 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     }
   }
 
+  /// What a URL may be asked by; the proxy's own by two of them.
+  static let allowedMethods = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, CONNECT"
+
   /// What a client asks for by `Accept`.
   enum Form { case none, text, json, html }
 
@@ -98,7 +101,7 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     var lines = "HTTP/1.1 \(status) \(reason)\r\nCache-Control: no-store\r\n"
     if let error { lines += "Proxy-Status: directdns; error=\(error)\r\n" }
     if let challenge { lines += "Proxy-Authenticate: Basic realm=\"\(challenge)\", charset=\"UTF-8\"\r\n" }
-    if status == 405 { lines += "Allow: GET, HEAD\r\n" }
+    if status == 405 { lines += "Allow: \(error == nil ? "GET, HEAD" : Self.allowedMethods)\r\n" }
     let body: String
     switch form {
     case .none: body = ""

@@ -91,7 +91,7 @@ struct ProxyAccessTests {
   @Test(arguments: [
     ("GET /proxy.pac", "200", "FindProxyForURL"), ("GET /live", "200", "live"), ("GET /ready", "200", "ready"),
     ("GET /", "404", "whole URL"), ("GET /metrics", "404", ""), ("POST /proxy.pac", "405", ""),
-    ("GET https://a.example/", "400", "whole URL"), ("GET a.example", "400", "whole URL"),
+    ("GET https://a.example/", "400", "CONNECT HOST:PORT"), ("GET a.example", "400", "whole URL"),
   ])
   func `a request that is for no origin gets what is the proxy's own`(
     start: String, status: String, part: String

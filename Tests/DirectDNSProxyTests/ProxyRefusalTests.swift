@@ -42,6 +42,12 @@ struct ProxyRefusalTests {
     #expect(text(.text, isToHEAD: true).contains("Content-Length: \(body.utf8.count)\r\n"))
   }
 
+  @Test(arguments: [(nil, "Allow: GET, HEAD\r\n"), ("http_request_denied", "Allow: GET, HEAD, POST, PUT,")])
+  func `a method that is refused comes with those that are not`(_ error: String?, _ line: String) {
+    let bytes = ProxyRefusal(405, error, "No.").bytes(as: .text, closes: true)
+    #expect(String(decoding: bytes, as: UTF8.self).contains(line))
+  }
+
   @Test func `a challenge names what is asked for`() {
     let text = text(.text, closes: true, ProxyRefusal(407, nil, "who", challenge: "here"))
     #expect(text.contains("Proxy-Authenticate: Basic realm=\"here\", charset=\"UTF-8\"\r\n"))

@@ -144,7 +144,7 @@ extension ClientHandler {
 
   /// OPTIONS that may go no further (RFC 9110 §7.6.2).
   private func answerOptions(_ request: ClientRequest) {
-    respond("200 OK", "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, CONNECT\r\n", body: "", request)
+    respond("200 OK", "Allow: \(ProxyRefusal.allowedMethods)\r\n", body: "", request)
   }
 
   // MARK: Tunnels

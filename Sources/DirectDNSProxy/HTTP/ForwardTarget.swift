@@ -26,7 +26,11 @@ enum ForwardTarget: Equatable, Sendable {
       let path = range.prefix { bytes[$0] != UInt8(ascii: "?") && bytes[$0] != UInt8(ascii: "#") }
       return .own(path: head.text(path))
     }
-    guard let scheme = scheme(bytes, range) else {
+    guard let scheme = scheme(["http://", "ws://"], bytes, range) else {
+      if scheme(["https://", "wss://"], bytes, range) != nil {
+        throw .malformed(
+          "a URL of https is asked for through a tunnel: send CONNECT HOST:PORT, and the request within it")
+      }
       throw .malformed("this is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT")
     }
     var end = scheme.upperBound
@@ -48,9 +52,9 @@ enum ForwardTarget: Equatable, Sendable {
     return .absolute(origin, path: path)
   }
 
-  /// The scheme with its two slashes; nil where no scheme stands that goes through in the clear.
-  private static func scheme(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
-    for scheme in ["http://", "ws://"] {
+  /// The scheme with its two slashes; nil where none of those stands.
+  private static func scheme(_ schemes: [String], _ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
+    for scheme in schemes {
       let end = range.lowerBound + scheme.utf8.count
       if end <= range.upperBound, bytes.extracting(range.lowerBound..<end).isEqualIgnoringCase(scheme) {
         return range.lowerBound..<end

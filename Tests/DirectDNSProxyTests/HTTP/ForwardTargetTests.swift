@@ -38,6 +38,15 @@ struct ForwardTargetTests {
     #expect(throws: MessageFault.self) { try target("GET", text) }
   }
 
+  @Test(arguments: ["https://a.example/", "wss://a.example/"])
+  func `a URL of https is refused with the way to ask for it`(text: String) {
+    #expect {
+      try target("GET", text)
+    } throws: {
+      "\($0)".contains("CONNECT HOST:PORT")
+    }
+  }
+
   @Test(arguments: [
     ("a.example:443", "a.example:443"), ("[2001:db8::1]:8443", "[2001:db8::1]:8443"), ("192.0.2.1:80", "192.0.2.1:80"),
   ])
