@@ -11,7 +11,8 @@ package enum MessageFault: Error, Equatable {
 
 /// Reads heads by RFC 9112, without any of its leniencies: what two parsers may read in two ways is refused.
 ///
-/// A response may have folded lines, which become one, since old servers send them (§5.2).
+/// A response may have folded lines, which become one, and white space before a colon, which is taken away, since old
+/// servers send them (§5.1, §5.2).
 package enum HeadParser {
   package enum Kind { case request, response }
 
@@ -60,7 +61,10 @@ package enum HeadParser {
   /// - Throws: what is wrong with it.
   package static func parse(_ bytes: [UInt8], _ kind: Kind, fieldLimit: Int = 500) throws(MessageFault) -> MessageHead {
     var bytes = bytes
-    if kind == .response { unfold(&bytes) }
+    if kind == .response {
+      unfold(&bytes)
+      closeUpNames(&bytes)
+    }
     let span = bytes.span
     var reader = LineReader()
     let first = try reader.next(in: span)
@@ -160,6 +164,19 @@ package enum HeadParser {
         index += 1
       }
       index += 1
+    }
+  }
+
+  /// Moves a colon to its field's name; the white space that stood between them is then before the value.
+  private static func closeUpNames(_ bytes: inout [UInt8]) {
+    var index = 0
+    while let lineEnd = bytes[index...].firstIndex(of: 0x0a) {
+      index = lineEnd + 1
+      let name = bytes[index...].prefix { $0.isTokenByte }.endIndex
+      let colon = bytes[name...].prefix { $0 == 0x20 || $0 == 0x09 }.endIndex
+      if name > index, colon > name, colon < bytes.count, bytes[colon] == UInt8(ascii: ":") {
+        bytes.swapAt(name, colon)
+      }
     }
   }
 }

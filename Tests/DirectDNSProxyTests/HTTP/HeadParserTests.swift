@@ -88,6 +88,14 @@ struct HeadParserTests {
     #expect(head.text(head.fields[0].value) == "a    b  \tc")
   }
 
+  @Test(arguments: ["X : a", "X \t: a", "X: a", "X\t:a"])
+  func `white space before a colon of a response is taken away`(line: String) throws {
+    let head = try parse("HTTP/1.1 200 OK\r\n\(line)\r\nY : d\r\n\r\n", .response)
+    #expect(head.fields.map { head.text($0.line.lowerBound..<$0.colon) } == ["X", "Y"])
+    #expect(head.fields.map { head.text($0.value) } == ["a", "d"])
+    #expect(ForwardedHead.response(head).starts(with: Array("HTTP/1.1 200 OK\r\nX:".utf8)))
+  }
+
   @Test func `more fields than allowed are too large`() throws {
     let lines = String(repeating: "X: y\r\n", count: 3)
     #expect(throws: MessageFault.tooLarge) {
