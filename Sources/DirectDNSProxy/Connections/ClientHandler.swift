@@ -170,7 +170,8 @@ final class ClientHandler: ChannelDuplexHandler {
     case .tunnel(let tunnel): tunnel.origin.isWritable
     case .lingering, .closed, .draining: true
     // Who does not read what he gets asks for nothing more.
-    case .head: canTakeMore && held.readableBytes < Connections.heldLimit
+    // One byte more than a head may have tells that it is too large.
+    case .head: canTakeMore && held.readableBytes <= max(Connections.heldLimit, settings.limits.headSize)
     case .socks, .judging, .connecting, .exchange: held.readableBytes < Connections.heldLimit
     }
   }
