@@ -26,6 +26,8 @@ public struct ProxyAccess: Sendable {
   public var user: String?
   /// The request's method; empty for SOCKS.
   public var method: String
+  /// The request's version of HTTP, `1.1` or `1.0`; nil for SOCKS, and where no request could be read.
+  public var httpVersion: String?
   /// Where it went; nil where the request did not say so.
   public var origin: String?
   /// The path of a request in the clear, without its query.

@@ -50,14 +50,16 @@ struct AccessLine {
     return line.text
   }
 
-  /// `CLIENT - USER [TIME] "METHOD TARGET" STATUS BYTES "-" "-"`.
+  /// `CLIENT - USER [TIME] "METHOD TARGET HTTP/VERSION" STATUS BYTES "-" "-"`.
   private static func combined(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
     let target = (access.origin ?? "-") + (showsPath ? access.path ?? "" : "")
-    let request = "\(access.method.isEmpty ? access.kind.rawValue : access.method) \(target)"
+    let request =
+      "\(access.method.isEmpty ? access.kind.rawValue : access.method) \(target)"
+      + (access.httpVersion.map { " HTTP/\($0)" } ?? "")
     let client = access.client.map { "\($0)" } ?? "unix:"
     let status = access.status.map { "\($0)" } ?? "-"
     return
-      "\(client) - \(access.user.map(escaped) ?? "-") [\(ended.text)] \"\(escaped(request))\" \(status) \(access.sent) \"-\" \"-\"\n"
+      "\(client) - \(access.user.map(escaped) ?? "-") [\(ended.commonLogText)] \"\(escaped(request))\" \(status) \(access.sent) \"-\" \"-\"\n"
   }
 
   /// What would end a quoted text, or act on a terminal, as `\xNN`.

@@ -178,6 +178,7 @@ extension ClientHandler {
     let isRead = settings.configuration.accessLog != nil
     var access = ProxyAccess(
       kind, method: request?.method ?? "", client: address, origin: isRead ? origin.map { "\($0)" } : nil)
+    if let request { access.httpVersion = request.head.minorVersion == 1 ? "1.1" : "1.0" }
     loop.shared.telemetry.begin(&access, to: origin, request?.head)
     return access
   }

@@ -11,6 +11,7 @@ struct AccessLineTests {
     var access = ProxyAccess(.http, method: "GET", client: IPAddress("127.0.0.1"), origin: "a.example:80")
     access.user = "ann\"\n\u{9b}"
     access.path = "/x"
+    access.httpVersion = "1.1"
     access.status = 502
     access.error = "dns_error; rcode=\"NXDOMAIN\""
     access.address = IPAddress("192.0.2.1")
@@ -30,15 +31,16 @@ struct AccessLineTests {
         + "\n")
   }
 
-  @Test func `combined is one line, whatever clients say`() {
+  @Test func `combined is one line as Apache writes it, whatever clients say`() {
     #expect(
       line(.combined)
-        == #"127.0.0.1 - ann\x22\x0a\xc2\x9b [2023-11-14T22:13:20Z] "GET a.example:80" 502 2 "-" "-""# + "\n")
+        == #"127.0.0.1 - ann\x22\x0a\xc2\x9b [14/Nov/2023:22:13:20 +0000] "GET a.example:80 HTTP/1.1" 502 2 "-" "-""#
+        + "\n")
   }
 
   @Test func `a path stands in it where it was asked for alone`() {
     #expect(line(.json, showsPath: true).contains(#""path":"/x""#))
     #expect(!line(.json).contains("/x"))
-    #expect(line(.combined, showsPath: true).contains(#""GET a.example:80/x""#))
+    #expect(line(.combined, showsPath: true).contains(#""GET a.example:80/x HTTP/1.1""#))
   }
 }
