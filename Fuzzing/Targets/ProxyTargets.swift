@@ -58,8 +58,8 @@ extension FuzzTarget {
       case .response(let status, _) = head.start,
       let framing = try? BodyFraming.of(response: head, status: status, isToHEAD: false)
     else { return }
-    for persistence in [ForwardedHead.Persistence.keep, .close] {
-      let forwarded = ForwardedHead.response(head, persistence: persistence)
+    for closes in [false, true] {
+      let forwarded = ForwardedHead.response(head, closes: closes)
       guard let again = try? HeadParser.parse(forwarded, .response) else {
         throw BrokenRule(description: "what is passed on is no head: \(forwarded.asText.debugDescription)")
       }

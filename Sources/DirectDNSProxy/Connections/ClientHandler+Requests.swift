@@ -169,8 +169,13 @@ extension ClientHandler {
     }
   }
 
-  /// Whether the connection stays when a request was refused.
-  func keeps(_ request: ClientRequest) -> Bool { request.head.keepsConnection && !loop.isDraining }
+  /// Whether the connection stays behind a request.
+  func keeps(_ request: ClientRequest) -> Bool {
+    // A client of HTTP/1.0 may be a proxy that passes on what was not for it, and waits for the end (RFC 9112 §9.3). What
+    // came behind CONNECT was meant for the tunnel, and is no request.
+    request.head.minorVersion == 1 && request.head.keepsConnection && !loop.isDraining
+      && !(request.isConnect && held.readableBytes > 0)
+  }
 
   /// What is told of something at its end; its span begins.
   func access(_ kind: ProxyAccess.Kind, _ origin: ForwardOrigin?, _ request: ClientRequest? = nil) -> ProxyAccess {

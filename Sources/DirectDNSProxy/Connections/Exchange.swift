@@ -131,7 +131,7 @@ final class Exchange {
   func originInformed(_ head: MessageHead) {
     lastActivity = .now()
     guard request.head.minorVersion == 1 else { return }
-    client.write(ByteBuffer(bytes: ForwardedHead.response(head, persistence: .keep)))
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
   }
 
   func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
@@ -143,16 +143,9 @@ final class Exchange {
     hasResponse = true
     lastActivity = .now()
     access.status = status
-    let isOld = request.head.minorVersion == 0
-    unwrapsChunks = isOld && framing == .chunked
-    closesClient =
-      !request.head.keepsConnection || framing == .untilClose || unwrapsChunks || !progress.isOver
-      || loop.isDraining
-    let persistence: ForwardedHead.Persistence =
-      closesClient ? .close : isOld ? .keepAliveForHTTP10 : .keep
-    client.write(
-      ByteBuffer(
-        bytes: ForwardedHead.response(head, persistence: persistence, isUnwrapped: unwrapsChunks)))
+    unwrapsChunks = request.head.minorVersion == 0 && framing == .chunked
+    closesClient = !client.keeps(request) || framing == .untilClose || !progress.isOver
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head, closes: closesClient, isUnwrapped: unwrapsChunks)))
     keepsOrigin = head.minorVersion == 1 && head.keepsConnection
   }
 
@@ -186,7 +179,8 @@ final class Exchange {
         ProxyRefusal(502, "http_protocol_error", "\(origin) switched protocols without being asked to.", closes: true))
       return client.linger()
     }
-    client.write(ByteBuffer(bytes: ForwardedHead.response(head, persistence: .keep)))
+    stage = .over
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
     access.kind = .upgrade
     access.status = 101
     client.beginTunnel(Tunnel(client, handler, access, began: request.began), early: rest)

@@ -3,9 +3,6 @@ internal import DirectDNS
 
 /// A head as it goes to the next hop (RFC 9110 §7.6): the bytes that came, without what was for this hop alone.
 enum ForwardedHead {
-  /// What becomes of the connection that a response is sent on.
-  enum Persistence: Sendable { case keep, keepAliveForHTTP10, close }
-
   /// A request as it goes to its origin.
   ///
   /// - Parameters:
@@ -51,12 +48,10 @@ enum ForwardedHead {
   ///
   /// - Parameters:
   ///   - head: the response.
-  ///   - persistence: what becomes of the client's connection.
+  ///   - closes: whether the client's connection ends behind it.
   ///   - isUnwrapped: whether a body in chunks goes without them.
   /// - Returns: the head, its empty line included.
-  static func response(
-    _ head: MessageHead, persistence: Persistence, isUnwrapped: Bool = false
-  ) -> [UInt8] {
+  static func response(_ head: MessageHead, closes: Bool = false, isUnwrapped: Bool = false) -> [UInt8] {
     guard case .response(let status, _) = head.start else { return [] }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(head.bytes.count + 32)
@@ -81,12 +76,8 @@ enum ForwardedHead {
         bytes += head.bytes[field.line]
         bytes += "\r\n".utf8
       }
-    } else if status >= 200 {
-      switch persistence {
-      case .keep: break
-      case .keepAliveForHTTP10: bytes += "Connection: keep-alive\r\n".utf8
-      case .close: bytes += "Connection: close\r\n".utf8
-      }
+    } else if status >= 200, closes {
+      bytes += "Connection: close\r\n".utf8
     }
     bytes += "\r\n".utf8
     return bytes
