@@ -119,6 +119,37 @@ struct ProxyAccessTests {
     await proxy.stop()
   }
 
+  @Test func `what came behind a tunnel's head that has no password is no request`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await fixture()
+    let client = try await proxy.client()
+    let place = "127.0.0.1:\(origin.port)"
+    try await client.send(
+      "CONNECT \(place) HTTP/1.1\r\nHost: x\r\n\r\nGET http://\(place)/ HTTP/1.1\r\nHost: x\r\n\(basic("ann", TestHashes.password))\r\n"
+    )
+    let received = await client.receiveToEnd()
+    #expect(received.hasPrefix("HTTP/1.1 407 ") && received.contains("Connection: close\r\n"))
+    #expect(origin.count == 0)
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `a head may be as large as the limit says, and one byte more is told at once`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture { $0.limits.headSize = 100_000 }
+    let start = "GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nX: "
+    let whole = start + String(repeating: "a", count: 100_000 - start.utf8.count - 4) + "\r\n\r\n"
+    let client = try await proxy.client()
+    try await client.send(whole)
+    #expect(await (try origin.connection()).receive("\r\n\r\n").hasSuffix("a\r\n\r\n"))
+    let other = try await proxy.client()
+    // What comes in one piece of 64 KiB is more than is held otherwise.
+    try await other.send(String(whole.dropLast(2)) + "aaaaa")
+    #expect(await other.receiveToEnd().hasPrefix("HTTP/1.1 431 "))
+    await proxy.stop()
+    await origin.stop()
+  }
+
   @Test(arguments: [
     ("GET / HTTP/1.1\r\nX: " + String(repeating: "a", count: 2000), "431"), ("\u{16}\u{3}\u{1}", "400"),
     ("GET / HTTP/1.1\rX: y\r\r", "400"), ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", "505"),

@@ -157,8 +157,7 @@ extension ClientHandler {
     }
     var access = access(.connect, origin, request)
     access.user = user
-    // What came behind it was meant for the tunnel, and is no request.
-    let goesOn = { [self] in keeps(request) && held.readableBytes == 0 }
+    let goesOn = { [self] in keeps(request) }
     open(origin, access, request.via, began: request.began) { outcome in
       switch outcome {
       case .success: ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
