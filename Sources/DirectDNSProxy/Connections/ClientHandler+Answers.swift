@@ -21,7 +21,8 @@ extension ClientHandler {
     settings.ended(access, loop.shared.telemetry)
     let closes = refusal.closes || request.map { !keeps($0) } ?? true
     // A body that is small is read, and the connection goes on; the next request is not to be found behind another.
-    let isDrained = progress?.isOver ?? false || request?.hasDrainableBody ?? false
+    let isDrained =
+      progress?.isOver ?? false || (progress?.passed ?? 0) == 0 && request?.hasDrainableBody ?? false
     let form = request.map { ProxyRefusal.Form($0.head, isConnect: $0.isConnect) } ?? .text
     write(
       ByteBuffer(

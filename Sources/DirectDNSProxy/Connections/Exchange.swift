@@ -110,9 +110,10 @@ final class Exchange {
     } catch {
       // The origin has half a request: it must not take it for a whole one.
       handler.reset()
+      guard hasResponse else { return refuse(ProxyRefusal(request: error)) }
       stage = .over
-      if hasResponse { end(nil) } else { answer(ProxyRefusal(request: error)) }
-      return client.linger()
+      end("http_request_error")
+      return client.reset()
     }
     client.putBack(buffer)
     client.resume()
@@ -172,12 +173,10 @@ final class Exchange {
   /// The connection carries another protocol from now on.
   func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {
     guard case .passing(let handler) = stage else { return }
-    stage = .over
     guard isUpgrade else {
       handler.reset()
-      answer(
+      return refuse(
         ProxyRefusal(502, "http_protocol_error", "\(origin) switched protocols without being asked to.", closes: true))
-      return client.linger()
     }
     stage = .over
     client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
@@ -242,17 +241,10 @@ final class Exchange {
   private func refuse(_ refusal: ProxyRefusal) {
     stage = .over
     access.received = progress.passed
-    client.refuse(refusal, progress.isOver || progress.passed == 0 ? request : nil, access, progress)
+    client.refuse(refusal, request, access, progress)
     // The next request, or this one's body, may be there already.
     client.goOn()
     client.resume()
-  }
-
-  private func answer(_ refusal: ProxyRefusal) {
-    access.status = refusal.status
-    client.write(ByteBuffer(bytes: refusal.bytes(as: ProxyRefusal.Form(request.head, isConnect: false), closes: true)))
-    client.flush()
-    end(refusal.error)
   }
 
   private func end(_ error: String?) {
