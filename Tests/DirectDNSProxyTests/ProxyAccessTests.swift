@@ -115,6 +115,7 @@ struct ProxyAccessTests {
     await first.receive("live")
     let second = try await proxy.client()
     #expect(await second.receiveToEnd().contains("503 Service Unavailable"))
+    #expect(await proxy.accesses(1).map(\.error) == ["connection_limit_reached"])
     await first.close()
     await proxy.stop()
   }

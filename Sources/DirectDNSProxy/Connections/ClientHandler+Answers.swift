@@ -17,7 +17,7 @@ extension ClientHandler {
     var access = access ?? self.access(request?.isConnect == true ? .connect : .http, request?.origin, request)
     access.status = refusal.status
     access.error = refusal.error
-    if let request { access.duration = Duration(.now() - request.began) }
+    if let began = request?.began ?? headBegan { access.duration = Duration(.now() - began) }
     settings.ended(access, loop.shared.telemetry)
     let closes = refusal.closes || request.map { !keeps($0) } ?? true
     // A body that is small is read, and the connection goes on; the next request is not to be found behind another.

@@ -57,7 +57,8 @@ extension ClientHandler {
   func originStopped(isBroken: Bool) {
     guard case .tunnel(let tunnel) = state else { return }
     if isBroken {
-      tunnel.end(isBroken: true)
+      // Behind its end a reset is no more than a connection that is gone.
+      tunnel.end(isBroken: true, tunnel.hasOriginStopped ? nil : "connection_terminated")
       reset()
     } else {
       tunnel.originStopped()

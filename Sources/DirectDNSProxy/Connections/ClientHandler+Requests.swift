@@ -72,7 +72,7 @@ extension ClientHandler {
 
   private func begin(_ head: MessageHead, _ framing: BodyFraming, _ target: ForwardTarget) {
     guard case .request(let method, _) = head.start else { return }
-    let request = ClientRequest(head, framing, method: head.text(method), target)
+    let request = ClientRequest(head, framing, method: head.text(method), target, began: headBegan ?? .now())
     if case .own(let path) = target { return serveOwn(path, request) }
     guard let users = settings.configuration.users else { return start(request) }
     guard let value = head.onlyValue(.proxyAuthorization),
@@ -201,6 +201,7 @@ extension ClientHandler {
     answer: @escaping (Result<Void, ProxyRefusal>) -> ByteBuffer, refused: @escaping () -> Bool
   ) {
     let pending = PendingTunnel(access, began: began)
+    let start = NIODeadline.now()
     state = .connecting(pending)
     pending.start(origin, loop, settings, via: via) { [self] outcome in
       guard case .connecting = state else {
@@ -208,7 +209,7 @@ extension ClientHandler {
         return
       }
       var access = access
-      access.connect = Duration(.now() - began)
+      access.connect = Duration(.now() - start)
       switch outcome {
       case .connected(let handler):
         access.status = 200

@@ -48,6 +48,9 @@ final class ClientHandler: ChannelDuplexHandler {
     settings = loop.shared.settings
   }
 
+  /// When the first byte of the head that is being read came.
+  var headBegan: NIODeadline? { if case .head(let since) = state { since } else { nil } }
+
   /// Something is asked for.
   func takeSettings() { settings = loop.shared.settings }
 
@@ -66,11 +69,8 @@ final class ClientHandler: ChannelDuplexHandler {
     loop.add(self)
     loop.shared.telemetry.clients(clients)
     guard isCounted else {
-      let refusal = ProxyRefusal(
-        503, "connection_limit_reached", "The proxy serves as many clients as it may.", closes: true)
-      write(ByteBuffer(bytes: refusal.bytes(as: .text, closes: true)))
-      flush()
-      return linger()
+      return refuse(
+        ProxyRefusal(503, "connection_limit_reached", "The proxy serves as many clients as it may.", closes: true), nil)
     }
     context.fireChannelActive()
   }
@@ -94,7 +94,7 @@ final class ClientHandler: ChannelDuplexHandler {
 
   /// Ends it at once, in such a way that what was cut off is seen to be.
   func abort() {
-    leave(isBroken: true)
+    leave(isBroken: true, "connection_terminated")
     reset()
   }
 
@@ -107,11 +107,11 @@ final class ClientHandler: ChannelDuplexHandler {
   }
 
   /// The client is gone, or has to go.
-  private func leave(isBroken: Bool) {
+  private func leave(isBroken: Bool, _ error: String? = nil) {
     switch state {
     case .connecting(let pending): settings.ended(pending.cancel(), loop.shared.telemetry)
     case .exchange(let exchange): exchange.abandon()
-    case .tunnel(let tunnel): tunnel.end(isBroken: isBroken)
+    case .tunnel(let tunnel): tunnel.end(isBroken: isBroken, error)
     case .head, .socks, .judging, .draining, .lingering, .closed: break
     }
     state = .closed
@@ -310,7 +310,8 @@ final class ClientHandler: ChannelDuplexHandler {
     case .tunnel(let tunnel):
       let limit = tunnel.isHalfOver ? min(limits.tunnelTimeout, limits.halfClosedTimeout) : limits.tunnelTimeout
       if now - max(lastActivity, tunnel.lastActivity) > TimeAmount(limit) {
-        leave(isBroken: false)
+        let isRead = canTakeMore && tunnel.origin.isWritable
+        leave(isBroken: false, isRead ? "connection_read_timeout" : "connection_write_timeout")
         self.end()
       }
     case .judging, .connecting, .closed: break

@@ -8,16 +8,18 @@ final class ClientRequest {
   let framing: BodyFraming
   let method: String
   let target: ForwardTarget
-  let began = NIODeadline.now()
+  /// When its first byte came.
+  let began: NIODeadline
   let via: ProxyVia
   /// What `Max-Forwards` says to the next hop.
   var maxForwards: Int?
 
-  init(_ head: MessageHead, _ framing: BodyFraming, method: String, _ target: ForwardTarget) {
+  init(_ head: MessageHead, _ framing: BodyFraming, method: String, _ target: ForwardTarget, began: NIODeadline) {
     self.head = head
     self.framing = framing
     self.method = method
     self.target = target
+    self.began = began
     via = ProxyVia(head)
   }
 

@@ -29,6 +29,7 @@ final class Exchange {
   private var keepsOrigin = false
   private(set) var unwrapsChunks = false
   private var lastActivity = NIODeadline.now()
+  private var began = NIODeadline.now()
   private var isUpgrade: Bool
 
   init(_ client: ClientHandler, _ request: ClientRequest, _ origin: ForwardOrigin, path: [UInt8], user: String?) {
@@ -67,7 +68,6 @@ final class Exchange {
 
   private func connect() {
     stage = .dialing
-    let began = NIODeadline.now()
     let connection = way.connection(to: origin, hop, loop, settings)
     self.connection = connection
     connection.start { [self] outcome in
@@ -195,6 +195,7 @@ final class Exchange {
     guard !canRetry else {
       // The server closed a connection that it had kept, as it may at any time (RFC 9112 §9.3.1).
       loop.shared.telemetry.retried()
+      began = .now()
       return connect()
     }
     stage = .over
@@ -223,7 +224,13 @@ final class Exchange {
       end(client.canTakeMore ? "connection_read_timeout" : "connection_write_timeout")
       return client.reset()
     }
-    refuse(ProxyRefusal(504, "connection_read_timeout", "\(origin) has not answered in time."))
+    // Who waits for 100 Continue waits for the origin.
+    let isClientLate =
+      !progress.isOver && handler.isWritable && (progress.passed > 0 || !request.head.contains(.expect))
+    refuse(
+      isClientLate
+        ? ProxyRefusal(408, nil, "The request's body did not come in time.", closes: true)
+        : ProxyRefusal(504, "connection_read_timeout", "\(origin) has not answered in time."))
   }
 
   /// The client is gone: so is the request.

@@ -10,7 +10,7 @@ final class Tunnel {
   private let began: NIODeadline
   private(set) var lastActivity = NIODeadline.now()
   private var hasClientStopped = false
-  private var hasOriginStopped = false
+  private(set) var hasOriginStopped = false
   private var isEnded = false
 
   init(_ client: ClientHandler, _ origin: OriginHandler, _ access: ProxyAccess, began: NIODeadline) {
@@ -57,9 +57,14 @@ final class Tunnel {
   }
 
   /// Ends it, and says so once.
-  func end(isBroken: Bool) {
+  ///
+  /// - Parameters:
+  ///   - isBroken: whether the origin sees a reset.
+  ///   - error: what cut it off; nil where it ended by itself.
+  func end(isBroken: Bool, _ error: String? = nil) {
     guard !isEnded else { return }
     isEnded = true
+    access.error = error
     if isBroken { origin.reset() } else { origin.closeBehindWrites() }
     client.loop.shared.telemetry.tunnels(-1)
     access.duration = Duration(.now() - began)
