@@ -199,6 +199,7 @@ struct ProxyServerTests {
     await server.receive("\r\n\r\n")
     await client.close()
     _ = await server.receiveToEnd()
+    await server.close()
     #expect(await proxy.accesses(1).first?.error == "connection_terminated")
     await proxy.stop()
     await origin.stop()

@@ -85,6 +85,7 @@ extension ClientHandler {
       tunnel.clientSent(takeHeld())
       tunnel.origin.flush()
     }
+    if hasStopped { tunnel.clientStopped() }
     resume()
     tunnel.origin.resume()
   }

@@ -37,6 +37,8 @@ final class ClientHandler: ChannelDuplexHandler {
   private var holdsRead = false
   private var isCounted = false
   private var isGoingOn = false
+  /// It sends no more; what it has asked for is still answered.
+  private(set) var hasStopped = false
   var lastActivity = NIODeadline.now()
   private(set) var address: IPAddress?
 
@@ -133,6 +135,10 @@ final class ClientHandler: ChannelDuplexHandler {
   /// a reset.
   func linger() {
     guard let context, !isGone else { return }
+    guard !hasStopped else {
+      state = .closed
+      return closeBehindWrites()
+    }
     let now = NIODeadline.now()
     state = .lingering(end: now + .seconds(2), last: now + .seconds(30))
     held = ByteBuffer()
@@ -225,19 +231,8 @@ final class ClientHandler: ChannelDuplexHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .inputClosed? = event as? ChannelEvent {
-      switch state {
-      case .tunnel(let tunnel): tunnel.clientStopped()
-      // Nobody can tell one that sends no more from one that is gone: what it asked for is given up.
-      case .exchange(let exchange):
-        let hasResponse = exchange.hasResponse
-        leave(isBroken: false)
-        // Should it read on, it must not take what it has for the whole.
-        hasResponse ? reset() : close()
-      case .head, .socks, .judging, .connecting, .draining, .lingering:
-        leave(isBroken: false)
-        closeBehindWrites()
-      case .closed: break
-      }
+      hasStopped = true
+      goOn()
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -247,26 +242,54 @@ final class ClientHandler: ChannelDuplexHandler {
     // Once at a time: what ends within goes on in the loop that led to it, and not a call deeper for each request.
     guard !isGoingOn else { return }
     isGoingOn = true
-    defer { isGoingOn = false }
-    while held.readableBytes > 0 {
+    while held.readableBytes > 0, readOn() {}
+    isGoingOn = false
+    if hasStopped { inputEnded() }
+  }
+
+  /// Reads what has come.
+  ///
+  /// - Returns: whether there is more to be read.
+  private func readOn() -> Bool {
+    switch state {
+    case .head: return canTakeMore && readHead()
+    case .socks: return readSOCKS()
+    case .exchange(let exchange):
+      exchange.passRequest()
+      if case .exchange = state { return false }
+      return true
+    case .draining(var progress, let end):
       let before = held.readableBytes
-      switch state {
-      case .head: guard canTakeMore, readHead() else { return }
-      case .socks: guard readSOCKS() else { return }
-      case .exchange(let exchange):
-        exchange.passRequest()
-        if case .exchange = state { return }
-      case .draining(var progress, let end):
-        do throws(MessageFault) {
-          let isOver = try progress.pass(&held) { _ in }
-          state = isOver ? .head(since: nil) : .draining(progress, end: end)
-          if isOver, loop.isDraining { return linger() }
-        } catch {
-          return linger()
-        }
-        if held.readableBytes == before { return }
-      case .judging, .connecting, .tunnel, .lingering, .closed: return
+      do throws(MessageFault) {
+        let isOver = try progress.pass(&held) { _ in }
+        state = isOver ? .head(since: nil) : .draining(progress, end: end)
+        if isOver, loop.isDraining { linger() }
+      } catch {
+        linger()
       }
+      return held.readableBytes < before
+    case .judging, .connecting, .tunnel, .lingering, .closed: return false
+    }
+  }
+
+  /// The client sends no more (RFC 9112 §9.6 knows that of each side alone): what it has asked for is answered.
+  private func inputEnded() {
+    switch state {
+    case .tunnel(let tunnel): tunnel.clientStopped()
+    case .exchange(let exchange):
+      guard !exchange.clientStopped() else { break }
+      let hasResponse = exchange.hasResponse
+      leave(isBroken: false)
+      // Should it read on, it must not take what it has for the whole.
+      hasResponse ? reset() : close()
+    // What it sent ahead is for the tunnel; one without that has no use for it.
+    case .connecting where held.readableBytes > 0: break
+    // It has asked for more than it has read.
+    case .head where held.readableBytes > 0 && !canTakeMore: break
+    case .head, .socks, .draining, .connecting, .lingering:
+      leave(isBroken: false)
+      closeBehindWrites()
+    case .judging, .closed: break
     }
   }
 

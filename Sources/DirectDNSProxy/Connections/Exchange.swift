@@ -96,6 +96,7 @@ final class Exchange {
           via: via)))
     passRequest()
     handler.flush()
+    if client.hasStopped { client.goOn() }
   }
 
   /// Passes on what has come of the request's body, as long as the origin can take it.
@@ -117,6 +118,18 @@ final class Exchange {
     }
     client.putBack(buffer)
     client.resume()
+  }
+
+  /// The client sends no more, and the origin hears that behind a request that is whole: it decides, as without a proxy,
+  /// whether it goes on for one who may be gone.
+  ///
+  /// - Returns: whether the request goes on.
+  func clientStopped() -> Bool {
+    // One who may have given up, and may ask somebody else, does not have it begun behind his back.
+    guard case .passing(let handler) = stage else { return request.isIdempotent }
+    guard progress.isOver else { return client.held.readableBytes > 0 }
+    handler.finishSending()
+    return true
   }
 
   func flush() { if case .passing(let handler) = stage { handler.flush() } }
@@ -189,8 +202,7 @@ final class Exchange {
   func originFailed(_ fault: MessageFault?) {
     guard case .passing(let handler) = stage else { return }
     let canRetry =
-      fault == nil && handler.isReused && !handler.hasAnswered && request.framing == .none
-      && ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(request.method)
+      fault == nil && handler.isReused && !handler.hasAnswered && request.framing == .none && request.isIdempotent
     handler.close()
     guard !canRetry else {
       // The server closed a connection that it had kept, as it may at any time (RFC 9112 §9.3.1).

@@ -39,6 +39,7 @@ final class OriginHandler: ChannelDuplexHandler {
   /// Whether anything of the response has come.
   private(set) var hasAnswered = false
   private var interimCount = 0
+  private var hasFinishedSending = false
   /// More interim responses than any server sends.
   private static let interimLimit = 100
   private var headSize = 65_536
@@ -152,7 +153,11 @@ final class OriginHandler: ChannelDuplexHandler {
   func flush() { context?.flush() }
 
   /// The client sends no more.
-  func finishSending() { context?.closeBehindWrites(.output) }
+  func finishSending() {
+    guard !hasFinishedSending else { return }
+    hasFinishedSending = true
+    context?.closeBehindWrites(.output)
+  }
 
   /// The client can take more.
   func resume() {
@@ -303,7 +308,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private func over(isClean: Bool = true) {
     guard case .body(let progress) = state else { return }
     state = .done
-    client?.originFinished(canBeReused: isClean && held.readableBytes == 0 && progress.framing != .untilClose)
+    client?.originFinished(
+      canBeReused: isClean && held.readableBytes == 0 && progress.framing != .untilClose && !hasFinishedSending)
   }
 
   private func inputEnded(isBroken: Bool) {

@@ -74,15 +74,53 @@ struct ExchangeTests {
     await begun.stop()
   }
 
-  @Test func `a client that sends no more in the middle of a response does not get an end of it`() async throws {
-    let begun = try await begin()
-    let (client, server) = (begun.client, begun.server)
+  @Test func `a client whose body goes wrong in the middle of a response does not get an end of it`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send(
+      "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+    let server = try await origin.connection()
+    await server.receive("1\r\na\r\n")
     try await server.send("HTTP/1.1 200 OK\r\n\r\npart")
     await client.receive("part")
-    try await client.finish()
+    try await client.send("zz\r\n")
     _ = await client.receiveToEnd()
     #expect(client.isReset)
-    await begun.stop()
+    #expect(await proxy.accesses(1).first?.error == "http_request_error")
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `a response to HEAD that is none has no body`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("HEAD http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    let server = try await origin.connection()
+    await server.receive("\r\n\r\n")
+    try await server.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+    let received = await client.receiveToEnd()
+    #expect(received.hasPrefix("HTTP/1.1 502 ") && received.hasSuffix("\r\n\r\n"))
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `a client of HTTP 1_0 gets its connection's end, though it asks to keep it`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    for target in ["http://127.0.0.1:\(origin.port)/", "http://127.0.0.1:25/", "/live"] {
+      let client = try await proxy.client()
+      try await client.send("GET \(target) HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+      if target.hasPrefix("http://127.0.0.1:\(origin.port)") {
+        let server = try await origin.connection()
+        await server.receive("\r\n\r\n")
+        try await server.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+      }
+      #expect(await client.receiveToEnd().contains("Connection: close\r\n"))
+    }
+    await proxy.stop()
+    await origin.stop()
   }
 
   @Test func `a request with a body asks for no other protocol`() async throws {
