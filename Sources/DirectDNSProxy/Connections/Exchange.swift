@@ -160,7 +160,12 @@ final class Exchange {
     unwrapsChunks = request.head.minorVersion == 0 && framing == .chunked
     closesClient = !client.keeps(request) || framing == .untilClose || !progress.isOver
     client.write(ByteBuffer(bytes: ForwardedHead.response(head, closes: closesClient, isUnwrapped: unwrapsChunks)))
-    keepsOrigin = head.minorVersion == 1 && head.keepsConnection
+    // A body that there cannot be may come all the same, and would be taken for the next response.
+    let announcesBody =
+      head.contains(.transferEncoding)
+      || status == 204 && head.contains(.contentLength) && !head.has("0", in: .contentLength)
+    keepsOrigin =
+      head.minorVersion == 1 && head.keepsConnection && !(BodyFraming.isBodiless(status) && announcesBody)
   }
 
   func originSent(_ buffer: ByteBuffer) {

@@ -26,8 +26,7 @@ package enum BodyFraming: Equatable, Sendable {
   /// - Returns: how its body ends.
   /// - Throws: that it is ambiguous.
   package static func of(response head: MessageHead, status: Int, isToHEAD: Bool) throws(MessageFault) -> BodyFraming {
-    let hasBody = !(isToHEAD || status < 200 || status == 204 || status == 304)
-    guard hasBody else { return .none }
+    guard !isToHEAD, !isBodiless(status) else { return .none }
     if head.contains(.transferEncoding) {
       guard head.minorVersion == 1, head.onlyValue(.transferEncoding) != nil, !head.contains(.contentLength) else {
         throw .malformed("the length is ambiguous")
@@ -39,7 +38,10 @@ package enum BodyFraming: Equatable, Sendable {
     return length == 0 ? .none : .length(length)
   }
 
-  private static func isChunkedAlone(_ head: MessageHead) -> Bool {
+  /// Whether responses of a status never have a body, whatever they announce (RFC 9112 §6.3).
+  static func isBodiless(_ status: Int) -> Bool { status < 200 || status == 204 || status == 304 }
+
+  static func isChunkedAlone(_ head: MessageHead) -> Bool {
     guard let value = head.onlyValue(.transferEncoding) else { return false }
     return head.bytes.span.extracting(value).isEqualIgnoringCase("chunked")
   }

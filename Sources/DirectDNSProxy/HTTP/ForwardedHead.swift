@@ -60,9 +60,11 @@ enum ForwardedHead {
     let lineEnd = head.bytes.firstIndex(of: 0x0a) ?? head.bytes.endIndex - 1
     bytes += head.bytes[8...lineEnd]
     var dropped: Set<FieldName> = []
-    if isUnwrapped { dropped = [.transferEncoding, .trailer] }
+    // Some clients wait for what a response without a body announces (RFC 9112 §6.1; RFC 9110 §8.6).
+    if isUnwrapped || BodyFraming.isBodiless(status) { dropped = [.transferEncoding, .trailer] }
+    if status < 200 || status == 204 { dropped.insert(.contentLength) }
     // Said several times alike it is said once.
-    let lengths = head.values(.contentLength)
+    let lengths = dropped.contains(.contentLength) ? [] : head.values(.contentLength)
     if lengths.count > 1 { dropped.insert(.contentLength) }
     appendFields(head, without: dropped, maxForwards: nil, to: &bytes)
     if lengths.count > 1 {
@@ -104,8 +106,21 @@ enum ForwardedHead {
         bytes += "Max-Forwards: \(maxForwards)\r\n".utf8
         continue
       }
+      if let framing = framing(head, field) {
+        bytes += framing.utf8
+        continue
+      }
       // The line with its end.
       bytes += head.bytes[field.line.lowerBound..<field.line.upperBound + 2]
+    }
+  }
+
+  /// What frames a message as everybody reads it: a tab, a zero ahead or capitals lead some astray.
+  private static func framing(_ head: MessageHead, _ field: MessageHead.Field) -> String? {
+    switch field.name {
+    case .contentLength: Int(head.text(field.value)).map { "Content-Length: \($0)\r\n" }
+    case .transferEncoding where BodyFraming.isChunkedAlone(head): "Transfer-Encoding: chunked\r\n"
+    default: nil
     }
   }
 

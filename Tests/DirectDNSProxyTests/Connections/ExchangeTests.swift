@@ -92,6 +92,22 @@ struct ExchangeTests {
     await origin.stop()
   }
 
+  @Test(arguments: ["204", "304"])
+  func `a body that cannot be is no part of the next response`(status: String) async throws {
+    let begun = try await begin()
+    let (client, server) = (begun.client, begun.server)
+    try await server.send("HTTP/1.1 \(status) No\r\nTransfer-Encoding: chunked\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n") == "HTTP/1.1 \(status) No\r\n\r\n")
+    client.forget()
+    _ = await server.receiveToEnd()
+    try await client.send("GET http://127.0.0.1:\(begun.origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    let next = try await begun.origin.connection(1)
+    await next.receive("\r\n\r\n")
+    try await next.send("HTTP/1.1 204 Next\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 204 Next"))
+    await begun.stop()
+  }
+
   @Test func `a response to HEAD that is none has no body`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture()

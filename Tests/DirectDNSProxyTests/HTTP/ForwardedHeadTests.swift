@@ -101,6 +101,23 @@ struct ForwardedHeadTests {
         == ["HTTP/1.1 200 Fine", "X: 1", "Content-Length: 5", "", ""])
   }
 
+  @Test(arguments: [
+    ("HTTP/1.1 204 No", ["HTTP/1.1 204 No", "", ""]), ("HTTP/1.1 103 Hints", ["HTTP/1.1 103 Hints", "", ""]),
+    ("HTTP/1.1 304 Same", ["HTTP/1.1 304 Same", "Content-Length: 5", "", ""]),
+  ])
+  func `a response that has no body announces none`(start: String, lines: [String]) throws {
+    #expect(try response("Transfer-Encoding: chunked", "Trailer: X", start: start) == Array(lines.prefix(1)) + ["", ""])
+    #expect(try response("Content-Length: 5", start: start) == lines)
+  }
+
+  @Test(arguments: [
+    ("Transfer-Encoding:\tCHUNKED", "Transfer-Encoding: chunked"), ("Content-Length:\t010\t", "Content-Length: 10"),
+  ])
+  func `what frames a message is spelled in one way`(line: String, spelled: String) throws {
+    #expect(try request(line).contains(spelled))
+    #expect(try response(line).contains(spelled))
+  }
+
   @Test func `chunks that are taken off are not announced`() throws {
     #expect(
       try response(
