@@ -38,6 +38,16 @@ struct ConnectFailure {
     }
   }
 
+  /// The status of a response that says so.
+  var status: Int {
+    if let refusal { return refusal.status }
+    return switch code {
+    case ETIMEDOUT?: 504
+    case EACCES?: 403
+    default: 502
+    }
+  }
+
   /// The type of proxy error (RFC 9209 §2.3).
   var type: String {
     if let refusal { return refusal.error ?? "destination_unavailable" }

@@ -213,11 +213,12 @@ final class Dial: Connecting {
     var reasons = failures.map { "\($0.address): \($0.failure.reason)" }
     reasons += running.map { "\($0.address): no answer in time" }
     if let failure = others?.failure { reasons.append(failure) }
-    let error = isLate || failures.isEmpty ? "connection_timeout" : failures[failures.count - 1].failure.type
+    let last = isLate ? nil : failures.last?.failure
     finish(
       .failed(
         ProxyRefusal(
-          isLate ? 504 : 502, error, "\(origin) cannot be connected to. \(reasons.joined(separator: "; ")).")))
+          last?.status ?? 504, last?.type ?? "connection_timeout",
+          "\(origin) cannot be connected to. \(reasons.joined(separator: "; ")).")))
   }
 
   private func finish(_ outcome: Outcome) {

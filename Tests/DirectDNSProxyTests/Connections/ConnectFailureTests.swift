@@ -33,6 +33,9 @@ struct ConnectFailureTests {
     #expect(failure.reason == reason && failure.type == type && failure.isAboutAddress == isAboutAddress)
   }
 
+  @Test(arguments: [(ECONNREFUSED, 502), (ETIMEDOUT, 504), (EACCES, 403)])
+  func `a code has a status`(_ code: CInt, _ status: Int) { #expect(Self.failure(code).status == status) }
+
   @Test(arguments: [ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL])
   func `what this machine lacks says nothing about the address`(_ code: CInt) {
     #expect(Self.failure(code).type == "proxy_internal_error" && !Self.failure(code).isAboutAddress)

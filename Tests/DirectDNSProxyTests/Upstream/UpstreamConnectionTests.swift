@@ -128,8 +128,10 @@ struct UpstreamConnectionTests {
     await upstream.stop()
   }
 
-  @Test func `an address that it cannot reach is followed by the next one, and all of them by a refusal`() async throws
-  {
+  @Test(arguments: [("502", "connection_refused"), ("403", "http_request_denied"), ("504", "connection_timeout")])
+  func `an address that it cannot reach is followed by the next one, and all of them by a refusal`(
+    _ status: String, _ error: String
+  ) async throws {
     let upstream = try await RawListener.start()
     let proxy = try await fixture(
       upstream, records: RecordTable { $0.add("www.shop.test", "192.0.2.1", "192.0.2.2") })
@@ -139,11 +141,11 @@ struct UpstreamConnectionTests {
     for number in 0..<2 {
       let server = try await upstream.connection(number)
       asked.insert(String(await server.receive("\r\n\r\n").prefix { $0 != "\r\n" }))
-      try await server.send("HTTP/1.1 502 Bad\r\nProxy-Status: it; error=connection_refused\r\n\r\n")
+      try await server.send("HTTP/1.1 \(status) Bad\r\nProxy-Status: it; error=\(error)\r\n\r\n")
     }
     #expect(asked == ["CONNECT 192.0.2.1:443 HTTP/1.1", "CONNECT 192.0.2.2:443 HTTP/1.1"])
     let refusal = await client.receive("\r\n\r\n")
-    #expect(refusal.hasPrefix("HTTP/1.1 502 ") && refusal.contains("error=connection_refused"))
+    #expect(refusal.hasPrefix("HTTP/1.1 \(status) ") && refusal.contains("error=\(error)"))
     await proxy.stop()
     await upstream.stop()
   }
