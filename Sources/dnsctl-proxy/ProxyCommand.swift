@@ -119,7 +119,7 @@ struct ProxyCommand: ContextCommand {
           let users = try proxy.users(in: context)
           held.withLock { $0.users = users }
         } catch {
-          context.complain("\(error.message) What held before holds still.")
+          context.complain("\(error.message.asSentence) What held before holds still.")
         }
         let (settings, entry, users) = held.withLock(\.self)
         do throws(DirectDNSError) { try server.update(configured(settings, entry, users)) } catch {

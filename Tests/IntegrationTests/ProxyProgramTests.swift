@@ -175,7 +175,8 @@ struct ProxyProgramTests {
         #expect(try await status("bob") == "407")
         try allow("no line of such a file\n", 22)
         try await becomes {
-          try String(contentsOf: folder.appending(path: "log"), encoding: .utf8).contains("holds still")
+          try String(contentsOf: folder.appending(path: "log"), encoding: .utf8).contains(
+            "htpasswd -B. What held before")
         }
         #expect(try await status("ada") == "200")
         try allow("bob:\(hash)", 333)

@@ -26,6 +26,7 @@ extension ClientHandler {
     case .refuse(let bytes, _):
       var access = access(handshake.version == 4 ? .socks4 : .socks5, nil)
       access.error = "http_request_error"
+      access.duration = Duration(.now() - since)
       settings.ended(access, loop.shared.telemetry)
       write(ByteBuffer(bytes: bytes))
       flush()
