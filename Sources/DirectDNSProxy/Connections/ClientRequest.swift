@@ -26,6 +26,8 @@ final class ClientRequest {
   var progress: BodyProgress { BodyProgress(framing) }
   /// Whether it does no harm when it is done though nobody waits for it, or done twice (RFC 9110 §9.2.2).
   var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method) }
+  /// Whether it can be sent once more: what has gone on of a body is not kept.
+  var canBeRetried: Bool { framing == .none && isIdempotent }
   var isConnect: Bool { if case .authority = target { true } else { false } }
 
   var origin: ForwardOrigin? {

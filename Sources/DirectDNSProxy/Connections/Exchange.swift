@@ -58,7 +58,11 @@ final class Exchange {
       case .way(let way):
         self.way = way
         self.way.via = request.via
-        if let kept = loop.pool.take(origin, way, hop) { pass(to: kept) } else { connect() }
+        if let kept = loop.pool.take(origin, way, hop, canRetry: request.canBeRetried) {
+          pass(to: kept)
+        } else {
+          connect()
+        }
       }
     }
   }
@@ -206,8 +210,7 @@ final class Exchange {
   /// There is no response.
   func originFailed(_ fault: MessageFault?) {
     guard case .passing(let handler) = stage else { return }
-    let canRetry =
-      fault == nil && handler.isReused && !handler.hasAnswered && request.framing == .none && request.isIdempotent
+    let canRetry = fault == nil && handler.isReused && !handler.hasAnswered && request.canBeRetried
     handler.close()
     guard !canRetry else {
       // The server closed a connection that it had kept, as it may at any time (RFC 9112 §9.3.1).

@@ -29,6 +29,7 @@ final class OriginHandler: ChannelDuplexHandler {
   private var searched = 0
   private var holdsRead = false
   private weak var client: ClientHandler?
+  private(set) var idleSince = NIODeadline.now()
   private(set) var idleEnd = NIODeadline.distantFuture
   private(set) var connected = NIODeadline.now()
   private(set) var address = IPAddress.ipv4(0)
@@ -91,9 +92,10 @@ final class OriginHandler: ChannelDuplexHandler {
     return context?.channel.isActive == true
   }
 
-  func wait(in pool: OriginPool, as origin: ForwardOrigin, until end: NIODeadline) {
+  func wait(in pool: OriginPool, as origin: ForwardOrigin, since now: NIODeadline, for time: TimeAmount) {
     client = nil
-    idleEnd = end
+    idleSince = now
+    idleEnd = now + time
     state = .pooled(pool, origin)
     isReused = true
     resume()

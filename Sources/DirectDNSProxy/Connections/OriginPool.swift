@@ -7,14 +7,29 @@ final class OriginPool {
   /// A connection is given up at that age, so that a name that moved is followed.
   private static let maximumAge = TimeAmount.minutes(10)
 
+  /// How long a connection may have stood for a request that cannot be sent once more, should the server have closed it
+  /// meanwhile: no server is known to close one sooner.
+  private static let safeAge = TimeAmount.seconds(1)
+
   private let eventLoop: any EventLoop
   private var idle: [ForwardOrigin: [OriginHandler]] = [:]
 
   init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
   /// Takes a connection that goes this way; the one that was used last.
-  func take(_ origin: ForwardOrigin, _ way: Way, _ hop: Way.Hop) -> OriginHandler? {
-    guard var waiting = idle[origin] else { return nil }
+  ///
+  /// - Parameters:
+  ///   - origin: where it is to.
+  ///   - way: where it may lead.
+  ///   - hop: whom it is to, and what it carries.
+  ///   - canRetry: whether the request can be sent once more on another one.
+  ///   - now: the time.
+  /// - Returns: the connection; nil where none will do.
+  func take(
+    _ origin: ForwardOrigin, _ way: Way, _ hop: Way.Hop, canRetry: Bool, at now: NIODeadline = .now()
+  ) -> OriginHandler? {
+    guard var waiting = idle[origin], let last = waiting.last, canRetry || now - last.idleSince < Self.safeAge
+    else { return nil }
     defer { idle[origin] = waiting.isEmpty ? nil : waiting }
     while let handler = waiting.popLast() {
       guard handler.isUsable, handler.hop == hop, way.addresses.isEmpty || way.addresses.contains(handler.address)
@@ -33,7 +48,7 @@ final class OriginPool {
     guard limits.poolTimeout > .zero, limits.pooledConnections > 0, now - handler.connected < Self.maximumAge else {
       return handler.close()
     }
-    handler.wait(in: self, as: origin, until: now + TimeAmount(limits.poolTimeout))
+    handler.wait(in: self, as: origin, since: now, for: TimeAmount(limits.poolTimeout))
     var waiting = idle[origin] ?? []
     waiting.append(handler)
     if waiting.count > limits.pooledConnections { waiting.removeFirst().close() }

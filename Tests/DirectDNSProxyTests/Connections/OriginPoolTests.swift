@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import DirectDNSProxy
+
+@Suite("Connections that wait for the next request")
+struct OriginPoolTests {
+  @Test func `one that has waited for long is for requests that can be sent once more alone`() throws {
+    let loop = EmbeddedEventLoop()
+    let (pool, handler) = (OriginPool(loop), OriginHandler())
+    let (origin, address) = (ForwardOrigin(.name("a.test"), port: 80), IPAddress.ipv4(0x7f00_0001))
+    let channel = EmbeddedChannel(handler: handler, loop: loop)
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+    handler.established(to: address)
+    pool.put(handler, for: origin, ProxyLimits())
+    let way = Way(addresses: [address])
+    #expect(pool.take(origin, way, .direct, canRetry: false, at: .now() + .seconds(2)) == nil)
+    #expect(pool.take(origin, way, .direct, canRetry: true, at: .now() + .seconds(2)) === handler)
+    pool.put(handler, for: origin, ProxyLimits())
+    #expect(pool.take(origin, way, .direct, canRetry: false, at: handler.idleSince) === handler)
+    _ = try channel.finish(acceptAlreadyClosed: true)
+    loop.run()
+  }
+}
