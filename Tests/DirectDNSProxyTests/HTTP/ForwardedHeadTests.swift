@@ -106,7 +106,8 @@ struct ForwardedHeadTests {
     ("HTTP/1.1 304 Same", ["HTTP/1.1 304 Same", "Content-Length: 5", "", ""]),
   ])
   func `a response that has no body announces none`(start: String, lines: [String]) throws {
-    #expect(try response("Transfer-Encoding: chunked", "Trailer: X", start: start) == Array(lines.prefix(1)) + ["", ""])
+    let chunked = try response("Transfer-Encoding: chunked", "Trailer: X", start: start)
+    #expect(chunked == [lines[0], "", ""])
     #expect(try response("Content-Length: 5", start: start) == lines)
   }
 
