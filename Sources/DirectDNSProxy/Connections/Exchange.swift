@@ -4,7 +4,7 @@ internal import NIOCore
 
 /// One request in the clear and its response (RFC 9110 §7.6): found a way for, passed on, and passed back.
 final class Exchange {
-  private enum Stage {
+  enum Stage {
     case routing
     case dialing
     /// The request is going out, and the response is awaited or coming.
@@ -12,25 +12,25 @@ final class Exchange {
     case over
   }
 
-  private unowned let client: ClientHandler
-  private let request: ClientRequest
-  private let origin: ForwardOrigin
+  unowned let client: ClientHandler
+  let request: ClientRequest
+  let origin: ForwardOrigin
   private let path: [UInt8]
-  private let settings: ProxySettings
+  let settings: ProxySettings
   private let route: Route
   private var connection: (any Connecting)?
-  private var stage = Stage.routing
-  private var progress: BodyProgress
-  private var access: ProxyAccess
+  var stage = Stage.routing
+  private(set) var progress: BodyProgress
+  var access: ProxyAccess
   private var way = Way(addresses: [])
   /// Whether the response's head has gone to the client.
-  private(set) var hasResponse = false
-  private var closesClient = false
-  private var keepsOrigin = false
-  private(set) var unwrapsChunks = false
-  private var lastActivity = NIODeadline.now()
-  private var began = NIODeadline.now()
-  private var isUpgrade: Bool
+  var hasResponse = false
+  var closesClient = false
+  var keepsOrigin = false
+  var unwrapsChunks = false
+  var lastActivity = NIODeadline.now()
+  var began = NIODeadline.now()
+  let isUpgrade: Bool
 
   init(_ client: ClientHandler, _ request: ClientRequest, _ origin: ForwardOrigin, path: [UInt8], user: String?) {
     self.client = client
@@ -46,7 +46,7 @@ final class Exchange {
     access.path = String(decoding: path.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
   }
 
-  private var loop: ProxyLoop { client.loop }
+  var loop: ProxyLoop { client.loop }
 
   // MARK: Going out
 
@@ -70,7 +70,7 @@ final class Exchange {
   /// What becomes another protocol wants a tunnel: few proxies pass that on.
   private var hop: Way.Hop { way.hop(isPlain: !isUpgrade) }
 
-  private func connect() {
+  func connect() {
     stage = .dialing
     let connection = way.connection(to: origin, hop, loop, settings)
     self.connection = connection
@@ -143,95 +143,6 @@ final class Exchange {
     if case .passing(let handler) = stage { handler.resume() }
   }
 
-  // MARK: Coming back
-
-  /// An interim response (RFC 9110 §15.2); HTTP/1.0 knows none.
-  func originInformed(_ head: MessageHead) {
-    lastActivity = .now()
-    guard request.head.minorVersion == 1 else { return }
-    client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
-  }
-
-  func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
-    if status == 407, case .passing(let handler) = stage, case .proxy(let upstream) = handler.hop {
-      // Whoever asked has a password for this proxy at best.
-      handler.close()
-      return refuse(upstream.credentialsRefusal)
-    }
-    hasResponse = true
-    lastActivity = .now()
-    access.status = status
-    unwrapsChunks = request.head.minorVersion == 0 && framing == .chunked
-    closesClient = !client.keeps(request) || framing == .untilClose || !progress.isOver
-    client.write(ByteBuffer(bytes: ForwardedHead.response(head, closes: closesClient, isUnwrapped: unwrapsChunks)))
-    // A body that there cannot be may come all the same, and would be taken for the next response.
-    let announcesBody =
-      head.contains(.transferEncoding)
-      || status == 204 && head.contains(.contentLength) && !head.has("0", in: .contentLength)
-    keepsOrigin =
-      head.minorVersion == 1 && head.keepsConnection && !(BodyFraming.isBodiless(status) && announcesBody)
-  }
-
-  func originSent(_ buffer: ByteBuffer) {
-    lastActivity = .now()
-    access.sent += buffer.readableBytes
-  }
-
-  func originFinished(canBeReused: Bool) {
-    guard case .passing(let handler) = stage else { return }
-    stage = .over
-    if canBeReused, keepsOrigin, progress.isOver, !loop.isDraining {
-      loop.pool.put(handler, for: origin, settings.limits)
-    } else {
-      handler.close()
-    }
-    end(nil)
-    client.flush()
-    guard !client.isGone else { return }
-    guard !closesClient else { return client.linger() }
-    client.awaitRequest()
-  }
-
-  /// The connection carries another protocol from now on.
-  func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {
-    guard case .passing(let handler) = stage else { return }
-    guard isUpgrade else {
-      handler.reset()
-      return refuse(
-        ProxyRefusal(502, "http_protocol_error", "\(origin) switched protocols without being asked to.", closes: true))
-    }
-    stage = .over
-    client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
-    access.kind = .upgrade
-    access.status = 101
-    client.beginTunnel(Tunnel(client, handler, access, began: request.began), early: rest)
-  }
-
-  /// There is no response.
-  func originFailed(_ fault: MessageFault?) {
-    guard case .passing(let handler) = stage else { return }
-    let canRetry = fault == nil && handler.isReused && !handler.hasAnswered && request.canBeRetried
-    handler.close()
-    guard !canRetry else {
-      // The server closed a connection that it had kept, as it may at any time (RFC 9112 §9.3.1).
-      loop.shared.telemetry.retried()
-      began = .now()
-      return connect()
-    }
-    stage = .over
-    let refusal =
-      fault.map { ProxyRefusal(response: $0, from: origin) }
-      ?? ProxyRefusal(502, "connection_terminated", "\(origin) closed the connection without a response.")
-    refuse(refusal)
-  }
-
-  /// The response broke off behind its head.
-  func broke() {
-    if case .passing(let handler) = stage { handler.close() }
-    stage = .over
-    end("http_response_incomplete")
-  }
-
   // MARK: Ends
 
   func timePassed(_ now: NIODeadline, _ limits: ProxyLimits) {
@@ -265,7 +176,7 @@ final class Exchange {
   }
 
   /// Says what went wrong in place of a response, and goes on with the next request where that can be.
-  private func refuse(_ refusal: ProxyRefusal) {
+  func refuse(_ refusal: ProxyRefusal) {
     stage = .over
     access.received = progress.passed
     client.refuse(refusal, request, access, progress)
@@ -274,7 +185,7 @@ final class Exchange {
     client.resume()
   }
 
-  private func end(_ error: String?) {
+  func end(_ error: String?) {
     access.error = error
     access.received = progress.passed
     access.duration = Duration(.now() - request.began)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+internal import NIOCore
+
+/// What comes back from an origin, and what becomes of it.
+extension Exchange {
+  /// An interim response (RFC 9110 §15.2); HTTP/1.0 knows none.
+  func originInformed(_ head: MessageHead) {
+    lastActivity = .now()
+    guard request.head.minorVersion == 1 else { return }
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
+  }
+
+  func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
+    if status == 407, case .passing(let handler) = stage, case .proxy(let upstream) = handler.hop {
+      // Whoever asked has a password for this proxy at best.
+      handler.close()
+      return refuse(upstream.credentialsRefusal)
+    }
+    hasResponse = true
+    lastActivity = .now()
+    access.status = status
+    unwrapsChunks = request.head.minorVersion == 0 && framing == .chunked
+    closesClient = !client.keeps(request) || framing == .untilClose || !progress.isOver
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head, closes: closesClient, isUnwrapped: unwrapsChunks)))
+    // A body that there cannot be may come all the same, and would be taken for the next response.
+    let announcesBody =
+      head.contains(.transferEncoding)
+      || status == 204 && head.contains(.contentLength) && !head.has("0", in: .contentLength)
+    keepsOrigin =
+      head.minorVersion == 1 && head.keepsConnection && !(BodyFraming.isBodiless(status) && announcesBody)
+  }
+
+  func originSent(_ buffer: ByteBuffer) {
+    lastActivity = .now()
+    access.sent += buffer.readableBytes
+  }
+
+  func originFinished(canBeReused: Bool) {
+    guard case .passing(let handler) = stage else { return }
+    stage = .over
+    if canBeReused, keepsOrigin, progress.isOver, !loop.isDraining {
+      loop.pool.put(handler, for: origin, settings.limits)
+    } else {
+      handler.close()
+    }
+    end(nil)
+    client.flush()
+    guard !client.isGone else { return }
+    guard !closesClient else { return client.linger() }
+    client.awaitRequest()
+  }
+
+  /// The connection carries another protocol from now on.
+  func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {
+    guard case .passing(let handler) = stage else { return }
+    guard isUpgrade else {
+      handler.reset()
+      return refuse(
+        ProxyRefusal(502, "http_protocol_error", "\(origin) switched protocols without being asked to.", closes: true))
+    }
+    stage = .over
+    client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
+    access.kind = .upgrade
+    access.status = 101
+    client.beginTunnel(Tunnel(client, handler, access, began: request.began), early: rest)
+  }
+
+  /// There is no response.
+  func originFailed(_ fault: MessageFault?) {
+    guard case .passing(let handler) = stage else { return }
+    let canRetry = fault == nil && handler.isReused && !handler.hasAnswered && request.canBeRetried
+    handler.close()
+    guard !canRetry else {
+      // The server closed a connection that it had kept, as it may at any time (RFC 9112 §9.3.1).
+      loop.shared.telemetry.retried()
+      began = .now()
+      return connect()
+    }
+    stage = .over
+    let refusal =
+      fault.map { ProxyRefusal(response: $0, from: origin) }
+      ?? ProxyRefusal(502, "connection_terminated", "\(origin) closed the connection without a response.")
+    refuse(refusal)
+  }
+
+  /// The response broke off behind its head.
+  func broke() {
+    if case .passing(let handler) = stage { handler.close() }
+    stage = .over
+    end("http_response_incomplete")
+  }
+}

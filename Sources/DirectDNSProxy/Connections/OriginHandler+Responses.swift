@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+internal import NIOCore
+
+/// The responses that an origin sends: heads, bodies, and where they end.
+extension OriginHandler {
+  /// More interim responses than any server sends.
+  private static let interimLimit = 100
+
+  func readHead() { while readOneHead() {} }
+
+  /// Reads one of the heads that a response may have.
+  ///
+  /// - Returns: whether it was an interim one (RFC 9110 §15.2), which others follow.
+  private func readOneHead() -> Bool {
+    guard case .head(let isToHEAD) = state, let client else { return false }
+    // Empty lines that old servers send behind a body or before a response.
+    while held.readableBytes >= 2, held.getInteger(at: held.readerIndex, as: UInt16.self) == 0x0d0a {
+      held.moveReaderIndex(forwardBy: 2)
+    }
+    do throws(MessageFault) {
+      let bytes = held
+      let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
+      guard case .at(let end) = place else {
+        searched = max(0, held.readableBytes - 3)
+        guard held.readableBytes <= headSize else { throw .tooLarge }
+        return false
+      }
+      guard end <= headSize else { throw .tooLarge }
+      searched = 0
+      let head = try HeadParser.parse(held.readBytes(length: end) ?? [], .response, fieldLimit: fieldLimit)
+      guard case .response(let status, _) = head.start else { return false }
+      let framing = try BodyFraming.of(response: head, status: status, isToHEAD: isToHEAD)
+      switch status {
+      case 101:
+        let rest = takeHeld()
+        state = .tunnel
+        client.originSwitched(head, rest)
+      case 100..<200:
+        interimCount += 1
+        guard interimCount <= Self.interimLimit else { throw .malformed("it has interim responses without end") }
+        client.originInformed(head)
+        return true
+      default:
+        client.originAnswered(head, status: status, framing)
+        // Not where that was nothing to pass on.
+        guard case .head = state else { return false }
+        state = .body(BodyProgress(framing, isUnwrapped: client.unwrapsChunks))
+        if framing == .none { over() } else if held.readableBytes > 0 { pass(takeHeld()) }
+      }
+    } catch {
+      client.originFailed(error)
+    }
+    return false
+  }
+
+  private func takeHeld() -> ByteBuffer {
+    let rest = held
+    held = ByteBuffer()
+    return rest
+  }
+
+  func pass(_ buffer: ByteBuffer) {
+    guard case .body(var progress) = state, let client else { return }
+    var buffer = buffer
+    // Not two copies of one thing.
+    state = .done
+    do throws(MessageFault) {
+      let isOver = try progress.pass(&buffer) { client.originSent($0) }
+      if isOver {
+        state = .body(progress)
+        // What comes behind a response nobody has asked for.
+        over(isClean: buffer.readableBytes == 0)
+      } else {
+        state = .body(progress)
+      }
+    } catch {
+      client.originBroke(isReset: client.unwrapsChunks)
+    }
+  }
+
+  private func over(isClean: Bool = true) {
+    guard case .body(let progress) = state else { return }
+    state = .done
+    client?.originFinished(
+      canBeReused: isClean && held.readableBytes == 0 && progress.framing != .untilClose && !hasFinishedSending)
+  }
+
+  func inputEnded(isBroken: Bool) {
+    switch state {
+    case .head: client?.originFailed(nil)
+    case .body(let progress):
+      if progress.framing == .untilClose, !isBroken {
+        over()
+      } else {
+        // Where a client of HTTP/1.0 would take the connection's end for the response's.
+        let isWholeByItsEnd = progress.framing == .untilClose || client?.unwrapsChunks == true
+        client?.originBroke(isReset: isBroken || isWholeByItsEnd)
+      }
+    case .tunnel: client?.originStopped(isBroken: isBroken)
+    case .pooled: close()
+    case .shaking(let handshake, let completion):
+      state = .unused
+      completion(handshake.cutOff)
+    case .unused, .done, .closed: break
+    }
+  }
+}
