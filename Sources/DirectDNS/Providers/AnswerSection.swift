@@ -28,7 +28,7 @@ enum AnswerSection {
       guard addresses.isEmpty else { break }
       guard let (target, lifetime) = try alias(of: name, in: answers) else { break }
       links += 1
-      guard links <= chainLimit else { throw .malformed("a CNAME chain of more than \(chainLimit) links, or a loop") }
+      guard links <= chainLimit else { throw .endlessChain }
       ttl = min(ttl, lifetime)
       name = target
     }
@@ -66,6 +66,10 @@ enum AnswerSection {
 }
 
 extension ProviderFailure {
+  /// Whoever published the names made it so, and not the endpoint: three such names must not open its breaker.
+  static let endlessChain = ProviderFailure(
+    .response, "a CNAME chain of more than \(AnswerSection.chainLimit) links, or a loop")
+
   /// A record of the answer itself is not as its type wants.
   fileprivate static func malformed(_ record: DNSRecord) -> ProviderFailure {
     .malformed("the data of a \(record.type) record of the answer")

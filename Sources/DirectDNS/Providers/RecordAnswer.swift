@@ -55,9 +55,7 @@ public struct RecordAnswer: Hashable, Sendable {
         break
       }
       links += 1
-      guard links <= AnswerSection.chainLimit else {
-        throw .malformed("a CNAME chain of more than \(AnswerSection.chainLimit) links, or a loop")
-      }
+      guard links <= AnswerSection.chainLimit else { throw .endlessChain }
       name = target
     }
     self.isAuthenticated = isAuthenticated
