@@ -115,8 +115,8 @@ public struct ConfigurationFile: Sendable {
           $0 >= 1 && $0 <= Double(ResolverConfiguration.largestCapacity) && $0.rounded() == $0
         })
     }
-    keepAlive = Set(try Self.hostNames(object[.keepAlive]))
-    localZones.suffixes = try Self.hostNames(object[.localZones])
+    keepAlive = Set(try Self.hosts(object[.keepAlive], areZones: false))
+    localZones.suffixes = try Self.hosts(object[.localZones], areZones: true)
     try readPins(object[.pins])
     timeout = try object[.timeout]?.timeout()
     hedges = try object[.hedging]?.bool()
@@ -208,9 +208,9 @@ public struct ConfigurationFile: Sendable {
     }
   }
 
-  private static func hostNames(_ node: ConfigurationNode?) throws(ConfigurationFault) -> [HostName] {
+  private static func hosts(_ node: ConfigurationNode?, areZones: Bool) throws(ConfigurationFault) -> [HostName] {
     try (node?.list("Give a list of host names.") ?? []).map { node throws(ConfigurationFault) in
-      try node.hostName()
+      try areZones ? node.suffix() : node.hostName()
     }
   }
 

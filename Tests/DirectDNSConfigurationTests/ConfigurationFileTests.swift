@@ -173,7 +173,7 @@ import Testing
         }],
         system: { enabled: false, servers: ["192.0.2.2", "192.0.2.3:5353", "2001:db8::1", "[2001:db8::2]:53"] },
         cache: { grace: 0, clientResponseTimeout: 0.05, negativeTTLWithoutSOA: 5, refreshesAhead: false },
-        capacity: 50, keepAlive: ["a.example"], localZones: ["corp.example"], hedging: false,
+        capacity: 50, keepAlive: ["a.example"], localZones: [".corp.example"], hedging: false,
         connectionsPerServer: 8,
         pins: { "B.example.": ["192.0.2.4", "2001:db8::4"] },
       }
