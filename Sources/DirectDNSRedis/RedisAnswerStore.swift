@@ -24,8 +24,9 @@ public final class RedisAnswerStore: FleetAnswerStore {
   public init(_ configuration: RedisStoreConfiguration, clock: any ResolverClock = SystemClock()) {
     keys = RedisKeys(prefix: configuration.prefix)
     self.clock = clock
-    asker = RedisWorker(configuration, "redis.ask")
-    writer = RedisWorker(configuration, "redis.write")
+    let address = Locked<String?>(nil)
+    asker = RedisWorker(configuration, "redis.ask", address: address)
+    writer = RedisWorker(configuration, "redis.write", address: address, mayWait: true)
   }
 
   /// Always `redis`.

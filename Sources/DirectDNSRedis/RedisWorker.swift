@@ -7,11 +7,17 @@ actor RedisWorker {
   private let executor: ThreadExecutor
   private var connection: RedisConnection?
   /// Where the server was last: the system's DNS, which its name is looked up by, may be what is dead.
-  private var address: String?
+  private let address: Locked<String?>
+  /// Whether nobody waits for this thread, which may therefore wait for the system's DNS.
+  private let mayWait: Bool
+  /// Whether the primary may be elsewhere by now.
+  private var mayHaveMoved = false
 
-  init(_ configuration: RedisStoreConfiguration, _ name: String) {
+  init(_ configuration: RedisStoreConfiguration, _ name: String, address: Locked<String?>, mayWait: Bool = false) {
     self.configuration = configuration
     executor = ThreadExecutor(name)
+    self.address = address
+    self.mayWait = mayWait
   }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -29,11 +35,14 @@ actor RedisWorker {
 
   private func replies(_ commands: [RedisCommand]) throws(RedisConnection.Failure) -> [RedisReply] {
     let wasConnected = connection != nil
-    do throws(RedisConnection.Failure) { return try send(commands) } catch {
+    do throws(RedisConnection.Failure) {
+      let replies = try send(commands)
+      guard wasConnected, connection == nil else { return replies }
+    } catch {
       // A server that was restarted closes connections: that shows when one is used next.
       guard wasConnected, case .connection = error else { throw error }
-      return try send(commands)
     }
+    return try send(commands)
   }
 
   private func send(_ commands: [RedisCommand]) throws(RedisConnection.Failure) -> [RedisReply] {
@@ -41,20 +50,29 @@ actor RedisWorker {
     let current: RedisConnection
     if let kept = connection.take() { current = kept } else { current = try connect() }
     let replies = try current.run(commands)
-    connection = consume current
+    // A primary that has become a replica keeps its connections, and another one is the primary.
+    mayHaveMoved = replies.contains(.error("READONLY"))
+    if !mayHaveMoved { connection = consume current }
     return replies
   }
 
   private func connect() throws(RedisConnection.Failure) -> RedisConnection {
-    if let known = address {
+    let known = address.withLock(\.self)
+    let looksUp = mayWait && mayHaveMoved
+    if let known, !looksUp {
       do throws(RedisConnection.Failure) { return try RedisConnection.open(configuration, at: known) } catch {
         // It may have moved.
-        address = nil
+        address.withLock { $0 = nil }
       }
     }
-    let opened = try RedisConnection.open(configuration)
-    address = opened.address
-    return opened
+    do throws(RedisConnection.Failure) {
+      let opened = try RedisConnection.open(configuration)
+      address.withLock { $0 = opened.address }
+      return opened
+    } catch {
+      guard looksUp, let known else { throw error }
+      return try RedisConnection.open(configuration, at: known)
+    }
   }
 }
 
