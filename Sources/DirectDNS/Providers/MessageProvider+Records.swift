@@ -3,9 +3,11 @@ internal import HTTPTypes
 
 extension MessageProvider: RecordProvider {
   /// The request that asks for records; its message has the id 0 and asks for the AD bit (RFC 6840 §5.7).
+  ///
+  /// It always has EDNS: without it no server may say why it failed (RFC 8914 §3, RFC 6891 §7).
   public func request(for question: DNSQuestion, at secondsSince1970: Int64) -> HTTPMessage {
     let options = clientSubnet.map { [DNSMessage.EDNS.Option.clientSubnet($0)] } ?? []
-    var bytes = DNSMessage(questions: [question], edns: options.isEmpty ? nil : .init(options: options)).encoded()
+    var bytes = DNSMessage(questions: [question], edns: DNSMessage.EDNS(options: options)).encoded()
     bytes[3] |= DNSMessage.authenticData
     switch method {
     case .get:

@@ -27,8 +27,10 @@ struct MessageProviderRecordsTests {
     try provider().records(from: HTTPReply(body, type, fields: fields), to: Self.question)
   }
 
-  @Test func `the question goes as a message with the id 0 that asks for AD, by GET or POST`() throws {
-    let bytes = wire("0000 0120 0001 0000 0000 0000 07'example'00 000f 0001")
+  @Test func `the question goes as a message with the id 0 that asks for AD and for extended errors, by GET or POST`()
+    throws
+  {
+    let bytes = wire("0000 0120 0001 0000 0000 0001 07'example'00 000f 0001 00 0029 04d0 00000000 0000")
     let get = try provider().request(for: Self.question, at: 0)
     #expect(get.url == "https://dns.test/dns-query?dns=" + Base64.urlEncoded(bytes) && get.body == nil)
     let post = try provider(.post).request(for: Self.question, at: 0)
