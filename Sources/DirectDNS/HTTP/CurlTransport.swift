@@ -51,6 +51,7 @@ public final class CurlTransport: HTTPTransport {
   /// Trusts others, and uses more connections or fewer, from the next request on; those under way stay where they are.
   func update(_ trust: CurlTrust?, connections: Int) {
     pools.withLock { pools in
+      guard trust ?? pools.trust != pools.trust || connections != pools.connections else { return }
       if let trust { pools.trust = trust }
       pools.connections = connections
       pools.known = []

@@ -40,7 +40,11 @@ public struct TrustStore: Sendable, Hashable {
   ]
 
   /// The files and folders that libcurl is given.
-  func resolved() throws(DirectDNSError) -> CurlTrust {
+  ///
+  /// - Parameter waits: whether a FIFO is waited for.
+  /// - Returns: these, and what stands in several files, which libcurl takes one of.
+  /// - Throws: `invalidConfiguration` for a file that cannot be read, or has no certificate.
+  func resolved(waits: Bool = true) throws(DirectDNSError) -> CurlTrust {
     var trust = CurlTrust()
     trust.folder = certificateFolder ?? Self.folders.first(where: Self.isHashed)
     if let file = certificateFile {
@@ -56,7 +60,7 @@ public struct TrustStore: Sendable, Hashable {
     for path in privateAuthorities {
       let bytes: [UInt8]
       do throws(FileFailure) {
-        let file = try ReadableFile(path)
+        let file = try ReadableFile(path, waits: waits)
         bytes = try file.readToEnd()
         // What a pipe brings can be read once.
         if !file.isRegular { areFiles = false }

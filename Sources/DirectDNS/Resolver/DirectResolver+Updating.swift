@@ -26,7 +26,7 @@ extension DirectResolver {
   ///
   /// What a resolver is built around stays as it was made: `capacity`, `store`, `storeTimeout` and `observer` of the
   /// new configuration are ignored; and so are `trust` and `connectionsPerServer` where the transport is the caller's own. The files of `trust` are
-  /// read when it changes. Over its life a resolver takes providers of at most 254 different names.
+  /// read again; one that is named as before and cannot be read changes nothing. Over its life a resolver takes providers of at most 254 different names.
   ///
   /// A cached lookup costs what it did before. The call itself waits for nothing and may look through the cache once.
   ///
@@ -45,17 +45,13 @@ extension DirectResolver {
       configuration.capacity = old.configuration.capacity
       // The room is the one that there is, not the one that the next resolver has.
       try configuration.validateKeepAlive()
-      let isTrustNew = ownTransport != nil && configuration.trust != old.configuration.trust
-      let trust = try isTrustNew ? configuration.trust.resolved() : nil
+      let trust = try trust(configuration.trust, after: old.configuration.trust)
       try Self.number(configuration.providers, in: cache.sources)
 
       configuration.store = old.configuration.store
       configuration.storeTimeout = old.configuration.storeTimeout
       configuration.observer = old.configuration.observer
-      let connections = configuration.connectionsPerServer
-      if trust != nil || connections != old.configuration.connectionsPerServer {
-        ownTransport?.update(trust, connections: connections)
-      }
+      ownTransport?.update(trust, connections: configuration.connectionsPerServer)
       apply(ResolverSettings(configuration, system: system ?? old.systemSource), inPlaceOf: old)
       return old.configuration.localZones
     }
@@ -64,6 +60,14 @@ extension DirectResolver {
     lookups.tell { $0.update(settings, at: $1) }
     forgetMoved(from: before, to: self.configuration.localZones)
     logger.info("configuration updated")
+  }
+
+  /// Whom the resolver's own transport trusts from now on; nil for those whom it trusts already.
+  private func trust(_ new: TrustStore, after old: TrustStore) throws(DirectDNSError) -> CurlTrust? {
+    guard ownTransport != nil else { return nil }
+    guard new == old else { return try new.resolved() }
+    // Files are replaced where they lie, when an authority's certificate runs out.
+    return try? new.resolved(waits: false)
   }
 
   private func apply(_ new: ResolverSettings, inPlaceOf old: ResolverSettings) {
