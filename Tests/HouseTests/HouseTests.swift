@@ -54,7 +54,6 @@ struct HouseTests {
     "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
     "Sources/DirectDNS/Lookups/Lookup.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Cache/AnswerCache+Writing.swift": "AnswerCacheTests",
-    "Sources/DirectDNS/Lookups/LookupMachine+Ends.swift": "LookupMachineTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Events.swift": "LookupMachineTests, LookupSimulationTests",
     "Sources/DirectDNS/Pool/TransferState+Ending.swift": "TransferStateTests, RetryRuleTests",
     "Sources/DirectDNS/Pool/TransferTerms.swift": "TransferStateTests",

@@ -216,6 +216,30 @@ struct LookupMachineTests {
     #expect(next.map { $0 > Sample.at(38) && $0 < Sample.at(52) } == true)
   }
 
+  @Test(arguments: [(["a.test"], ["b.test"]), ([], ["b.test"]), (["a.test"], []), (["a.test"], ["a.test"])])
+  func `other settings keep their own names alive, and those that were added since`(
+    _ before: [String], _ after: [String]
+  ) {
+    func settings(_ names: [String]) -> ResolverSettings {
+      var configuration = ResolverFixture.configuration(["one"])
+      configuration.keepAlive = Set(names.map { Sample.name($0) })
+      return ResolverSettings(configuration, system: Unused())
+    }
+    var machine = machine()
+    machine.update(settings(before), at: Sample.at(0))
+    machine.keepAlive(machine.keptAlive.names.union([Sample.name("added.test")]), at: Sample.at(1))
+    machine.update(settings(after), at: Sample.at(2))
+    #expect(machine.keptAlive.names == Set((after + ["added.test"]).map { Sample.name($0) }))
+  }
+
+  @Test func `of more names to keep alive than the cache has room for, the rest are counted`() {
+    var machine = machine { $0.capacity = 2 }
+    let names = ["a.test", "b.test", "c.test"].map { Sample.name($0) }
+    #expect(machine.keepAlive([names[0], names[2]], at: Sample.at(0)) == 0)
+    #expect(machine.keepAlive(Set(names), at: Sample.at(1)) == 1)
+    #expect(machine.keptAlive.names == [names[0], names[2]], "who is kept alive stays so")
+  }
+
   // MARK: Names that are forgotten
 
   @Test func `who asks for a name that was just forgotten gets no answer to a query from before`() throws {
