@@ -17,8 +17,6 @@ struct KeptNames: Sendable {
     var asked: [IPAddress.Family] = []
     /// Those that are still open.
     var open: AddressFamilies = []
-    /// Whether a server has come back since the present refresh began.
-    var isReleased = false
 
     subscript(family: IPAddress.Family) -> Family {
       get { family == .ipv4 ? ipv4 : ipv6 }

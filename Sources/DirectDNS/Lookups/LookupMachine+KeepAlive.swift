@@ -44,12 +44,8 @@ extension LookupMachine {
         state[family].next = nil
         continue
       }
-      var next = KeepAliveSchedule.next(
+      state[family].next = KeepAliveSchedule.next(
         entry?.life, failures: failures, jitter: jitter, policy: settings.configuration.cache, now: now)
-      if failures > 0, state.isReleased, let released = cache.releasedAt(AddressQuestion(host, family)) {
-        next = min(next, max(released, now))
-      }
-      state[family].next = next
     }
     keptAlive[host] = state
     setTimer(host)
@@ -75,7 +71,6 @@ extension LookupMachine {
     let families = due.filter { !isRefreshed(host, $0, at: now) }
     // Callers may have refreshed it since, or another configuration has taken the family away whose time this was.
     guard !families.isEmpty else { return schedule(due, of: host, at: now) }
-    state.isReleased = false
     state.asked = families
     guard route == .providers || route == .system && settings.system != nil else {
       for family in families { state[family].failures += 1 }
@@ -108,7 +103,6 @@ extension LookupMachine {
   mutating func wakeKeptAlive(at now: ResolverInstant) {
     for host in keptAlive.failing.sorted() {
       guard var state = keptAlive[host] else { continue }
-      state.isReleased = !state.open.isEmpty
       for family in settings.configuration.families.members where state[family].failures > 0 {
         guard let next = state[family].next, let released = cache.releasedAt(AddressQuestion(host, family)) else {
           continue

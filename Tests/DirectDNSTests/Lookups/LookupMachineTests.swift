@@ -232,6 +232,19 @@ struct LookupMachineTests {
     #expect(machine.keptAlive.names == Set((after + ["added.test"]).map { Sample.name($0) }))
   }
 
+  @Test func `a name of this network that is kept alive is asked of the system's DNS, where that may be asked`() {
+    for isOn in [true, false] {
+      var machine = machine {
+        $0.usesSystemDNS = isOn
+        $0.families = .ipv4
+      }
+      machine.keepAlive([Sample.name("nas.local")], at: Sample.at(0))
+      machine.timePassed(at: Sample.at(0))
+      #expect((system(words(&machine)) != nil) == isOn)
+      if !isOn { #expect(machine.nextInstant() == Sample.at(1), "it may be allowed by then") }
+    }
+  }
+
   @Test func `of more names to keep alive than the cache has room for, the rest are counted`() {
     var machine = machine { $0.capacity = 2 }
     let names = ["a.test", "b.test", "c.test"].map { Sample.name($0) }
