@@ -110,12 +110,26 @@ struct UpstreamHandshake {
       isAboutTarget: true)
   }
 
-  /// The type of proxy error that a Proxy-Status says (RFC 9209 §2.1.1); its other parameters are another's words.
+  /// The type of proxy error that a Proxy-Status says (RFC 9209 §2.1.1), if it is one of the standard's: metrics have it for a
+  /// label, and its other parameters are another's words.
   static func error(in field: String) -> String? {
     guard let start = field.firstRange(of: "error=")?.upperBound else { return nil }
-    let token = field[start...].prefix { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "_") }
-    return token.isEmpty || token.utf8.count > 60 ? nil : String(token)
+    let token = String(field[start...].prefix { $0.isASCII && ($0.isLowercase || $0 == "_") })
+    return errorTypes.contains(token) ? token : nil
   }
+
+  /// RFC 9209 §2.3.
+  private static let errorTypes: Set<String> = [
+    "dns_timeout", "dns_error", "destination_not_found", "destination_unavailable", "destination_ip_prohibited",
+    "destination_ip_unroutable", "connection_refused", "connection_terminated", "connection_timeout",
+    "connection_read_timeout", "connection_write_timeout", "connection_limit_reached", "tls_protocol_error",
+    "tls_certificate_error", "tls_alert_received", "http_request_error", "http_request_denied",
+    "http_response_incomplete", "http_response_header_section_size", "http_response_header_size",
+    "http_response_body_size", "http_response_trailer_section_size", "http_response_trailer_size",
+    "http_response_transfer_coding", "http_response_content_coding", "http_response_timeout", "http_upgrade_failed",
+    "http_protocol_error", "proxy_internal_response", "proxy_internal_error", "proxy_configuration_error",
+    "proxy_loop_detected",
+  ]
 
   // MARK: SOCKS5
 

@@ -55,6 +55,7 @@ struct UpstreamHandshakeTests {
       ("504 Late", "", 504, "connection_timeout", true), ("407 Who", "", 502, "destination_unavailable", false),
       ("502 Bad", "Proxy-Status: squid; error=connection_refused; details=x\r\n", 502, "connection_refused", true),
       ("502 Bad", "Proxy-Status: squid; error=\"x\"\r\n", 502, "destination_unavailable", true),
+      ("502 Bad", "Proxy-Status: squid; error=of_its_own\r\n", 502, "destination_unavailable", true),
     ] as [(String, String, Int, String, Bool)])
   func `a refusal is one of the target or of the proxy`(
     _ line: String, _ fields: String, _ status: Int, _ error: String, _ isAboutTarget: Bool
