@@ -188,7 +188,7 @@ public struct ProxyLimits: Sendable, Hashable {
   public var responseTimeout = Duration.seconds(300)
   /// How long a tunnel may be silent in both directions; 1 h by default.
   public var tunnelTimeout = Duration.seconds(3600)
-  /// The same once one side has said that it sends no more; 5 min by default.
+  /// The same once one side has said that it sends no more, and an origin's silence once its client has; 5 min by default.
   public var halfClosedTimeout = Duration.seconds(300)
   /// How long a connection to an origin is kept for the next request; 15 s by default.
   ///

@@ -8,9 +8,12 @@ import Testing
 /// Clients that say that they send no more (shutdown(2)), as `nc -N` does, and still listen.
 @Suite("A client that sends no more", .timeLimit(.minutes(1)))
 struct HalfCloseTests {
-  private func running(_ body: (ProxyFixture, RawListener, RawConnection) async throws -> Void) async throws {
+  private func running(
+    _ change: (inout ProxyConfiguration) -> Void = { _ in },
+    _ body: (ProxyFixture, RawListener, RawConnection) async throws -> Void
+  ) async throws {
     let origin = try await RawListener.start()
-    let proxy = try await ProxyFixture()
+    let proxy = try await ProxyFixture(change)
     try await body(proxy, origin, try await proxy.client())
     await proxy.stop()
     await origin.stop()
@@ -30,6 +33,16 @@ struct HalfCloseTests {
       #expect(await client.receiveToEnd() == "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone")
       #expect(!client.isReset)
       #expect(await proxy.accesses(1).map(\.error) == [nil])
+    }
+  }
+
+  @Test func `an origin is not waited for as long as for one that may still send`() async throws {
+    try await running {
+      $0.limits.halfClosedTimeout = .milliseconds(1)
+    } _: { _, origin, client in
+      try await client.send(get("/", origin))
+      try await client.finish()
+      #expect(await client.receiveToEnd().hasPrefix("HTTP/1.1 504 "))
     }
   }
 

@@ -147,7 +147,8 @@ final class Exchange {
 
   func timePassed(_ now: NIODeadline, _ limits: ProxyLimits) {
     // One who reads slowly keeps the origin waiting, not the other way round.
-    let limit = client.canTakeMore ? limits.responseTimeout : limits.tunnelTimeout
+    let silence = client.canTakeMore ? limits.responseTimeout : limits.tunnelTimeout
+    let limit = client.hasStopped ? min(silence, limits.halfClosedTimeout) : silence
     guard case .passing(let handler) = stage, now - lastActivity > TimeAmount(limit) else { return }
     handler.close()
     stage = .over

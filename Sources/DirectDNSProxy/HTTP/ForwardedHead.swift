@@ -72,15 +72,15 @@ enum ForwardedHead {
       bytes += head.bytes[lengths[0]]
       bytes += "\r\n".utf8
     }
-    if status == 101 {
+    // What was switched to, or is wanted (RFC 9110 §15.5.22).
+    if status == 101 || status == 426 {
       for field in head.fields where field.name == .upgrade {
         bytes += "Connection: Upgrade\r\n".utf8
         bytes += head.bytes[field.line]
         bytes += "\r\n".utf8
       }
-    } else if status >= 200, closes {
-      bytes += "Connection: close\r\n".utf8
     }
+    if status >= 200, closes { bytes += "Connection: close\r\n".utf8 }
     bytes += "\r\n".utf8
     return bytes
   }

@@ -126,6 +126,12 @@ struct ForwardedHeadTests {
         == ["HTTP/1.1 200 Fine", "X: 1", "Connection: close", "", ""])
   }
 
+  @Test func `a protocol that is wanted is named`() throws {
+    #expect(
+      try response("Upgrade: websocket", "Connection: Upgrade", start: "HTTP/1.1 426 Upgrade Required", closes: true)
+        == ["HTTP/1.1 426 Upgrade Required", "Connection: Upgrade", "Upgrade: websocket", "Connection: close", "", ""])
+  }
+
   @Test func `a switch of protocols names the protocol`() throws {
     #expect(
       try response(
