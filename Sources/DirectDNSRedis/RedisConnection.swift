@@ -63,7 +63,7 @@ internal import DirectDNS
       for (command, reply) in zip(greeting, try connection.run(greeting)) {
         guard case .error(let word) = reply else { continue }
         switch (command.words[0], word) {
-        case (_, "NOAUTH"), ("AUTH", _): throw .credentials
+        case (_, "NOAUTH"), ("AUTH", "ERR"), ("AUTH", "WRONGPASS"): throw .credentials
         case ("SELECT", "ERR"): throw .database(configuration.database)
         default: throw .refused(word)
         }
@@ -143,7 +143,11 @@ internal import DirectDNS
         end = ContinuousClock.now + replyTime
       } else {
         guard ContinuousClock.now < end else { throw .timedOut }
-        try read()
+        do throws(Failure) { try read() } catch {
+          // A server that takes no further client says so once, whatever was asked, and closes the connection.
+          guard replies.count == 1, case .error(let word) = replies[0] else { throw error }
+          throw .refused(word)
+        }
       }
     }
     return replies
@@ -168,10 +172,17 @@ extension RedisReply {
     case REDIS_REPLY_ARRAY:
       let elements = unsafe UnsafeBufferPointer(start: reply.pointee.element, count: reply.pointee.elements)
       self = unsafe .array(elements.map { unsafe $0.map { unsafe RedisReply($0) } ?? .null })
-    case REDIS_REPLY_ERROR:
-      self = .error(String(words().prefix { $0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_") }.prefix(32)))
+    case REDIS_REPLY_ERROR: self = .error(Self.word(of: words()))
     default: self = .null
     }
+  }
+}
+
+extension RedisReply {
+  /// What an error is called: its first word, or one of ours where that is the ERR which many have.
+  static func word(of error: String) -> String {
+    if error.hasPrefix("ERR max number of clients reached") { return "MAXCLIENTS" }
+    return String(error.prefix { $0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_") }.prefix(32))
   }
 }
 

@@ -98,6 +98,11 @@ extension RedisConnection.Failure {
         "The Redis store at \(place) has no database \(number). Check the number at the end of its URL."
       case .refused("NOPERM"):
         "The Redis store at \(place) does not let this user do what a store needs. Check the user's ACL rules."
+      case .refused("MAXCLIENTS"): "The Redis store at \(place) has all the clients that it takes. Raise maxclients."
+      case .refused("DENIED"):
+        "The Redis store at \(place) takes clients of its own machine alone (protected mode). Set a password there."
+      case .refused("MISCONF"):
+        "The Redis store at \(place) cannot save its data, and takes no more of it. Check its log and its disk."
       case .refused("OOM"): "The Redis store at \(place) is full. Raise maxmemory, or set an eviction policy."
       case .refused("MOVED"), .refused("ASK"), .refused("CROSSSLOT"), .refused("CLUSTERDOWN"):
         "The Redis store at \(place) is a member of a cluster, which keeps each name elsewhere; this store talks to one server. Name one that is in no cluster."

@@ -4,7 +4,7 @@ import DirectDNSRedis
 import Foundation
 import Testing
 
-/// The store over two real Redis servers, one of which takes the other's place.
+/// The store over real Redis servers that give way to another, or take no further client.
 @Suite(.enabled(if: Redis.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(1)))
 struct RedisFailoverTests {
   /// A socket's path that leads to one server's, as a service's address leads to the primary.
@@ -48,6 +48,21 @@ struct RedisFailoverTests {
         #expect(try await store.takeLease(on: question, holder: "two", for: .seconds(60)))
         #expect(try await new.client("DBSIZE") == "2")
       }
+    }
+  }
+
+  @Test(arguments: ["", ":OPEN-SESAME@"], ["", "/1"])
+  func `a server that has all the clients that it takes is named as that`(
+    _ user: String, _ database: String
+  ) async throws {
+    try await Redis.running("--maxclients", "1") { server in
+      let first = try server.store()
+      // Whoever looked whether it listens is a client for a moment longer.
+      while (try? await first.read([])) == nil { await Task.yield() }
+      let url = "redis://\(user)127.0.0.1:\(server.port)\(database)"
+      let second = RedisAnswerStore(try RedisStoreConfiguration(url: url))
+      await #expect { _ = try await second.read([]) } throws: { "\($0)".contains("Raise maxclients") }
+      _ = try await first.read([])
     }
   }
 }
