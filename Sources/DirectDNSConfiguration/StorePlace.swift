@@ -32,6 +32,11 @@ public enum StorePlace: Sendable, Hashable {
     case let rest where rest.hasPrefix(":") && Self.schemes.contains(scheme):
       throw ConfigurationFault("A URL has \"//\" behind its scheme: write \(scheme)://HOST.")
     default:
+      guard !text.hasPrefix("@") else {
+        throw ConfigurationFault(
+          "\"\(text.printable)\" begins with @, which is read on the command line alone. Write what that file says; a file of that name is ./\(text.printable)."
+        )
+      }
       // A slip in one of the words above must not become a file of that name.
       guard text.contains("/") || text.contains(".") else {
         throw ConfigurationFault(

@@ -28,7 +28,7 @@ import Testing
     ("/var/cache/", "names no file"), ("sqlite::memory:", "names no file"), ("sqlite:~/a.db", "has a ~"),
     ("mysql://:pw@cache", "\"mysql://\" is the URL of no store"),
     ("file:///a.db", "\"file://\" is the URL of no store"),
-    ("redis:cache.example", "write redis://HOST"),
+    ("redis:cache.example", "write redis://HOST"), ("@/run/secrets/store", "on the command line alone"),
   ])
   func `that is none is refused, with what to write and without a password`(text: String, part: String) {
     let fault = #expect(throws: ConfigurationFault.self) { try StorePlace(text) }
