@@ -44,8 +44,9 @@ package struct CommandContext: Sendable {
   /// Waits until the process is interrupted or terminated, and says what to end with; nil if it is not waited for
   /// any more.
   package var interruption: @Sendable () async -> ExitStatus?
-  /// Does something around each stop of the process (Ctrl-Z), as long as it is waited for.
-  package var aroundStops: @Sendable (@escaping @Sendable (_ stop: () -> Void) -> Void) async -> Void
+  /// Does something around each stop of the process (Ctrl-Z), and before a terminal's signal ends it (Ctrl-\, a hang-up),
+  /// from the return on.
+  package var aroundStops: @Sendable (@escaping @Sendable (_ stop: () -> Void) -> Void) -> Void
   /// Has a hang-up end the process no more.
   package var ignoreHangUp: @Sendable () -> Void
   /// The C libraries, the network's routes and the system's DNS, for a check of them.
@@ -80,7 +81,7 @@ package struct CommandContext: Sendable {
       },
       collectMetrics: { MetricsSystem.bootstrap($0) },
       interruption: { await CommandSignals.interruption() },
-      aroundStops: { await CommandSignals.aroundStops($0) },
+      aroundStops: { CommandSignals.aroundStops($0) },
       ignoreHangUp: { CommandSignals.ignoreHangUp() },
       packages: { SystemPackages() },
       hasRoute: { $0.hasRoute },

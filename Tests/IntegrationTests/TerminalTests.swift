@@ -40,13 +40,16 @@
       await provider.stop()
     }
 
-    @Test func `watch gives the terminal back after a signal too`() async throws {
+    // Ctrl-\ is SIGQUIT, and a terminal that goes sends SIGHUP.
+    @Test(arguments: [(SIGTERM, 143), (SIGINT, -SIGINT), (SIGQUIT, -SIGQUIT), (SIGHUP, -SIGHUP)] as [(Int32, Int32)])
+    func `watch gives the terminal back after a signal too`(_ signal: Int32, _ status: Int32) async throws {
       let provider = try await provider()
       try configure(provider)
       let terminal = try PseudoTerminal(["watch", "--config", "c.json5", "www.example.test"], in: folder)
-      try await terminal.waitFor(text: "1 name ")
-      ServerFixture.send(SIGTERM, to: terminal.process)
-      #expect(try await terminal.exitStatus() == 143)
+      try await terminal.waitFor(text: "fresh")
+      ServerFixture.send(signal, to: terminal.process)
+      try await terminal.waitFor(text: "\u{1b}[?25h\u{1b}[?1049l")
+      #expect(try await terminal.exitStatus() == status)
       #expect(terminal.isInLineMode)
       await provider.stop()
     }

@@ -122,19 +122,17 @@ struct WatchCommand: ContextCommand {
   private func show(
     _ watcher: Watcher, on display: WatchDisplay, in context: CommandContext
   ) async -> ExitStatus {
+    if display.isLive {
+      // Before the terminal is taken, which has to be given back.
+      context.aroundStops { stop in
+        display.around(stop)
+        try? display.show(watcher.snapshot)
+      }
+    }
     display.begin()
     let status = await withTaskGroup(of: ExitStatus?.self) { group in
       group.addTask { await context.interruption() }
       group.addTask { await self.loop(watcher, display, in: context) }
-      if display.isLive {
-        group.addTask {
-          await context.aroundStops { stop in
-            display.around(stop)
-            try? display.show(watcher.snapshot)
-          }
-          return nil
-        }
-      }
       if display.takesKeys { group.addTask { await Self.listen(watcher, display, in: context) } }
       defer { group.cancelAll() }
       // Whoever has nothing to say leaves the others alone.

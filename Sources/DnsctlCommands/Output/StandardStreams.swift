@@ -276,21 +276,25 @@ package enum CommandSignals {
     return first
   }
 
-  /// Does something around each stop that a terminal asks for (SIGTSTP), until the task is cancelled.
-  static func aroundStops(_ body: @escaping @Sendable (_ stop: () -> Void) -> Void) async {
-    guard ignore(SIGTSTP) else { return }
-    let source = DispatchSource.makeSignalSource(signal: SIGTSTP, queue: queue)
-    source.setEventHandler { body(stop) }
-    source.resume()
-    for await _ in AsyncStream(Never.self, { _ in }) {}
-    source.cancel()
-    signal(SIGTSTP, SIG_DFL)
+  /// Does something around each stop that a terminal asks for (SIGTSTP), and before the ends that it brings: Ctrl-\
+  /// (SIGQUIT) and its own (SIGHUP); from the return on.
+  static func aroundStops(_ body: @escaping @Sendable (_ stop: () -> Void) -> Void) {
+    for number in [SIGTSTP, SIGQUIT, SIGHUP] where ignore(number) {
+      stops.withLock { stops in
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        source.setEventHandler { body { stop(by: number) } }
+        source.resume()
+        stops.append(source)
+      }
+    }
   }
 
-  /// Stops the process, unless nobody is there who could have it go on; returns when it does.
-  private static func stop() {
-    undergo(SIGTSTP)
-    signal(SIGTSTP, SIG_IGN)
+  private static let stops = Mutex<[any DispatchSourceSignal]>([])
+
+  /// Stops the process, unless nobody is there who could have it go on, and returns when it does; or ends it.
+  private static func stop(by number: Int32) {
+    undergo(number)
+    signal(number, SIG_IGN)
   }
 
   /// Has a signal do what it does by itself; returns if that is nothing, and after a stop.

@@ -11,8 +11,8 @@ final class WatchDisplay: Sendable {
   private let screen: WatchScreen
   /// What stands below the picture.
   private let footer = Mutex(WatchFooter())
-  /// Whoever writes to the terminal holds it: nothing is drawn on one that was given back for a while.
-  private let hand = Mutex(())
+  /// Whether the terminal is taken. Whoever writes to it holds this: nothing is drawn on one that was given back.
+  private let isTaken = Mutex(false)
   /// Where standard output is no terminal nothing says how wide a line may be.
   private static let plainWidth = 160
 
@@ -28,25 +28,29 @@ final class WatchDisplay: Sendable {
 
   /// Takes the terminal's alternate screen, so that what stood there comes back.
   func begin() {
-    if isLive { hand.withLock { _ in takeScreen() } }
+    if isLive { isTaken.withLock { takeScreen(&$0) } }
   }
 
-  private func takeScreen() {
+  private func takeScreen(_ isTaken: inout Bool) {
+    isTaken = true
     if takesKeys { context.takeKeys(true) }
     try? context.output.write("\u{1b}[?1049h\u{1b}[?25l")
   }
 
-  private func giveScreen(_ last: String = "") {
+  private func giveScreen(_ isTaken: inout Bool, _ last: String = "") {
+    guard isTaken else { return }
+    isTaken = false
     try? context.output.write("\u{1b}[?25h\u{1b}[?1049l" + last)
     if takesKeys { context.takeKeys(false) }
   }
 
-  /// Gives the terminal to others while the process is stopped.
+  /// Gives the terminal to others while the process is stopped, or ends.
   func around(_ stop: () -> Void) {
-    hand.withLock { _ in
-      giveScreen()
+    isTaken.withLock { isTaken in
+      let wasTaken = isTaken
+      giveScreen(&isTaken)
       stop()
-      takeScreen()
+      if wasTaken { takeScreen(&isTaken) }
     }
   }
 
@@ -57,7 +61,7 @@ final class WatchDisplay: Sendable {
       var footer = footer.withLock(\.self)
       footer.takesKeys = takesKeys
       let frame = screen.frame(snapshot, context.terminalSize(), footer)
-      try hand.withLock { _ throws(StreamError) in try context.output.write(frame) }
+      try isTaken.withLock { isTaken throws(StreamError) in if isTaken { try context.output.write(frame) } }
     } else {
       try context.output.write(screen.text(snapshot, width: Self.plainWidth))
     }
@@ -76,7 +80,7 @@ final class WatchDisplay: Sendable {
   func end(_ snapshot: WatchSnapshot) {
     guard isLive else { return }
     let last = screen.text(snapshot, width: context.terminalSize().columns)
-    hand.withLock { _ in giveScreen(last) }
+    isTaken.withLock { giveScreen(&$0, last) }
   }
 }
 
