@@ -54,6 +54,7 @@ public struct DirectSettings: Sendable {
         throw Self.fault(entries[index], error, fileName: file.name)
       }
     }
+    Self.tellApart(&providers)
     try Self.apply(environment.bootstraps, to: &providers, unused: nil)
     try Self.apply(overrides.bootstraps, to: &providers, unused: SettingsOverrides.bootstrapOrigin)
 
@@ -104,6 +105,24 @@ public struct DirectSettings: Sendable {
       let name = overrides.servers[text] ?? text
       return configured.first { $0.name == name } ?? configured.first { $0.text == text }
         ?? ProviderEntry(text, origin: origin)
+    }
+  }
+
+  /// Gives providers that would all be called by one host's name its port besides, and where that is one too, the path; a
+  /// query may be a secret.
+  private static func tellApart(_ providers: inout [ProviderConfiguration]) {
+    let host = { (url: WebURL) in "\(url.host)" }
+    let hostAndPort = { (url: WebURL) in "\(url.host):\(url.effectivePort)" }
+    let place = { (url: WebURL) in "\(url.host):\(url.effectivePort)\(url.path)" }
+    for (short, long) in [(host, hostAndPort), (hostAndPort, place)] {
+      let names = providers.map(\.provider.name)
+      for index in providers.indices where names.count(where: { $0 == names[index] }) > 1 {
+        // A name that somebody chose stays.
+        guard var provider = providers[index].provider as? any NameableProvider, provider.name == short(provider.url)
+        else { continue }
+        provider.name = long(provider.url)
+        providers[index].provider = provider
+      }
     }
   }
 

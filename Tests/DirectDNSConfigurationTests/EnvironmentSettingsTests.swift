@@ -26,6 +26,25 @@ struct EnvironmentSettingsTests {
     #expect(settings.resolver.trust.privateAuthorities == ["/file.pem"])
   }
 
+  @Test(arguments: [
+    (["https://a.test/x", "https://b.test/x"], ["a.test", "b.test"]),
+    (["https://a.test:1/x", "https://a.test:2/x", "https://b.test/x"], ["a.test:1", "a.test:2", "b.test"]),
+    (["https://127.0.0.1/x", "https://127.0.0.1:8443/x"], ["127.0.0.1:443", "127.0.0.1:8443"]),
+    (["https://[::1]/x", "https://[::1]/y?key=s", "https://[::1]:2/x"], ["[::1]:443/x", "[::1]:443/y", "[::1]:2"]),
+  ])
+  func `providers of one host are told apart by their ports, and those by their paths`(
+    _ urls: [String], _ names: [String]
+  ) throws {
+    let settings = try settings(["DIRECTDNS_PROVIDERS": urls.map { "doh+" + $0 }.joined(separator: ",")])
+    #expect(settings.resolver.providers.map(\.provider.name) == names)
+  }
+
+  @Test func `a name that the file gives a provider stays`() throws {
+    let named = "{ providers: [{ provider: 'doh+https://a.test/x', name: 'one' }, 'doh+https://a.test:2/x'] }"
+    let settings = try DirectSettings(ConfigurationFile(Array(named.utf8), name: "c.json5"))
+    #expect(settings.resolver.providers.map(\.provider.name) == ["one", "a.test"])
+  }
+
   @Test func `entries may have spaces around them, and none between them`() throws {
     let settings = try settings(["DIRECTDNS_PROVIDERS": "google, quad9,", "DIRECTDNS_CA": "/a b.pem::/c.pem"])
     #expect(settings.resolver.providers.map(\.provider.name) == ["google", "quad9"])

@@ -4,8 +4,10 @@ internal import DirectDNS
 extension Finding {
   /// What a probe of one provider at one address means: a pure function.
   static func probe(_ report: ProbeReport, at now: WallInstant) -> Finding {
-    let isNamed = report.provider != "\(report.address)"
-    let subject = isNamed ? "\(report.provider) \(report.address)" : report.origin
+    let isNamed = !report.provider.hasPrefix("\(WebURL.Host.address(report.address))")
+    // A name that is the address may have a path behind it, which tells it from others.
+    let subject =
+      isNamed ? "\(report.provider) \(report.address)" : report.origin + report.provider.drop { $0 != "/" }
     switch report.result {
     case .failure(let error):
       return .fail(subject, reason(error, report), advice(error))

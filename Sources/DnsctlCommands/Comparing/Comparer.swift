@@ -19,12 +19,6 @@ struct Comparer: Sendable {
   private let timeout: Duration
   private let zones: LocalZones
 
-  /// Where a provider is, for those who share a host's name; a query may be a secret.
-  private static func place(_ configuration: ProviderConfiguration) -> String {
-    let url = configuration.provider.url
-    return "\(url.host):\(url.effectivePort)\(url.path)"
-  }
-
   /// - Parameters:
   ///   - settings: the providers, whom to trust, and how long a lookup may take.
   ///   - context: what resolvers are made by.
@@ -40,11 +34,9 @@ struct Comparer: Sendable {
       configuration.store = nil
       do throws(DirectDNSError) {
         let resolver = try context.makeResolver(configuration, settings.systemServers)
-        let isAlone = settings.resolver.providers.count { $0.provider.name == provider.provider.name } == 1
         sources.append(
           Source(
-            name: isAlone ? provider.provider.name : Self.place(provider), resolver: resolver,
-            tellsDenials: provider.provider is any RecordProvider))
+            name: provider.provider.name, resolver: resolver, tellsDenials: provider.provider is any RecordProvider))
       } catch {
         throw SettingsError(error)
       }
