@@ -56,21 +56,23 @@ package struct Dnsctl: AsyncParsableCommand {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say(ProcessArguments.unknownText)
       root.exit(withError: ExitCode(ExitStatus.streams.rawValue))
     }
+    let commands = root.configuration.subcommands.compactMap { $0.configuration.commandName }
     do {
       let words = ShortOptions.separated(ProcessArguments.take())
       try ProcessArguments.refuseOtherBytes()
-      let commands = root.configuration.subcommands.compactMap { $0.configuration.commandName }
       if let first = words.first, let objection = UnknownCommand.objection(to: first, commands: commands) {
         throw SettingsError(.usage, objection)
       }
-      var command = try root.parseAsRoot(root == Dnsctl.self ? VersionCommand.spelledOut(words) : words)
-      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+      var parsed = try root.parseAsRoot(root == Dnsctl.self ? VersionCommand.spelledOut(words) : words)
+      if var parsed = parsed as? any AsyncParsableCommand { try await parsed.run() } else { try parsed.run() }
     } catch let error as SettingsError {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say("dnsctl: \(error.message)\n")
       root.exit(withError: ExitCode(error.status.rawValue))
     } catch {
       // The parser repeats what it was given, which a script may have from anyone.
-      let (message, code) = (FishCompletion.mended(root.fullMessage(for: error)), root.exitCode(for: error))
+      ProcessArguments.widenHelp()
+      let said = root.fullMessage(for: error)
+      let (message, code) = (CompletionScript.mended(said, commands: commands), root.exitCode(for: error))
       let text = message.isEmpty ? "" : message + "\n"
       let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
       guard code.isSuccess else {

@@ -57,6 +57,17 @@ package enum ProcessArguments {
     return variables
   }
 
+  /// Has the parser write its help for 40 columns at least, at a narrower terminal too.
+  ///
+  /// It sets what it says of options behind 26 columns: in fewer it leaves that out, and ends a debug build
+  /// (swift-argument-parser 1.8.2). Nobody is started any more from an environment that says so.
+  static func widenHelp() {
+    let least = 40
+    let asked = unsafe getenv("COLUMNS").flatMap { unsafe Int(String(cString: $0)) }
+    guard (asked ?? StandardDescriptor.windowSize().columns) < least else { return }
+    unsafe setenv("COLUMNS", "\(least)", 1)
+  }
+
   /// The arguments behind the program's name, as text.
   ///
   /// What is secret among them is written over where the system shows it, so that it can be seen for the moment of the

@@ -81,6 +81,8 @@ struct CompletionTests {
     for (line, expected, others) in [
       ("dnsctl re", ["resolve", "restore", "rewrite"], ["fetch"]),
       ("dnsctl cache ", ["list", "show", "clear"], ["resolve"]),
+      ("dnsctl help ", ["resolve", "watch", "exec"], ["--format"]),
+      ("dnsctl help re", ["resolve", "restore", "rewrite"], ["watch"]),
       ("dnsctl resolve --fo", ["--format"], ["--retry"]),
       ("dnsctl fetch --ret", ["--retry"], ["--family"]),
       ("dnsctl resolve --family ", ["any", "ipv4", "ipv6"], ["--family"]),

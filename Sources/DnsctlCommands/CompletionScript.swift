@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The parser's completion scripts, mended (swift-argument-parser 1.8.2).
+///
+/// A script in which these lines do not stand stays as it is.
+enum CompletionScript {
+  /// - Parameters:
+  ///   - script: a script, or any other text that the parser has made.
+  ///   - commands: the program's commands, which `help` takes.
+  /// - Returns: the script as it is to be used.
+  static func mended(_ script: String, commands: [String]) -> String {
+    let names = commands.joined(separator: " ")
+    var result = mendedForFish(script, names)
+    // Behind `help` nothing is offered.
+    let function = "_dnsctl_help() {\n    repeating_flags=()\n"
+    for (line, mended) in [
+      (
+        function,
+        function + #"    [[ ${#unparsed_words[@]} -gt 1 ]] || COMPREPLY+=($(compgen -W '\#(names)' -- "${cur}"))"#
+          + "\n"
+      ),
+      ("        '*:subcommands:'\n", "        '1:subcommands:(\(names))'\n"),
+    ] {
+      if let place = result.firstRange(of: line) { result.replaceSubrange(place, with: mended) }
+    }
+    return result
+  }
+
+  /// Its `argparse` fails on an option with a dot in its name (`--http1.1`), on one that is unknown, and where a value is
+  /// missing; the loop around it then never ends, and fish hangs at the first Tab.
+  private static func mendedForFish(_ script: String, _ names: String) -> String {
+    var result = script
+    for (line, mended) in [
+      // fish makes a variable of each option's name, which may have no dot.
+      ("set -l option_specs $argv[2..]\n", "set -l option_specs (string match -v -- '*.*' $argv[2..])\n"),
+      (
+        #"argparse -sn "$commands" $option_specs -- $unparsed_tokens 2> /dev/null"# + "\n",
+        #"argparse -isn "$commands" $option_specs -- $unparsed_tokens 2> /dev/null; or break"# + "\n"
+      ),
+    ] {
+      guard let place = result.firstRange(of: line) else { return script }
+      result.replaceSubrange(place, with: mended)
+    }
+    let condition = #"__dnsctl_should_offer_completions_for_positional "dnsctl help" -eq 1"#
+    return result + "\ncomplete -c 'dnsctl' -n '\(condition)' -fa '\(names)'"
+  }
+}
