@@ -56,9 +56,11 @@ package struct Dnsctl: AsyncParsableCommand {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say(ProcessArguments.unknownText)
       root.exit(withError: ExitCode(ExitStatus.streams.rawValue))
     }
+    var command: String?
     let commands = root.configuration.subcommands.compactMap { $0.configuration.commandName }
     do {
       let words = ShortOptions.separated(ProcessArguments.take())
+      command = words.first
       try ProcessArguments.refuseOtherBytes()
       if let first = words.first, let objection = UnknownCommand.objection(to: first, commands: commands) {
         throw SettingsError(.usage, objection)
@@ -73,7 +75,8 @@ package struct Dnsctl: AsyncParsableCommand {
       ProcessArguments.widenHelp()
       let said = root.fullMessage(for: error)
       let (message, code) = (CompletionScript.mended(said, commands: commands), root.exitCode(for: error))
-      let text = message.isEmpty ? "" : message + "\n"
+      let objection = UnknownOption.objection(in: message, of: command).map { "dnsctl: \($0)" }
+      let text = message.isEmpty ? "" : (objection ?? message) + "\n"
       let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
       guard code.isSuccess else {
         errors.say(text)

@@ -7,7 +7,7 @@ import Testing
 struct DigHabitTests {
   @Test(arguments: [
     ("+short", "--short"), ("+trace", "--trace"), ("MX", "--type MX"), ("TXT", "--type TXT"), ("A", "--type A"),
-    ("AAAA", "--type AAAA"),
+    ("AAAA", "--type AAAA"), ("IN", "class"), ("CH", "class"),
   ])
   func `an argument of dig's is answered with what to write here`(_ argument: String, _ advice: String) async {
     var fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.10"])])

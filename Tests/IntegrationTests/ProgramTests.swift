@@ -103,6 +103,14 @@ struct ProgramTests {
     await origin.stop()
   }
 
+  @Test(arguments: ["0", "-1", "26", "-9223372036854775808"])
+  func `help is there in a terminal of few columns, or none`(_ columns: String) async throws {
+    let result = try await ServerFixture.run(
+      "sh", ["-c", "COLUMNS=\(columns) \"$0\" resolve --help", Program.url.path])
+    let text = String(decoding: result.output, as: UTF8.self)
+    #expect(result.status == 0 && text.contains("decimals"), "\(text)")
+  }
+
   @Test func `what is said goes nowhere when standard error is closed, and not into a file`() async throws {
     let origin = try await FakeOrigin.start { _ in OriginResponse(body: "hello\n") }
     let script = #"cd "$1" && "$0" fetch -v -o body --allow 127.0.0.0/8 "$2" <&- >&- 2>&-; echo $?; cat body"#
@@ -119,8 +127,14 @@ struct ProgramTests {
     ("--generate-completion-script bash >/dev/full", 74, "No space left"),
     (#"fetch -d "$(printf 'caf\351')" http://127.0.0.1/"#, 64, "argument 3 is not UTF-8"),
     (#"resolve "$(printf 'caf\351')""#, 64, "argument 2 is not UTF-8"),
+    (
+      "fetch -e / http://127.0.0.1/", 64,
+      "dnsctl: curl's -e is not offered: -H 'Referer: …'. See dnsctl fetch --help.\n"
+    ),
+    ("resolve --nameserver ::1 a.example", 64, "@SERVER"),
+    ("resolve --bogus a.example", 64, "Unknown option '--bogus'"),
   ])
-  func `a stream that is closed and words that are not UTF-8 are told`(
+  func `a stream that is closed and words that cannot be taken are told`(
     _ command: String, _ status: Int32, _ words: String
   ) async throws {
     let result = try await ServerFixture.run("sh", ["-c", "{ \"$0\" \(command); } 2>&1", Program.url.path])

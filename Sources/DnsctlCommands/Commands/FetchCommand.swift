@@ -32,29 +32,7 @@ struct FetchCommand: ContextCommand {
         dnsctl fetch --allow 10.0.0.0/8 --cacert ours.pem https://shop.internal/
 
       NOT OFFERED
-        -k, --insecure       certificates are always checked; see --cacert
-        --connect-to         --resolve leads a name to an address, which is judged
-        --unix-socket        there would be no address to judge
-        -n, --netrc          -u @FILE keeps a password off the command line
-        --oauth2-bearer      -H @FILE, with the line 'Authorization: Bearer …'
-        --digest, --ntlm, --negotiate
-                             Basic alone, over https
-        -e, --referer        -H 'Referer: …'
-        -z, --time-cond      -H 'If-Modified-Since: …'
-        -J                   a server would choose the file's name
-        -R, --create-dirs, --output-dir
-                             touch and mkdir do it
-        -K, --config         options of all commands: the configuration file
-        --next               one command for each kind of request
-        --limit-rate, -Y     -m ends what is slow, -y what is silent
-        --fail-with-body     -w '%{http_code}' tells the status
-        --tlsv1.x, --ciphers
-                             what the system's OpenSSL allows is spoken
-        --http3              the libcurl of most systems has none
-        {a,b} and [1-9] in URLs
-                             the shell does it
-        several files in one -F, ;encoder=, ;headers=
-                             give -F once for each file
+      \(CurlHabit.table)
       A form's files are held in memory; -T sends one of any size.
 
       EXIT STATUS

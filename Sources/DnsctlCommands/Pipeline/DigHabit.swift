@@ -16,8 +16,27 @@ enum DigHabit {
       return "this is an option of dig, and none here: dnsctl resolve --help has those that there are."
     }
     // In capitals, as record types are written: in small letters they may be hosts of this network.
-    guard others, argument == argument.uppercased(), let advice = advice(type: argument) else { return nil }
-    return "this looks like a record type: \(advice)"
+    guard others, argument == argument.uppercased() else { return nil }
+    if ["IN", "CH", "HS"].contains(argument) { return "this looks like a class: IN is what is asked for, always." }
+    return advice(type: argument).map { "this looks like a record type: \($0)" }
+  }
+
+  /// What to write in place of an option of dig, doggo or q; nil for one that they do not have either.
+  static func advice(on option: String) -> String? {
+    switch option {
+    case "-n", "--nameserver", "-s", "--server": "@SERVER says who is asked"
+    case "-p", "--port": "the port stands behind the server, @HOST:PORT"
+    case "-q", "--query": "the name is an argument"
+    case "-c", "--class": "IN is what is asked for, always"
+    case "-r": "--short"
+    case "-J": "--json"
+    case "-b": "the system chooses the address to ask from"
+    case "-d", "--dnssec": "with --json, authenticated says whether the provider has validated"
+    case "--ecs", "--subnet": "clientSubnet of a provider in the configuration file"
+    case "-v", "--verbose", "--debug": "--trace"
+    case "--time": "the time is shown"
+    default: nil
+    }
   }
 
   /// What may be said besides of a name that was looked up in vain; nil where it looks like a name.

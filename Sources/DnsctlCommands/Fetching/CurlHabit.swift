@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Options of curl that `dnsctl fetch` has not, and what to write in their place.
+enum CurlHabit {
+  /// In the order of the manual. The first names are those that it shows.
+  private static let all: [(shown: String, others: [String], advice: String)] = [
+    ("-k, --insecure", [], "certificates are always checked; see --cacert"),
+    ("--connect-to", [], "--resolve leads a name to an address, which is judged"),
+    ("--unix-socket", ["--abstract-unix-socket"], "there would be no address to judge"),
+    ("-n, --netrc", ["--netrc-file", "--netrc-optional"], "-u @FILE keeps a password off the command line"),
+    ("--oauth2-bearer", [], "-H @FILE, with the line 'Authorization: Bearer …'"),
+    ("--digest, --ntlm, --negotiate", ["--anyauth", "--basic", "--aws-sigv4"], "Basic alone, over https"),
+    ("-e, --referer", [], "-H 'Referer: …'"),
+    ("-z, --time-cond", [], "-H 'If-Modified-Since: …'"),
+    ("--etag-compare", ["--etag-save"], "-H 'If-None-Match: …', and -w '%header{etag}'"),
+    ("-J", ["--remote-header-name"], "a server would choose the file's name"),
+    ("-R, --create-dirs, --output-dir", ["--remote-time"], "touch and mkdir do it"),
+    ("-K, --config", ["-q", "--disable"], "options of all commands: the configuration file"),
+    ("--next", [":"], "one command for each kind of request"),
+    ("--url, --url-query", [], "URLs are arguments; -G --data-urlencode adds to a query"),
+    (
+      "--retry-delay, --retry-max-time", ["--retry-all-errors", "--retry-connrefused"],
+      "--retry alone: it waits as told above"
+    ),
+    ("--limit-rate, -Y", ["--speed-limit", "--max-filesize"], "-m ends what is slow, -y what is silent"),
+    ("--fail-with-body", ["--fail-early"], "-w '%{http_code}' tells the status"),
+    ("--trace, --trace-ascii", ["--trace-time"], "-v"),
+    ("-#, --progress-bar", ["--no-progress-meter"], "a terminal has progress, unless -s is given"),
+    ("-j", ["--junk-session-cookies"], "take them out of the file of -b"),
+    ("--dns-servers, --doh-url", ["--dns-interface", "--interface"], "--provider says who is asked"),
+    (
+      "--socks5, --preproxy", ["--socks4", "--socks4a", "--socks5-hostname"], "dnsctl proxy --upstream, and -x to that"
+    ),
+    ("-p, --proxytunnel", ["--proxy-header"], "https goes through a proxy's tunnel anyway"),
+    ("--location-trusted", [], "no other server gets a password"),
+    ("--post301, --post302, --post303", [], "ask the new URL itself"),
+    (
+      "--tlsv1.x, --ciphers", ["-1", "--tlsv1", "--tlsv1.0", "--tlsv1.1", "--tlsv1.2", "--tlsv1.3", "--tls-max"],
+      "what the system's OpenSSL allows is spoken"
+    ),
+    ("-0, --http1.0", [], "1.1 is the oldest that is asked for"),
+    ("--http3", ["--http3-only"], "the libcurl of most systems has none"),
+    ("{a,b} and [1-9] in URLs", [], "the shell does it"),
+    ("several files in one -F, ;encoder=, ;headers=", [], "give -F once for each file"),
+  ]
+
+  /// The manual's list, as the discussion of a command is set.
+  static let table = all.map { entry in
+    let shown = "  " + entry.shown
+    let gap =
+      shown.count < 22 ? String(repeating: " ", count: 23 - shown.count) : "\n" + String(repeating: " ", count: 23)
+    return shown + gap + entry.advice
+  }.joined(separator: "\n")
+
+  /// What to write in place of an option; nil for one that nobody has.
+  static func advice(on option: String) -> String? {
+    all.first { entry in
+      entry.others.contains(option) || entry.shown.split(separator: ", ").contains { $0 == option }
+    }?.advice
+  }
+}
