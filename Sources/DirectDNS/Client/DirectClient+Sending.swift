@@ -167,11 +167,10 @@ extension DirectClient {
         "\(Origin(target.original)) answered with what is no HTTP response, or does not say how long it is")
     }
     let restored = target.restore(read)
-    call.options.observer?(.responded(restored, httpVersion: read.version))
     let connection = ConnectionDetails(
       remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: read.version,
-      isReused: head.isReused,
-      failedAddresses: head.attempts.map(\.address))
+      httpMinorVersion: read.minorVersion, isReused: head.isReused, failedAddresses: head.attempts.map(\.address))
+    call.options.observer?(.responded(restored, connection))
     let timings = RequestTimings(
       lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },
       firstByte: .milliseconds(head.wait), total: SystemClock().now - call.began)

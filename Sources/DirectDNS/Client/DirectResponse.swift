@@ -83,8 +83,10 @@ public struct ConnectionDetails: Sendable, Hashable {
   public let remoteAddress: IPAddress?
   /// The port.
   public let remotePort: UInt16
-  /// 1 for HTTP/1.1, 2 for HTTP/2.
+  /// 1 for HTTP/1.1 and HTTP/1.0, 2 for HTTP/2.
   public let httpVersion: Int
+  /// 1 for HTTP/1.1, 0 for HTTP/1.0 and for HTTP/2, whose version has no such part.
+  public let httpMinorVersion: Int
   /// Whether the connection had stood before.
   public let isReused: Bool
   /// Addresses that failed before this one.
@@ -92,12 +94,13 @@ public struct ConnectionDetails: Sendable, Hashable {
 
   /// Creates the details of a connection; default one of HTTP/1.1 to no address, for this response alone.
   public init(
-    remoteAddress: IPAddress? = nil, remotePort: UInt16, httpVersion: Int = 1, isReused: Bool = false,
-    failedAddresses: [IPAddress] = []
+    remoteAddress: IPAddress? = nil, remotePort: UInt16, httpVersion: Int = 1, httpMinorVersion: Int? = nil,
+    isReused: Bool = false, failedAddresses: [IPAddress] = []
   ) {
     self.remoteAddress = remoteAddress
     self.remotePort = remotePort
     self.httpVersion = httpVersion
+    self.httpMinorVersion = httpMinorVersion ?? (httpVersion == 1 ? 1 : 0)
     self.isReused = isReused
     self.failedAddresses = failedAddresses
   }

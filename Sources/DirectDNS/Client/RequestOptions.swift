@@ -84,8 +84,8 @@ public enum RequestEvent: Sendable {
   /// The request as it goes out, with every field of the client's own, and every secret: what libcurl adds, such as
   /// `Content-Length`, is not among them.
   case requesting(HTTPRequest)
-  /// A response's head has come, by that version of HTTP.
-  case responded(HTTPResponse, httpVersion: Int)
+  /// A response's head has come, over that connection.
+  case responded(HTTPResponse, ConnectionDetails)
   /// The request is sent once more: the connection ended before a response came, the server refused it unprocessed, or
   /// it wants no `Expect` (417).
   case repeating(reason: String)

@@ -5,8 +5,9 @@ internal import HTTPTypes
 struct ResponseHead {
   /// Status and fields.
   var response: HTTPResponse
-  /// The version of HTTP.
+  /// The version of HTTP, and what stands behind its point: 0 where there is none.
   var version: Int
+  var minorVersion: Int
   /// Whether it has a field in which an address can stand for the name; see ``ResponseRestorer``.
   var hasRestorableField: Bool
 
@@ -28,10 +29,12 @@ struct ResponseHead {
     }
     // "HTTP/2 200" or "HTTP/1.1 200 OK".
     let version = Int(bytes[5] &- ASCII.zero)
+    let minorVersion = space > 7 && ASCII.isDigit(bytes[7]) ? Int(bytes[7] - ASCII.zero) : 0
     let (fields, hasRestorable, hasSoundLength) = fields(bytes, from: end + 1)
     guard hasSoundLength || fields.contains(.transferEncoding) else { return nil }
     return ResponseHead(
-      response: HTTPResponse(status: status, headerFields: fields), version: version, hasRestorableField: hasRestorable)
+      response: HTTPResponse(status: status, headerFields: fields), version: version, minorVersion: minorVersion,
+      hasRestorableField: hasRestorable)
   }
 
   /// Field lines; what is none is left out.

@@ -183,7 +183,10 @@ struct Fetcher: Sendable {
         }
       }
       do throws(StreamError) {
-        guard let piece else { return try sink.finish() }
+        guard let piece else {
+          try writeTrailers(response, to: &sink)
+          return try sink.finish()
+        }
         try sink.write(piece)
       } catch {
         response.body.cancel()
@@ -194,6 +197,17 @@ struct Fetcher: Sendable {
         board?.update(job.index) { $0.add(piece.count, now: $1) }
       }
     }
+  }
+
+  /// Writes what stands behind a body where its head stands, as curl does.
+  private func writeTrailers(_ response: DirectResponse, to sink: inout FetchSink) throws(StreamError) {
+    let trailers = response.body.trailerFields
+    guard !trailers.isEmpty else { return }
+    let text = { (isOnOutput: Bool) in
+      HeadText.text(trailers: trailers, forTerminal: isOnOutput && context.isOutputTerminal)
+    }
+    if output.includesHeads { try sink.write(Array(text(sink.file == nil).utf8)) }
+    if let dump { try dump.write(text(dump.isOnOutput)) }
   }
 
   /// The body's length, where it comes as it is.

@@ -5,27 +5,39 @@ internal import HTTPTypes
 /// A response's head as HTTP/1.1 writes it, whatever version it came by.
 struct HeadText: Sendable {
   let head: HTTPResponse
-  let version: Int
+  let connection: ConnectionDetails
 
   /// The lines, with the empty one: for `-i`, `-I` and `-D`.
   ///
   /// A file and a pipe get it as it came; at a terminal nothing in it moves the cursor.
   func text(forTerminal isShown: Bool) -> String {
     let lines =
-      [Self.statusLine(head, version: version)] + head.headerFields.map { "\($0.name.rawName): \($0.value)" }
-    return (lines + [""]).map { "\(isShown ? $0.printable : $0)\r\n" }.joined()
+      [Self.statusLine(head, connection)] + Self.lines(head.headerFields) + [""]
+    return Self.text(lines, forTerminal: isShown)
+  }
+
+  /// Trailers, which stand behind the body, as curl shows them.
+  static func text(trailers: HTTPFields, forTerminal isShown: Bool) -> String {
+    text(lines(trailers), forTerminal: isShown)
+  }
+
+  private static func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.rawName): \($0.value)" } }
+
+  private static func text(_ lines: [String], forTerminal isShown: Bool) -> String {
+    lines.map { "\(isShown ? $0.printable : $0)\r\n" }.joined()
   }
 
   /// The heads of all hops, as curl shows them.
   static func all(of response: DirectResponse, forTerminal isShown: Bool) -> String {
     let heads = response.hops.map { ($0.head, $0.connection) } + [(response.head, response.connection)]
-    return heads.map { HeadText(head: $0, version: $1.httpVersion).text(forTerminal: isShown) }.joined()
+    return heads.map { HeadText(head: $0, connection: $1).text(forTerminal: isShown) }.joined()
   }
 
-  static func statusLine(_ head: HTTPResponse, version: Int) -> String {
-    let reason = head.status.reasonPhrase
+  static func statusLine(_ head: HTTPResponse, _ connection: ConnectionDetails) -> String {
+    let version = connection.httpVersion
     // HTTP/2 has no reasons (RFC 9113 §8.3.2): one that is made up is left out.
-    return version >= 2 ? "HTTP/\(version) \(head.status.code)" : "HTTP/1.1 \(head.status.code) \(reason)"
+    guard version < 2 else { return "HTTP/\(version) \(head.status.code)" }
+    return "HTTP/\(version).\(connection.httpMinorVersion) \(head.status.code) \(head.status.reasonPhrase)"
   }
 
   /// Fields as `-v` shows them: what is secret is not.

@@ -48,7 +48,7 @@ final class TransferReport: Sendable {
     facts.withLock { facts in
       switch event {
       case .requesting(let request): facts.method = request.method
-      case .responded(let head, let version): facts.heads.append(HeadText(head: head, version: version))
+      case .responded(let head, let connection): facts.heads.append(HeadText(head: head, connection: connection))
       case .redirected(_, let url):
         facts.redirects += 1
         facts.location = url

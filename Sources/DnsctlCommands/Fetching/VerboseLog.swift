@@ -48,8 +48,8 @@ final class VerboseLog: Sendable {
     case .requesting(let request):
       ["> \(request.method.rawValue) \((request.path ?? "/").printable)"] + Self.host(request)
         + HeadText.lines(request.headerFields, mark: ">", secrets: secrets) + [">"]
-    case .responded(let response, let version):
-      ["< \(HeadText.statusLine(response, version: version).printable)"]
+    case .responded(let response, let connection):
+      ["< \(HeadText.statusLine(response, connection).printable)"]
         + HeadText.lines(response.headerFields, mark: "<", secrets: secrets) + ["<"]
     case .repeating(let reason): ["* sending it once more: \(reason.printable)"]
     case .redirected(let status, let url): ["* redirected with \(status) to \(Origin(url))\(url.requestTarget)"]

@@ -78,7 +78,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     case .exitCode: .number(Int64(facts.status.rawValue))
     case .fileName: .text(report.job.destination.path)
     case .httpCode, .responseCode: .code(facts.head?.status.code ?? 0)
-    case .httpVersion: .text(facts.heads.last.map { $0.version >= 2 ? "\($0.version)" : "1.1" } ?? "0")
+    case .httpVersion: .text(facts.heads.last.map { Self.version($0.connection) } ?? "0")
     case .method: .text(facts.method.rawValue)
     case .connects: .number(Int64(response.map(Self.connections) ?? 0))
     case .headers: .number(Int64(facts.head?.headerFields.count ?? 0))
@@ -108,6 +108,11 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
   /// Every server that was tried in vain has a line of its own: here all are one.
   private static func line(_ message: String) -> String {
     message.split(separator: "\n").map { String($0[...].trimmed) }.joined(separator: "; ")
+  }
+
+  /// curl tells HTTP/1.0 as 1.
+  private static func version(_ connection: ConnectionDetails) -> String {
+    "\(connection.httpVersion)" + (connection.httpMinorVersion > 0 ? ".\(connection.httpMinorVersion)" : "")
   }
 
   private static func connections(_ response: DirectResponse) -> Int {
