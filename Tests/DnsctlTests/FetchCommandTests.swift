@@ -98,6 +98,10 @@ import Testing
       #expect(
         await fixture.fetch(["-I", fixture.url("/new")]).output
           == "HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 4\r\n\r\n")
+      // Whatever the method, as curl has it.
+      #expect(
+        await fixture.fetch(["-I", "-X", "POST", fixture.url("/new")]).output
+          == "HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 4\r\n\r\n")
       #expect(
         await fixture.fetch(["-i", "--no-location", fixture.url("/old")]).output
           == "HTTP/1.1 302 Found\r\nLocation: \(fixture.url("/new"))\r\ncontent-length: 0\r\n\r\n")

@@ -9,8 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct `Forms and data of dnsctl fetch` {
   private static let files = ["a.txt": "one\ntwo", "b.png": "PNG", "dir/c.HTML": "<p>"]
 
-  private func body(_ parts: [DataPart]) async throws -> String {
-    let data = try await FormData(parts, boundary: "B") { path, option async throws(SettingsError) in
+  private func body(_ parts: [DataPart]) throws -> String {
+    let data = try FormData(parts, boundary: "B") { path, option throws(SettingsError) in
       guard let text = Self.files[path] else { throw SettingsError(.streams, "\(option): no \(path)") }
       return Array(text.utf8)
     }
@@ -36,12 +36,12 @@ import Testing
   ])
   func `a part is sent as curl sends it`(_ text: String, _ part: String) async throws {
     #expect(
-      try await body([DataPart(.formPart, text)])
+      try body([DataPart(.formPart, text)])
         == "--B\r\nContent-Disposition: form-data; \(part)\r\n--B--\r\n")
   }
 
   @Test func `--form-string takes everything as it is`() async throws {
-    let sent = try await body([DataPart(.formText, "a=@x;type=y")])
+    let sent = try body([DataPart(.formText, "a=@x;type=y")])
     #expect(sent == "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n@x;type=y\r\n--B--\r\n")
   }
 
@@ -67,7 +67,7 @@ import Testing
   func `--data-urlencode has curl's five forms`(_ text: String, _ sent: String) async throws {
     // "a b&=" has its sign at the end: what is in front of it is a name, as for curl.
     let expected = text == "a b&=" ? "a b&=" : sent
-    #expect(try await body([DataPart(.urlEncoded, text)]) == expected)
+    #expect(try body([DataPart(.urlEncoded, text)]) == expected)
   }
 
   @Test func `options of several names keep their order`() async throws {
@@ -118,6 +118,8 @@ import Testing
     (["-w", "@/none"], "-w: there is no file"), (["-d", "@/none"], "-d: there is no file"),
     (["-d", "a", "--data-urlencode", "@/none"], "--data-urlencode: there is no file"),
     (["--data-binary", "@/none"], "--data-binary: there is no file"), (["-F", "a=@/none"], "-F: there is no file"),
+    (["-o", ""], "-o: the name of the file is empty"), (["-c", ""], "-c: the name"), (["-D", ""], "-D: the name"),
+    (["-T", ""], "-T: the name"), (["-d", "@"], "-d: the name"), (["-H", "@"], "-H: the name"),
     (["-x", "ftp://192.0.2.1"], "-x: a proxy of scheme ftp"), (["-x", "SOCKS5://192.0.2.1:1080"], "--upstream"),
   ])
   func `what cannot be done is said`(_ flags: [String], _ words: String) async throws {
@@ -125,6 +127,13 @@ import Testing
       let outcome = await fixture.fetch(flags + [fixture.url()])
       #expect([64, 74].contains(outcome.status) && outcome.errors.contains(words), "\(outcome)")
       #expect(fixture.origin.requests.isEmpty)
+    }
+  }
+
+  @Test(arguments: ["-N", "--no-buffer", "-g", "--globoff", "-L", "--location", "--http2", "-gNL"])
+  func `what is done anyway may be asked for`(_ flag: String) async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(body: "x") }) { fixture in
+      #expect(await fixture.fetch([flag, fixture.url("/[1-3]")]) == .init(status: 0, output: "x", errors: ""))
     }
   }
 

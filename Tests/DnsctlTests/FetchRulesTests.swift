@@ -167,6 +167,7 @@ import Testing
     #expect(flags.httpVersion == .http2)
     let none = try ConnectionFlags.parse([])
     #expect(try none.proxyChoice { _ in nil } == .none)
+    #expect(try ConnectionFlags.parse(["-x", ""]).proxyChoice { _ in nil } == .none)
     #expect(
       none.timeouts.connect == .seconds(5) && none.timeouts.firstByte == .seconds(30) && none.timeouts.idle == nil)
     #expect(none.timeouts.whole > .seconds(86_400) && none.httpVersion == .automatic)

@@ -28,6 +28,10 @@ public struct NetscapeCookieFile: Hashable, Sendable {
     public let cookies: [Cookie]
     /// The lines that hold no cookie and no comment.
     public let problems: [Problem]
+
+    fileprivate init(_ bytes: [UInt8], now: CookieTime) {
+      (cookies, problems) = NetscapeCookieText.decode(bytes, now: now)
+    }
   }
 
   /// Where the file lies.
@@ -47,8 +51,7 @@ public struct NetscapeCookieFile: Hashable, Sendable {
       throw DirectDNSError(
         .fileUnusable, "the cookie file \(path) cannot be read: \(error.reason)", underlying: error)
     }
-    let (cookies, problems) = NetscapeCookieText.decode(bytes, now: now)
-    return Contents(cookies: cookies, problems: problems)
+    return Contents(bytes, now: now)
   }
 
   /// Writes the file anew, readable for its owner alone, whole or not at all.
@@ -89,7 +92,19 @@ extension CookieJar {
   /// - Throws: `fileUnusable` when the file is not there or cannot be read.
   @discardableResult
   public func load(_ file: NetscapeCookieFile) throws(DirectDNSError) -> [NetscapeCookieFile.Problem] {
-    let contents = try file.load(now: now)
+    take(try file.load(now: now))
+  }
+
+  /// Takes the cookies of such a file that was read elsewhere, each in place of the one of the same name, domain and path.
+  ///
+  /// - Parameter text: what the file holds.
+  /// - Returns: the lines that were skipped.
+  @discardableResult
+  public func load(text: [UInt8]) -> [NetscapeCookieFile.Problem] {
+    take(NetscapeCookieFile.Contents(text, now: now))
+  }
+
+  private func take(_ contents: NetscapeCookieFile.Contents) -> [NetscapeCookieFile.Problem] {
     store(contents.cookies)
     return contents.problems
   }

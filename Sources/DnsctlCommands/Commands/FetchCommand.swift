@@ -17,7 +17,11 @@ struct FetchCommand: ContextCommand {
 
       On a terminal a line shows the progress of each body that goes to a file, unless -s or -v is given. With -Z, bodies that go to standard output come one after the other, in the order of the URLs.
 
+      -m ends what the network makes long. Whoever keeps back what is written, a FIFO without a reader or a pipe that is not read, is waited for longer, as by curl: timeout(1) ends that.
+
       --retry repeats what may be repeated: nothing that may have reached the server unless its method is idempotent, and nothing read from standard input. It waits as Retry-After says, or 1 s, 2 s, 4 s and so on up to 10 min.
+
+      Where @FILE is, @- is standard input, and for -b and -T it is -; one option can read it.
 
       -w knows these of curl's variables: \(WriteOutVariable.allCases.map(\.rawValue).sorted().joined(separator: ", ")). %{onerror}, %{stderr}, %{stdout}, %{json} and %{header_json} mean what they mean there.
 
@@ -33,7 +37,7 @@ struct FetchCommand: ContextCommand {
 
       NOT OFFERED
       \(CurlHabit.table)
-      A form's files are held in memory; -T sends one of any size.
+      A form's files are held in memory; -T sends one of any size. -i and -D show trailers behind the body, as curl does, and no interim responses (1xx).
 
       EXIT STATUS
           0  every URL was fetched, whatever its status, unless -f is given
@@ -83,9 +87,10 @@ struct FetchCommand: ContextCommand {
       return .usage
     }
     do {
+      let context = try await context.readingInput(for: InputReaders.of(request, output, connection))
       let cookies = try CookieFlags(request, in: context)
-      let jobs = try await FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
-      let writeOut = try await writeOut(in: context)
+      let jobs = try FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
+      let writeOut = try writeOut(in: context)
       var settings = try upstream.settings(in: context)
       // Nothing is kept alive by a process that ends with its transfers.
       settings.resolver.keepAlive = []
@@ -101,9 +106,9 @@ struct FetchCommand: ContextCommand {
   }
 
   /// What -w asks for; a variable that is unknown stands for nothing, as for curl.
-  private func writeOut(in context: CommandContext) async throws(SettingsError) -> WriteOut? {
+  private func writeOut(in context: CommandContext) throws(SettingsError) -> WriteOut? {
     guard let format = output.writeOut else { return nil }
-    let writeOut = try await WriteOut.read(format, in: context)
+    let writeOut = try WriteOut.read(format, in: context)
     for name in writeOut.unknown { context.complain("unknown --write-out variable: '\(name.printable)'") }
     return writeOut
   }

@@ -129,7 +129,8 @@ extension ConnectionFlags {
   func proxyChoice(
     _ readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> ProxyChoice {
-    guard let proxy else {
+    // An empty one is none, as for curl.
+    guard let proxy, !proxy.isEmpty else {
       guard proxyUser == nil else { throw SettingsError(.usage, "-U needs -x: there is no proxy to tell them to.") }
       return .none
     }

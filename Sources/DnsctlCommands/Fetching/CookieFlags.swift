@@ -26,14 +26,21 @@ struct CookieFlags: Sendable {
     let jar = CookieJar(configuration: CookieJarConfiguration(order: .curl), clock: context.clock)
     self.jar = jar
     for file in files where !file.isEmpty {
-      do throws(DirectDNSError) {
-        for problem in try jar.load(NetscapeCookieFile(path: file)) {
-          context.complain("\(file.printable): \(problem): the line is skipped.")
-        }
-      } catch {
-        if let reason = error.underlying as? FileFailure, reason.isMissing { continue }
-        throw SettingsError(.streams, "-b: \(error.message.asSentence)")
+      for problem in try Self.load(file, into: jar, in: context) {
+        context.complain("\(file.printable): \(problem): the line is skipped.")
       }
+    }
+  }
+
+  private static func load(
+    _ file: String, into jar: CookieJar, in context: CommandContext
+  ) throws(SettingsError) -> [NetscapeCookieFile.Problem] {
+    guard file != Pipeline.inputMark else {
+      return jar.load(text: try InputFile.read(file, for: "-b", by: context.readFile))
+    }
+    do throws(DirectDNSError) { return try jar.load(NetscapeCookieFile(path: file)) } catch {
+      if let reason = error.underlying as? FileFailure, reason.isMissing { return [] }
+      throw SettingsError(.streams, "-b: \(error.message.asSentence)")
     }
   }
 

@@ -19,6 +19,8 @@ struct FetchJob: Sendable {
   let request: HTTPRequest
   let body: Body
   let destination: Destination
+  /// Whether the head is all that is wanted, whatever the method.
+  let wantsHeadAlone: Bool
 
   enum Body: Sendable, Hashable {
     case none
@@ -42,8 +44,8 @@ struct FetchJob: Sendable {
   /// Makes the jobs of a command line.
   static func all(
     _ texts: [String], _ request: RequestFlags, _ output: OutputFlags, cookie: String?, in context: CommandContext
-  ) async throws(SettingsError) -> [FetchJob] {
-    let data = try await request.formData(in: context)
+  ) throws(SettingsError) -> [FetchJob] {
+    let data = try request.formData(in: context)
     // With -G it is a part of the URL: a sharp sign is no end of it, and nothing of it is dropped.
     let query = request.putsDataInURL ? data.map { PercentEncoding.encoded($0.bytes.span, .query) } : nil
     let sent = request.putsDataInURL ? nil : data
@@ -82,7 +84,7 @@ struct FetchJob: Sendable {
         request: HTTPRequest(
           method: request.method ?? method(body, asksForHead: request.asksForHead), url: url,
           headerFields: fields.applying(flags).naming(sent?.boundary)),
-        body: body, destination: destinations[index])
+        body: body, destination: destinations[index], wantsHeadAlone: request.asksForHead)
     }
   }
 
@@ -90,6 +92,10 @@ struct FetchJob: Sendable {
   private static func check(
     _ request: RequestFlags, _ output: OutputFlags, hasData: Bool, urls: Int
   ) throws(SettingsError) {
+    for name in output.outputs { try InputFile.check(name, of: "-o") }
+    for name in request.uploads { try InputFile.check(name, of: "-T") }
+    if let name = output.headPath { try InputFile.check(name, of: "-D") }
+    if let name = request.jarPath { try InputFile.check(name, of: "-c") }
     guard !hasData || request.uploads.isEmpty else {
       throw SettingsError(
         .usage, "\(request.bodyOption) and -T do not go together: a request has one body.")
@@ -117,9 +123,6 @@ struct FetchJob: Sendable {
       throw SettingsError(.usage, "-C and \(other) do not go together: bytes of the file itself are needed.")
     }
     guard request.uploads.count <= urls else { throw SettingsError(.usage, "There are more -T than URLs.") }
-    guard request.uploads.count(where: { $0 == Pipeline.inputMark }) <= 1 else {
-      throw SettingsError(.usage, "Standard input can be sent once: give -T - once.")
-    }
   }
 
   private static let userAgent = "dnsctl/\(Dnsctl.configuration.version)"

@@ -160,8 +160,12 @@ struct Fetcher: Sendable {
     let record = output.includesHeads ? nil : ResumeRecord(of: response.head)
     var sink = FetchSink(file: file, output: context.output, record: record, isOpen: missing != nil)
     do throws(StreamError) {
-      if output.includesHeads || job.request.method == .head {
+      if output.includesHeads || job.wantsHeadAlone || job.request.method == .head {
         try sink.write(Array(HeadText.all(of: response, forTerminal: file == nil && context.isOutputTerminal).utf8))
+      }
+      guard !job.wantsHeadAlone else {
+        response.body.cancel()
+        return try sink.finish()
       }
     } catch { throw FetchFailure(error, job) }
     var iterator = response.body.makeAsyncIterator()

@@ -4,9 +4,6 @@ internal import HTTPTypes
 
 /// What `-d`, `-F` and their kin send.
 struct FormData: Sendable, Hashable {
-  /// `@-`, as the name of a file.
-  static let inputName = "-"
-
   var bytes: [UInt8]
   /// The fields that go with it, unless `-H` says otherwise.
   var fields: HTTPFields
@@ -18,19 +15,17 @@ struct FormData: Sendable, Hashable {
   /// - Parameters:
   ///   - parts: the options' values, of kinds that go together.
   ///   - boundary: what would stand between the parts of a form.
-  ///   - file: gives the content of a file that an option names, and that of standard input for `-`.
+  ///   - file: gives the content of a file that an option names.
   /// - Throws: what `file` throws, and what is wrong with a part.
   init(
     _ parts: [DataPart], boundary: String,
-    file: (_ path: String, _ option: String) async throws(SettingsError) -> [UInt8]
-  ) async throws(SettingsError) {
+    file: (_ path: String, _ option: String) throws(SettingsError) -> [UInt8]
+  ) throws(SettingsError) {
     bytes = []
     switch parts.first?.kind {
     case .formPart?, .formText?:
       for part in parts {
-        bytes += try await FormPart(part).bytes(boundary) { path async throws(SettingsError) in
-          try await file(path, part.option)
-        }
+        bytes += try FormPart(part).bytes(boundary) { path throws(SettingsError) in try file(path, part.option) }
       }
       bytes += Array("--\(boundary)--\r\n".utf8)
       self.boundary = boundary
@@ -41,31 +36,31 @@ struct FormData: Sendable, Hashable {
     guard self.boundary == nil else { return }
     for (index, part) in parts.enumerated() {
       if index > 0, part.kind != .json { bytes.append(UInt8(ascii: "&")) }
-      bytes += try await Self.bytes(of: part, file: file)
+      bytes += try Self.bytes(of: part, file: file)
     }
   }
 
   private static func bytes(
-    of part: DataPart, file: (_ path: String, _ option: String) async throws(SettingsError) -> [UInt8]
-  ) async throws(SettingsError) -> [UInt8] {
+    of part: DataPart, file: (_ path: String, _ option: String) throws(SettingsError) -> [UInt8]
+  ) throws(SettingsError) -> [UInt8] {
     if part.kind == .urlEncoded {
       let encoded = URLEncodedPart(part.text)
       let content =
         switch encoded.content {
         case .text(let text): Array(text.utf8)
-        case .file(let path): try await file(path, part.option)
+        case .file(let path): try file(path, part.option)
         }
       return Array(encoded.name.utf8) + URLEncodedPart.encoded(content)
     }
     guard part.kind != .raw, part.text.hasPrefix("@") else { return Array(part.text.utf8) }
-    let content = try await file(String(part.text.dropFirst()), part.option)
+    let content = try file(String(part.text.dropFirst()), part.option)
     return part.kind == .form ? content.filter { $0 != 0x0d && $0 != 0x0a && $0 != 0 } : content
   }
 }
 
 extension RequestFlags {
   /// The data to send; nil without any.
-  func formData(in context: CommandContext) async throws(SettingsError) -> FormData? {
+  func formData(in context: CommandContext) throws(SettingsError) -> FormData? {
     let plain = (data + rawData + binaryData + encodedData).sorted { $0.order < $1.order }
     let form = (formParts + formTexts).sorted { $0.order < $1.order }
     let given = [plain, jsonData, form].filter { !$0.isEmpty }
@@ -76,21 +71,8 @@ extension RequestFlags {
     guard form.isEmpty || !putsDataInURL else {
       throw SettingsError(.usage, "-G and -F do not go together: a query has no parts. Give -d or --data-urlencode.")
     }
-    return try await FormData(parts, boundary: FormPart.newBoundary()) { path, option async throws(SettingsError) in
-      guard path == FormData.inputName else {
-        return try InputFile.read(path, for: option, by: context.readFile)
-      }
-      return try await Self.everything(from: context.input)
+    return try FormData(parts, boundary: FormPart.newBoundary()) { path, option throws(SettingsError) in
+      try InputFile.read(path, for: option, by: context.readFile)
     }
-  }
-
-  static func everything(from input: any InputSource) async throws(SettingsError) -> [UInt8] {
-    var all: [UInt8] = []
-    do throws(StreamError) {
-      while case let piece = try await input.read(), !piece.isEmpty { all += piece }
-    } catch {
-      throw SettingsError(.streams, "standard input cannot be read: \(error.reason).")
-    }
-    return all
   }
 }

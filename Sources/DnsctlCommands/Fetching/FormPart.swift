@@ -64,16 +64,16 @@ struct FormPart: Sendable, Hashable {
 
   /// The part as it is sent, with the line in front of it.
   func bytes(
-    _ boundary: String, file: (String) async throws(SettingsError) -> [UInt8]
-  ) async throws(SettingsError) -> [UInt8] {
+    _ boundary: String, file: (String) throws(SettingsError) -> [UInt8]
+  ) throws(SettingsError) -> [UInt8] {
     var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.escaped(name))\""
     let bytes: [UInt8]
     switch content {
     case .text(let text): bytes = Array(text.utf8)
-    case .content(let path): bytes = try await file(path)
+    case .content(let path): bytes = try file(path)
     case .upload(let path, let name):
       head += "; filename=\"\(Self.escaped(name))\""
-      bytes = try await file(path)
+      bytes = try file(path)
     }
     if let type { head += "\r\nContent-Type: \(type)" }
     return Array("\(head)\r\n\r\n".utf8) + bytes + Array("\r\n".utf8)

@@ -99,9 +99,15 @@ enum InputFile {
     return secret
   }
 
+  /// Refuses a name that a script's empty variable has made.
+  static func check(_ path: String, of option: String) throws(SettingsError) {
+    guard !path.isEmpty else { throw SettingsError(.usage, "\(option): the name of the file is empty.") }
+  }
+
   static func read(
     _ path: String, for option: String, by readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> [UInt8] {
+    try check(path, of: option)
     let bytes: [UInt8]?
     do throws(StreamError) { bytes = try readFile(path) } catch {
       throw SettingsError(.streams, "\(option): \(path.printable) cannot be read: \(error.reason).")

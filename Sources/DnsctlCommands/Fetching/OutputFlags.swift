@@ -63,6 +63,9 @@ struct OutputFlags: ParsableArguments {
     help: "Tell on standard error how it goes: names, addresses, TLS, and the heads of requests and responses.")
   var isVerbose = false
 
+  @Flag(name: [.customShort("N"), .customLong("no-buffer")], help: "Keep nothing back, as is done anyway.")
+  var isUnbuffered = false
+
   @Flag(name: [.customShort("Z"), .customLong("parallel")], help: "Fetch all URLs at once.")
   var isParallel = false
 }

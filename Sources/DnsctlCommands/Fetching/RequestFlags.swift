@@ -115,7 +115,8 @@ struct RequestFlags: ParsableArguments {
   @Option(
     name: [.customShort("b"), .customLong("cookie")], parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Cookies: 'name=value; …' for the URL's host, or a cookie file to begin with.", valueName: "data|file"),
+      "Cookies: 'name=value; …' for the URL's host, or a cookie file to begin with, - for standard input.",
+      valueName: "data|file"),
     completion: .file())
   var cookies: [String] = []
 
@@ -140,6 +141,9 @@ struct RequestFlags: ParsableArguments {
 
   @Flag(name: .customLong("compressed"), help: "Ask for a compressed response, and decode it.")
   var asksForCompression = false
+
+  @Flag(name: [.customShort("g"), .customLong("globoff")], help: "Take URLs as they stand, as is done anyway.")
+  var takesURLsAsTheyStand = false
 
   @Flag(name: [.customShort("L"), .customLong("location")], help: "Follow redirects, as is done anyway.")
   var follows = false

@@ -13,7 +13,7 @@ enum ShortOptions {
   private static let flags: Set<String> = [
     "head", "get", "compressed", "location", "no-location", "insecure", "http1.1", "http2", "http2-prior-knowledge",
     "remote-name", "remote-name-all", "include", "fail", "silent", "show-error", "verbose", "parallel", "no-system",
-    "help", "version", "ipv4", "ipv6",
+    "no-buffer", "globoff", "help", "version", "ipv4", "ipv6",
   ]
 
   /// The words of a command line, those of `fetch` taken apart.

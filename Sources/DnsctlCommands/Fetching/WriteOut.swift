@@ -135,13 +135,10 @@ struct WriteOut: Sendable, Hashable {
 }
 
 extension WriteOut {
-  /// Reads the format that an option has: `@FILE` is a file, `@-` standard input.
-  static func read(_ text: String, in context: CommandContext) async throws(SettingsError) -> WriteOut {
+  /// Reads the format that an option has: `@FILE` is a file.
+  static func read(_ text: String, in context: CommandContext) throws(SettingsError) -> WriteOut {
     guard text.hasPrefix("@") else { return WriteOut(text) }
-    let bytes =
-      text == "@-"
-      ? try await RequestFlags.everything(from: context.input)
-      : try InputFile.read(String(text.dropFirst()), for: "-w", by: context.readFile)
+    let bytes = try InputFile.read(String(text.dropFirst()), for: "-w", by: context.readFile)
     return WriteOut(String(decoding: bytes, as: UTF8.self))
   }
 
