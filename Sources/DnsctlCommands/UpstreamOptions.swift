@@ -48,6 +48,7 @@ package struct UpstreamOptions: ParsableArguments {
   var noSystem = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Seconds that a lookup may take, decimals allowed. (default: 5)", valueName: "s"),
     transform: { text in
       guard let timeout = Seconds.timeout(text) else {
@@ -58,6 +59,7 @@ package struct UpstreamOptions: ParsableArguments {
   var timeout: Duration?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "The most connections to one provider that speaks HTTP/1.1 alone, from 1 to 1000. (default: 32)", valueName: "n"),
     transform: { text in

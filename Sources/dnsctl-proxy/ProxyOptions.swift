@@ -44,6 +44,7 @@ struct ProxyOptions: ParsableArguments {
   var ports: ProxyPorts = .web
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("The threads that carry connections, from 1 to 64. (default: 1)", valueName: "n"),
     transform: { text in
       guard let count = Int(text), (1...64).contains(count) else {
@@ -54,23 +55,24 @@ struct ProxyOptions: ParsableArguments {
   var loops = 1
 
   @Option(
-    name: .customLong("max-clients"),
+    name: .customLong("max-clients"), parsing: .unconditional,
     help: ArgumentHelp("The most connections of clients at a time.", valueName: "n"))
   var clients = 10_000
 
   @Option(
-    name: .customLong("connect-timeout"),
+    name: .customLong("connect-timeout"), parsing: .unconditional,
     help: ArgumentHelp("Seconds that connecting may take, over all addresses. (default: 5)", valueName: "s"),
     transform: { try ProxyOptions.seconds($0) })
   var connectTimeout: Duration?
 
   @Option(
-    name: .customLong("idle-timeout"),
+    name: .customLong("idle-timeout"), parsing: .unconditional,
     help: ArgumentHelp("Seconds that a tunnel may be silent. (default: 3600)", valueName: "s"),
     transform: { try ProxyOptions.seconds($0) })
   var idleTimeout: Duration?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Seconds that what is under way may take at the end. (default: 10)", valueName: "s"),
     transform: { try ProxyOptions.seconds($0) })
   var drain: Duration?

@@ -300,6 +300,9 @@ private struct CacheFixture {
     let environment = ["XDG_CACHE_HOME": folder.path]
     #expect(
       await CommandFixture(environment: environment).run(["cache", "list"]) == .init(status: 0, output: "", errors: ""))
+    let empty = await CommandFixture(environment: environment).run(["cache", "stats", "--json"])
+    #expect(
+      empty.output.hasPrefix(#"{"store":"sqlite","path":"\#(folder.path)/directdns/answers.sqlite","answers":0,"#))
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/directdns"))
     let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.1"])], environment: environment)
     _ = await fixture.resolve(["--provider", "google", "--store", "sqlite", "--family", "ipv4", "www.example.com"])

@@ -29,6 +29,23 @@ struct FormatOptionsTests {
     #expect(await run("--json", "www.example.com").output.hasPrefix(#"{"host":"www.example.com""#))
   }
 
+  @Test(arguments: [
+    ["compare", "--provider", "google", "--provider", "quad9", "www.example.com"], ["check", "--provider", "google"],
+    ["watch", "--count", "1", "--provider", "google", "www.example.com"],
+    ["warmup", "--provider", "google", "www.example.com"],
+    ["rewrite", "--address", "192.0.2.1", "--allow", "192.0.2.1", "http://a.example/"],
+    ["cache", "stats", "--store", "redis://cache"],
+  ])
+  func `json has one with every verb that writes it`(_ command: [String]) async throws {
+    for short in [["--json"], ["-f", "json"]] {
+      let fixture = CommandFixture(zone: zone, store: MemoryAnswerStore(clock: StillClock()))
+      let outcome = await fixture.run(command + short)
+      #expect(outcome.output.hasPrefix("{"), "\(command) \(outcome)")
+    }
+    let outcome = await CommandFixture(zone: zone).run(command + ["--json", "-f", "text"])
+    #expect(outcome.status == 64 && outcome.errors.contains("Choose one of"), "\(outcome)")
+  }
+
   @Test(arguments: [["--json", "--short"], ["--json", "-f", "text"], ["-4", "-6"], ["-4", "--family", "ipv4"]])
   func `two that differ are a wrong command line`(_ arguments: [String]) async {
     let outcome = await CommandFixture(zone: zone).resolve(["@google", "www.example.com"] + arguments)

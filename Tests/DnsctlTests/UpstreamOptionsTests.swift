@@ -57,6 +57,18 @@ import Testing
   }
 }
 
+@Suite struct `Numbers of a command line` {
+  @Test(arguments: [
+    ["resolve", "--timeout"], ["resolve", "--connections"], ["watch", "--count"], ["watch", "--interval"],
+    ["warmup", "--rate"], ["warmup", "--concurrency"], ["warmup", "--deadline"], ["warmup", "--min-success"],
+  ])
+  func `below nothing are told as such, and not as missing`(_ words: [String]) async {
+    let outcome = await CommandFixture().run(words + ["-1", "www.example.com"])
+    #expect(outcome.status == 64 && outcome.errors.contains(words[1]), "\(outcome)")
+    #expect(!outcome.errors.contains("Missing"), "\(outcome)")
+  }
+}
+
 @Suite struct `The sources of settings` {
   private static let fileName = "/c.json5"
 

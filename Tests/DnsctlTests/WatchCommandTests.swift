@@ -60,6 +60,9 @@ struct WatchCommandTests {
     fixture.input = ScriptedInput(["api.example", ".com\n"])
     let outcome = await fixture.run(["watch", "--count", "1", "--hosts", "/hosts", "--hosts", "-"])
     #expect(outcome.output.contains("2 names") && outcome.output.contains("api.example.com"), "\(outcome)")
+    fixture.input = ScriptedInput(["api.example.com\n"])
+    let short = await fixture.run(["watch", "--count", "1", "www.example.com", "-"])
+    #expect(short.output.contains("2 names") && short.output.contains("api.example.com"), "\(short)")
     let missing = await fixture.run(["watch", "--hosts", "/none"])
     #expect(missing.status == 74 && missing.errors.contains("/none: there is no such file of names"))
   }

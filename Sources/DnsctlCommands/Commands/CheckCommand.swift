@@ -30,10 +30,6 @@ struct CheckCommand: ContextCommand {
         130  interrupted
       """)
 
-  enum Format: String, ExpressibleByArgument, CaseIterable {
-    case text, json
-  }
-
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
 
@@ -56,8 +52,8 @@ struct CheckCommand: ContextCommand {
   @Flag(help: "Count warnings as failures.")
   var strict = false
 
-  @Option(help: "How findings are written.")
-  var format = Format.text
+  @OptionGroup
+  var output: ShownFormatOptions
 
   @OptionGroup
   var colours: ColourOptions
@@ -144,11 +140,8 @@ struct CheckCommand: ContextCommand {
   }
 
   private func text(_ findings: [Finding], in context: CommandContext) -> String {
-    switch format {
-    case .json: return findings.map { JSONLine($0).text }.joined()
-    case .text:
-      let width = context.isOutputTerminal ? context.terminalSize().columns : .max
-      return FindingsText(style: TextStyle(isOn: context.usesColour), width: width).text(findings)
-    }
+    guard !output.isJSON else { return findings.map { JSONLine($0).text }.joined() }
+    let width = context.isOutputTerminal ? context.terminalSize().columns : .max
+    return FindingsText(style: TextStyle(isOn: context.usesColour), width: width).text(findings)
   }
 }

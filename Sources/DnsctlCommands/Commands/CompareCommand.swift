@@ -34,19 +34,14 @@ struct CompareCommand: ContextCommand {
       Of several names' statuses the highest counts.
       """)
 
-  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
-
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
 
   @Flag(help: "Count differences as disagreements.")
   var strict = false
 
-  @Option(name: .shortAndLong, help: "How comparisons are written.")
-  var format = Format.text
-
-  @Flag(help: "The same as --format json.")
-  var json = false
+  @OptionGroup
+  var output: ShownFormatOptions
 
   @OptionGroup
   var colours: ColourOptions
@@ -95,7 +90,7 @@ struct CompareCommand: ContextCommand {
       }
     }
     let layout = ComparisonText(style: TextStyle(isOn: context.usesColour))
-    let (isJSON, isStrict) = (json || format == .json, strict)
+    let (isJSON, isStrict) = (output.isJSON, strict)
     var writer = OutcomeWriter(context) { (outcome: ComparisonOutcome) in
       (outcome.rendered(isJSON: isJSON, layout), outcome.status(isStrict: isStrict))
     }

@@ -56,8 +56,11 @@ struct RewriteCommand: ContextCommand {
   @Option(help: "Where the address stands: in the URL, or beside it.")
   var form = FormOption.literal
 
-  @Option(help: "How requests are written. (default: json with -, otherwise text)")
+  @Option(name: .shortAndLong, help: "How requests are written. (default: json with -, otherwise text)")
   var format: RewriteFormat?
+
+  @Flag(help: "The same as --format json.")
+  var json = false
 
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
@@ -65,6 +68,10 @@ struct RewriteCommand: ContextCommand {
   @Argument(
     help: ArgumentHelp("A URL; - reads requests from standard input, one a line.", valueName: "url"))
   var urls: [String]
+
+  func validate() throws {
+    guard !json || format ?? .json == .json else { throw ValidationError("Choose one of --format and --json.") }
+  }
 
   func run(in context: CommandContext) async -> ExitStatus {
     do {
@@ -82,7 +89,7 @@ struct RewriteCommand: ContextCommand {
   }
 
   private func run(_ lookup: RequestLookup, in context: CommandContext) async -> ExitStatus {
-    let format = format ?? (urls.contains(Pipeline.inputMark) ? .json : .text)
+    let format = json ? .json : format ?? (urls.contains(Pipeline.inputMark) ? .json : .text)
     let work: @Sendable (Pipeline.Item) async -> RewriteResult = { [address] item in
       do throws(DirectDNSError) {
         return await lookup.rewrite(try RewriteInput(item, address: address))

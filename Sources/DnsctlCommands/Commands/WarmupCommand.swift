@@ -14,7 +14,7 @@ struct WarmupCommand: ContextCommand {
 
       Names that the store has fresh cost no query. A provider's request rate always holds, and one that answers 429 is left alone for as long as it asks for. A name that failed is tried again twice, after 1 s and 2 s.
 
-      The summary stands on standard output, progress and failures on standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
+      The summary stands on standard output, with --json the report in one line, progress and failures on standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
 
       With --keep-alive the process goes on, and refreshes the names ahead of their end until it is interrupted or terminated. Below --min-success it does not begin to, and of an empty list only --min-success 0 is reached. It goes by its configuration file as that changes, and away from a terminal at SIGHUP.
 
@@ -40,11 +40,6 @@ struct WarmupCommand: ContextCommand {
       The environment counts as for dnsctl resolve.
       """)
 
-  /// How the summary is written.
-  enum Format: String, ExpressibleByArgument, CaseIterable {
-    case text, json
-  }
-
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
 
@@ -57,10 +52,11 @@ struct WarmupCommand: ContextCommand {
     completion: .file())
   var files: [String] = []
 
-  @Option(help: ArgumentHelp("The most names under way at a time.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The most names under way at a time.", valueName: "n"))
   var concurrency = 64
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("The most names that begin in a second. (default: as fast as providers let it)", valueName: "n"),
     transform: { text in
       guard let rate = Double(text), rate > 0, rate <= 1_000_000 else {
@@ -71,6 +67,7 @@ struct WarmupCommand: ContextCommand {
   var rate: Double?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Seconds after which it ends, decimals allowed. (default: none)", valueName: "s"),
     transform: { text in
       guard let deadline = Seconds.timeout(text) else {
@@ -81,7 +78,7 @@ struct WarmupCommand: ContextCommand {
   var deadline: Duration?
 
   @Option(
-    name: .customLong("min-success"),
+    name: .customLong("min-success"), parsing: .unconditional,
     help: ArgumentHelp(
       "How many names must have an address, be it an expired one: a count or a percentage. (default: 100%)",
       valueName: "n|n%"),
@@ -104,8 +101,8 @@ struct WarmupCommand: ContextCommand {
     completion: .file(extensions: ["json"]))
   var reportPath: String?
 
-  @Option(help: "How the summary is written; json is the report in one line.")
-  var format = Format.text
+  @OptionGroup
+  var output: ShownFormatOptions
 
   @Argument(help: ArgumentHelp("A name; - reads names from standard input.", valueName: "host"))
   var hosts: [String] = []
@@ -225,8 +222,8 @@ struct WarmupCommand: ContextCommand {
         throw SettingsError(.streams, "\(reportPath.printable): the report cannot be written: \(error.reason).")
       }
     }
-    let text = format == .json ? summary.json(isPretty: false) : summary.text
-    if isReportOnOutput { try? context.errors.write(format == .text ? text : "") }
+    let text = output.isJSON ? summary.json(isPretty: false) : summary.text
+    if isReportOnOutput { try? context.errors.write(output.isJSON ? "" : text) }
     do throws(StreamError) {
       try context.output.write(isReportOnOutput ? summary.json(isPretty: true) : text)
     } catch {

@@ -33,11 +33,6 @@ struct WatchCommand: ContextCommand {
         143  terminated
       """)
 
-  /// How snapshots are written.
-  enum Format: String, ExpressibleByArgument, CaseIterable {
-    case text, json
-  }
-
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
 
@@ -51,6 +46,7 @@ struct WatchCommand: ContextCommand {
   var files: [String] = []
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Seconds between two looks, decimals allowed. (default: 1)", valueName: "s"),
     transform: { text in
       guard let interval = Seconds.timeout(text), interval >= .milliseconds(100) else {
@@ -60,13 +56,13 @@ struct WatchCommand: ContextCommand {
     })
   var interval = Duration.seconds(1)
 
-  @Option(help: ArgumentHelp("End after so many snapshots. (default: never)", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("End after so many snapshots. (default: never)", valueName: "n"))
   var count: Int?
 
-  @Option(help: "How snapshots are written where standard output is no terminal.")
-  var format = Format.text
+  @OptionGroup
+  var output: ShownFormatOptions
 
-  @Argument(help: ArgumentHelp("A name or an address.", valueName: "host"))
+  @Argument(help: ArgumentHelp("A name or an address; - reads names from standard input.", valueName: "host"))
   var hosts: [String] = []
 
   func validate() throws {
@@ -80,7 +76,8 @@ struct WatchCommand: ContextCommand {
     let context = context.coloured(colours)
     do throws(SettingsError) {
       var settings = try upstream.settings(in: context)
-      let asked = hosts + (try await HostLists.names(files, in: context))
+      let lists = files + hosts.filter { $0 == Pipeline.inputMark }
+      let asked = hosts.filter { $0 != Pipeline.inputMark } + (try await HostLists.names(lists, in: context))
       let names = Self.names(asked, settings.resolver.keepAlive)
       guard !names.isEmpty else {
         throw SettingsError(
@@ -96,7 +93,7 @@ struct WatchCommand: ContextCommand {
         return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
           let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
           watcher.set(made)
-          let display = WatchDisplay(context, isJSON: format == .json)
+          let display = WatchDisplay(context, isJSON: output.isJSON)
           let following = try upstream.follow(resolver, in: context, tell: display.tell) { settings in
             made.watch(Self.names(asked, settings.resolver.keepAlive), options: settings.lookup)
           }

@@ -41,3 +41,21 @@ extension CommandContext {
     return context
   }
 }
+
+/// How a command writes that knows text and JSON alone: `--format`, and its short forms.
+struct ShownFormatOptions: ParsableArguments {
+  /// The two.
+  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+  @Option(name: .shortAndLong, help: "How the result is written. (default: text)")
+  var format: Format?
+
+  @Flag(help: "The same as --format json.")
+  var json = false
+
+  var isJSON: Bool { json || format == .json }
+
+  func validate() throws {
+    guard !json || format ?? .json == .json else { throw ValidationError("Choose one of --format and --json.") }
+  }
+}

@@ -6,6 +6,8 @@ internal import Synchronization
 /// A store that a command looks into, and what it takes to judge what is in it.
 struct OpenStore: Sendable {
   let store: any AnswerStore
+  /// What kind of store it is.
+  let name: String
   /// The file that it is in; nil if it is in none.
   let path: String?
   /// What the configuration says of how long answers are used.
@@ -27,6 +29,7 @@ struct OpenStore: Sendable {
         setting.fault(
           "A store in memory ends with its process, so there is nothing to look into. Name a file or a server."))
     }
+    name = opened.name
     path = try setting.path(context.environment)
     policy = settings.resolver.cache
     now = context.clock.wallNow

@@ -54,7 +54,7 @@ struct StoreStatistics: Sendable {
       "{" + pairs.map { "\(JSONLine.string($0)):\($1)" }.joined(separator: ",") + "}"
     }
     var line = JSONLine()
-    line.add("store", JSONLine.string(store.store.name))
+    line.add("store", JSONLine.string(store.name))
     line.add("path", store.path.map(JSONLine.string))
     line.add("answers", "\(answers)")
     line.add("families", object(IPAddress.Family.allCases.map { ("\(DNSRecordType($0))", families[$0] ?? 0) }))
@@ -71,7 +71,7 @@ struct StoreStatistics: Sendable {
 
 extension OpenStore {
   /// What it is, and where.
-  var description: String { path.map { "\(store.name) \($0.printable)" } ?? store.name }
+  var description: String { path.map { "\(name) \($0.printable)" } ?? name }
 
   /// Bytes of the file and of the log beside it; nil where there is none.
   var fileBytes: Int64? {

@@ -18,8 +18,8 @@ struct CacheShowCommand: StoreCommand {
   @OptionGroup(title: "Store options")
   var options: StoreOptions
 
-  @Option(help: "How answers are written.")
-  var format = ShownFormat.text
+  @OptionGroup
+  var output: ShownFormatOptions
 
   @OptionGroup
   var colours: ColourOptions
@@ -40,7 +40,7 @@ struct CacheShowCommand: StoreCommand {
         context.complain("\(host.shown) is not stored.")
         status = status.joined(.noAnswer)
       }
-      for row in rows { try context.print(format == .json ? row.json.text : Self.block(row, store.now, style)) }
+      for row in rows { try context.print(output.isJSON ? row.json.text : Self.block(row, store.now, style)) }
     }
     return status
   }
@@ -62,9 +62,6 @@ struct CacheShowCommand: StoreCommand {
     return "\(style.bold(answer.question.description))\n\(table.text)"
   }
 }
-
-/// `text` or `json`, for what has no short form.
-enum ShownFormat: String, ExpressibleByArgument, CaseIterable, Sendable { case text, json }
 
 extension CommandContext {
   /// A name as it is stored; nothing, and a complaint, if there can be none.

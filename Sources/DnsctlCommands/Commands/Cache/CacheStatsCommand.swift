@@ -17,14 +17,14 @@ struct CacheStatsCommand: StoreCommand {
   @OptionGroup(title: "Store options")
   var options: StoreOptions
 
-  @Option(help: "How the figures are written.")
-  var format = ShownFormat.text
+  @OptionGroup
+  var output: ShownFormatOptions
 
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
     let statistics = try await store.visit(StoreStatistics()) { statistics, rows in
       for row in rows { statistics.add(row) }
     }
-    try context.print(format == .json ? statistics.json(store).text : statistics.text(store))
+    try context.print(output.isJSON ? statistics.json(store).text : statistics.text(store))
     return .answered
   }
 }
