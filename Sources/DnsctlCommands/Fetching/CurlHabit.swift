@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Options of curl that `dnsctl fetch` has not, and what to write in their place.
 enum CurlHabit {
-  /// In the order of the manual. The first names are those that it shows.
+  /// In the order of the manual, with the names that it shows, and others.
   private static let all: [(shown: String, others: [String], advice: String)] = [
     ("-k, --insecure", [], "certificates are always checked; see --cacert"),
     ("--connect-to", [], "--resolve leads a name to an address, which is judged"),

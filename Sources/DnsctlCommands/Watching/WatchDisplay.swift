@@ -11,7 +11,9 @@ final class WatchDisplay: Sendable {
   private let screen: WatchScreen
   /// What stands below the picture.
   private let footer = Mutex(WatchFooter())
-  /// Whether the terminal is taken. Whoever writes to it holds this: nothing is drawn on one that was given back.
+  /// Whether the terminal is taken.
+  ///
+  /// Whoever writes to it holds this: nothing is drawn on one that was given back.
   private let isTaken = Mutex(false)
   /// Where standard output is no terminal nothing says how wide a line may be.
   private static let plainWidth = 160

@@ -14,12 +14,12 @@ struct ResponseHeadTests {
   }
 
   @Test(arguments: [
-    ("HTTP/2 200 \r\n", 200, 2), ("HTTP/2 200\r\n", 200, 2), ("HTTP/1.0 301 Moved\n", 301, 1),
-    ("HTTP/1.1 999\r\n", 999, 1),
+    ("HTTP/2 200 \r\n", 200, 2, 0), ("HTTP/2 200\r\n", 200, 2, 0), ("HTTP/1.0 301 Moved\n", 301, 1, 0),
+    ("HTTP/1.1 999\r\n", 999, 1, 1), ("HTTP/1 200\r\n", 200, 1, 0), ("HTTP/1.: 200\r\n", 200, 1, 0),
   ])
-  func `a status line may be short`(_ line: String, _ status: Int, _ version: Int) throws {
+  func `a status line may be short`(_ line: String, _ status: Int, _ version: Int, _ minor: Int) throws {
     let head = try #require(parse(line))
-    #expect(head.response.status.code == status && head.version == version)
+    #expect(head.response.status.code == status && head.version == version && head.minorVersion == minor)
   }
 
   @Test(arguments: [
