@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+internal import Synchronization
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// Signals, and the end of the process.
+package enum CommandSignals {
+  /// A write to a closed pipe becomes an error instead of a death, and an interrupt ends the process, even the first one
+  /// of a container.
+  static func prepare() {
+    signal(SIGPIPE, SIG_IGN)
+    let previous = signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() }
+    // Whoever started us deaf to interrupts, as shells do with jobs in the background, meant it.
+    if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+      signal(SIGINT, SIG_IGN)
+    }
+    // Where Swift's backtraces are on, its runtime tells of the signal and goes on.
+    let quit = signal(SIGQUIT, SIG_DFL)
+    if unsafe unsafeBitCast(quit, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGQUIT, SIG_IGN) }
+  }
+
+  /// A hang-up ends the process no more: to one that goes on it is the wish to read its files again.
+  static func ignoreHangUp() { signal(SIGHUP, SIG_IGN) }
+
+  /// Waits for SIGINT or SIGTERM, which end the process no more by themselves; a second one does.
+  static func interruption() async -> ExitStatus? {
+    let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
+    var sources: [any DispatchSourceSignal] = []
+    var heard: Set<Int32> = []
+    for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated)] {
+      guard ignore(number) else { continue }
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      source.setEventHandler { continuation.yield(status) }
+      source.resume()
+      sources.append(source)
+      heard.insert(number)
+    }
+    let first = await signals.first { _ in true }
+    for source in sources { source.cancel() }
+    if heard.contains(SIGINT) { signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() } }
+    if heard.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
+    return first
+  }
+
+  /// Does something around each stop that a terminal asks for (SIGTSTP), and before the ends that it brings: Ctrl-\
+  /// (SIGQUIT) and its own (SIGHUP); from the return on.
+  static func aroundStops(_ body: @escaping @Sendable (_ stop: () -> Void) -> Void) {
+    for number in [SIGTSTP, SIGQUIT, SIGHUP] where ignore(number) {
+      stops.withLock { stops in
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        source.setEventHandler { body { stop(by: number) } }
+        source.resume()
+        stops.append(source)
+      }
+    }
+  }
+
+  private static let stops = Mutex<[any DispatchSourceSignal]>([])
+
+  /// Stops the process, unless nobody is there who could have it go on, and returns when it does; or ends it.
+  private static func stop(by number: Int32) {
+    undergo(number)
+    signal(number, SIG_IGN)
+  }
+
+  /// Has a signal do what it does by itself; returns if that is nothing, and after a stop.
+  private static func undergo(_ number: Int32) {
+    signal(number, SIG_DFL)
+    var (only, before) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&only)
+    unsafe sigaddset(&only, number)
+    // Threads of a pool block signals, and a handler its own.
+    unsafe pthread_sigmask(SIG_UNBLOCK, &only, &before)
+    raise(number)
+    unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+  }
+
+  /// Ignores a signal; false where whoever started us had us deaf to it, as shells do with jobs in the background, and
+  /// meant it.
+  private static func ignore(_ number: Int32) -> Bool {
+    let previous = signal(number, SIG_IGN)
+    return unsafe unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+
+  private static let queue = DispatchQueue(label: "dnsctl.signals")
+
+  /// Ends the process.
+  ///
+  /// Everything is written by now; `exit` would run the destructors of libraries whose threads are
+  /// still at work.
+  package static func end(_ status: ExitStatus) -> Never {
+    if status == .interrupted { dieOfInterrupt() }
+    _exit(status.rawValue)
+  }
+
+  /// Dies of SIGINT, which shells tell as 130: they end a loop or a script for it, and go on when a program only says so.
+  private static func dieOfInterrupt() -> Never {
+    undergo(SIGINT)
+    _exit(ExitStatus.interrupted.rawValue)
+  }
+}
