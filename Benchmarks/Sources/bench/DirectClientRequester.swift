@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
-import HTTPTypes
 import Load
 
 struct DirectClientRequester: Requester {
@@ -34,7 +33,5 @@ struct DirectClientRequester: Requester {
 
   func body(_ url: String) async throws -> [UInt8] { try await response(url).body.collect(upTo: 4096) }
 
-  private func response(_ url: String) async throws -> DirectResponse {
-    try await client.execute(HTTPRequest(method: .get, url: try WebURL(url), headerFields: [:]))
-  }
+  private func response(_ url: String) async throws -> DirectResponse { try await client.get(url) }
 }

@@ -77,16 +77,14 @@ extension DirectClient {
   nonisolated(nonsending) public func get(
     _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .get, url: url, headerFields: headerFields), options: options)
+    try await execute(ClientRequest(.get, url, headerFields), .none, options)
   }
 
   /// The same as ``head(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.
   nonisolated(nonsending) public func head(
     _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .head, url: url, headerFields: headerFields), options: options)
+    try await execute(ClientRequest(.head, url, headerFields), .none, options)
   }
 
   /// The same as ``post(_:_:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
@@ -94,8 +92,7 @@ extension DirectClient {
   nonisolated(nonsending) public func post(
     _ url: WebURL, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .post, url: url, headerFields: headerFields), body: body, options: options)
+    try await execute(ClientRequest(.post, url, headerFields), body, options)
   }
 
   /// The same as ``put(_:_:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
@@ -103,8 +100,7 @@ extension DirectClient {
   nonisolated(nonsending) public func put(
     _ url: WebURL, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .put, url: url, headerFields: headerFields), body: body, options: options)
+    try await execute(ClientRequest(.put, url, headerFields), body, options)
   }
 
   /// The same as ``patch(_:_:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
@@ -112,8 +108,7 @@ extension DirectClient {
   nonisolated(nonsending) public func patch(
     _ url: WebURL, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .patch, url: url, headerFields: headerFields), body: body, options: options)
+    try await execute(ClientRequest(.patch, url, headerFields), body, options)
   }
 
   /// The same as ``delete(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.
@@ -121,7 +116,6 @@ extension DirectClient {
   nonisolated(nonsending) public func delete(
     _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await execute(
-      HTTPRequest(method: .delete, url: url, headerFields: headerFields), options: options)
+    try await execute(ClientRequest(.delete, url, headerFields), .none, options)
   }
 }

@@ -5,22 +5,22 @@ internal import Logging
 /// One request on its way: looked up, judged, sent to an address, and repeated once where that can do no harm.
 extension DirectClient {
   nonisolated(nonsending) func send(
-    _ request: HTTPRequest, _ body: RequestBody, _ call: Call, hop: Int
+    _ request: ClientRequest, _ body: RequestBody, _ call: Call, hop: Int
   ) async throws(DirectDNSError) -> DirectResponse {
-    let url = try WebURL(request)
+    let url = request.url
     guard url.scheme == .http || url.scheme == .https else {
       throw DirectDNSError(
         .invalidRequest, "a request of scheme \(url.scheme.rawValue) cannot be sent: use http or https")
     }
     call.options.observer?(.sending(url))
-    guard telemetry.isActive else { return try await sendOnce(request, url, body, call, watch: nil) }
+    guard telemetry.isActive else { return try await sendOnce(request, body, call, watch: nil) }
     var request = request
-    let watch = telemetry.begin(&request, url, hop: hop)
+    let watch = telemetry.begin(request.method, url, &request.fields, hop: hop)
     do {
-      let response = try await sendOnce(request, url, body, call, watch: watch)
+      let response = try await sendOnce(request, body, call, watch: watch)
       let connection = response.connection
       watch.end(
-        status: response.status.code, version: connection.httpVersion, address: connection.remoteAddress,
+        status: response.status.code, version: connection.protocolVersion, address: connection.remoteAddress,
         port: connection.remotePort, isReused: connection.isReused)
       return response
     } catch {
@@ -30,14 +30,13 @@ extension DirectClient {
   }
 
   nonisolated(nonsending) private func sendOnce(
-    _ request: HTTPRequest, _ url: WebURL, _ body: RequestBody, _ call: Call, watch: ClientTelemetry.Watch?
+    _ request: ClientRequest, _ body: RequestBody, _ call: Call, watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> DirectResponse {
     let length = try BodyLength.check(request, body)
-    // It is made of the request's text anew each time.
     let method = request.method
-    let target = try await target(of: request, url, call, watch)
+    let target = try await target(of: request, call, watch)
     let place = RequestPlace(
-      url, call.timeouts, call.settings, isRetryable: isRetryable(method, body, call.options))
+      request.url, call.timeouts, call.settings, isRetryable: isRetryable(method, body, call.options))
     var history = RetryRule.History()
     defer { target.others?.cancel() }
     while true {
@@ -114,8 +113,9 @@ extension DirectClient {
 
   /// Where a request goes: every address that it may go to.
   nonisolated(nonsending) private func target(
-    of request: HTTPRequest, _ url: WebURL, _ call: Call, _ watch: ClientTelemetry.Watch?
+    of request: ClientRequest, _ call: Call, _ watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> RequestTarget {
+    let url = request.url
     let rewriter = call.settings.rewriter
     let host = url.host
     try rewriter.policy.check(host)
@@ -129,7 +129,7 @@ extension DirectClient {
     }
     let addresses = found.addresses
     let route = try await proxyRoute(proxy, call)
-    var fields = request.headerFields.forOrigin(of: url)
+    var fields = request.fields.forOrigin(of: url)
     let target: RequestTarget
     switch try rewriter.judge(fields, url, host, addresses, throughProxy: proxy != nil) {
     case .direct(_, let allowed):
@@ -161,7 +161,7 @@ extension DirectClient {
     _ head: TransferHead, _ reader: BodyReader, _ target: RequestTarget, _ call: Call
   ) throws(DirectDNSError) -> DirectResponse {
     report(head, reader.place)
-    guard let read = ResponseHead.parse(head.bytes) else {
+    guard let read = ResponseHead(head.lines) else {
       throw DirectDNSError(
         .connectionLost,
         "\(Origin(target.original)) answered with what is no HTTP response, or does not say how long it is")
@@ -170,13 +170,13 @@ extension DirectClient {
     let connection = ConnectionDetails(
       remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: read.version,
       httpMinorVersion: read.minorVersion, isReused: head.isReused, failedAddresses: head.attempts.map(\.address))
-    call.options.observer?(.responded(restored, connection))
+    call.options.observer?(.responded(restored.response, connection))
     let timings = RequestTimings(
       lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },
       firstByte: .milliseconds(head.wait), total: SystemClock().now - call.began)
     return DirectResponse(
-      head: restored, url: target.original, body: ResponseBody(reader: reader), hops: [],
-      connection: connection, resolution: target.resolution(of: head.address), timings: timings)
+      restored, url: target.original, body: ResponseBody(reader: reader), connection: connection,
+      resolution: target.resolution(of: head.address), timings: timings)
   }
 
   private func report(_ head: TransferHead, _ place: RequestPlace) {

@@ -79,6 +79,12 @@ public final class DirectClient: Sendable {
   nonisolated(nonsending) public func execute(
     _ request: HTTPRequest, body: RequestBody = .none, options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
+    try await execute(ClientRequest(request), body, options)
+  }
+
+  nonisolated(nonsending) func execute(
+    _ request: ClientRequest, _ body: RequestBody, _ options: RequestOptions
+  ) async throws(DirectDNSError) -> DirectResponse {
     guard inFlight.enter() else { throw DirectDNSError(.shutDown, "the client was shut down") }
     defer { inFlight.leave() }
     if let timeouts = options.timeouts { try timeouts.validate() }
@@ -116,7 +122,7 @@ public final class DirectClient: Sendable {
   }
 
   nonisolated(nonsending) private func follow(
-    _ first: HTTPRequest, _ firstBody: RequestBody, _ firstCall: Call
+    _ first: ClientRequest, _ firstBody: RequestBody, _ firstCall: Call
   ) async throws(DirectDNSError) -> DirectResponse {
     var call = firstCall
     var request = first
@@ -124,10 +130,10 @@ public final class DirectClient: Sendable {
     var hops: [DirectResponse.Hop] = []
     while true {
       let response = try await send(request, body, call, hop: hops.count)
-      if let cookies = call.settings.configuration.cookies {
+      if let cookies = call.settings.configuration.cookies, response.maySetCookie {
         cookies.store(
           setCookie: response.headerFields[values: .setCookie], for: response.url,
-          hostField: request.headerFields[.hostField],
+          hostField: request.fields[.hostField],
           staysOnMachine: response.connection.remoteAddress?.isLoopback ?? false)
       }
       guard let rules = call.redirects, let next = try redirect(after: response, request, body, hops.count, rules)
@@ -137,7 +143,7 @@ public final class DirectClient: Sendable {
         DirectResponse.Hop(
           method: request.method, url: response.url, head: response.head, connection: response.connection))
       call.options.observer?(.redirected(status: response.status.code, to: next.url))
-      request = next.request
+      request = ClientRequest(next)
       if !next.keepsBody { body = .none }
       if next.crossesOrigin { call.showsIdentity = false }
       call.settings = settings
@@ -145,12 +151,13 @@ public final class DirectClient: Sendable {
   }
 
   private func redirect(
-    after response: DirectResponse, _ request: HTTPRequest, _ body: RequestBody, _ hops: Int,
+    after response: DirectResponse, _ request: ClientRequest, _ body: RequestBody, _ hops: Int,
     _ rules: RedirectConfiguration
   ) throws(DirectDNSError) -> Redirect? {
     guard response.status.kind == .redirection else { return nil }
     do {
-      return try Redirect.next(after: response.head, to: request, body: body.kind, hops: hops, configuration: rules)
+      return try Redirect.next(
+        after: response.head, to: request.request, body: body.kind, hops: hops, configuration: rules)
     } catch {
       response.body.cancel()
       throw error

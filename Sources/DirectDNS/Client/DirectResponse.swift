@@ -3,8 +3,7 @@ public import HTTPTypes
 
 /// A response, with the name in every place where the address could have stood, and how it was got.
 public struct DirectResponse: Sendable {
-  /// Status and header fields.
-  public let head: HTTPResponse
+  private let source: LazyHead
   /// The URL that answered, with its fragment: the last hop's.
   public let url: WebURL
   /// The body, as it comes.
@@ -32,19 +31,33 @@ public struct DirectResponse: Sendable {
     head: HTTPResponse, url: WebURL, body: ResponseBody = .bytes([]), hops: [Hop] = [],
     connection: ConnectionDetails? = nil, resolution: Resolution? = nil, timings: RequestTimings = RequestTimings()
   ) {
-    self.head = head
+    self.init(
+      LazyHead(head), url: url, body: body, hops: hops,
+      connection: connection ?? ConnectionDetails(remotePort: url.effectivePort), resolution: resolution,
+      timings: timings)
+  }
+
+  init(
+    _ head: LazyHead, url: WebURL, body: ResponseBody, hops: [Hop] = [], connection: ConnectionDetails,
+    resolution: Resolution?, timings: RequestTimings
+  ) {
+    source = head
     self.url = url
     self.body = body
     self.hops = hops
-    self.connection = connection ?? ConnectionDetails(remotePort: url.effectivePort)
+    self.connection = connection
     self.resolution = resolution
     self.timings = timings
   }
 
-  /// The status.
-  public var status: HTTPResponse.Status { head.status }
-  /// The header fields.
-  public var headerFields: HTTPFields { head.headerFields }
+  /// Status and header fields; what was received is read when it is first asked for.
+  public var head: HTTPResponse { source.response }
+  /// The status; it needs no reading of the fields.
+  public var status: HTTPResponse.Status { source.status }
+  /// The header fields; what was received is read when it is first asked for.
+  public var headerFields: HTTPFields { source.response.headerFields }
+  /// Whether it may have set a cookie.
+  var maySetCookie: Bool { source.hasRestorableField }
   /// How fresh the answer was that named the address.
   public var freshness: Resolution.Freshness? { resolution?.freshness }
 
@@ -73,7 +86,7 @@ public struct DirectResponse: Sendable {
   func following(_ hops: [Hop]) -> DirectResponse {
     guard !hops.isEmpty else { return self }
     return DirectResponse(
-      head: head, url: url, body: body, hops: hops, connection: connection, resolution: resolution, timings: timings)
+      source, url: url, body: body, hops: hops, connection: connection, resolution: resolution, timings: timings)
   }
 }
 
@@ -104,6 +117,9 @@ public struct ConnectionDetails: Sendable, Hashable {
     self.isReused = isReused
     self.failedAddresses = failedAddresses
   }
+
+  /// As spans have it: `1.0`, `1.1` or `2`.
+  var protocolVersion: String { httpVersion == 1 ? "1.\(httpMinorVersion)" : "\(httpVersion)" }
 }
 
 /// How long a request took, up to its response's head: the last hop's.

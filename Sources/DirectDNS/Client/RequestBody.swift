@@ -183,9 +183,9 @@ enum BodyLength {
   /// Checks `Content-Length` and `Transfer-Encoding` against the body.
   ///
   /// - Returns: the body's length; the field's where the body does not know its own; nil for one that is not known.
-  static func check(_ request: HTTPRequest, _ body: RequestBody) throws(DirectDNSError) -> Int64? {
+  static func check(_ request: ClientRequest, _ body: RequestBody) throws(DirectDNSError) -> Int64? {
     let known = length(of: body)
-    let (method, fields) = (request.method, request.headerFields)
+    let (method, fields) = (request.method, request.fields)
     if method == .head, body.kind != .none {
       throw DirectDNSError(.invalidRequest, "a HEAD request has no body: leave it out, or use another method")
     }

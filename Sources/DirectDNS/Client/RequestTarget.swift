@@ -58,13 +58,13 @@ final class RequestTarget {
     return resolution
   }
 
-  /// A response with the name put back where an address of the name stands.
-  func restore(_ head: ResponseHead) -> HTTPResponse {
-    guard let answer, head.hasRestorableField else { return head.response }
+  /// A response's head with the name put back where an address of the name stands.
+  func restore(_ head: ResponseHead) -> LazyHead {
+    guard let answer, head.hasRestorableField else { return LazyHead(head, nil) }
     let late = others?.resolution?.addresses
     // A password is no part of what a server said: heads are logged. Redirects keep it by themselves.
     let base = original.hasUserInfo ? (try? WebURL(original.text(userInfo: false))) ?? original : original
-    return ResponseRestorer(originalURL: base, addresses: late.map { answer + $0 } ?? answer).restore(head.response)
+    return LazyHead(head, ResponseRestorer(originalURL: base, addresses: late.map { answer + $0 } ?? answer))
   }
 }
 

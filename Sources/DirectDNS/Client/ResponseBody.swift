@@ -123,7 +123,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     switch source {
     case .transfer(let reader):
       guard case .success(let end)? = reader.transfer.end else { return [:] }
-      return ResponseHead.fields(end.trailers)
+      return FieldReader.fields(end.trailers)
     case .made(let body): return body.trailerFields
     }
   }

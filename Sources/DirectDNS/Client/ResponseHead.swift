@@ -1,189 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// The head of a response, read as libcurl hands it over: a status line and field lines.
-struct ResponseHead {
-  /// Status and fields.
-  var response: HTTPResponse
+/// The head of a response as libcurl hands it over: a status line and field lines.
+///
+/// What every response is judged by is read at once, and the fields when somebody asks for them: most of the work is to
+/// make `HTTPFields`.
+struct ResponseHead: Sendable {
+  let status: HTTPResponse.Status
   /// The version of HTTP, and what stands behind its point: 0 where there is none.
-  var version: Int
-  var minorVersion: Int
-  /// Whether it has a field in which an address can stand for the name; see ``ResponseRestorer``.
-  var hasRestorableField: Bool
+  let version: Int
+  let minorVersion: Int
+  private let lines: HeadLines
+  /// Where the field lines begin.
+  private let start: Int
 
-  /// - Returns: nil for bytes that are no head, and where nobody can tell how long the body is: `Content-Length` with
-  ///   two values or none that is a number (RFC 9112 §6.3).
-  static func parse(_ bytes: [UInt8]) -> ResponseHead? {
-    let bytes = bytes.span
-    guard let end = lineEnd(bytes, from: 0), let space = index(of: ASCII.space, bytes, 0..<end), space + 3 < end,
-      space > 5
+  /// Whether it has a field in which an address can stand for the name; see ``ResponseRestorer``.
+  var hasRestorableField: Bool { lines.hasRestorableField }
+
+  /// - Returns: nil for lines that are no head, and where nobody can tell how long the body is.
+  init?(_ lines: HeadLines) {
+    guard lines.hasSoundLength else { return nil }
+    let span = lines.bytes.span
+    guard let end = FieldReader.lineEnd(span, from: 0),
+      let space = FieldReader.index(of: ASCII.space, span, 0..<end), space + 3 < end, space > 5
     else { return nil }
     var code = 0
     for place in space + 1...space + 3 {
-      guard (ASCII.zero...ASCII.zero + 9).contains(bytes[place]) else { return nil }
-      code = code * 10 + Int(bytes[place] - ASCII.zero)
+      guard ASCII.isDigit(span[place]) else { return nil }
+      code = code * 10 + Int(span[place] - ASCII.zero)
     }
-    var status = HTTPResponse.Status(code: code)
-    if let reason = text(bytes, value(bytes, min(space + 5, end), end)), !reason.isEmpty {
-      status = HTTPResponse.Status(code: code, reasonPhrase: reason)
-    }
+    let reason = FieldReader.text(span, FieldReader.value(span, min(space + 5, end), end)) ?? ""
+    status = reason.isEmpty ? .init(code: code) : .init(code: code, reasonPhrase: reason)
     // "HTTP/2 200" or "HTTP/1.1 200 OK".
-    let version = Int(bytes[5] &- ASCII.zero)
-    let minorVersion = space > 7 && ASCII.isDigit(bytes[7]) ? Int(bytes[7] - ASCII.zero) : 0
-    let (fields, hasRestorable, hasSoundLength) = fields(bytes, from: end + 1)
-    guard hasSoundLength || fields.contains(.transferEncoding) else { return nil }
-    return ResponseHead(
-      response: HTTPResponse(status: status, headerFields: fields), version: version, minorVersion: minorVersion,
-      hasRestorableField: hasRestorable)
+    version = Int(span[5] &- ASCII.zero)
+    minorVersion = space > 7 && ASCII.isDigit(span[7]) ? Int(span[7] - ASCII.zero) : 0
+    self.lines = lines
+    start = end + 1
   }
 
-  /// Field lines; what is none is left out.
-  static func fields(_ bytes: [UInt8]) -> HTTPFields { fields(bytes.span, from: 0).fields }
-
-  private static func fields(
-    _ bytes: Span<UInt8>, from start: Int
-  ) -> (fields: HTTPFields, hasRestorable: Bool, hasSoundLength: Bool) {
-    // Gathered first: `HTTPFields` takes many at once far faster than one by one, as its `append(contentsOf:)` does.
-    var gathered: [HTTPField] = []
-    gathered.reserveCapacity(12)
-    var hasRestorable = false
-    var length: Int64?
-    var hasSoundLength = true
-    var isDropped = false
-    var line = start
-    while line < bytes.count {
-      let end = lineEnd(bytes, from: line) ?? bytes.count
-      defer { line = end + 1 }
-      if bytes[line] == ASCII.space || bytes[line] == ASCII.tab {
-        // A line folded onto the one before (RFC 9112 §5.2).
-        guard !isDropped, let last = gathered.indices.last else { continue }
-        let folded = value(bytes, line, end)
-        if let more = text(bytes, folded), !more.isEmpty { gathered[last].value += " " + more }
-        continue
-      }
-      guard let colon = index(of: ASCII.colon, bytes, line..<end),
-        let known = KnownFields.field(bytes.extracting(line..<colon))
-      else { continue }
-      if known.isRestorable { hasRestorable = true }
-      let value = value(bytes, colon + 1, end)
-      if known.isLength {
-        let number = number(bytes, value)
-        if number == nil || length ?? number != number { hasSoundLength = false }
-        length = number
-      }
-      // `HTTPField` makes blanks of control characters: what a jar has to refuse (RFC 6265bis §5.6) would be a cookie.
-      isDropped = known.isRestorable && known.name == .setCookie && value.contains { ASCII.isControl(bytes[$0]) }
-      if !isDropped { gathered.append(field(known, bytes, value)) }
-    }
-    var fields = HTTPFields()
-    fields.reserveCapacity(gathered.count)
-    fields.replaceSubrange(0..<0, with: gathered)
-    return (fields, hasRestorable, hasSoundLength)
-  }
-
-  /// A number of bytes: digits alone.
-  private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
-    var number: Int64 = 0
-    for place in range {
-      guard ASCII.isDigit(bytes[place]), number <= (.max - 9) / 10 else { return nil }
-      number = number * 10 + Int64(bytes[place] - ASCII.zero)
-    }
-    return range.isEmpty ? nil : number
-  }
-
-  private static func field(_ known: KnownFields.Field, _ bytes: Span<UInt8>, _ value: Range<Int>) -> HTTPField {
-    let name = known.name
-    if let text = text(bytes, value) { return HTTPField(name: name, value: text) }
-    // In a reference they are the page's name on its server: curl and browsers ask for them percent-encoded.
-    if known.isRestorable, name != .setCookie {
-      var encoded: [UInt8] = []
-      PercentEncoding.append(bytes.extracting(value), .nonASCII, to: &encoded)
-      return HTTPField(name: name, value: encoded)
-    }
-    // Octets that are no UTF-8 stay the octets that they are (RFC 9110 §5.5).
-    return HTTPField(name: name, value: value.map { bytes[$0] })
-  }
-
-  private static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String? {
-    guard let utf8 = try? UTF8Span(validating: bytes.extracting(range)) else { return nil }
-    return String(copying: utf8)
-  }
-
-  /// The range without the blanks around it.
-  private static func value(_ bytes: Span<UInt8>, _ from: Int, _ to: Int) -> Range<Int> {
-    var start = from
-    let end = trimmedEnd(bytes, from, to)
-    while start < end, ASCII.isBlankOrReturn(bytes[start]) { start += 1 }
-    return start..<end
-  }
-
-  private static func trimmedEnd(_ bytes: Span<UInt8>, _ from: Int, _ to: Int) -> Int {
-    var end = to
-    while end > from, ASCII.isBlankOrReturn(bytes[end - 1]) { end -= 1 }
-    return end
-  }
-
-  private static func lineEnd(_ bytes: Span<UInt8>, from: Int) -> Int? {
-    index(of: ASCII.newline, bytes, from..<bytes.count)
-  }
-
-  private static func index(of byte: UInt8, _ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
-    for place in range where bytes[place] == byte { return place }
-    return nil
-  }
-}
-
-/// Names of fields that responses have, so that the common ones need not be checked and copied each time.
-enum KnownFields {
-  struct Field {
-    let name: HTTPField.Name
-    /// Whether an address can stand for the name in its value.
-    let isRestorable: Bool
-    /// Whether it says how long the body is.
-    let isLength: Bool
-
-    init(_ name: HTTPField.Name) {
-      self.name = name
-      isRestorable = ResponseRestorer.fields.contains(name)
-      isLength = name == .contentLength
-    }
-  }
-
-  private static let names: [HTTPField.Name] = [
-    .acceptRanges, .age, .allow, .cacheControl, .connection, .contentDisposition, .contentEncoding, .contentLanguage,
-    .contentLength, .contentLocation, .contentRange, .contentType, .date, .eTag, .expires, .lastModified, .location,
-    .refresh, .retryAfter, .server, .setCookie, .strictTransportSecurity, .transferEncoding, .vary, .wwwAuthenticate,
-  ]
-
-  /// By length; a name that a server spells otherwise has an entry of its own: its spelling is kept.
-  private static let byLength: [[(bytes: [UInt8], field: Field)]] = {
-    var table: [[(bytes: [UInt8], field: Field)]] = Array(repeating: [], count: 32)
-    for name in names {
-      for spelling in [name.rawName, name.canonicalName] {
-        let bytes = Array(spelling.utf8)
-        guard bytes.count < table.count, let spelled = HTTPField.Name(spelling),
-          !table[bytes.count].contains(where: { $0.bytes == bytes })
-        else { continue }
-        table[bytes.count].append((bytes, Field(spelled)))
-      }
-    }
-    return table
-  }()
-
-  static func field(_ bytes: Span<UInt8>) -> Field? {
-    if bytes.count < byLength.count {
-      let candidates = byLength[bytes.count]
-      // By their places: to hand out each one that is looked at would cost a retain for each of its parts.
-      for index in candidates.indices where isEqual(candidates[index].bytes, bytes) {
-        return candidates[index].field
-      }
-    }
-    guard let utf8 = try? UTF8Span(validating: bytes) else { return nil }
-    return HTTPField.Name(String(copying: utf8)).map(Field.init)
-  }
-
-  private static func isEqual(_ left: [UInt8], _ right: Span<UInt8>) -> Bool {
-    for place in 0..<right.count where left[place] != right[place] { return false }
-    return true
+  /// Status and fields; made anew each time.
+  var response: HTTPResponse {
+    HTTPResponse(status: status, headerFields: FieldReader.fields(lines.bytes, from: start))
   }
 }

@@ -64,13 +64,13 @@ extension CurlTransfers {
     let isHTTP2 = attempt.lines?.isHTTP2 ?? false
     machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
     if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
-    let (bytes, now) = (attempt.lines?.takeHead() ?? [], now)
+    let (lines, now) = (attempt.lines?.takeHead() ?? HeadLines(), now)
     let head = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
       guard let carrier = transfer.state.carrier else { return nil }
       let isReused = transfer.state.attempts[carrier.attempt]?.socket == nil
       let connect = isReused ? nil : attempt.time(CURLINFO_CONNECT_TIME_T)
       return TransferHead(
-        bytes: bytes, address: carrier.address, isReused: isReused, connect: connect,
+        lines: lines, address: carrier.address, isReused: isReused, connect: connect,
         tls: usesTLS ? connect.map { max(0, attempt.time(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
         wait: now - carrier.since, slower: transfer.state.attempts.slower, attempts: transfer.state.attempts.failed,
         wasRetried: transfer.state.hasRetried)

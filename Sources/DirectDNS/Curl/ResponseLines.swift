@@ -16,8 +16,8 @@ struct ResponseLines {
     case tooMuch
   }
 
-  /// The lines of the head as they came.
-  private(set) var head: [UInt8] = []
+  /// The lines of the head.
+  private(set) var head = HeadLines()
   /// Those behind the body.
   private(set) var trailers: [UInt8] = []
   private(set) var isHeadComplete = false
@@ -37,12 +37,10 @@ struct ResponseLines {
       if !isBlank { trailers.append(contentsOf: line) }
       return .more
     }
-    // What came before was an interim response (RFC 9110 §15.2), or one that libcurl answers by itself.
-    if line.starts(with: Self.statusLine) { head.removeAll(keepingCapacity: true) }
     guard isBlank else {
-      // Most heads need no more, and none has to grow into its size line by line.
-      if head.isEmpty { head.reserveCapacity(512) }
-      head.append(contentsOf: line)
+      // What came before was an interim response (RFC 9110 §15.2), or one that libcurl answers by itself.
+      if line.first == Self.statusLine.first, line.starts(with: Self.statusLine) { head.removeAll() }
+      head.append(line)
       return .more
     }
     let status = status
@@ -57,25 +55,23 @@ struct ResponseLines {
   mutating func completeHead() { isHeadComplete = true }
 
   /// The request is sent once more: what came is no part of its response.
-  mutating func startOver() { head.removeAll(keepingCapacity: true) }
+  mutating func startOver() { head.removeAll() }
 
   /// Hands the head over.
-  mutating func takeHead() -> [UInt8] {
-    var taken: [UInt8] = []
+  mutating func takeHead() -> HeadLines {
+    var taken = HeadLines()
     swap(&taken, &head)
     return taken
   }
 
-  /// Whether the head came by HTTP/2.
-  var isHTTP2: Bool { head.starts(with: Self.http2) }
-
-  private static let http2 = Array("HTTP/2".utf8)
+  /// Whether the head came by HTTP/2: "HTTP/2 200".
+  var isHTTP2: Bool { head.bytes.count > 5 && head.bytes[5] == UInt8(ascii: "2") }
 
   /// The status of the head that has come so far; 0 without one.
   var status: Int {
     // "HTTP/1.1 200 OK", "HTTP/2 200".
-    guard let space = head.firstIndex(of: ASCII.space) else { return 0 }
-    return head[(space + 1)...].prefix(3).reduce(0) { $0 * 10 + Int($1 &- 0x30) }
+    guard let space = head.bytes.firstIndex(of: ASCII.space) else { return 0 }
+    return head.bytes[(space + 1)...].prefix(3).reduce(0) { $0 * 10 + Int($1 &- 0x30) }
   }
 }
 

@@ -4,7 +4,7 @@
 /// A class, since it is handed from the loop's thread to the caller's task: a copy would cost a retain of each part.
 final class TransferHead: Sendable {
   /// The status line and the fields, as they came.
-  let bytes: [UInt8]
+  let lines: HeadLines
   /// The address of the connection; nil through a proxy.
   let address: IPAddress?
   let isReused: Bool
@@ -20,10 +20,10 @@ final class TransferHead: Sendable {
   let wasRetried: Bool
 
   init(
-    bytes: consuming [UInt8], address: IPAddress?, isReused: Bool, connect: Int64?, tls: Int64?, wait: Int64,
+    lines: consuming HeadLines, address: IPAddress?, isReused: Bool, connect: Int64?, tls: Int64?, wait: Int64,
     slower: [SlowerAddress], attempts: [FailedAddress], wasRetried: Bool
   ) {
-    self.bytes = bytes
+    self.lines = lines
     self.address = address
     self.isReused = isReused
     self.connect = connect

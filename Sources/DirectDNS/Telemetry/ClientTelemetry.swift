@@ -18,21 +18,21 @@ struct ClientTelemetry: Sendable {
   var isActive: Bool { tracer != nil || metrics.isCollected }
 
   /// Begins to watch one request, which gets the fields by which its server can go on with the trace.
-  func begin(_ request: inout HTTPRequest, _ url: WebURL, hop: Int) -> Watch {
+  func begin(_ method: HTTPRequest.Method, _ url: WebURL, _ fields: inout HTTPFields, hop: Int) -> Watch {
     var span: (any Span)?
     if let tracer {
       let started = tracer.startAnySpan(
-        request.method.rawValue, context: ServiceContext.current ?? .topLevel, ofKind: .client)
-      started.attributes["http.request.method"] = request.method.rawValue
+        method.rawValue, context: ServiceContext.current ?? .topLevel, ofKind: .client)
+      started.attributes["http.request.method"] = method.rawValue
       started.attributes["server.address"] = url.host.description
       started.attributes["server.port"] = Int(url.effectivePort)
       // Without user info, and without the query, which may hold a signature.
       started.attributes["url.full"] = "\(Origin(url))\(url.path)"
       if hop > 0 { started.attributes["http.request.resend_count"] = hop }
-      tracer.inject(started.context, into: &request.headerFields, using: FieldInjector())
+      tracer.inject(started.context, into: &fields, using: FieldInjector())
       span = started
     }
-    return Watch(tracer, span, method: Self.label(of: request.method), metrics)
+    return Watch(tracer, span, method: Self.label(of: method), metrics)
   }
 
   /// A method of the standards, or `_OTHER`, as the conventions have it: any text can be a method.
@@ -94,10 +94,10 @@ struct ClientTelemetry: Sendable {
     }
 
     /// The response's head has come, over that connection.
-    func end(status: Int, version: Int, address: IPAddress?, port: UInt16, isReused: Bool) {
+    func end(status: Int, version: String, address: IPAddress?, port: UInt16, isReused: Bool) {
       if let span {
         span.attributes["http.response.status_code"] = status
-        span.attributes["network.protocol.version"] = version == 2 ? "2" : "1.1"
+        span.attributes["network.protocol.version"] = version
         span.attributes["network.peer.address"] = address?.description
         span.attributes["network.peer.port"] = Int(port)
         if status >= 400 {

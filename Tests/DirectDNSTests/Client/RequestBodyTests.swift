@@ -175,8 +175,7 @@ struct BodyLengthTests {
   private func check(
     _ method: HTTPRequest.Method, _ fields: HTTPFields, _ body: RequestBody
   ) throws(DirectDNSError) -> Int64? {
-    try BodyLength.check(
-      HTTPRequest(method: method, scheme: "http", authority: "a.test", path: "/", headerFields: fields), body)
+    try BodyLength.check(ClientRequest(method, try WebURL("http://a.test/"), fields), body)
   }
 
   private let stream = RequestBody.stream(Pieces(bytes: [1, 2]))

@@ -5,8 +5,8 @@ import Testing
 @testable import DirectDNS
 
 struct HTTPTransportErrorCurlTests {
-  private func kind(_ code: CURLcode) -> String {
-    switch HTTPTransportError(code) {
+  private func kind(_ code: CURLcode, detail: String = "") -> String {
+    switch HTTPTransportError(code, detail: detail) {
     case .connect, .noSocket, .refusedByProxy: "connect"
     case .tls: "tls"
     case .timedOut: "timedOut"
@@ -24,7 +24,7 @@ struct HTTPTransportErrorCurlTests {
     (CURLE_PEER_FAILED_VERIFICATION, "tls"),
     (CURLE_SSL_CONNECT_ERROR, "tls"), (CURLE_OPERATION_TIMEDOUT, "timedOut"),
     (CURLE_FILESIZE_EXCEEDED, "bodyTooLarge"),
-    (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "invalidRequest"),
+    (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "connectionLost"),
     (CURLE_BAD_FUNCTION_ARGUMENT, "connectionLost"), (CURLE_BAD_CONTENT_ENCODING, "connectionLost"),
     (CURLE_RECV_ERROR, "connectionLost"), (CURLE_SEND_ERROR, "connectionLost"),
     (CURLE_GOT_NOTHING, "connectionLost"),
@@ -40,6 +40,12 @@ struct HTTPTransportErrorCurlTests {
   @Test func `the reason is libcurl's own`() {
     let words = unsafe String(cString: curl_easy_strerror(CURLE_COULDNT_CONNECT))
     #expect(HTTPTransportError(CURLE_COULDNT_CONNECT) == .connect(words))
+  }
+
+  @Test func `a server that speaks no HTTP is not a request that cannot be sent`() {
+    let code = CURLE_UNSUPPORTED_PROTOCOL
+    #expect(kind(code, detail: #"Protocol "file" not supported or disabled"#) == "invalidRequest")
+    #expect(kind(code, detail: "Received HTTP/0.9 when not allowed") == "connectionLost")
   }
 
   @Test func `a stream that ended without a word says what helps, one that was reset says what libcurl says`() {

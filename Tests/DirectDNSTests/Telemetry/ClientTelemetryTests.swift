@@ -43,6 +43,12 @@ struct ClientTelemetryTests {
     await origin.stop()
   }
 
+  @Test(arguments: [(1, 1, "1.1"), (1, 0, "1.0"), (2, 0, "2")])
+  func `a span names the version of HTTP as the conventions do`(_ major: Int, _ minor: Int, _ text: String) {
+    let details = ConnectionDetails(remotePort: 80, httpVersion: major, httpMinorVersion: minor)
+    #expect(details.protocolVersion == text)
+  }
+
   @Test func `a request without a response ends its span with the error's label`() async throws {
     let tracer = RecordingTracer()
     let client = try client(tracer, nil)

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+struct FieldReaderTests {
+  @Test(arguments: ["Content-Type", "content-type", "CONTENT-TYPE", "X-Own", "set-cookie", "Set-Cookie"])
+  func `a name keeps its spelling and means the same`(_ name: String) throws {
+    let fields = FieldReader.fields(Array("\(name): 1\r\n".utf8))
+    #expect(fields.first?.name.rawName == name && fields.first?.name == HTTPField.Name(name))
+  }
+
+  @Test func `reading begins where it is told to`() {
+    let fields = FieldReader.fields(Array("A: 1\r\nB: 2\r\n".utf8), from: 6)
+    #expect(fields.map { "\($0.name)=\($0.value)" } == ["B=2"])
+  }
+
+  @Test func `a last line may have no end`() {
+    #expect(FieldReader.fields(Array("A: 1\r\nB: 2".utf8)).map(\.value) == ["1", "2"])
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+extension HeadLines {
+  /// The lines of a text, each with its end.
+  init(text bytes: [UInt8]) {
+    self.init()
+    for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast() { append(line + [0x0A]) }
+    if let last = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).last, !last.isEmpty { append(last) }
+  }
+
+  init(text: String) { self.init(text: Array(text.utf8)) }
+}
+
+struct HeadLinesTests {
+  private func lines(_ fields: String...) -> HeadLines {
+    HeadLines(text: "HTTP/1.1 200 OK\r\n" + fields.map { $0 + "\r\n" }.joined())
+  }
+
+  @Test func `lines are kept as they came`() {
+    let text = "HTTP/1.1 200 OK\r\nA: 1\r\n\t2\r\nno colon\n"
+    #expect(HeadLines(text: text).bytes == Array(text.utf8))
+  }
+
+  @Test(arguments: ["Set-Cookie", "LOCATION", "location", "content-Location", "Content-Location", "Refresh", "refresh"])
+  func `fields in which an address can stand for the name are told, in any spelling`(_ name: String) {
+    #expect(lines("A: 1", "\(name): 2", "B: 3").hasRestorableField)
+    #expect(lines("\(name):").hasRestorableField)
+  }
+
+  @Test(arguments: [
+    "Locations: 1", "Locatio: 1", "Location : 1", " Location: 1", "X-Location: 1", "Date: 2", "Location",
+    "Refreshed: 1",
+    "Content-Locations: 1", "set-cookie2: 1",
+  ])
+  func `other fields need no restoring`(_ line: String) { #expect(!lines(line).hasRestorableField) }
+
+  @Test(arguments: [
+    ["Content-Length: 0"], ["content-length:5"], ["CONTENT-LENGTH: \t5 \t"],
+    ["Content-Length: 5", "content-length: 5"],
+    ["Content-Length: 05", "Content-Length: 5"], ["Content-Length: 922337203685477579"], [], ["Content-Length : x"],
+    ["Content-Lengths: x"], ["Content-Length: x", "Transfer-Encoding: chunked"],
+    ["transfer-encoding:", "Content-Length: "],
+  ])
+  func `a body's length is known, or nobody says it`(_ fields: [String]) {
+    #expect(HeadLines(text: fields.map { $0 + "\r\n" }.joined()).hasSoundLength)
+  }
+
+  @Test(arguments: [
+    ["Content-Length: 5", "Content-Length: 6"], ["Content-Length: +5"], ["Content-Length: 5, 5"], ["Content-Length: "],
+    ["Content-Length:"], ["Content-Length: 0x5"], ["Content-Length: 99999999999999999999"],
+    ["Content-Length: x", "Content-Length: 5"], ["Content-Length: 5", "Content-Length: x"],
+    ["Content-Length: x", "Transfer-Encodings: chunked"],
+  ])
+  func `a length with two values or none that is a number is no length`(_ fields: [String]) {
+    #expect(!HeadLines(text: fields.map { $0 + "\r\n" }.joined()).hasSoundLength)
+  }
+
+  @Test func `nothing of lines that were forgotten counts`() {
+    var lines = lines("Content-Length: x", "Location: /")
+    lines.removeAll()
+    #expect(lines.bytes.isEmpty && lines.hasSoundLength && !lines.hasRestorableField)
+    lines.append(Array("Content-Length: 7\r\n".utf8))
+    #expect(lines.hasSoundLength)
+  }
+
+  @Test func `a line without a byte is none`() {
+    var lines = HeadLines()
+    lines.append([])
+    #expect(lines.bytes.isEmpty && lines.hasSoundLength)
+  }
+}
