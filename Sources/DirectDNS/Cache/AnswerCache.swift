@@ -116,7 +116,7 @@ final class AnswerCache: Sendable {
   ) -> Bool {
     table.append(families, of: reading, prefersIPv6: prefersIPv6, turn: turn, to: &found.addresses)
     if reading.shape.canonical4 | reading.shape.canonical6 != 0 {
-      found.canonicalText = table.canonicalText(of: reading)
+      found.canonicalText = table.canonicalText(families, of: reading, prefersIPv6: prefersIPv6)
     }
     guard table.isIntact(reading, seconds: now.wholeSeconds) else { return false }
     let uses4 = families.contains(AddressFamilies.ipv4)
@@ -124,7 +124,7 @@ final class AnswerCache: Sendable {
     // Of two families, the one that was asked for earlier and ends earlier.
     let expires = min(uses4 ? reading.life4.expireAt : .max, uses6 ? reading.life6.expireAt : .max)
     found.freshness = freshness
-    found.source = sources[uses4 ? reading.shape.source4 : reading.shape.source6]
+    found.source = sources[uses6 && (prefersIPv6 || !uses4) ? reading.shape.source6 : reading.shape.source4]
     found.ageNanoseconds = max(0, now.nanoseconds &- asked(families, of: reading))
     found.timeToLiveNanoseconds = expires &- now.nanoseconds
     return true

@@ -184,15 +184,26 @@ extension AnswerTable {
     addresses = AddressList(isFirst6 ? all6 + all4 : all4 + all6)
   }
 
-  /// The text of the canonical name in a record; any text, if the record changes while it is read.
+  /// The text of the canonical name in a record, the preferred family's first; any text, if the record changes while it is
+  /// read.
   ///
   /// It costs an allocation.
   @inline(never)
-  func canonicalText(of reading: Reading) -> String {
+  func canonicalText(_ families: AddressFamilies, of reading: Reading, prefersIPv6: Bool) -> String? {
+    let text4 = families.contains(.ipv4) ? canonicalText4(of: reading) : nil
+    guard families.contains(.ipv6), prefersIPv6 || text4 == nil else { return text4 }
+    return canonicalText6(of: reading) ?? text4
+  }
+
+  private func canonicalText4(of reading: Reading) -> String? {
     let shape = reading.shape
-    let is4 = shape.canonical4 != 0
-    let start = is4 ? shape.startCanonical4 : shape.startCanonical6
-    return text(of: reading, at: start, length: is4 ? shape.canonical4 : shape.canonical6)
+    return shape.canonical4 == 0 ? nil : text(of: reading, at: shape.startCanonical4, length: shape.canonical4)
+  }
+
+  private func canonicalText6(of reading: Reading) -> String? {
+    let shape = reading.shape
+    guard shape.canonical6 != RecordShape.sameCanonical else { return canonicalText4(of: reading) }
+    return shape.canonical6 == 0 ? nil : text(of: reading, at: shape.startCanonical6, length: shape.canonical6)
   }
 
   /// The name in a record, which must be intact: under the writers' lock.

@@ -59,7 +59,7 @@ final class CurlTransfers: CurlDriver {
 
   var isBusy: Bool { machine.isBusy }
 
-  func willRunTasks() { handovers.runsTasks = true }
+  func willRunTasks() { handovers.willRunTasks() }
 
   func takeCrowdedSockets() -> [curl_socket_t] {
     var crowded: [curl_socket_t] = []

@@ -25,8 +25,10 @@ extension HTTPTransportError {
       CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED:
       // It may repeat what a certificate says.
       self = .tls(detail.isEmpty ? text : detail.printable)
-    case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION:
-      self = .invalidRequest(text)
+    case CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: self = .invalidRequest(text)
+    // Of a URL it says `Protocol "x" not supported`; else it is about the version that a server answers by.
+    case CURLE_UNSUPPORTED_PROTOCOL where detail.hasPrefix("Protocol "): self = .invalidRequest(text)
+    case CURLE_UNSUPPORTED_PROTOCOL: self = .connectionLost("what came is no response of HTTP/1.0, HTTP/1.1 or HTTP/2")
     case CURLE_WEIRD_SERVER_REPLY: self = .connectionLost("what came is no response of HTTP")
     // Its decoder of chunks says so of a length that is none.
     case CURLE_BAD_FUNCTION_ARGUMENT: self = .connectionLost("its chunks or its lengths are malformed")
@@ -66,10 +68,6 @@ extension ConnectAttempt {
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
     if let status = proxyStatus { return .refusedByProxy(status) }
-    // Every request has http or https: this is about the version that a server answers by.
-    if code == CURLE_UNSUPPORTED_PROTOCOL {
-      return .connectionLost("what came is no response of HTTP/1.0, HTTP/1.1 or HTTP/2")
-    }
     return unsafe HTTPTransportError(code, detail: String(cString: errorText))
   }
 

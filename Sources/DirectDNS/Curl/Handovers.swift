@@ -3,9 +3,12 @@ internal import Dispatch
 
 /// The transfers of a loop that have something for those who wait for them: handed over last in a turn, and all together.
 struct Handovers {
-  /// Whether somebody has tasks run on the loop's thread.
-  var runsTasks = false
+  /// How many times tasks are still resumed here, since some ran on the loop's thread not long ago.
+  private var timesHere = 0
   private var due: [CurlTransfer] = []
+
+  /// Tasks are about to run on the loop's thread.
+  mutating func willRunTasks() { timesHere = 64 }
 
   /// A transfer has something to hand over.
   mutating func note(_ transfer: CurlTransfer) {
@@ -26,7 +29,9 @@ struct Handovers {
       if !found.isEmpty { waiters.append(found) }
     }
     due.removeAll(keepingCapacity: true)
+    guard !waiters.isEmpty else { return }
     resume(waiters)
+    timesHere = max(0, timesHere - 1)
   }
 
   /// Resumes tasks: many of them from the shared pool.
@@ -34,7 +39,7 @@ struct Handovers {
   /// A thread of the pool that is woken for the first of them may take the processor at once, and sleep again before the
   /// second one is resumed: two switches for each task. Tasks that run on this thread are best resumed here.
   private func resume(_ waiters: [CurlTransfer.Waiters]) {
-    guard waiters.count > 1, !runsTasks else {
+    guard waiters.count > 1, timesHere == 0 else {
       for waiter in waiters { waiter.resume() }
       return
     }

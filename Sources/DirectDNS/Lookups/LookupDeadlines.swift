@@ -48,11 +48,16 @@ struct LookupEnds: Sendable {
   }
 
   private var heap = Heap<End>()
+  /// How many there may be before those that are over are dropped: twice as many as there were after the last time, so
+  /// that the cost of it is spread over those that came since.
+  private var limit = 64
 
   /// Notes when a lookup ends that is under way.
   mutating func add(_ number: Int, at instant: ResolverInstant, among lookups: NumberTable<Lookup>) {
     heap.insert(End(instant: instant, number: number))
-    if heap.count > 2 * lookups.count + 64 { heap = Heap(heap.unordered.filter { Self.holds($0, lookups) }) }
+    guard heap.count > limit else { return }
+    heap = Heap(heap.unordered.filter { Self.holds($0, lookups) })
+    limit = 2 * heap.count + 64
   }
 
   /// The next instant at which a lookup ends.

@@ -113,16 +113,17 @@ final class StoreReader: Sendable {
       if standing == .wantsTrying { state.leaseHealth.tried(at: now) }
       return standing != .rests
     }
-    guard mayTry, let outcome = await inTime(late: late, body) else { return nil }
+    guard mayTry else { return nil }
+    let outcome = await inTime(late: late, body)
     return state.withLock { state in
       switch outcome {
-      case .success(let isTaken):
+      case .success(let isTaken)?:
         _ = state.leaseHealth.succeeded()
         return isTaken
-      case .failure:
-        _ = state.leaseHealth.failed(at: clock.now)
-        return nil
+      case .failure?: _ = state.leaseHealth.failed(at: clock.now)
+      case nil: _ = state.leaseHealth.late(at: clock.now)
       }
+      return nil
     }
   }
 
@@ -138,27 +139,25 @@ final class StoreReader: Sendable {
       let now = clock.now
       if state.withLock({ $0.health.failed(at: now) }) { report(.failed(error)) }
       return nil
-    case nil: return nil
-    }
-  }
-
-  /// What a call came to; nil if it is late, which is noted.
-  private func inTime<Value: Sendable>(
-    late: @escaping @Sendable (Value) -> Void = { _ in },
-    _ body: @escaping @Sendable () async throws(DirectDNSError) -> Value
-  ) async -> Result<Value, DirectDNSError>? {
-    let outcome = await Deadline.wait(
-      until: clock.now + limit, clock, late: { if case .success(let value) = $0 { late(value) } }
-    ) { () -> Result<Value, DirectDNSError> in
-      do throws(DirectDNSError) { return .success(try await body()) } catch { return .failure(error) }
-    }
-    if outcome == nil {
+    case nil:
       let now = clock.now
       let error = DirectDNSError(
         .storeFailed, "The \(store.name) store did not answer within \(limit): lookups go on without it.")
       if state.withLock({ $0.health.late(at: now) }) { report(.failed(error)) }
+      return nil
     }
-    return outcome
+  }
+
+  /// What a call came to; nil if it is late.
+  private func inTime<Value: Sendable>(
+    late: @escaping @Sendable (Value) -> Void = { _ in },
+    _ body: @escaping @Sendable () async throws(DirectDNSError) -> Value
+  ) async -> Result<Value, DirectDNSError>? {
+    await Deadline.wait(
+      until: clock.now + limit, clock, late: { if case .success(let value) = $0 { late(value) } }
+    ) { () -> Result<Value, DirectDNSError> in
+      do throws(DirectDNSError) { return .success(try await body()) } catch { return .failure(error) }
+    }
   }
 
   /// Whether a lookup may wait for the store; when it has rested long enough, starts a call that nobody waits for.

@@ -65,6 +65,43 @@ struct AnswerCacheTests {
     #expect(resolution.expiredFor == nil)
   }
 
+  @Test(arguments: [
+    (AddressFamilies.ipv4, false, "four.example.net", "one"), (.ipv4, true, "four.example.net", "one"),
+    (.ipv6, false, "six.example.net", "two"), (.ipv6, true, "six.example.net", "two"),
+    (.any, false, "four.example.net", "one"), (.any, true, "six.example.net", "two"),
+  ])
+  func `the alias and the source are those of the addresses, the preferred family's first`(
+    _ wanted: AddressFamilies, _ prefersIPv6: Bool, _ alias: String, _ source: String
+  ) throws {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100, alias: "four.example.net"), host.text, at: 0, source: 2, in: cache)
+    store(
+      .addresses("2001:db8::1", ttl: 100, alias: "six.example.net"), host.text, at: 0, family: .ipv6, source: 3,
+      in: cache)
+    let found = cache.find(host, wanted, .allowed, prefersIPv6: prefersIPv6, since: Sample.at(0), at: Sample.at(1))
+    let resolution = try #require(found?.resolution)
+    #expect(resolution.canonicalName == Sample.name(alias) && resolution.source == .provider(source))
+  }
+
+  @Test func `an alias of one family alone is told where that family is handed out`() throws {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    store(.addresses("2001:db8::1", ttl: 100, alias: "six.example.net"), host.text, at: 0, family: .ipv6, in: cache)
+    #expect(try #require(find(cache, at: 1)?.resolution).canonicalName == nil)
+    for wanted in [AddressFamilies.ipv6, .any] {
+      #expect(try #require(find(cache, at: 1, wanted)?.resolution).canonicalName == Sample.name("six.example.net"))
+    }
+  }
+
+  @Test func `an alias that both families share is that of each`() throws {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100, alias: "both.example.net"), host.text, at: 0, in: cache)
+    store(.addresses("2001:db8::1", ttl: 100, alias: "both.example.net"), host.text, at: 0, family: .ipv6, in: cache)
+    for wanted in [AddressFamilies.ipv4, .ipv6, .any] {
+      #expect(try #require(find(cache, at: 1, wanted)?.resolution).canonicalName == Sample.name("both.example.net"))
+    }
+  }
+
   @Test func `of two families the older one gives the age, and the shorter one the lifetime`() throws {
     let cache = cache()
     store(.addresses("192.0.2.1", ttl: 100), host.text, at: 10, in: cache)

@@ -226,7 +226,7 @@ struct AnswerTableReadingTests {
             guard let reading else { continue }
             var addresses = AddressList()
             table.append(.any, of: reading, prefersIPv6: false, to: &addresses)
-            let alias = reading.shape.canonical4 == 0 ? nil : table.canonicalText(of: reading)
+            let alias = reading.shape.canonical4 == 0 ? nil : table.canonicalText(.any, of: reading, prefersIPv6: false)
             guard table.isIntact(reading, seconds: 0) else { continue }
             result.read += 1
             if wrong(Array(addresses), number) { result.wrong += 1 }

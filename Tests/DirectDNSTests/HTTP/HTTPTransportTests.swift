@@ -23,8 +23,8 @@ struct HTTPTransportTests {
     (HTTPTransportError.connect("x"), "no connection: x"), (.noSocket("x"), "no connection: x"),
     (.refusedByProxy(407), "no connection: the proxy answered 407"), (.tls("x"), "TLS: x"),
     (.timedOut, "timed out"),
-    (.fieldsTooLarge, "header fields and trailers of more than 65536 bytes"),
-    (.bodyTooLarge, "a body of more than 65536 bytes"), (.connectionLost("x"), "connection lost: x"),
+    (.fieldsTooLarge, "header fields and trailers are more than what is read"),
+    (.bodyTooLarge, "the body is larger than what is read"), (.connectionLost("x"), "connection lost: x"),
     (.invalidRequest("x"), "the request cannot be sent: x"), (.cancelled, "cancelled"),
     (.shutDown, "shut down"),
   ])

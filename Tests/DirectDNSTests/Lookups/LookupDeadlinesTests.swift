@@ -83,6 +83,23 @@ struct LookupEndsTests {
     #expect(due(&ends, lookups, at: 3).isEmpty && due(&ends, lookups, at: 4) == [2])
   }
 
+  @Test func `lookups that go on and on with the same end stay in order, however many there are`() throws {
+    var lookups = NumberTable<DirectDNS.Lookup>()
+    var ends = LookupEnds()
+    let lookup = try lookup(until: 1)
+    for number in 1...10_000 {
+      lookups[number] = lookup
+      for _ in 0..<4 { ends.add(number, at: Sample.at(1), among: lookups) }
+    }
+    var count = 0
+    while let number = ends.takeDue(among: lookups, at: Sample.at(1)) {
+      count += 1
+      #expect(number == count)
+      lookups[number] = nil
+    }
+    #expect(count == 10_000)
+  }
+
   @Test func `thousands that are over leave those that are not`() throws {
     var lookups = NumberTable<DirectDNS.Lookup>()
     var ends = LookupEnds()

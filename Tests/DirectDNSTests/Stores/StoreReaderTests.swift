@@ -88,6 +88,31 @@ struct StoreReaderTests {
     #expect(await reader.read(question()).found == answer)
   }
 
+  @Test func `leases that are late are not waited for after the third, and answers are read all the same`() async {
+    let held = Watched(false)
+    func lease() -> Task<Bool?, Never> {
+      Task.immediate { [reader] in
+        await reader.lease(late: { _ in }) {
+          await held.wait { $0 }
+          return true
+        }
+      }
+    }
+    for _ in 1...3 {
+      let lease = lease()
+      await clock.waitForSleepers()
+      clock.advance(by: .milliseconds(50))
+      #expect(await lease.value == nil)
+    }
+    // Nothing is waited for any more: no time passes.
+    #expect(await lease().value == nil)
+    let answer = AnswerStoreContract.answer(question(), "192.0.2.1")
+    store.memory.write([answer])
+    #expect(await reader.read(question()).found == answer)
+    #expect(events.value.isEmpty)
+    held.change { $0 = true }
+  }
+
   @Test func `a store that goes on failing is told of once`() async {
     store.fail()
     for _ in 0..<10 {
