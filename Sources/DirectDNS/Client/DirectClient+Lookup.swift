@@ -1,61 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a request needs to know of names before it goes out.
 extension DirectClient {
-  /// A name's addresses, and where others may still come from.
-  struct Found {
-    var resolution: Resolution?
-    var addresses: [IPAddress]
-    var others: OtherFamily?
-    /// How long it took; nothing for what was known.
-    var time = Duration.zero
-  }
-
   /// Looks up a request's name for as long as a connection needs.
   ///
   /// A proxy connects by name: then nothing can join later, so that more is known and judged before.
-  nonisolated(nonsending) func found(
-    _ host: WebURL.Host, port: UInt16, _ call: Call, _ watch: ClientTelemetry.Watch?, throughProxy: Bool
-  ) async throws(DirectDNSError) -> Found {
-    let name = try HostName(host)
+  nonisolated(nonsending) func lookUp(
+    _ name: HostName, for target: RequestTarget, _ call: Call, _ watch: ClientTelemetry.Watch?, throughProxy: Bool
+  ) async throws(DirectDNSError) {
     var options = call.options.lookup ?? call.settings.configuration.lookup
-    if let pinned = call.settings.configuration.pins[PinnedPlace(host: name, port: port)],
+    if let pinned = call.settings.configuration.pins[PinnedPlace(host: name, port: target.url.effectivePort)],
       let known = try resolver.local(name, .pinned(pinned), options.families ?? resolver.families)
     {
-      call.options.observer?(.resolved(name, known))
-      return Found(resolution: known, addresses: Array(known.addresses))
+      return found(known, name, for: target, call)
     }
-    var began: ResolverInstant?
-    var time = Duration.zero
-    let resolution: Resolution
     // What need not be waited for needs no limit of its time, and is not timed.
     if call.isDirect(name), let known = try resolver.immediate(name, options) {
-      resolution = known
+      found(known, name, for: target, call)
+      target.others = others(than: known, name, options, since: nil, call, watch)
     } else {
       options = call.lookup(resolver)
       if !throughProxy { options = options.forConnecting }
       let start = resolver.clock.now
-      resolution = try await resolver.resolve(name, options, call, watch)
-      time = resolver.clock.now - start
-      began = start
+      let resolution = try await resolver.resolve(name, options, call, watch)
+      target.lookup = resolver.clock.now - start
+      found(resolution, name, for: target, call)
+      target.others = others(than: resolution, name, options, since: start, call, watch)
     }
-    call.options.observer?(.resolved(name, resolution))
-    var found = Found(resolution: resolution, addresses: Array(resolution.addresses), time: time)
-    guard let others = others(than: resolution, name, options, since: began, call, watch) else { return found }
-    found.others = others
+    guard let others = target.others else { return }
     let policy = call.settings.configuration.policy
-    let isForbidden = found.addresses.allSatisfy { policy.objection(to: $0, host: host) != nil }
+    let host = target.url.host
+    let isForbidden = target.addresses.allSatisfy { policy.objection(to: $0, host: host) != nil }
     if isForbidden {
       switch await others.outcome() {
       case .success(let other):
-        found.resolution = other
-        found.addresses += other.addresses
+        target.resolution = other
+        target.addresses += other.addresses
       // Nobody knows then whether there is an address that is allowed.
       case .failure(let error) where error.code == .cancelled || error.code == .shutDown: throw error
       case .failure: break
       }
     }
-    if isForbidden || throughProxy { found.others = nil }
-    return found
+    if isForbidden || throughProxy { target.others = nil }
+  }
+
+  private func found(_ resolution: Resolution, _ name: HostName, for target: RequestTarget, _ call: Call) {
+    call.options.observer?(.resolved(name, resolution))
+    target.addresses = Array(resolution.addresses)
+    target.resolution = resolution
   }
 
   private func others(

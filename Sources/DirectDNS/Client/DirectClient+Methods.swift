@@ -21,14 +21,14 @@ extension DirectClient {
   nonisolated(nonsending) public func get(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await get(WebURL(url), headerFields: headerFields, options: options)
+    try await execute(ClientRequest(.get, WebURL(url), headerFields), .none, options)
   }
 
   /// Asks for a URL's header alone, with HEAD; as ``get(_:headerFields:options:)-(String,_,_)``.
   nonisolated(nonsending) public func head(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await head(WebURL(url), headerFields: headerFields, options: options)
+    try await execute(ClientRequest(.head, WebURL(url), headerFields), .none, options)
   }
 
   /// Sends a body to a URL with POST, once.
@@ -46,7 +46,7 @@ extension DirectClient {
   nonisolated(nonsending) public func post(
     _ url: String, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await post(WebURL(url), body, headerFields: headerFields, options: options)
+    try await execute(ClientRequest(.post, WebURL(url), headerFields), body, options)
   }
 
   /// Sends a body to a URL with PUT; as ``post(_:_:headerFields:options:)-(String,_,_,_)``, but it may be repeated.
@@ -54,7 +54,7 @@ extension DirectClient {
   nonisolated(nonsending) public func put(
     _ url: String, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await put(WebURL(url), body, headerFields: headerFields, options: options)
+    try await execute(ClientRequest(.put, WebURL(url), headerFields), body, options)
   }
 
   /// Sends a body to a URL with PATCH (RFC 5789); as ``post(_:_:headerFields:options:)-(String,_,_,_)``: once.
@@ -62,7 +62,7 @@ extension DirectClient {
   nonisolated(nonsending) public func patch(
     _ url: String, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await patch(WebURL(url), body, headerFields: headerFields, options: options)
+    try await execute(ClientRequest(.patch, WebURL(url), headerFields), body, options)
   }
 
   /// Deletes what a URL names, with DELETE; as ``get(_:headerFields:options:)-(String,_,_)``.
@@ -70,7 +70,7 @@ extension DirectClient {
   nonisolated(nonsending) public func delete(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
-    try await delete(WebURL(url), headerFields: headerFields, options: options)
+    try await execute(ClientRequest(.delete, WebURL(url), headerFields), .none, options)
   }
 
   /// The same as ``get(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.

@@ -120,34 +120,31 @@ extension DirectClient {
     let host = url.host
     try rewriter.policy.check(host)
     let proxy = call.settings.proxies.proxy(for: url)
-    let found: Found
+    let target = RequestTarget(url, request.fields.forOrigin(of: url))
+    var name: HostName?
     switch host {
-    case .address(let address): found = Found(addresses: [address])
+    case .address(let address): target.addresses = [address]
     case .name:
-      found = try await self.found(
-        host, port: url.effectivePort, call, watch, throughProxy: proxy != nil)
+      let found = try HostName(host)
+      try await lookUp(found, for: target, call, watch, throughProxy: proxy != nil)
+      name = found
     }
-    let addresses = found.addresses
-    let route = try await proxyRoute(proxy, call)
-    var fields = request.fields.forOrigin(of: url)
-    let target: RequestTarget
-    switch try rewriter.judge(fields, url, host, addresses, throughProxy: proxy != nil) {
+    let addresses = target.addresses
+    target.proxy = try await proxyRoute(proxy, call)
+    switch try rewriter.judge(target.fields, url, host, name, addresses, throughProxy: proxy != nil) {
     case .direct(_, let allowed):
       // Ours, and never one from outside.
       if call.settings.configuration.forwardsOriginalURL {
-        fields[.originalURL] = url.text(fragment: false)
-      } else if !fields.isEmpty {
-        fields[.originalURL] = nil
+        target.fields[.originalURL] = url.text(fragment: false)
+      } else if !target.fields.isEmpty {
+        target.fields[.originalURL] = nil
       }
-      target = RequestTarget(url, fields, allowed, answer: addresses, proxy: nil)
+      target.addresses = allowed
+      target.answer = addresses
     case .bypassed(let reason):
-      if reason != .alreadyRewritten, !fields.isEmpty { fields[.originalURL] = nil }
-      target = RequestTarget(
-        url, fields, try rewriter.policy.allowed(addresses, for: host), answer: nil, proxy: route)
+      if reason != .alreadyRewritten, !target.fields.isEmpty { target.fields[.originalURL] = nil }
+      target.addresses = try rewriter.policy.allowed(addresses, for: host)
     }
-    target.resolution = found.resolution
-    target.others = found.others
-    target.lookup = found.time
     return target
   }
 

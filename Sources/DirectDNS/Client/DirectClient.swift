@@ -137,7 +137,7 @@ public final class DirectClient: Sendable {
           staysOnMachine: response.connection.remoteAddress?.isLoopback ?? false)
       }
       guard let rules = call.redirects, let next = try redirect(after: response, request, body, hops.count, rules)
-      else { return response.following(hops) }
+      else { return hops.isEmpty ? response : response.following(hops) }
       response.body.discard()
       hops.append(
         DirectResponse.Hop(

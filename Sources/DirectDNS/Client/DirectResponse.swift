@@ -84,8 +84,7 @@ public struct DirectResponse: Sendable {
   }
 
   func following(_ hops: [Hop]) -> DirectResponse {
-    guard !hops.isEmpty else { return self }
-    return DirectResponse(
+    DirectResponse(
       source, url: url, body: body, hops: hops, connection: connection, resolution: resolution, timings: timings)
   }
 }

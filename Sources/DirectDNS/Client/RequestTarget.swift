@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// Where a request goes once it was looked up and judged.
+/// Where a request goes: filled in while it is looked up and judged.
 ///
 /// A class, which one task has to itself: a copy at each step of the request would cost a retain of each part.
 final class RequestTarget {
@@ -9,32 +9,24 @@ final class RequestTarget {
   let url: WebURL
   /// What the caller asked for.
   let original: WebURL
-  private(set) var fields: HTTPFields
+  /// The fields that go out.
+  var fields: HTTPFields
   /// The addresses that may be connected to, in the order of use.
-  private(set) var addresses: [IPAddress]
-  let proxy: CurlProxy?
+  var addresses: [IPAddress] = []
+  var proxy: CurlProxy?
   /// What the name may be hidden behind in a response; nil for a request that goes as it is.
-  private let answer: [IPAddress]?
+  var answer: [IPAddress]?
+  /// The answer that named the addresses.
   var resolution: Resolution?
   /// The family that the lookup did not wait for.
   var others: OtherFamily?
+  /// How long the lookup took; nothing for what was known.
   var lookup = Duration.zero
 
-  /// Creates a target.
-  ///
-  /// - Parameters:
-  ///   - original: what the caller asked for.
-  ///   - fields: the fields that go out.
-  ///   - addresses: those that may be connected to, in the order of use.
-  ///   - answer: every address of the name, if the request goes straight to one of them.
-  ///   - proxy: what it goes through.
-  init(_ original: WebURL, _ fields: HTTPFields, _ addresses: [IPAddress], answer: [IPAddress]?, proxy: CurlProxy?) {
+  init(_ original: WebURL, _ fields: HTTPFields) {
     url = original.requested
     self.original = original
     self.fields = fields
-    self.addresses = addresses
-    self.answer = answer
-    self.proxy = proxy
   }
 
   /// Whether the request goes to this machine, wherever it is tried.

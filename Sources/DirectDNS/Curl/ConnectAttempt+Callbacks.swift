@@ -82,14 +82,14 @@ extension ConnectAttempt {
       let count = unsafe Int(directdns_dialled_address(target, base))
       return unsafe IPAddress(bytes: UnsafeBufferPointer(start: base, count: count))
     }
-    guard let address, events.mayDial(address, self) else { return CURL_SOCKET_BAD }
+    guard let address, tell({ $0.mayDial(address, self) }) else { return CURL_SOCKET_BAD }
     let socket = unsafe directdns_socket(target)
-    if socket == CURL_SOCKET_BAD { socketError = errno } else { events.dialled(socket, self) }
+    if socket == CURL_SOCKET_BAD { socketError = errno } else { tell { $0.dialled(socket, self) } }
     return socket
   }
 
   private func established() -> CInt {
-    events.maySend(self) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    tell { $0.maySend(self) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
   private func traced(_ text: UnsafeRawBufferPointer) {
@@ -102,8 +102,8 @@ extension ConnectAttempt {
     switch unsafe lines?.take(bytes) {
     // It is for nobody: another attempt carries the request.
     case nil: break
-    case .more: events.moved(self)
-    case .head: events.completedHead(self)
+    case .more: tell { $0.moved(self) }
+    case .head: tell { $0.completedHead(self) }
     // libcurl ends the transfer.
     case .tooMuch: return 0
     }
@@ -112,7 +112,7 @@ extension ConnectAttempt {
 
   private func received(_ bytes: UnsafeRawBufferPointer) -> Int {
     if case .ending = receiving { return 0 }
-    let taken = unsafe events.received(bytes, self)
+    let taken = tell { unsafe $0.received(bytes, self) }
     if taken == Int(CURL_WRITEFUNC_PAUSE) { receiving = .holdingBack }
     return taken
   }
@@ -125,12 +125,12 @@ extension ConnectAttempt {
       let count = min(room.count, bytes.count - bodyOffset)
       unsafe bytes[bodyOffset..<bodyOffset + count].withUnsafeBytes { unsafe room.copyMemory(from: $0) }
       bodyOffset += count
-      events.sent(count, self)
+      tell { $0.sent(count, self) }
       return count
     case .pulled(let upload):
       switch unsafe upload.read(into: room) {
       case .bytes(let count):
-        events.sent(count, self)
+        tell { $0.sent(count, self) }
         return count
       case .starved: return Int(CURL_READFUNC_PAUSE)
       case .ended: return 0

@@ -10,8 +10,7 @@ internal import CDirectDNSCurl
 @safe final class ConnectAttempt {
   let handle: UnsafeMutableRawPointer
   /// What judges and counts; it outlives every attempt.
-  var events: CurlTransfers { unsafe owner }
-  private unowned(unsafe) let owner: CurlTransfers
+  private let events: Unmanaged<CurlTransfers>
   private(set) var transfer: CurlTransfer?
   private(set) var id = CurlTransfers.Machine.TransferID.none
   private(set) var number = 0
@@ -57,7 +56,7 @@ internal import CDirectDNSCurl
   init?(events: CurlTransfers) {
     guard let handle = unsafe curl_easy_init() else { return nil }
     unsafe self.handle = handle
-    unsafe owner = events
+    unsafe self.events = Unmanaged.passUnretained(events)
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
@@ -79,6 +78,9 @@ internal import CDirectDNSCurl
     // The loop's table keeps the object alive for as long as the transfer runs.
     unsafe context.map { unsafe Unmanaged<ConnectAttempt>.fromOpaque($0).takeUnretainedValue() }
   }
+
+  /// Tells what judges and counts, without a retain for each of the many times.
+  func tell<Result>(_ body: (CurlTransfers) -> Result) -> Result { unsafe events._withUnsafeGuaranteedRef { body($0) } }
 
   /// Calls on the object, without a retain for each of the many lines and pieces of a response.
   static func call<Result>(_ context: UnsafeMutableRawPointer?, _ body: (ConnectAttempt) -> Result) -> Result? {

@@ -45,7 +45,7 @@ public struct RequestRewriter: Hashable, Sendable {
     do throws(DirectDNSError) {
       let url = try WebURL(request)
       let answer = Array(answer)
-      return switch try judge(request.headerFields, url, url.host, answer, throughProxy: throughProxy) {
+      return switch try judge(request.headerFields, url, url.host, nil, answer, throughProxy: throughProxy) {
       case .bypassed(.alreadyRewritten): .bypassed(request, reason: .alreadyRewritten)
       case .bypassed(let reason): .bypassed(request.withoutOriginalURL, reason: reason)
       case .direct(let name, let addresses):
@@ -64,11 +64,13 @@ public struct RequestRewriter: Hashable, Sendable {
     case bypassed(RewriteOutcome.BypassReason)
   }
 
-  /// Judges a request by its fields, its URL and the URL's host, before anything is rewritten.
+  /// Judges a request by its fields, its URL, the URL's host and the name that it is, if that was read already, before
+  /// anything is rewritten.
   ///
   /// - Throws: why it must not be sent.
   func judge(
-    _ fields: HTTPFields, _ url: WebURL, _ host: WebURL.Host, _ answer: [IPAddress], throughProxy: Bool
+    _ fields: HTTPFields, _ url: WebURL, _ host: WebURL.Host, _ known: HostName?, _ answer: [IPAddress],
+    throughProxy: Bool
   ) throws(DirectDNSError) -> Verdict {
     if !fields.isEmpty { try checkFields(fields) }
     try policy.check(host)
@@ -78,7 +80,7 @@ public struct RequestRewriter: Hashable, Sendable {
       try policy.check(original.host)
       return .bypassed(.alreadyRewritten)
     }
-    let name = try HostName(host)
+    let name = if let known { known } else { try HostName(host) }
     guard direct.isOn(for: name) else { return .bypassed(.directOff) }
     if throughProxy { return .bypassed(.proxy) }
     guard !answer.isEmpty else { return .bypassed(.noAddress) }

@@ -61,10 +61,11 @@ struct ClientCookiesTests {
     _ addresses: [String], _ expected: Bool
   ) throws {
     let url = try WebURL("http://x.localhost/")
-    let target = RequestTarget(url, [:], addresses.map(Sample.address), answer: nil, proxy: nil)
+    let target = RequestTarget(url, [:])
+    target.addresses = addresses.map(Sample.address)
     #expect(target.staysOnMachine == expected)
-    let proxy = CurlProxy(url: "http://127.0.0.1/", place: nil)
-    #expect(!RequestTarget(url, [:], addresses.map(Sample.address), answer: nil, proxy: proxy).staysOnMachine)
+    target.proxy = CurlProxy(url: "http://127.0.0.1/", place: nil)
+    #expect(!target.staysOnMachine)
   }
 
   @Test func `without a jar nothing is kept`() async throws {
