@@ -61,8 +61,7 @@ actor RedisWorker {
     let looksUp = mayWait && mayHaveMoved
     if let known, !looksUp {
       do throws(RedisConnection.Failure) { return try RedisConnection.open(configuration, at: known) } catch {
-        // It may have moved.
-        address.withLock { $0 = nil }
+        // It may have moved; where its name is not known just now, it is looked for there again.
       }
     }
     do throws(RedisConnection.Failure) {

@@ -113,7 +113,8 @@ extension AnswerCache {
   /// Of sixteen names from a random place on, the least useful one: one that can serve nobody, else the one
   /// whose last use is longest ago; of equals the first by name, so that the same goes each time.
   ///
-  /// A name that is kept alive stays unless there are no others.
+  /// A name that is kept alive stays unless there are no others, or so few that none is among the next 256: a cache that
+  /// has hardly room for anything else does not look through all of them for each new name.
   ///
   /// - Parameters:
   ///   - others: how many names are not kept alive: without any there is nothing to look for, and the search ends with
@@ -121,12 +122,13 @@ extension AnswerCache {
   ///   - now: the present.
   /// - Returns: the name; nil if there is none at all.
   private func leastUseful(_ others: Int, at now: ResolverInstant) -> (name: HostName, isKeptAlive: Bool)? {
-    var seen = 0
+    var (seen, looked) = (0, 0)
     var worst: (Int, UInt32, name: HostName)?
     var last: HostName?
     table.visit(from: .random(in: .min ... .max)) { name, value, lastUsed in
       last = name
-      guard !value.isKeptAlive else { return others > 0 }
+      looked += 1
+      guard !value.isKeptAlive else { return others > 0 && looked < 256 }
       seen += 1
       let rank = (usefulness(of: value, at: now), lastUsed, name: name)
       if worst.map({ rank < $0 }) ?? true { worst = rank }

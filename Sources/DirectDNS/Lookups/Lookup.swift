@@ -97,10 +97,29 @@ struct InFlightQuery: Sendable {
   /// Whether its name was forgotten meanwhile: those who wait get what comes, and nothing of it is kept.
   var isInvalidated = false
   var stage = Stage.asking
-  var waiters: [Waiter] = []
+  private(set) var waiters: [Waiter] = []
+  /// The lookup that began last of those who wait: their numbers grow.
+  private var newest = Int.min
   var lease: StoreLink.Lease?
   /// The query that it is to share with others.
   var batch: Int?
 
   var question: AddressQuestion { key.question }
+
+  init(key: Key, deadlines: LookupDeadlines, asked: ResolverInstant, generation: Int) {
+    self.key = key
+    self.deadlines = deadlines
+    self.asked = asked
+    self.generation = generation
+  }
+
+  /// Lets somebody wait, once; thousands may wait for a name that everybody wants at once.
+  mutating func add(_ waiter: Waiter) {
+    if case .lookup(let number) = waiter, number > newest {
+      newest = number
+    } else if waiters.contains(waiter) {
+      return
+    }
+    waiters.append(waiter)
+  }
 }

@@ -67,6 +67,7 @@ extension LookupMachine {
     if !added.isEmpty || !removed.isEmpty {
       keepAlive(keptAlive.names.subtracting(removed).union(added), at: now)
     }
+    hurryFailing(at: now)
     advance(at: now)
   }
 
@@ -76,6 +77,7 @@ extension LookupMachine {
     systemFailures.forgetAll()
     networkChangedAt = now
     servers.networkDidChange(at: now)
+    hurryFailing(at: now)
     advance(at: now)
   }
 
@@ -92,6 +94,7 @@ extension LookupMachine {
         queries[number]?.isInvalidated = true
       }
     }
+    hurry([host], at: now)
   }
 
   /// Ends what is under way; nothing is asked afterwards.

@@ -51,6 +51,25 @@ extension LookupMachine {
     setTimer(host)
   }
 
+  /// Asks for names soon, whatever was settled: one that was forgotten is cold, and a pause was made for servers or a
+  /// network that are others by now.
+  mutating func hurry(_ hosts: [HostName], within spread: Duration = .zero, at now: ResolverInstant) {
+    for host in hosts {
+      guard var state = keptAlive[host], state.open.isEmpty else { continue }
+      let next = now + spread * ((1 + keptAlive.jitter()) / 2)
+      for family in settings.configuration.families.members {
+        state[family].next = state[family].next.map { min($0, next) }
+      }
+      keptAlive[host] = state
+      setTimer(host)
+    }
+  }
+
+  /// Asks for those that failed once more, over some two seconds.
+  mutating func hurryFailing(at now: ResolverInstant) {
+    hurry(keptAlive.failing.sorted(), within: .seconds(2), at: now)
+  }
+
   /// Whether a family's answer is younger than any that is refreshed ahead.
   func isRefreshed(_ host: HostName, _ family: IPAddress.Family, at now: ResolverInstant) -> Bool {
     guard let entry = cache.value(host)?[family].entry, cache.phase(of: entry, at: now) == .fresh else { return false }

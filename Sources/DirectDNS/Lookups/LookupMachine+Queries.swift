@@ -18,12 +18,12 @@ extension LookupMachine {
     at now: ResolverInstant
   ) {
     if let number = numbers[key] {
-      if let waiter, queries[number]?.waiters.contains(waiter) == false { queries[number]?.waiters.append(waiter) }
+      if let waiter { queries[number]?.add(waiter) }
       return
     }
     let number = number()
     var query = InFlightQuery(key: key, deadlines: deadlines, asked: now, generation: generation)
-    if let waiter { query.waiters.append(waiter) }
+    if let waiter { query.add(waiter) }
     numbers[key] = number
     switch key.server {
     case .providers:

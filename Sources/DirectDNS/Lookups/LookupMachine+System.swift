@@ -122,13 +122,18 @@ extension LookupMachine {
     case .success(let answer):
       systemFailures.forget(question)
       serverAnswered(.system, at: now)
-      // A provider's answer is never overwritten by the system's, as long as anybody may use it.
-      guard !cache.hasProviderEntry(question, at: now) else {
+      let isItsOwn = settings.configuration.localZones.route(question.host) == .system
+      // Elsewhere its no is not taken for the name's own answer: a captive portal may say it.
+      let entry =
+        isItsOwn || !answer.addresses.isEmpty
+        ? CacheEntry(
+          answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
+          asked: query.asked, now: now) : nil
+      // A provider's answer is never overwritten by the system's, as long as anybody may use it; and what is not kept
+      // leaves what is remembered of the providers: they are not asked again before that is over.
+      guard isItsOwn || entry != nil, !cache.hasProviderEntry(question, at: now) else {
         return queryOutcomes.append((number, .answered(answer, .system, life)))
       }
-      let entry = CacheEntry(
-        answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
-        asked: query.asked, now: now)
       queryOutcomes.append((number, kept(answer, entry, query, SourceNames.system, asked: query.asked, at: now)))
     case .failure(let failure):
       let error = Self.systemFailed(question.host, failure)

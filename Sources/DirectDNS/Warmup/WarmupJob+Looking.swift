@@ -136,7 +136,7 @@ extension WarmupJob {
     let unblocked = outcome.isOfProvider ? now : resolver.lookups.look { $0.servers.unblocked(at: now) }
     let again = retry(task, outcome, wasTurnedAway: unblocked > now, at: now)
     let channels = state.withLock { state -> [WarmupChannel] in
-      if unblocked > now { state.queue.pause(until: unblocked) }
+      if unblocked > now { state.queue.pause(until: unblocked, at: now) }
       if let (task, instant) = again, state.end == nil {
         state.queue.again(task, at: instant)
         return []

@@ -121,10 +121,13 @@ struct WarmupQueue: Sendable {
   }
 
   /// Every provider said 429: nothing begins before that instant, and then fewer names at a time.
-  mutating func pause(until instant: ResolverInstant) {
-    guard instant > pausedUntil ?? ResolverInstant(nanoseconds: .min) else { return }
+  ///
+  /// All that were under way are told so: they are one reason for fewer, and not many.
+  mutating func pause(until instant: ResolverInstant, at now: ResolverInstant) {
+    let before = pausedUntil ?? now
+    guard instant > before else { return }
     pausedUntil = instant
-    width.narrow()
+    if before <= now { width.narrow() }
   }
 }
 

@@ -73,6 +73,33 @@ struct KeepAliveTests {
     #expect(fixture.resolver.cacheStatistics.names == 2)
   }
 
+  @Test func `a kept-alive name that is forgotten is asked for anew at once`() async throws {
+    let fixture = try await begun(ttl: 3600)
+    fixture.transport.answer(Script.addresses("192.0.2.2", ttl: 3600))
+    fixture.resolver.invalidate(Self.host)
+    await fixture.transport.waitForSent(2)
+    await fixture.settle()
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
+  }
+
+  @Test func `what failed on the network before is asked for again within two seconds`() async throws {
+    let fixture = try await begun(ttl: 10)
+    fixture.transport.answer { _ in .down }
+    for count in 2...5 {
+      await fixture.clock.waitForSleepers()
+      fixture.clock.advance(by: .seconds(10))
+      await fixture.transport.waitForSent(count)
+      await fixture.settle()
+    }
+    fixture.transport.answer(Script.addresses("192.0.2.2", ttl: 10))
+    fixture.resolver.networkDidChange()
+    await fixture.clock.waitForSleepers()
+    fixture.clock.advance(by: .seconds(2))
+    await fixture.transport.waitForSent(6)
+    await fixture.settle()
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
+  }
+
   @Test func `a kept-alive name is asked for before anyone wants it`() async throws {
     let fixture = try await begun()
     #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])

@@ -4,6 +4,17 @@ import Testing
 @testable import DirectDNS
 
 /// The lookups' machine by itself: what it is told, and what it wants done, in moved time.
+struct InFlightQueryTests {
+  @Test func `who waits already does not wait twice, and all others do in their order`() {
+    var query = InFlightQuery(
+      key: .init(question: AddressQuestion(Sample.name("a.test"), .ipv4), server: .providers),
+      deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)), asked: Sample.at(0), generation: 0)
+    let kept = InFlightQuery.Waiter.keepAlive(Sample.name("a.test"))
+    for waiter in [.lookup(7), kept, .lookup(7), .lookup(9), kept, .lookup(7), .lookup(8)] { query.add(waiter) }
+    #expect(query.waiters == [.lookup(7), kept, .lookup(9), .lookup(8)])
+  }
+}
+
 struct LookupMachineTests {
   private static let host = ResolverFixture.host
   private static let question = AddressQuestion(host, .ipv4)

@@ -702,6 +702,31 @@ struct ResolverAskingTests {
     #expect(error?.attempts.map(\.provider) == ["one"])
   }
 
+  @Test(arguments: [Duration?.none, .seconds(5)])
+  func `what the system's DNS says and nobody keeps leaves what is remembered of the providers`(
+    _ negativeTTL: Duration?
+  ) async throws {
+    let fixture = try ResolverFixture { $0.cache.negativeTTLWithoutSOA = negativeTTL }
+    fixture.transport.reply { _ in .down }
+    fixture.system.answer { _ in .answer(.negative(.nameNotFound)) }
+    #expect(await fixture.failure()?.code == .upstreamFailed)
+    // Within the second for which the failure is remembered.
+    fixture.clock.advance(by: .milliseconds(500))
+    #expect(await fixture.failure()?.code == .upstreamFailed)
+    #expect(fixture.transport.count == 1)
+    fixture.clock.advance(by: .seconds(1))
+    _ = await fixture.failure()
+    #expect(fixture.transport.count == 2)
+  }
+
+  @Test func `addresses of the system's DNS that are not kept leave it too`() async throws {
+    let fixture = try ResolverFixture()
+    fixture.transport.reply { _ in .down }
+    fixture.system.answer(Script.addresses("192.0.2.9", ttl: 0))
+    for _ in 0..<3 { #expect(await fixture.outcome().resolution?.texts == ["192.0.2.9"]) }
+    #expect(fixture.transport.count == 1 && fixture.system.count == 3)
+  }
+
   @Test func `without the system's DNS nobody asks it`() async throws {
     let fixture = try ResolverFixture { $0.usesSystemDNS = false }
     let error = await fixture.failure()
