@@ -159,18 +159,6 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
   case v13 = "1.3"
 }
 
-/// Which versions of HTTP a client speaks.
-public enum HTTPVersionChoice: String, Sendable, Hashable, CaseIterable {
-  /// HTTP/2 where TLS agrees on it, HTTP/1.1 elsewhere.
-  case automatic
-  /// HTTP/1.1 alone.
-  case http1
-  /// HTTP/2 without TLS too, by prior knowledge (RFC 9113 §3.3).
-  ///
-  /// Over TLS it is the same as `automatic`: a server that does not agree on HTTP/2 is spoken to by HTTP/1.1.
-  case http2
-}
-
 /// The proxy that requests go through.
 public enum ProxyChoice: Sendable, Hashable {
   /// None.

@@ -57,16 +57,6 @@ public struct RequestOptions: Sendable {
   }
 }
 
-/// How far a transfer is.
-public struct TransferProgress: Sendable, Hashable {
-  /// Bytes of the request's body that were sent.
-  public let sent: Int64
-  /// Bytes of the response's body that were received, after decoding.
-  public let received: Int64
-  /// Bytes that the response's body has on the wire; nil when the server does not say.
-  public let expected: Int64?
-}
-
 /// What happens on the way to a response.
 public enum RequestEvent: Sendable {
   /// A request is about to be sent to this URL: the caller's, or where a redirect leads.

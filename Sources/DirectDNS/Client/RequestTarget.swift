@@ -86,7 +86,7 @@ extension RequestTarget {
     let version = call.options.httpVersion ?? settings.configuration.httpVersion
     let route = CurlRoute(
       origin: url.originText, usesTLS: url.scheme.isSecure,
-      version: body.trailerFields.isEmpty ? version.curlVersion : .http1, proxy: proxy,
+      version: body.trailerFields.isEmpty ? version : .http1, proxy: proxy,
       showsIdentity: call.showsIdentity && settings.configuration.identity != nil)
     var observer: (@Sendable (CurlEvent) -> Void)?
     if let told = call.options.observer {
@@ -100,10 +100,10 @@ extension RequestTarget {
     } else if let spans {
       observer = spans.note
     }
-    var progress: (@Sendable (CurlProgress) -> Void)?
-    if let told = call.options.progress { progress = { told(TransferProgress($0)) } }
+    let sent = body.sent(with: method, length: length)
     let terms = TransferTerms(
-      addresses: proxy == nil ? addresses : [], isRetryable: isRetryable,
+      addresses: proxy == nil ? addresses : [], isProxied: proxy != nil, hasOthers: others != nil,
+      isRetryable: isRetryable, canStartOver: sent.canStartOver, hasTrailers: !body.trailerFields.isEmpty,
       expectsContinue: hasFields && fields[.expect]?.lowercased() == "100-continue",
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
       firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds,
@@ -112,20 +112,10 @@ extension RequestTarget {
       route: route, terms: terms, others: others, port: url.effectivePort,
       policy: settings.configuration.policy, host: original.host, url: url.href, method: method.rawValue,
       fields: lines.bytes, hasOwnHost: hasFields && fields.contains(.hostField),
-      body: body.sent(with: method, length: length),
+      body: sent,
       trailers: FieldLines(trailers: body.trailerFields).bytes,
       decompresses: call.options.decompresses ?? settings.configuration.decompresses,
-      observer: observer, progress: progress)
-  }
-}
-
-extension HTTPVersionChoice {
-  fileprivate var curlVersion: CurlRoute.Version {
-    switch self {
-    case .automatic: .automatic
-    case .http1: .http1
-    case .http2: .http2
-    }
+      observer: observer, progress: call.options.progress)
   }
 }
 
@@ -138,12 +128,5 @@ extension RequestEvent {
       case .connected(let address, let isReused): .connected(address, isReused: isReused)
       case .secured(let line): .secured(line.printable)
       }
-  }
-}
-
-extension TransferProgress {
-  fileprivate init(_ progress: CurlProgress) {
-    self.init(
-      sent: progress.sent, received: progress.received, expected: progress.expected < 0 ? nil : progress.expected)
   }
 }

@@ -117,14 +117,14 @@ extension Cookie {
     }
     let octets = name.utf8.count + value.utf8.count
     guard octets <= SetCookie.maximumOctets else { throw .tooLong(octets: octets) }
-    guard Cookie.isWhole(name), Cookie.isWhole(value), Cookie.isWhole(path), path.utf8.first == ASCII.slash,
+    guard Cookie.isWhole(name), Cookie.isWhole(value), path.utf8.first == ASCII.slash,
       !name.utf8.contains(UInt8(ascii: "="))
     else { throw .malformed }
     guard isHostOnly || !domain.isPublicSuffix else { throw .publicSuffix(domain.description) }
     guard keepsPrefix else { throw .prefix }
   }
 
-  /// Whether a part comes out of a `Set-Cookie` field as it went in.
+  /// Whether a name or a value comes out of a `Set-Cookie` field as it went in.
   private static func isWhole(_ part: String) -> Bool {
     guard let first = part.utf8.first, let last = part.utf8.last else { return true }
     return !ASCII.isBlank(first) && !ASCII.isBlank(last) && !part.utf8.contains(UInt8(ascii: ";"))

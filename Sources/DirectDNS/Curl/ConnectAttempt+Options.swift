@@ -23,7 +23,14 @@ extension ConnectAttempt {
   }
 
   /// How the connections of a pool are made and secured.
-  func setTransfer(_ route: CurlRoute, _ settings: CurlTransferSettings, _ share: CurlShare) {
+  ///
+  /// libcurl knows connections by address and port, and whether those carry several requests at a time by what one of
+  /// them has said: before 8.5 it puts a request onto a busy connection of HTTP/1.1 where another host at that address,
+  /// or another request to this one, speaks HTTP/2, and each gets the other's response. So each pool's have a scope of
+  /// their own, which is part of that key. The kernel heeds it for link-local addresses alone, of which none may be
+  /// reached without a zone: the numbers are those of no interface.
+  func setTransfer(_ route: CurlRoute, scope: Int, _ settings: CurlTransferSettings, _ share: CurlShare) {
+    set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24))
     unsafe directdns_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
     unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
     if let share = unsafe share.handle { unsafe directdns_setopt_pointer(handle, CURLOPT_SHARE, share) }

@@ -91,7 +91,7 @@ internal import CDirectDNSCurl
   /// Prepares the handle for an attempt of a transfer.
   func prepare(
     _ transfer: CurlTransfer, _ id: CurlTransfers.Machine.TransferID, in pool: SlabID<CurlTransfers.Machine.Pool>,
-    number: Int, address: IPAddress?, waits: Bool, _ settings: CurlTransferSettings, _ share: CurlShare,
+    scope: Int, number: Int, address: IPAddress?, waits: Bool, _ settings: CurlTransferSettings, _ share: CurlShare,
     _ sockets: CurlSockets
   ) {
     self.transfer = transfer
@@ -110,7 +110,7 @@ internal import CDirectDNSCurl
     let request = transfer.request
     if self.pool != pool {
       if self.pool != nil { reset() }
-      setTransfer(request.route, settings, share)
+      setTransfer(request.route, scope: scope, settings, share)
       unsafe sockets.watch(handle)
       setCallbacks()
       self.pool = pool

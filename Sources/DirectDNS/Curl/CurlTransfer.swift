@@ -36,7 +36,7 @@ internal import Synchronization
   var sink = Sink.reader
   /// What is to be handed over at the end of the turn.
   var handover = Handover()
-  var progress = CurlProgress()
+  var progress = TransferProgress()
   var progressedAt: Int64 = 0
 
   struct Handover {
@@ -106,7 +106,8 @@ internal import Synchronization
     guard let report = request.progress, let carrier else { return }
     guard isLast || now - progressedAt >= Self.progressInterval else { return }
     progressedAt = now
-    progress.expected = carrier.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    let expected = carrier.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    progress.expected = expected < 0 ? nil : expected
     // libcurl has a copy of such a body, and asks for no piece of it.
     if request.isInline { progress.sent = carrier.time(CURLINFO_SIZE_UPLOAD_T) }
     report(progress)
@@ -116,7 +117,7 @@ internal import Synchronization
   private static let progressInterval: Int64 = 100
 
   /// Those who wait for what was handed over.
-  @safe struct Waiters: @unchecked Sendable {
+  @safe struct Waiters: Sendable {
     // Each is resumed once: by whoever took them out of a transfer.
     fileprivate var head: UnsafeContinuation<Void, Never>?
     fileprivate var body: UnsafeContinuation<Void, Never>?

@@ -39,9 +39,18 @@ extension CurlTransfers {
     case .first(let carrier, let isReused):
       transfer.carrier = attempt
       attempt.lines = ResponseLines()
+      if !transfer.request.isSmall { allowSilence(transfer.request.terms.firstByteTimeout, of: attempt) }
       transfer.request.observer?(.connected(carrier.address, isReused: isReused))
     }
     return true
+  }
+
+  /// Lets the server read nothing for as long as it may take to answer: to the kernel a full window is silence, too.
+  private func allowSilence(_ milliseconds: Int64, of attempt: ConnectAttempt) {
+    guard let pool = machine.transfers.read(attempt.id, { $0.pool }) else { return }
+    let limit = UInt32(
+      clamping: max(Int64(Self.silenceLimit), milliseconds.addingReportingOverflow(1_000).partialValue))
+    for socket in machine.pools.read(pool, { $0.sockets }) ?? [] { directdns_prepare_socket(socket, limit) }
   }
 
   /// Something of the response came.

@@ -41,7 +41,7 @@ final class CurlTransfers: CurlDriver {
     self.settings = settings
     machine = Machine(settings.limits)
     multis = [multi]
-    sockets = CurlSockets(silenceLimit: 20_000, poller: poller)
+    sockets = CurlSockets(silenceLimit: Self.silenceLimit, poller: poller)
     configure(multi)
     sockets.closing = { [unowned self] in machine.closed($0) }
   }
@@ -53,6 +53,9 @@ final class CurlTransfers: CurlDriver {
     multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, settings.limits.streams)
     multi.sockets = sockets
   }
+
+  /// Milliseconds for which a connection's bytes may stay unacknowledged.
+  static let silenceLimit: UInt32 = 20_000
 
   /// Connections beyond the limit, for attempts that race.
   private static let raceRoom = 32
@@ -162,14 +165,16 @@ final class CurlTransfers: CurlDriver {
     guard let attempt = freeAttempts.take(for: pool) ?? ConnectAttempt(events: self) else {
       return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
     }
-    attempt.prepare(transfer, id, in: pool, number: number, address: address, waits: waits, settings, share, sockets)
+    let (cache, scope) = machine.pools.read(pool) { ($0.cache, $0.number) } ?? (0, 0)
+    attempt.prepare(
+      transfer, id, in: pool, scope: scope, number: number, address: address, waits: waits, settings, share, sockets)
     running[id.index].attempts.append(attempt)
     if let place = started.lastIndex(where: { $0.pool == pool }) {
       started[place].count += 1
     } else {
       started.append((pool, 1))
     }
-    attempt.start(on: multi(machine.pools.read(pool) { $0.cache } ?? 0))
+    attempt.start(on: multi(cache))
   }
 
   /// Whether a connection carries a transfer that holds back what it has until its reader has caught up.

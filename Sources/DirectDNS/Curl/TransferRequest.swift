@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Where a transfer goes and how it is secured: transfers of one route share connections.
 struct CurlRoute: Hashable, Sendable {
-  /// Which versions of HTTP may be spoken.
-  enum Version: Hashable, Sendable {
-    /// HTTP/1.1.
-    case http1
-    /// HTTP/2 where TLS can agree on it, HTTP/1.1 elsewhere.
-    case automatic
-    /// HTTP/2 in plain text too, by prior knowledge (RFC 9113 §3.3); over TLS as `automatic`.
-    case http2
-  }
-
   /// Scheme, host and port.
   let origin: String
   let usesTLS: Bool
-  let version: Version
+  let version: HTTPVersionChoice
   /// The proxy's URL, where the transfer goes through one.
   let proxy: CurlProxy?
   /// Whether the server is shown the client's certificate if it asks for one.
@@ -62,6 +52,9 @@ final class TransferRequest: Sendable {
     case bytes([UInt8])
     /// Bytes that come one after the other.
     case pulled(BodyUpload)
+
+    /// Whether it can be sent from the beginning once more.
+    var canStartOver: Bool { if case .pulled(let upload) = self { upload.canRestart } else { true } }
   }
 
   let route: CurlRoute
@@ -90,21 +83,15 @@ final class TransferRequest: Sendable {
   /// Is told how it goes, by the loop's thread.
   let observer: (@Sendable (CurlEvent) -> Void)?
   /// Is told how many bytes went either way, by the loop's thread, some ten times a second.
-  let progress: (@Sendable (CurlProgress) -> Void)?
+  let progress: (@Sendable (TransferProgress) -> Void)?
 
-  /// Takes of the terms what does not follow from the route, the others and the body.
   init(
     route: CurlRoute, terms: TransferTerms, others: (any CurlAddressSource)?, port: UInt16, policy: AddressPolicy,
     host: WebURL.Host, url: String, method: String, fields: [UInt8], hasOwnHost: Bool, body: Body, trailers: [UInt8],
     decompresses: Bool, observer: (@Sendable (CurlEvent) -> Void)? = nil,
-    progress: (@Sendable (CurlProgress) -> Void)? = nil
+    progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) {
     self.route = route
-    var terms = terms
-    terms.isProxied = route.proxy != nil
-    terms.hasOthers = others != nil
-    terms.hasTrailers = !trailers.isEmpty
-    if case .pulled(let upload) = body { terms.canStartOver = upload.canRestart }
     self.terms = terms
     self.others = others
     self.port = port
@@ -127,6 +114,9 @@ final class TransferRequest: Sendable {
 }
 
 extension TransferRequest {
+  /// Whether all of it goes out with its head.
+  var isSmall: Bool { if case .none = body { true } else { isInline } }
+
   /// Whether libcurl gets a copy of the whole body, and sends it along with the head.
   var isInline: Bool {
     if case .bytes(let bytes) = body { bytes.count <= Self.inlineBody && trailers.isEmpty } else { false }
@@ -166,14 +156,6 @@ enum CurlEvent: Sendable {
   case connected(IPAddress?, isReused: Bool)
   /// A line about the TLS session, in libcurl's words.
   case secured(String)
-}
-
-/// Bytes that went either way.
-struct CurlProgress: Sendable, Hashable {
-  var sent: Int64 = 0
-  var received: Int64 = 0
-  /// What the response says that it has; negative when it does not say.
-  var expected: Int64 = -1
 }
 
 /// What is the same for all transfers of a loop.

@@ -18,6 +18,8 @@ public final class CurlTransport: HTTPTransport {
     var connections: Int
     /// How often the network changed: connections of one network are never used on the next.
     var network = 0
+    /// How many pools there have been.
+    var made = 0
     // A handful of endpoints: comparing them is cheaper than hashing their URLs.
     var known: [Route] = []
   }
@@ -101,7 +103,7 @@ public final class CurlTransport: HTTPTransport {
   private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
     try pools.withLock { pools throws(HTTPTransportError) in
       if let known = pools.known.first(where: { $0.endpoint == endpoint }) { return known }
-      let route = Route(endpoint, try newPool(endpoint, pools))
+      let route = Route(endpoint, try newPool(endpoint, &pools))
       // An endpoint whose addresses were looked up anew takes the place of what it was.
       pools.known.removeAll { $0.endpoint.url == endpoint.url }
       pools.known.append(route)
@@ -109,9 +111,10 @@ public final class CurlTransport: HTTPTransport {
     }
   }
 
-  private func newPool(_ endpoint: HTTPEndpoint, _ pools: Pools) throws(HTTPTransportError) -> QueryPool {
+  private func newPool(_ endpoint: HTTPEndpoint, _ pools: inout Pools) throws(HTTPTransportError) -> QueryPool {
     let url = endpoint.url
     let network = pools.network
+    pools.made += 1
     var addresses = endpoint.addresses
     switch url.host {
     case .address(let address): addresses = network == 0 ? [] : [address]
@@ -120,9 +123,9 @@ public final class CurlTransport: HTTPTransport {
       guard !addresses.isEmpty else { throw .connect("no address is known for \(name)") }
     }
     // libcurl cannot forget a connection that stands, but it shares it only among requests to the same host: each
-    // network after the first has one of its own, an invented name that leads to the endpoint's addresses. What is
-    // sent and verified stays the URL's.
-    let target = "\(network == 0 ? "\(url.host)" : "network\(network).invalid"):\(url.effectivePort)"
+    // pool of a network after the first has one of its own, an invented name that leads to the endpoint's addresses. What
+    // is sent and verified stays the URL's.
+    let target = "\(network == 0 ? "\(url.host)" : "pool\(pools.made).invalid"):\(url.effectivePort)"
     return QueryPool(
       origin: "\(url.scheme.rawValue)://\(url.host):\(url.effectivePort)",
       addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.curlForm).joined(separator: ","),

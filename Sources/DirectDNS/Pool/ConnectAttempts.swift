@@ -112,9 +112,13 @@ struct ConnectAttempts {
     race?.failed(number)
   }
 
-  /// The time to connect is over: an address that was silent for the whole of it is as dead as one that refuses.
-  mutating func timeOut() {
-    for address in running.compactMap(\.address) { failed.append(FailedAddress(address: address, reason: .timedOut)) }
+  /// The time to connect is over: an address that was silent for most of it is as dead as one that refuses.
+  ///
+  /// One that was dialled a moment ago has shown nothing yet.
+  mutating func timeOut(at now: Int64, after limit: Int64) {
+    for attempt in running where now - attempt.startedAt >= limit / 2 {
+      if let address = attempt.address { failed.append(FailedAddress(address: address, reason: .timedOut)) }
+    }
   }
 }
 

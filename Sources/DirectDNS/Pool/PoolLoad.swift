@@ -41,12 +41,15 @@ struct PoolLoad {
   /// Requests that are opening a connection for those to come.
   private(set) var opening = 0
   private var streamLimit: Int
+  /// What that is until a server shows that it takes fewer.
+  private let mostStreams: Int
   private let connectionLimit: Int
 
   init(multiplexing: Multiplexing, connectionLimit: Int, streamLimit: Int) {
     self.multiplexing = multiplexing
     self.connectionLimit = connectionLimit
     self.streamLimit = streamLimit
+    mostStreams = streamLimit
   }
 
   /// How many of all connections it takes; idle ones do not count, since they can be closed.
@@ -132,8 +135,11 @@ struct PoolLoad {
   }
 
   /// A connection that stood has been closed.
+  ///
+  /// It may have been the one that took no more: how many requests the others take shows again.
   mutating func closed(_ address: IPAddress?) {
     established -= 1
+    streamLimit = mostStreams
     change(address) { $0.established -= 1 }
   }
 
@@ -156,7 +162,8 @@ struct PoolLoad {
     switch multiplexing {
     case .never: break
     case .unknown: multiplexing = .never
-    case .always: if established > 0 { streamLimit = max(1, min(streamLimit, carried / established)) }
+    // One that nobody uses, and that is not used, says nothing of that: it is to another address, or dead.
+    case .always: if established > 0, carried > 0 { streamLimit = max(1, min(streamLimit, carried / established)) }
     }
   }
 

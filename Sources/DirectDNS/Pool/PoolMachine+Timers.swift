@@ -22,10 +22,10 @@ extension PoolMachine {
 
   /// Ends those whose time is over, and goes on with the others.
   mutating func checkTimers(at now: Int64) {
-    while let id = waitingDeadlines.takeDue(at: now) { timeOut(id, .whole) }
+    while let id = waitingDeadlines.takeDue(at: now) { timeOut(id, .whole, at: now) }
     for id in running {
       if let timer = transfers.read(id, { $0.state.exceeded(at: now) }) ?? nil {
-        timeOut(id, timer)
+        timeOut(id, timer, at: now)
       } else {
         step(id, at: now)
       }
@@ -34,8 +34,8 @@ extension PoolMachine {
     for id in running { noteDue(id) }
   }
 
-  private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer) {
-    let found = transfers.change(id) { ($0.state.attempts.failed.count, $0.state.timeOut(timer)) }
+  private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer, at now: Int64) {
+    let found = transfers.change(id) { ($0.state.attempts.failed.count, $0.state.timeOut(timer, at: now)) }
     guard let (known, failure) = found else { return }
     for attempt in failure.attempts.dropFirst(known) {
       actions.append(.tell(id, failed: attempt.address, attempt.reason))

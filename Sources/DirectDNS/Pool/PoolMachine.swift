@@ -28,6 +28,8 @@ struct PoolMachine<Route: Hashable> {
     var load: PoolLoad
     /// Which of libcurl's connection caches has its own.
     let cache: Int
+    /// What tells it apart from every other pool that there is or was.
+    let number: Int
     /// Sockets of its connections, those included that do not stand yet.
     var sockets: [Int32] = []
     /// Requests that went onto connections that stood.
@@ -71,6 +73,8 @@ struct PoolMachine<Route: Hashable> {
   var transfers = Slab<Transfer>()
   var connections = ConnectionTable<SlabID<Pool>>()
   private var poolOf: [Route: SlabID<Pool>] = [:]
+  /// How many pools there have been.
+  private var poolCount = 0
   private var waiting = RequestQueue<SlabID<Pool>, TransferID>()
   /// The sum of the pools' weights.
   private var taken = 0
@@ -112,7 +116,9 @@ struct PoolMachine<Route: Hashable> {
     if let known = poolOf[route] { return known }
     let load = PoolLoad(
       multiplexing: multiplexing, connectionLimit: limits.connectionsPerRoute, streamLimit: limits.streams)
-    let pool = pools.insert(Pool(route: route, load: load, cache: connections.assignCache(limits)))
+    poolCount += 1
+    let pool = pools.insert(
+      Pool(route: route, load: load, cache: connections.assignCache(limits), number: poolCount))
     poolOf[route] = pool
     return pool
   }

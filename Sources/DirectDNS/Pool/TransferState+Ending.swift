@@ -39,11 +39,11 @@ extension TransferState {
   }
 
   /// Why it failed when a time was over.
-  mutating func timeOut(_ timer: TransferFailure.Timer) -> TransferFailure {
+  mutating func timeOut(_ timer: TransferFailure.Timer, at now: Int64) -> TransferFailure {
     if timer == .connect {
       // Nothing runs: the other family was awaited, and those that were there have failed.
       if attempts.running.isEmpty { return loss }
-      attempts.timeOut()
+      attempts.timeOut(at: now, after: terms.connectTimeout)
     }
     return TransferFailure(.timedOut, attempts: attempts.failed, mayHaveArrived: carrier != nil, timer: timer)
   }

@@ -23,10 +23,13 @@ struct ClientConnectionsTests {
     }
   }
 
-  private func secure(_ change: (inout FakeOriginConfiguration) -> Void = { _ in }) async throws -> FakeOrigin {
+  private func secure(
+    _ change: (inout FakeOriginConfiguration) -> Void = { _ in },
+    handler: @escaping FakeOrigin.Handler = OriginResponse.echo
+  ) async throws -> FakeOrigin {
     var configuration = FakeOriginConfiguration(identity: try authority.issue(names: ["shop.test", "other.test"]))
     change(&configuration)
-    return try await FakeOrigin.start(configuration: configuration)
+    return try await FakeOrigin.start(configuration: configuration, handler: handler)
   }
 
   @Test func `a redirect whose body never ends keeps its connection for a moment alone`() async throws {
@@ -128,6 +131,32 @@ struct ClientConnectionsTests {
     let client = try client { $0.httpVersion = choice }
     let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     #expect(response.connection.httpVersion == version)
+    await client.shutdown()
+    await origin.stop()
+  }
+
+  // libcurl 7.88 puts a request onto a busy connection of HTTP/1.1 where another one to that address speaks HTTP/2.
+  @Test func `a request goes onto no busy connection of HTTP/1.1, whatever else is spoken there`() async throws {
+    let gate = Gate()
+    let origin = try await secure {
+      $0.httpVersions = [.http2, .http1]
+    } handler: { request in
+      if request.path == "/held" { try await gate.pass() }
+      return OriginResponse(body: request.path)
+    }
+    let client = try client()
+    let held = Task {
+      try await client.get(origin.url("/held", host: "shop.test"), options: RequestOptions(httpVersion: .http1)).body
+        .text()
+    }
+    await gate.waitForArrivals(1)
+    for number in 0..<4 {
+      let response = try await client.get(origin.url("/\(number)", host: "shop.test"))
+      #expect(response.connection.httpVersion == 2)
+      #expect(try await response.body.text() == "/\(number)")
+    }
+    gate.open()
+    #expect(try await held.value == "/held")
     await client.shutdown()
     await origin.stop()
   }

@@ -655,6 +655,18 @@ struct CurlTransportTests {
     }
   }
 
+  @Test func `after a network change libcurl knows no two endpoints by one name`() throws {
+    let transport = try CurlTransport()
+    transport.networkDidChange()
+    let pools = try ["http://192.0.2.1:8053/resolve", "http://192.0.2.2:8053/resolve"].map { url in
+      let endpoint = HTTPEndpoint(url: try WebURL(url))
+      return try transport.request(HTTPMessage(url: url, fields: [:]), endpoint, .seconds(1)).pool
+    }
+    #expect(pools[0].connectTo != nil && pools[0].connectTo != pools[1].connectTo)
+    #expect(pools[0].addresses?.hasSuffix(":192.0.2.1") == true && pools[1].addresses?.hasSuffix(":192.0.2.2") == true)
+    transport.shutdown()
+  }
+
   // MARK: The end
 
   @Test func `shutting down ends what runs and what waits, and nothing can be sent afterwards`() async throws {

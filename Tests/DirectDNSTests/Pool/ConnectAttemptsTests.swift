@@ -64,8 +64,17 @@ struct ConnectAttemptsTests {
 
   @Test func `all that were silent to the end have failed`() {
     var attempts = two()
-    attempts.timeOut()
+    attempts.timeOut(at: 5_000, after: 5_000)
     #expect(attempts.failed.map(\.address) == [near, far] && attempts.failed.allSatisfy { $0.reason == .timedOut })
+  }
+
+  @Test func `one that was tried a moment before the end has not failed`() {
+    var attempts = ConnectAttempts()
+    attempts.begin(ConnectionRace([near, far], delay: 250))
+    _ = attempts.step(at: 0)
+    _ = attempts.step(at: 250)
+    attempts.timeOut(at: 400, after: 400)
+    #expect(attempts.failed.map(\.address) == [near])
   }
 
   @Test func `through a proxy there is one, without an address`() {

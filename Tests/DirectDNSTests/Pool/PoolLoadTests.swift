@@ -162,6 +162,35 @@ struct PoolLoadTests {
     #expect(pool.admission(free: 10) == .open, "one stream is what it takes")
   }
 
+  @Test func `what one connection took is forgotten with it`() {
+    var pool = pool(.always, streams: 50)
+    pool.started(near, opens: true)
+    pool.established(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    pool.started(near, opens: false)
+    pool.overflowed()
+    #expect(pool.admission(free: 10) == .open, "one stream is what it takes")
+    // It was ending (GOAWAY): the next one takes as many as any.
+    pool.established(near)
+    pool.connected(near, insteadOf: near, opened: false)
+    pool.closed(near)
+    #expect(pool.admission(free: 10) == .reuse)
+  }
+
+  @Test func `a connection that nobody uses says nothing of how many requests one takes`() {
+    var pool = pool(.always, streams: 50)
+    pool.started(near, opens: true)
+    pool.established(near)
+    pool.connected(near, insteadOf: near, opened: true)
+    pool.ended(near, wasOpening: false, wasConnected: true)
+    // To another address, since the answer changed.
+    pool.started(far, opens: true)
+    pool.overflowed()
+    pool.established(far)
+    pool.connected(far, insteadOf: far, opened: true)
+    #expect(pool.admission(free: 10) == .reuse)
+  }
+
   @Test func `streams that have ended do not count for what a connection takes`() {
     var pool = pool(.always, streams: 50)
     pool.started(near, opens: true)

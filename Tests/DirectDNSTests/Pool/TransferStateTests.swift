@@ -65,7 +65,7 @@ struct TransferStateTests {
     #expect(state.due == 120_000 && state.exceeded(at: 60_000) == nil && state.exceeded(at: 120_000) == .whole)
     state.resumed(at: 60_000)
     #expect(state.due == 61_000 && state.exceeded(at: 61_000) == .idle)
-    let failure = state.timeOut(.idle)
+    let failure = state.timeOut(.idle, at: 0)
     #expect(failure.timer == .idle && failure.reason == .timedOut && failure.mayHaveArrived)
   }
 
@@ -112,7 +112,7 @@ struct TransferStateTests {
     var state = transfer()
     state.begin(.any, [near], delay: 250, at: 0)
     _ = state.attempts.step(at: 0)
-    let failure = state.timeOut(.connect)
+    let failure = state.timeOut(.connect, at: 10_000)
     #expect(failure.timer == .connect && failure.attempts.map(\.address) == [near] && !failure.mayHaveArrived)
   }
 
