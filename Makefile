@@ -92,6 +92,7 @@ browsers: ## Drive Chromium and WebKitGTK through the proxy: our own cases, and 
 torture: ## Make each system call of dnsctl fail in turn, in each scenario of Trust/; TORTURE='--scenario …' for some
 	@Scripts/prerequisites trust
 	@Scripts/release
+	@Scripts/release --shared
 	@Trust/torture $(TORTURE)
 
 crashes: ## Kill dnsctl KILLS=500 times while it writes, and cut the power: nothing is lost, broken or half there
