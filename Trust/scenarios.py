@@ -16,22 +16,29 @@ NAMES = [f"n{number}.lab.test" for number in range(6)]
 PUBLIC = ["--allow", "127.0.0.0/8"]
 
 
+# What every process calls, and what one that asks others calls, too: a count of 0 means that the shim sees nothing any more.
+ALWAYS = ("read", "write", "epoll_wait", "open", "stat", "close", "fcntl", "mmap", "malloc", "pthread_create", "clock")
+ASKING = ("connect", "send", "recv", "socket", "epoll_ctl", "eventfd", "sockopt")
+
+
 class Scenario:
     """A command, and what is right of it.
 
     `command` is the verb and its arguments. `answer` must stand in its output when it says 0, and `statuses` are those that
     it may say else, as its help has them: never 1, for the names are there. `keep` names what is in the folder before it
-    runs and must be whole afterwards: a store, a cookie file, a body.
+    runs and must be whole afterwards: a store, a cookie file, a body. `needs` are functions that it must call, beside those
+    that every process does.
     """
 
     program = "dnsctl"
     statuses = (2, 74, 78)
     limit = 15
 
-    def __init__(self, name, command, answer="", prepare=None, check=None, dead=False, statuses=None):
+    def __init__(self, name, command, answer="", prepare=None, check=None, dead=False, statuses=None, needs=ASKING):
         self.name, self.command, self.answer = name, command, answer
         self.prepares, self.checks, self.dead = prepare, check, dead
         self.statuses = statuses or self.statuses
+        self.needs = (*ALWAYS, *needs)
 
     def prepare(self, lab, folder):
         if self.prepares:
@@ -234,22 +241,24 @@ STORED = ["--store", "answers.sqlite"]
 SCENARIOS = [
     Scenario("cold lookup", ["resolve", "--timeout", "3", "www.lab.test"], answer="127.0.0.1"),
     Scenario("stale lookup", ["resolve", "--timeout", "3", *STORED, "www.lab.test"], answer="127.0.0.1",
-             prepare=with_stale_store, dead=True),
+             prepare=with_stale_store, dead=True, needs=("connect", "socket", "sockopt", "epoll_ctl")),
     Scenario("request", lambda lab: ["fetch", "-sS", "-m", "5", *PUBLIC, "-o", "body", lab.url("/small")],
              check=has_file("body", trials.SMALL)),
     Scenario("redirect with cookie", lambda lab: ["fetch", "-sS", "-m", "5", *PUBLIC, "-o", "body", "-c", "cookies",
                                                   lab.url("/login")],
              prepare=with_file("cookies", b"# Netscape HTTP Cookie File\n"),
-             check=both(has_file("body", b"cookies: session=7; basket=9"), has_cookies)),
+             check=both(has_file("body", b"cookies: session=7; basket=9"), has_cookies), needs=(*ASKING, "fsync", "rename")),
     Scenario("warm-up into SQLite", ["warmup", "--deadline", "6", *STORED, *NAMES], answer="6 of 6 have an address",
-             check=has_stored(6), statuses=(2, 5, 74, 78)),
+             check=has_stored(6), statuses=(2, 5, 74, 78), needs=(*ASKING, "fsync", "unlink")),
     Scenario("import", ["cache", "import", *STORED, "answers.jsonl"], prepare=lambda lab, folder: [
         with_stale_store(lab, folder), [os.remove(os.path.join(folder, name)) for name in os.listdir(folder)
-                                        if name.startswith("answers.sqlite")]], check=has_stored(7)),
+                                        if name.startswith("answers.sqlite")]], check=has_stored(7),
+             needs=("fsync", "unlink", "ftruncate")),
     Scenario("export", ["cache", "export", *STORED, "export.jsonl"], prepare=with_stale_store,
-             check=lambda lab, folder: export_faults(folder)),
+             check=lambda lab, folder: export_faults(folder), needs=("fsync", "rename", "unlink")),
     Following("reload and shut-down", ["watch", "--interval", "0.1", "--config", "{folder}/directdns.json5", *STORED],
-              ready="kept.lab.test", reload=lambda lab, wait: wait("more.lab.test"), ends=(0, 143)),
+              ready="kept.lab.test", reload=lambda lab, wait: wait("more.lab.test"), ends=(0, 143),
+              needs=(*ASKING, "fsync")),
 ]
 
 
