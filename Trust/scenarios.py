@@ -173,12 +173,38 @@ class Following(Scenario):
     def words(self, lab, folder):
         return [word.replace("{folder}", folder) for word in super().words(lab, folder)]
 
+    BEFORE = "{ keepAlive: ['kept.lab.test'] }"
+    AFTER = "{ keepAlive: ['kept.lab.test', 'more.lab.test'], addressPolicy: { allow: ['127.0.0.0/8'] } }"
+
     def prepare(self, lab, folder):
         super().prepare(lab, folder)
-        with open(os.path.join(folder, "directdns.json5"), "w") as file:
-            file.write("{ keepAlive: ['kept.lab.test'] }")
+        self.configure(folder, self.BEFORE)
+
+    @staticmethod
+    def configure(folder, text):
+        """Puts a configuration in place; says whether there was room for it."""
+        path = os.path.join(folder, "directdns.json5")
+        # Where the disk is full there is no room for what is there already.
+        if text_of(folder, "directdns.json5") == text:
+            return True
+        try:
+            with open(path + ".draft", "w") as file:
+                file.write(text)
+            os.rename(path + ".draft", path)
+        except OSError:
+            return False
+        return True
+
+    def wrongs(self, lab, folder, ended, faulted=True, said=True):
+        found = super().wrongs(lab, folder, ended, faulted, said)
+        if self.reload and not faulted and not ended.has_reloaded:
+            found.append("does not go by the configuration as it changed")
+        return found
 
     def run(self, lab, folder, program, environment, wrapper=()):
+        # The run before has left the other one.
+        self.configure(folder, self.BEFORE)
+        has_reloaded = False
         process = self.start(lab, folder, program, environment, wrapper)
         errors, output = Lines(process.stderr), Lines(process.stdout)
         until = time.monotonic() + self.limit
@@ -191,12 +217,9 @@ class Following(Scenario):
             return False
 
         if wait(self.ready):
-            if self.reload:
-                with open(os.path.join(folder, "draft"), "w") as file:
-                    file.write("{ keepAlive: ['kept.lab.test', 'more.lab.test'], addressPolicy: { allow: ['127.0.0.0/8'] } }")
-                os.rename(os.path.join(folder, "draft"), os.path.join(folder, "directdns.json5"))
+            if self.reload and self.configure(folder, self.AFTER):
                 process.send_signal(signal.SIGHUP)
-                self.reload(lab, wait)
+                has_reloaded = self.reload(lab, wait)
             process.send_signal(signal.SIGTERM)
         is_hung = False
         try:
@@ -213,7 +236,9 @@ class Following(Scenario):
             pass
         errors.join(), output.join()
         status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-        return trials.Ended(0 if status in self.ends else status, output.text(), errors.text(), is_hung, orphans)
+        ended = trials.Ended(0 if status in self.ends else status, output.text(), errors.text(), is_hung, orphans)
+        ended.has_reloaded = has_reloaded
+        return ended
 
 
 class Lines:
