@@ -129,20 +129,24 @@ class Disk:
 
 
 def states(files, calls, folder, chance):
-    """What may be found when the power fails behind each call: the folder's files, and how that came, in words."""
+    """What may be found when the power fails behind each call, and once more when the program has ended well: the folder's
+    files, whether it has ended, and how that came, in words."""
     disk, seen = Disk(files, folder), set()
-    for index, call in enumerate(calls):
-        disk.do(call)
-        if call[0] == "close":
-            continue
-        behind = f"the power fails behind call {index + 1} of {len(calls)} ({call[0]})"
+    for index, call in enumerate([*calls, None]):
+        is_ended = call is None
+        if not is_ended:
+            disk.do(call)
+            if call[0] == "close":
+                continue
+        behind = "the power fails when it has ended" if is_ended else \
+            f"the power fails behind call {index + 1} of {len(calls)} ({call[0]})"
         for names in (disk.histories[0], disk.histories[-1], chance.choice(disk.histories)):
             for label, content in (("nothing that was not synced", lambda inode: inode.safe),
                                    ("all of it", lambda inode: bytes(inode.now)),
                                    ("some blocks", lambda inode: inode.some(chance))):
                 # SQLite's index of its log is rebuilt, and never synced.
                 found = {name: content(inode) for name, inode in names.items() if not name.endswith("-shm")}
-                key = hash(tuple(sorted(found.items())))
+                key = hash((is_ended, *sorted(found.items())))
                 if key not in seen:
                     seen.add(key)
-                    yield found, f"{behind}, {label} is there"
+                    yield found, is_ended, f"{behind}, {label} is there"

@@ -139,13 +139,33 @@ package final class WritableFile {
     if !isClosed { throw failure }
   }
 
-  /// Closes a draft that is whole, and has it take its place.
+  /// Closes a draft that is whole, and has it take its place: it is there after a power failure, too.
   package func end(inPlaceOf target: String) throws(FileFailure) {
     // Without this a power failure after the rename could leave an empty file.
     guard fsync(descriptor) == 0 else { throw .last() }
     guard isStillThere else { throw FileFailure("another process writes it, too") }
+    // Opened first: what cannot be had, a descriptor say, is told while everything is as it was.
+    let folder = unsafe open(Self.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // A folder may be ours to write to and not to read: it is left to the system then.
+    guard folder >= 0 || errno == EACCES else { throw .last("opening its folder") }
+    defer { if folder >= 0 { close(folder) } }
     try end()
     guard unsafe rename(path, target) == 0 else { throw .last("putting it in place") }
+    // The new name is the folder's: without this a power failure could bring the old file back.
+    if folder >= 0 { try Self.syncFolder(folder) }
+  }
+
+  static func folder(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: ASCII.slash) else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Some file systems have nothing to sync of a folder, and say so (fsync(2)): EINVAL, or ENOTSUP over a network.
+  static func syncFolder(_ descriptor: Int32) throws(FileFailure) {
+    while fsync(descriptor) != 0 {
+      guard errno != EINVAL, errno != ENOTSUP else { return }
+      guard errno == EINTR else { throw .last("syncing its folder") }
+    }
   }
 
   /// Closes it, and removes it where it is still what its path leads to.

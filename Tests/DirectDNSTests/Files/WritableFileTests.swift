@@ -68,6 +68,31 @@ import Testing
     #expect(try folder.read("file") == "old" && folder.read("draft") == "theirs")
   }
 
+  @Test(arguments: [("file", "."), ("/file", "/"), ("one/file", "one"), ("/one/two/file", "/one/two")])
+  func `the folder that has a file's name is synced with it`(_ path: String, _ folder: String) {
+    #expect(WritableFile.folder(of: path) == folder)
+  }
+
+  @Test func `a folder that its file system cannot sync is no failure, and one that is not synced is`() throws {
+    // What has nothing to sync says so (fsync(2)), and a FIFO has nothing.
+    let folder = try FileFolder()
+    let fifo = folder.makeFIFO("fifo")
+    defer { close(fifo) }
+    #expect(fsync(fifo) == -1 && [EINVAL, ENOTSUP].contains(errno))
+    try WritableFile.syncFolder(fifo)
+    let failure = #expect(throws: FileFailure.self) { try WritableFile.syncFolder(-1) }
+    #expect(failure?.reason == "syncing its folder: Bad file descriptor")
+  }
+
+  @Test func `a draft takes its place in a folder that may be written to and not be read`() throws {
+    let folder = try FileFolder()
+    try folder.write("old", to: "file")
+    #expect(unsafe chmod(folder.path, 0o300) == 0)
+    defer { _ = unsafe chmod(folder.path, 0o700) }
+    try written(.new(folder / "draft", mode: 0o600), "new").end(inPlaceOf: folder / "file")
+    #expect(try folder.read("file") == "new")
+  }
+
   // MARK: What is written through
 
   @Test func `a FIFO, a device and what a link leads to are written, and stay what they are`() throws {
