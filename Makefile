@@ -10,11 +10,14 @@ TARGET ?=
 SECONDS ?=
 KILLS ?= 500
 TORTURE ?=
+# What runs under the thread sanitizer.
+RACES = DirectDNSTests DirectDNSProxyTests DirectDNSSQLiteTests DirectDNSRedisTests DirectDNSFoundationTests \
+	DirectDNSConfigurationTests DirectDNSPrometheusTests
 
 .DEFAULT_GOAL := help
 .PHONY: help demo pipeline examples recipes test simulate bench lint conformance browsers docs api release install uninstall package package-check clean
 # What make trust runs.
-.PHONY: trust mutate fuzz attack torture crashes promises soak repeat coverage
+.PHONY: trust mutate fuzz attack races torture crashes promises soak repeat coverage
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +91,10 @@ browsers: ## Drive Chromium and WebKitGTK through the proxy: our own cases, and 
 	@Scripts/prerequisites browsers
 	@DIRECTDNS_TESTS_LOG=.build/browser-tests.log Scripts/test --filter BrowserTests
 	@Scripts/browsers '$(SUITES)'
+
+races: ## Run the library, its products, the stores and the proxy under the thread sanitizer
+	@Scripts/prerequisites servers
+	@Scripts/test --sanitize thread $(addprefix --target ,$(RACES))
 
 torture: ## Make each system call of dnsctl fail in turn, in each scenario of Trust/; TORTURE='--scenario …' for some
 	@Scripts/prerequisites trust

@@ -98,7 +98,7 @@ struct OriginAttackTests {
     }
     let outcomes = tally.withLock { $0 }
     print(
-      "attacks by origins: \(outcomes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
+      "figures: attacks by origins: \(outcomes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
     )
     guard AttackSeeds.isLong else {
       // Neither all is refused nor all is taken: the attacks come from both sides of what is allowed.
@@ -108,7 +108,7 @@ struct OriginAttackTests {
       return
     }
     let growth = most.withLock { $0 } - warm.withLock { $0 }
-    print("memory: \(warm.withLock { $0 } >> 20) MiB after 2000 attacks, at most \(growth >> 20) MiB more later")
+    print("figures: memory \(warm.withLock { $0 } >> 20) MiB after 2000 attacks, at most \(growth >> 20) MiB more")
     #expect(growth < (ProcessState.hasOwnMemory ? 64 : 512) << 20)
   }
 

@@ -95,7 +95,7 @@ struct ProviderAttackTests {
     }
     let outcomes = tally.withLock { $0 }
     print(
-      "attacks by providers: \(outcomes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
+      "figures: attacks by providers: \(outcomes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
     )
     if AttackSeeds.seeds(0, of: 1, usually: 40).count > 30 {
       #expect(outcomes["honest", default: 0] > 10)

@@ -31,7 +31,8 @@ struct LookupSimulationTests {
     }
     // The same in every process, for the same seeds.
     print(
-      "\(Self.seeds.count) worlds: \(steps) events, \(answered) lookups, \(queries) queries, \(evictions) evictions")
+      "figures: \(Self.seeds.count) worlds of lookups, \(steps) events, \(answered) lookups, \(queries) queries, \(evictions) evictions"
+    )
     // A world in which nothing happens would prove nothing; one alone may be a quiet one.
     guard Self.seeds.count > 1 else { return }
     #expect(answered > 50 * Self.seeds.count)

@@ -28,6 +28,7 @@ struct PoolSimulationTests {
       #expect(faults.isEmpty, "DIRECTDNS_SEED=\(seed): \(faults.joined(separator: "; "))")
       events += world.events
     }
+    print("figures: \(Self.seeds.count) worlds of the pool, \(events) events")
     #expect(events > 0)
   }
 
