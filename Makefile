@@ -58,10 +58,9 @@ coverage: ## Say how much of the library its tests run
 	@Scripts/test --coverage --sanitize address --target DirectDNSTests
 	@Scripts/coverage .build-asan
 
-repeat: ## Run every test ROUNDS=50 times, debug and release; the logs of runs that failed are kept
+repeat: ## Run every test ROUNDS=50 times, debug and release, beside LOAD=0 busy processes; the logs of runs that failed are kept
 	@Scripts/prerequisites servers
-	@Scripts/test --repeat $(or $(ROUNDS),50)
-	@Scripts/test --repeat $(or $(ROUNDS),50) --release
+	@Scripts/repeat '$(or $(ROUNDS),50)' '$(or $(LOAD),0)'
 
 trust: ## Run all that is too long for each change, and print one table; some hours
 	@Scripts/trust
