@@ -7,6 +7,7 @@ to its folder before and after.
 
 import os
 import subprocess
+import tempfile
 
 MEGABYTE = 1 << 20
 
@@ -59,6 +60,24 @@ class SmallDisk(Limit):
         subprocess.run(["umount", "-l", folder], check=True)
 
 
+def why_no_disk():
+    """Why no small disk can be had, in words; None where it can."""
+    if os.geteuid() != 0:
+        return "only root mounts small disks"
+    folder = tempfile.mkdtemp(prefix="torture-disk-")
+    try:
+        # A container's root is root, and may have no right to mount.
+        tried = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], capture_output=True, text=True)
+        if tried.returncode != 0:
+            return f"no small disk can be mounted: {tried.stderr.strip()}"
+        subprocess.run(["umount", "-l", folder], check=True)
+    except OSError as error:
+        return f"no small disk can be mounted: {error}"
+    finally:
+        os.rmdir(folder)
+    return None
+
+
 def all_limits():
     # Below four the loader finds no libraries. libdispatch ends the process (SIGILL) when it gets none of its own four, or
     # when it cannot open /proc/self/task/N/stat to look how its threads do.
@@ -68,6 +87,6 @@ def all_limits():
     # 127: what is left behind must be whole all the same.
     for size in range(48, 400, 32):
         yield Limit("memory", f"{size} MB", ["prlimit", f"--as={size * MEGABYTE}"], ["died of", "hangs", "status 127"])
-    if os.geteuid() == 0:
+    if not why_no_disk():
         for size in range(0, 160 * 1024, 4096):
             yield SmallDisk(size)

@@ -160,11 +160,20 @@ def program(name, variable):
     return path
 
 
+def compiler():
+    """The system's C compiler, or the one of the Swift toolchain."""
+    swift = shutil.which("swift")
+    found = shutil.which("cc") or swift and shutil.which("clang", path=os.path.dirname(os.path.realpath(swift)))
+    if not found:
+        raise SystemExit("There is neither cc nor the clang of a Swift toolchain, which Trust/Shims is compiled by.")
+    return found
+
+
 def build_shim(name, folder):
     """Compiles Trust/Shims/NAME.c, and returns the library to preload."""
     library = os.path.join(folder, f"{name}.so")
     source = os.path.join(HERE, "Shims", f"{name}.c")
-    subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, source, "-ldl",
+    subprocess.run([compiler(), "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, source, "-ldl",
                     "-lpthread"], check=True)
     return library
 
