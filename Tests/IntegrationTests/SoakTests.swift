@@ -36,12 +36,22 @@ struct SoakTests {
       #expect(await Usage.settles { $0.threads <= before.threads }, "\(Usage.now) after \(before)")
       let (first, last) = (samples.median(of: samples.count / 4..<samples.count / 2), samples.median(last: 4))
       for line in samples.table { print(line) }
+      let (slow, slower) = (samples.slowest(of: samples.count / 4..<samples.count / 2), samples.slowest(last: 4))
+      print(
+        "figures: \(Self.seconds) s, \(first) at first and \(last) at last; p99 \(slow) at first and \(slower) at last")
       #expect(samples.flatMap(\.tally.failures) == [])
       // The client keeps as many connections as it may, and each has one end here.
       let connections = DirectClientConfiguration().connections + 64
       #expect(last.descriptors <= first.descriptors + connections, "\(last) after \(first)")
       #expect(last.threads <= first.threads + 4, "\(last) after \(first)")
-      guard Usage.isOurs, Self.seconds >= 60 else { return }
+      guard Self.seconds >= 60 else { return }
+      // What takes longer the longer a process lives is three times as slow some day; some milliseconds are the machine's.
+      for (what, first, last) in [
+        ("lookups", slow.resolving, slower.resolving), ("requests", slow.requesting, slower.requesting),
+      ] {
+        #expect(last <= max(first * 3, .milliseconds(50)), "\(what): p99 \(last) after \(first)")
+      }
+      guard Usage.isOurs else { return }
       // glibc gives threads an arena each, and each keeps what it once had: where threads come and go that grows for an
       // hour, though nothing leaks. `make soak` gives it one arena, and then memory stays what it was.
       let hasOneArena = ProcessInfo.processInfo.environment["MALLOC_ARENA_MAX"] == "1"

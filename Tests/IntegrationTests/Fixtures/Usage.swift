@@ -48,6 +48,19 @@ extension [Usage] {
     return Usage(resident: middle(\.resident), descriptors: middle(\.descriptors), threads: middle(\.threads))
   }
 
+  /// How long the slowest of a hundred took: the median over some of the samples, so that one bad moment is none.
+  func slowest(of range: Range<Int>) -> Tally.Slowest {
+    let some = range.isEmpty ? self : Array(self[range])
+    func middle(_ figure: (Tally.Times) -> Duration?) -> Duration {
+      let times = some.compactMap { figure($0.tally) }.sorted()
+      return times.isEmpty ? .zero : times[times.count / 2]
+    }
+    return Tally.Slowest(resolving: middle(\.resolving.p99), requesting: middle(\.requesting.p99))
+  }
+
+  /// The same over the samples' last quarter, or another part.
+  func slowest(last part: Int) -> Tally.Slowest { slowest(of: count - Swift.max(1, count / part)..<count) }
+
   /// The median over the samples' last quarter, or another part.
   func median(last part: Int) -> Usage { median(of: count - Swift.max(1, count / part)..<count) }
 
@@ -72,6 +85,14 @@ final class Tally: Sendable {
     }
   }
 
+  /// The slowest of a hundred lookups, and of a hundred requests.
+  struct Slowest: CustomStringConvertible, Sendable {
+    let resolving: Duration
+    let requesting: Duration
+
+    var description: String { "\(Spread.text(resolving)) ms of lookups and \(Spread.text(requesting)) ms of requests" }
+  }
+
   /// How long things took: the middle, the slowest of a hundred, the slowest of all.
   struct Spread: CustomStringConvertible, Sendable {
     let count: Int
@@ -84,9 +105,15 @@ final class Tally: Sendable {
         sorted.isEmpty ? [] : [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100], sorted[sorted.count - 1]]
     }
 
+    var p99: Duration? { figures.isEmpty ? nil : figures[1] }
+
+    static func text(_ time: Duration) -> String {
+      (time / .milliseconds(1)).formatted(.number.precision(.significantDigits(3)))
+    }
+
     var description: String {
       guard !figures.isEmpty else { return "" }
-      let texts = figures.map { ($0 / .milliseconds(1)).formatted(.number.precision(.significantDigits(3))) }
+      let texts = figures.map(Self.text)
       return "(p50 \(texts[0]), p99 \(texts[1]), max \(texts[2]) ms)"
     }
   }
