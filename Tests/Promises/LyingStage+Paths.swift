@@ -3,7 +3,8 @@ import DirectDNS
 import DirectDNSSQLite
 import DirectDNSTesting
 
-/// The paths on which an address comes to a request, each with lures of every forbidden address.
+/// The paths on which an address comes to a request, each with lures of every forbidden address, and with the allowed one: where
+/// nobody can be reached nothing is refused.
 extension LyingStage {
   var paths: [(name: String, run: () async throws -> LureTally)] {
     [
@@ -14,13 +15,15 @@ extension LyingStage {
     ]
   }
 
-  /// A lure for each forbidden address, under a name of its own.
+  private static let targets = forbidden + [allowed]
+
+  /// A lure for each address, under a name of its own.
   private func each(
     _ label: String, _ client: DirectClient, _ path: String = "/",
     _ prepare: (_ host: String, _ address: String) async throws -> Void
   ) async throws -> LureTally {
     var tally = LureTally()
-    for (number, address) in Self.forbidden.enumerated() {
+    for (number, address) in Self.targets.enumerated() {
       let host = "\(label)-\(number).lure.example.net"
       try await prepare(host, address)
       await lure(client, url(host, path), &tally)
@@ -47,7 +50,7 @@ extension LyingStage {
   private func literalHosts() async throws -> LureTally {
     var tally = LureTally()
     let client = try client()
-    for host in Self.literals { await lure(client, url(host), &tally) }
+    for host in Self.literals + [Self.allowed] { await lure(client, url(host), &tally) }
     await client.shutdown(within: .zero)
     return tally
   }
@@ -56,7 +59,7 @@ extension LyingStage {
     var tally = LureTally()
     let client = try client()
     try say("shop.example.net", Self.allowed)
-    for (number, address) in Self.forbidden.enumerated() {
+    for (number, address) in Self.targets.enumerated() {
       let host = "redirect-\(number).lure.example.net"
       try say(host, address)
       await lure(client, url("shop.example.net", "/to?\(url(host))"), &tally)
@@ -69,7 +72,7 @@ extension LyingStage {
     var tally = LureTally()
     let client = try client()
     try say("shop.example.net", Self.allowed)
-    for host in Self.literals where host.allSatisfy(\.isASCII) {
+    for host in Self.literals + [Self.allowed] where host.allSatisfy(\.isASCII) {
       await lure(client, url("shop.example.net", "/to?\(url(host))"), &tally)
       await lure(client, url("shop.example.net", "/to?//\(host):\(origin.port)/"), &tally)
     }
@@ -82,7 +85,7 @@ extension LyingStage {
     let clock = ManualClock()
     let client = try client(clock)
     var tally = LureTally()
-    for (number, address) in Self.forbidden.enumerated() {
+    for (number, address) in Self.targets.enumerated() {
       let host = "rebinding-\(number).lure.example.net"
       try say(host, Self.allowed)
       await lure(client, url(host), &tally)
@@ -114,7 +117,7 @@ extension LyingStage {
     defer { server.behave() }
     let store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: "\(folder)/lying.sqlite"))
     let now = SystemClock().wallNow
-    for (number, text) in Self.forbidden.enumerated() {
+    for (number, text) in Self.targets.enumerated() {
       let address = try Self.address(text)
       let question = AddressQuestion(try HostName("store-\(number).lure.example.net"), address.family)
       try await store.write([
@@ -128,7 +131,7 @@ extension LyingStage {
 
   private func pinned() async throws -> LureTally {
     let client = try client { configuration in
-      for (number, address) in Self.forbidden.enumerated() {
+      for (number, address) in Self.targets.enumerated() {
         configuration.localZones.pins[try HostName("pin-\(number).lure.example.net")] = [try Self.address(address)]
       }
     }
@@ -149,7 +152,7 @@ extension LyingStage {
   private func pooledConnections() async throws -> LureTally {
     let client = try client()
     var tally = LureTally()
-    for (number, address) in Self.forbidden.enumerated() {
+    for (number, address) in Self.targets.enumerated() {
       let host = "pooled-\(number).lure.example.net"
       try say(host, Self.allowed)
       await lure(client, url(host), &tally)
