@@ -21,10 +21,11 @@ struct RecordDataDecodingTests {
   func `data that is cut anywhere, or goes on, is read as something and never as more than it is`(
     _ sample: RecordSample
   ) {
-    for count in 0..<sample.data.count {
-      _ = RecordData(Array(sample.data.prefix(count)), type: sample.type).description
+    for bytes in (0..<sample.data.count).map({ Array(sample.data.prefix($0)) }) + [sample.data + [0]] {
+      let text = RecordData(bytes, type: sample.type).description
+      #expect(text != sample.text && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }, "\(bytes)")
+      #expect(RecordData(text, type: sample.type)?.description == text, "\(bytes): \(text)")
     }
-    _ = RecordData(sample.data + [0], type: sample.type).description
   }
 
   @Test func `any bytes are read as something, of any type`() {
