@@ -13,6 +13,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -182,11 +183,17 @@ def whole_store(path):
     """What is wrong with a store of SQLite; None where it is whole or is not there."""
     if not os.path.exists(path):
         return None
-    try:
-        with contextlib.closing(sqlite3.connect(path)) as database:
-            said = database.execute("PRAGMA integrity_check").fetchone()[0]
-    except sqlite3.Error as error:
-        said = str(error)
+    # A copy: on a full disk there is no room for what SQLite needs to read a log, and the next run has what the last one left.
+    with tempfile.TemporaryDirectory(prefix="store-") as folder:
+        copy = os.path.join(folder, "store")
+        for ending in ("", "-wal"):
+            if os.path.exists(path + ending):
+                shutil.copyfile(path + ending, copy + ending)
+        try:
+            with contextlib.closing(sqlite3.connect(copy)) as database:
+                said = database.execute("PRAGMA integrity_check").fetchone()[0]
+        except sqlite3.Error as error:
+            said = str(error)
     return None if said == "ok" else f"the store: {said[:200]}"
 
 
