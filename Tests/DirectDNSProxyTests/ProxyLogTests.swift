@@ -17,8 +17,11 @@ struct ProxyLogTests {
   @Test func `a tunnel that was cut off for its silence has timed out`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture { $0.limits.tunnelTimeout = .milliseconds(1) }
-    let (client, _) = try await openTunnel(proxy, origin)
+    let (client, server) = try await openTunnel(proxy, origin)
     _ = await client.receiveToEnd()
+    _ = await server.receiveToEnd()
+    // The proxy ended it, and nothing is missing.
+    #expect(!client.isReset && !server.isReset)
     #expect(await proxy.accesses(1).first?.error == "connection_read_timeout")
     await proxy.stop()
     await origin.stop()

@@ -39,6 +39,8 @@ final class ClientHandler: ChannelDuplexHandler {
   var isGoingOn = false
   /// It sends no more; what it has asked for is still answered.
   private(set) var hasStopped = false
+  /// Whether either direction has ended by itself: a reset that a write has found is told by no error.
+  private var hasEnded = false
   var lastActivity = NIODeadline.now()
   private(set) var address: IPAddress?
 
@@ -78,7 +80,7 @@ final class ClientHandler: ChannelDuplexHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    leave(isBroken: false)
+    leave(isBroken: !hasEnded)
     state = .closed
     loop.remove(self)
     if isCounted {
@@ -167,9 +169,12 @@ final class ClientHandler: ChannelDuplexHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .inputClosed? = event as? ChannelEvent {
-      hasStopped = true
-      goOn()
+    if let end = event as? ChannelEvent {
+      hasEnded = true
+      if end == .inputClosed {
+        hasStopped = true
+        goOn()
+      }
     }
     context.fireUserInboundEventTriggered(event)
   }

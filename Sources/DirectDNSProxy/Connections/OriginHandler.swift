@@ -43,6 +43,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var hasFinishedSending = false
   private(set) var headSize = 65_536
   private(set) var fieldLimit = 500
+  /// Whether either direction has ended by itself: a reset that a write has found is told by no error.
+  private var hasEnded = false
 
   // MARK: Life
 
@@ -107,7 +109,12 @@ final class OriginHandler: ChannelDuplexHandler {
   }
 
   /// Closes when all that was written has gone out.
-  func closeBehindWrites() { context?.closeBehindWrites(.all) }
+  func closeBehindWrites() {
+    // Nobody is told of an end that is ours.
+    state = .closed
+    client = nil
+    context?.closeBehindWrites(.all)
+  }
 
   /// Closes by a reset: what was cut off must not look whole.
   func reset() {
@@ -214,7 +221,10 @@ final class OriginHandler: ChannelDuplexHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .inputClosed? = event as? ChannelEvent { inputEnded(isBroken: false) }
+    if let end = event as? ChannelEvent {
+      hasEnded = true
+      if end == .inputClosed { inputEnded(isBroken: false) }
+    }
     context.fireUserInboundEventTriggered(event)
   }
 
@@ -224,7 +234,7 @@ final class OriginHandler: ChannelDuplexHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    inputEnded(isBroken: false)
+    inputEnded(isBroken: !hasEnded)
     leavePool()
     state = .closed
     client = nil
