@@ -110,7 +110,10 @@ struct TunnelTests {
     await proxy.stop()
   }
 
-  @Test(arguments: ["127.0.0.1", "127.0.0.2", "[::1]", "localhost", "0.0.0.0", "[::]"])
+  @Test(arguments: [
+    "127.0.0.1", "127.0.0.2", "[::1]", "localhost", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]",
+    "[::ffff:0:0]",
+  ])
   func `a tunnel to the proxy itself is refused`(host: String) async throws {
     let proxy = try await ProxyFixture()
     let client = try await proxy.client()

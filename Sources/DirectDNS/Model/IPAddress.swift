@@ -64,6 +64,9 @@ public struct IPAddress: Hashable, Sendable {
   /// Whether this is an IPv6 address that holds an IPv4 address, `::ffff:0:0/96` (RFC 4291 §2.5.5.2).
   var isIPv4Mapped: Bool { family == .ipv6 && high == 0 && low >> 32 == 0xFFFF }
 
+  /// The IPv4 address that an IPv4-mapped one stands for, whose sockets it reaches; any other is itself.
+  package var unmapped: IPAddress { isIPv4Mapped ? .ipv4(UInt32(truncatingIfNeeded: low)) : self }
+
   /// Whether traffic to the address stays on this machine.
   ///
   /// These are 127.0.0.0/8, `::1`, and 127.0.0.0/8 in its IPv4-mapped form, which reaches the same sockets.

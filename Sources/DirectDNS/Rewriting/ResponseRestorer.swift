@@ -163,11 +163,6 @@ extension HTTPField.Name {
   static let refresh = token("Refresh")
 }
 
-extension IPAddress {
-  /// The IPv4 address that an IPv4-mapped one stands for; any other is itself.
-  fileprivate var unmapped: IPAddress { isIPv4Mapped ? .ipv4(UInt32(truncatingIfNeeded: low)) : self }
-}
-
 extension Substring {
   /// Without the blanks around it (RFC 6265 §5.2).
   fileprivate var trimmed: Substring {

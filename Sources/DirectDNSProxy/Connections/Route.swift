@@ -189,7 +189,8 @@ final class Route {
 extension ListenAddress {
   /// Whether a connection to an address of this machine ends here.
   func leads(from address: IPAddress, port: UInt16, machine: Set<IPAddress>) -> Bool {
-    guard case .tcp(let own, let ownPort) = self, ownPort == port else { return false }
+    guard case .tcp(let place, let ownPort) = self, ownPort == port else { return false }
+    let (own, address) = (place.unmapped, address.unmapped)
     // 0.0.0.0 and :: listen at every address of this machine, and who connects to them connects to it.
     let isUnspecified = { (address: IPAddress) in address.bytes.allSatisfy { $0 == 0 } }
     return own == address || address.isLoopback || isUnspecified(address)

@@ -32,4 +32,19 @@ struct RouteTests {
     #expect(!ruled.isDirect(name, by: .upstream) && !ruled.isDirect(name, by: .system))
     #expect(!(try configuration([], .off).isDirect(name, by: .direct)))
   }
+
+  @Test(arguments: [
+    ("0.0.0.0", "192.168.1.5", true), ("0.0.0.0", "::ffff:192.168.1.5", true), ("::", "::ffff:192.168.1.5", true),
+    ("192.168.1.5", "::ffff:192.168.1.5", true), ("::ffff:192.168.1.5", "192.168.1.5", true),
+    ("::ffff:0.0.0.0", "192.168.1.5", true), ("192.168.1.5", "::ffff:0.0.0.0", true), ("192.168.1.5", "::", true),
+    ("0.0.0.0", "::ffff:192.168.1.6", false), ("192.168.1.5", "::ffff:192.168.1.6", false),
+  ])
+  func `an address leads to the proxy itself in each of its spellings`(
+    own: String, address: String, leads: Bool
+  ) throws {
+    let (own, address) = (try #require(IPAddress(own)), try #require(IPAddress(address)))
+    let machine: Set<IPAddress> = [.ipv4(0xc0a8_0105)]
+    #expect(ListenAddress.tcp(own, port: 3128).leads(from: address, port: 3128, machine: machine) == leads)
+    #expect(!ListenAddress.tcp(own, port: 3128).leads(from: address, port: 80, machine: machine))
+  }
 }

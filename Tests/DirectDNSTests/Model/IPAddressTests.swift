@@ -66,6 +66,8 @@ struct IPAddressTests {
     #expect(mapped.family == .ipv6)
     #expect(mapped != IPAddress("198.51.100.7"))
     #expect(mapped.isIPv4Mapped)
+    #expect(mapped.unmapped == IPAddress("198.51.100.7"))
+    #expect(try #require(IPAddress("::c633:6407")).unmapped == IPAddress("::c633:6407"))
   }
 
   @Test func `bytes are in network order, and only 4 or 16 of them are an address`() throws {
