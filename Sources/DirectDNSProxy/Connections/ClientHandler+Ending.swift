@@ -69,6 +69,7 @@ extension ClientHandler {
 
   func timePassed(_ now: NIODeadline) {
     let limits = settings.limits
+    ownPool?.closeIdle(at: now)
     switch state {
     case .head(since: nil):
       if now - lastActivity > TimeAmount(limits.idleTimeout) { end() }

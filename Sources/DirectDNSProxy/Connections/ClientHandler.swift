@@ -43,6 +43,8 @@ final class ClientHandler: ChannelDuplexHandler {
   private var hasEnded = false
   var lastActivity = NIODeadline.now()
   private(set) var address: IPAddress?
+  /// The connections to origins that are this client's alone.
+  private(set) var ownPool: OriginPool?
 
   /// What holds for what it asks for: taken once when a head begins, so that a change in between is no mixture.
   private(set) var settings: ProxySettings
@@ -82,6 +84,7 @@ final class ClientHandler: ChannelDuplexHandler {
   func channelInactive(context: ChannelHandlerContext) {
     leave(isBroken: !hasEnded)
     state = .closed
+    ownPool?.closeAll()
     loop.remove(self)
     if isCounted {
       isCounted = false
@@ -94,6 +97,14 @@ final class ClientHandler: ChannelDuplexHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     leave(isBroken: true)
     close()
+  }
+
+  /// Where a connection to an origin waits for the next request.
+  func pool(for handler: OriginHandler) -> OriginPool {
+    guard handler.isOneClients else { return loop.pool }
+    let pool = ownPool ?? OriginPool(loop.eventLoop)
+    ownPool = pool
+    return pool
   }
 
   // MARK: Bytes

@@ -17,6 +17,7 @@ extension Exchange {
       handler.close()
       return refuse(upstream.credentialsRefusal)
     }
+    if head.authenticatesConnection, case .passing(let handler) = stage { handler.isOneClients = true }
     hasResponse = true
     lastActivity = .now()
     access.status = status
@@ -40,7 +41,7 @@ extension Exchange {
     guard case .passing(let handler) = stage else { return }
     stage = .over
     if canBeReused, keepsOrigin, progress.isOver, !loop.isDraining {
-      loop.pool.put(handler, for: origin, settings.limits)
+      client.pool(for: handler).put(handler, for: origin, settings.limits)
     } else {
       handler.close()
     }

@@ -58,7 +58,10 @@ final class Exchange {
       case .way(let way):
         self.way = way
         self.way.via = request.via
-        if let kept = loop.pool.take(origin, way, hop, canRetry: request.canBeRetried) {
+        let canRetry = request.canBeRetried
+        if let kept = client.ownPool?.take(origin, self.way, hop, canRetry: canRetry)
+          ?? loop.pool.take(origin, self.way, hop, canRetry: canRetry)
+        {
           pass(to: kept)
         } else {
           connect()
@@ -89,6 +92,7 @@ final class Exchange {
     access.address = handler.address
     access.upstream = way.upstream
     lastActivity = .now()
+    if request.head.authenticatesConnection { handler.isOneClients = true }
     handler.begin(for: client, isToHEAD: request.method == "HEAD", settings.limits)
     var proxy: UpstreamProxy?
     var via = ProxyVia()

@@ -35,6 +35,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var address = IPAddress.ipv4(0)
   /// Whom it is to, and what it carries.
   var hop = Way.Hop.direct
+  /// Whether the origin may know by it who asks, so that nobody else's requests may go on it.
+  var isOneClients = false
   /// Whether it has served a request before this one.
   private(set) var isReused = false
   /// Whether anything of the response has come.

@@ -17,6 +17,7 @@ package enum FieldName: UInt8, Sendable {
   case expect
   case maxForwards
   case authorization
+  case wwwAuthenticate
   case cookie
   /// DirectDNS's own note of a request's URL: never taken from outside.
   case originalURL
@@ -29,7 +30,8 @@ package enum FieldName: UInt8, Sendable {
     ("te", .te), ("trailer", .trailer), ("transfer-encoding", .transferEncoding), ("content-length", .contentLength),
     ("upgrade", .upgrade), ("http2-settings", .http2Settings), ("proxy-authorization", .proxyAuthorization),
     ("proxy-authenticate", .proxyAuthenticate), ("proxy-authentication-info", .proxyAuthenticationInfo),
-    ("expect", .expect), ("max-forwards", .maxForwards), ("authorization", .authorization), ("cookie", .cookie),
+    ("expect", .expect), ("max-forwards", .maxForwards), ("authorization", .authorization),
+    ("www-authenticate", .wwwAuthenticate), ("cookie", .cookie),
     ("originalurl", .originalURL), ("directdns-via", .proxyVia), ("accept", .accept),
   ]
 
@@ -56,8 +58,8 @@ package enum FieldName: UInt8, Sendable {
     case .connection, .proxyConnection, .keepAlive, .te, .upgrade, .http2Settings, .proxyAuthorization,
       .proxyAuthenticate, .proxyAuthenticationInfo, .originalURL, .proxyVia:
       true
-    case .host, .trailer, .transferEncoding, .contentLength, .expect, .maxForwards, .authorization, .cookie, .accept,
-      .other:
+    case .host, .trailer, .transferEncoding, .contentLength, .expect, .maxForwards, .authorization, .wwwAuthenticate,
+      .cookie, .accept, .other:
       false
     }
   }

@@ -71,6 +71,19 @@ package struct MessageHead: Sendable {
     }
   }
 
+  /// Whether it has credentials, or asks for some, that say who a connection is and not who a request is: NTLM and
+  /// Negotiate (RFC 4559 §6).
+  var authenticatesConnection: Bool {
+    var isFound = false
+    let look = { (token: Range<Int>) in
+      let scheme = bytes.span.extracting(token.prefix { bytes[$0] != 0x20 && bytes[$0] != 0x09 })
+      if scheme.isEqualIgnoringCase("ntlm") || scheme.isEqualIgnoringCase("negotiate") { isFound = true }
+    }
+    forEachToken(of: .authorization, look)
+    forEachToken(of: .wwwAuthenticate, look)
+    return isFound
+  }
+
   /// Whether the sender means to keep the connection (RFC 9112 §9.3).
   package var keepsConnection: Bool {
     if has("close", in: .connection) { return false }

@@ -9,6 +9,7 @@ struct FieldNameTests {
     ("Host", FieldName.host), ("hOST", .host), ("Transfer-Encoding", .transferEncoding), ("originalUrl", .originalURL),
     ("Hosts", .other), ("Hos", .other), ("", .other), ("X-A-Name-That-Is-Longer-Than-All-That-Are-Known", .other),
     ("@ost", .other), ("Proxy-Connection", .proxyConnection),
+    ("WWW-authenticate", .wwwAuthenticate),
   ])
   func `a name is known in any case`(text: String, name: FieldName) {
     #expect(FieldName(Array(text.utf8).span) == name)

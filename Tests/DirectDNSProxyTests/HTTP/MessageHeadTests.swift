@@ -26,6 +26,15 @@ struct MessageHeadTests {
     #expect(!head.has("no", in: .connection))
   }
 
+  @Test(arguments: [
+    ("Authorization: NTLM TlRM", true), ("Authorization: Negotiate", true), ("authorization: nEGOTIATE\tYII=", true),
+    ("Authorization: Basic TlRM", false), ("Authorization: NTLMv3 x", false), ("Authorization:", false),
+    ("WWW-Authenticate: Basic realm=\"a\",Negotiate", true), ("X: NTLM", false), ("Proxy-Authorization: NTLM x", false),
+  ])
+  func `some schemes say who a connection is`(line: String, isOfConnection: Bool) throws {
+    #expect(try head(line).authenticatesConnection == isOfConnection)
+  }
+
   @Test func `the only value is none when there are two`() throws {
     #expect(try head("Host: a", "Host: a").onlyValue(.host) == nil)
     #expect(try head("X: a").onlyValue(.host) == nil)
