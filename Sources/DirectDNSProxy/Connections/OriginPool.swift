@@ -28,10 +28,11 @@ final class OriginPool {
   func take(
     _ origin: ForwardOrigin, _ way: Way, _ hop: Way.Hop, canRetry: Bool, at now: NIODeadline = .now()
   ) -> OriginHandler? {
-    guard var waiting = idle[origin], let last = waiting.last, canRetry || now - last.idleSince < Self.safeAge
-    else { return nil }
+    guard var waiting = idle[origin] else { return nil }
     defer { idle[origin] = waiting.isEmpty ? nil : waiting }
-    while let handler = waiting.popLast() {
+    // Those before it have waited for longer.
+    while let handler = waiting.last, canRetry || now - handler.idleSince < Self.safeAge {
+      waiting.removeLast()
       guard handler.isUsable, handler.hop == hop, way.addresses.isEmpty || way.addresses.contains(handler.address)
       else {
         handler.close()

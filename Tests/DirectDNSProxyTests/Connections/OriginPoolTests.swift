@@ -24,4 +24,25 @@ struct OriginPoolTests {
     _ = try channel.finish(acceptAlreadyClosed: true)
     loop.run()
   }
+
+  @Test func `one that has waited for long is not taken in place of a younger one that will not do`() throws {
+    let (loop, now) = (EmbeddedEventLoop(), NIODeadline.now())
+    let (pool, older, younger) = (OriginPool(loop), OriginHandler(), OriginHandler())
+    let (origin, address) = (ForwardOrigin(.name("a.test"), port: 80), IPAddress.ipv4(0x7f00_0001))
+    var channels: [EmbeddedChannel] = []
+    for handler in [older, younger] {
+      let channel = EmbeddedChannel(handler: handler, loop: loop)
+      try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+      handler.established(to: address)
+      pool.put(handler, for: origin, ProxyLimits())
+      channels.append(channel)
+    }
+    older.wait(in: pool, as: origin, since: now - .seconds(2), for: .seconds(15))
+    younger.hop = .tunnel(try UpstreamProxy("http://proxy.test"))
+    let way = Way(addresses: [address])
+    #expect(pool.take(origin, way, .direct, canRetry: false, at: now) == nil)
+    #expect(pool.take(origin, way, .direct, canRetry: true, at: now) === older)
+    for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
+    loop.run()
+  }
 }
