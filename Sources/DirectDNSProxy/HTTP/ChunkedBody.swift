@@ -93,7 +93,8 @@ package struct ChunkedBody: Sendable {
       case .sizeLineFeed:
         guard byte == 0x0a else { throw .malformed("a carriage return stands alone") }
         index += 1
-        pass(to: index, wanted: !isUnwrapped)
+        // With its chunks as one piece: each costs whoever sends it a write.
+        if isUnwrapped || size == 0 { pass(to: index, wanted: !isUnwrapped) }
         state = size > 0 ? .data(size) : .trailers([])
       case .data(let left):
         let count = min(left, bytes.count - index)
@@ -107,7 +108,7 @@ package struct ChunkedBody: Sendable {
       case .dataLineFeed:
         guard byte == 0x0a else { throw .malformed("a carriage return stands alone") }
         index += 1
-        pass(to: index, wanted: !isUnwrapped)
+        if isUnwrapped { pass(to: index, wanted: false) }
         state = .size(digits: 0, value: 0)
       case .trailers(var lines):
         state = .over

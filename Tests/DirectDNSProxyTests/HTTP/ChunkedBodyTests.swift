@@ -66,6 +66,15 @@ struct ChunkedBodyTests {
     #expect(throws: MessageFault.tooLarge) { try passed("0\r\nX: " + String(repeating: "a", count: 20_000)) }
   }
 
+  @Test func `chunks that stand together go on as one piece`() throws {
+    let bytes = Array((String(repeating: "1\r\nx\r\n", count: 1000) + "1;a=b\r\ny\r\n1\r\nz\r\n0\r\n\r\n").utf8)
+    var body = ChunkedBody()
+    var pieces: [ChunkedBody.Piece] = []
+    #expect(try body.read(bytes.span, into: &pieces) == bytes.count)
+    #expect(
+      pieces == [.pass(0..<6001), .pass(6005..<(bytes.count - 2)), .end(trailers: [0x0d, 0x0a])])
+  }
+
   @Test func `a body that has not ended is not over`() throws {
     #expect(try !passed("5\r\nhel").isOver)
     #expect(try passed("5\r\nhel").text == "5\r\nhel")
