@@ -79,7 +79,8 @@ extension ClientHandler {
       }
     case .socks(_, let since): if now - since > TimeAmount(limits.headTimeout) { close() }
     case .exchange(let exchange): exchange.timePassed(now, limits)
-    case .draining(_, let limit): if now >= limit { end() }
+    // It has been answered: who still sends the body would lose that to a reset.
+    case .draining(_, let limit): if now >= limit { linger() }
     case .lingering(let end, _):
       guard now >= end else { break }
       // A client that reads slowly has yet to get what was said; one that has stopped reading is cut off, and sees that.

@@ -13,6 +13,8 @@ struct SlowReaderTests {
   private final class Reader: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     var reads = false
+    /// It was told that nothing more follows.
+    private(set) var hasEnd = false
     private var written: [EventLoopPromise<Void>] = []
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -28,6 +30,7 @@ struct SlowReaderTests {
 
     /// An embedded channel knows no half-closing.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+      hasEnd = hasEnd || mode == .output
       if mode == .output { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
     }
 
@@ -99,6 +102,23 @@ struct SlowReaderTests {
         let said = try #require(try channel.readOutbound(as: ByteBuffer.self))
         #expect(String(buffer: said).hasSuffix("live\n"))
       }
+    }
+  }
+
+  @Test func `a client that is slow to send the rest of what was refused gets the refusal all the same`() throws {
+    try withClient(sending: "") { client, channel, reader in
+      reader.reads = true
+      try channel.writeInbound(
+        ByteBuffer(string: "POST http://a.test:22/ HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf"))
+      let said = try #require(try channel.readOutbound(as: ByteBuffer.self))
+      #expect(String(buffer: said).hasPrefix("HTTP/1.1 403 "))
+      // Closing now would be a reset for who still sends: it might take the refusal away.
+      client.timePassed(.now() + .seconds(11))
+      #expect(channel.isActive && reader.hasEnd)
+      try channel.writeInbound(ByteBuffer(string: "half"))
+      #expect(channel.isActive)
+      client.timePassed(.now() + .seconds(14))
+      #expect(!channel.isActive)
     }
   }
 
