@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
-internal import Dispatch
 internal import NIOCore
 
 /// What a client asks for: its heads, who it is, and where they go.
@@ -102,7 +101,7 @@ extension ClientHandler {
     let bound = NIOLoopBound((self, completion), eventLoop: loop.eventLoop)
     let eventLoop = loop.eventLoop
     let (name, password) = (credentials.name, credentials.password)
-    loop.shared.passwords.async {
+    loop.shared.passwords.add {
       let isRight = users.check(name, password)
       eventLoop.execute {
         let (client, completion) = bound.value

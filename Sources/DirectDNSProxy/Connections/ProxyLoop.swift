@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
-internal import Dispatch
 internal import NIOCore
 
 /// What the connections of one event loop share; used on its thread alone.
@@ -58,8 +57,7 @@ final class ProxyLoop {
 final class ProxyShared: Sendable {
   let resolver: DirectResolver
   let telemetry: ProxyTelemetry
-  /// Where passwords are checked: their hashes are made to be slow.
-  let passwords = DispatchQueue(label: "directdns.proxy.passwords", attributes: .concurrent)
+  let passwords = PasswordQueue()
   /// The addresses of this machine, when the proxy was made.
   let machine: Set<IPAddress>
   let clients = ClientCount()
