@@ -92,6 +92,23 @@ struct ProxyLogTests {
     await origin.stop()
   }
 
+  @Test(
+    arguments: [
+      ([5, 1, 2, 1, 1, 0x61, 1, 0x62], 407, nil), ([5, 1, 0], 407, nil), ([4, 1, 0, 80, 192, 0, 2, 1, 0], 407, nil),
+      ([5, 1, 2, 2, 1, 0x61, 1, 0x62], 400, "http_request_error"),
+    ] as [([UInt8], Int, String?)])
+  func `a refusal of SOCKS is told of as the same one of HTTP`(
+    bytes: [UInt8], status: Int, error: String?
+  ) async throws {
+    let proxy = try await ProxyFixture { $0.users = try ProxyUsers(lines: "ann:\(TestHashes.bcrypt)") }
+    let client = try await proxy.client()
+    try await client.send(bytes)
+    _ = await client.receiveToEnd()
+    let access = try #require(await proxy.accesses(1).first)
+    #expect(access.status == status && access.error == error && access.user == nil)
+    await proxy.stop()
+  }
+
   @Test func `a body that stops coming is its client's fault`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture { $0.limits.responseTimeout = .milliseconds(1) }

@@ -23,9 +23,11 @@ extension ClientHandler {
       write(ByteBuffer(bytes: bytes))
       flush()
       return true
-    case .refuse(let bytes, _):
+    case .refuse(let bytes, let fault):
       var access = access(handshake.version == 4 ? .socks4 : .socks5, nil)
-      access.error = "http_request_error"
+      // What the same is called by HTTP.
+      access.status = fault == .credentials ? 407 : 400
+      access.error = fault == .credentials ? nil : "http_request_error"
       access.duration = Duration(.now() - since)
       settings.ended(access, loop.shared.telemetry)
       write(ByteBuffer(bytes: bytes))

@@ -15,7 +15,15 @@ struct SOCKSHandshake {
     /// Connect, and answer by ``SOCKSHandshake/reply(_:)``.
     case connect(ForwardOrigin)
     /// Say this, and close.
-    case refuse([UInt8], String)
+    case refuse([UInt8], Fault)
+  }
+
+  /// What is wrong with what a client says.
+  enum Fault: Equatable {
+    /// A name and a password that are wanted and are missing or wrong.
+    case credentials
+    /// It cannot be understood, or asks for what is not served.
+    case request
   }
 
   /// What becomes of a request, in SOCKS5's numbers (RFC 1928 §6).
@@ -58,7 +66,7 @@ struct SOCKSHandshake {
     guard state == .judging else { return .wait }
     state = isRight ? .request : .over
     if !isRight { user = nil }
-    return isRight ? .say([1, 0]) : .refuse([1, 1], "the name or the password is wrong")
+    return isRight ? .say([1, 0]) : .refuse([1, 1], .credentials)
   }
 
   /// The answer to a request.
@@ -76,7 +84,7 @@ struct SOCKSHandshake {
     let method: UInt8 = wantsUser ? 2 : 0
     guard methods.contains(method) else {
       state = .over
-      return .refuse([5, 0xff], wantsUser ? "a name and a password are wanted" : "no method of SOCKS5 that is known")
+      return .refuse([5, 0xff], wantsUser ? .credentials : .request)
     }
     state = wantsUser ? .credentials : .request
     return .say([5, method])
@@ -91,7 +99,7 @@ struct SOCKSHandshake {
     bytes = bytes.dropFirst(end)
     guard read[0] == 1 else {
       state = .over
-      return .refuse([1, 1], "the version of the credentials is not 1")
+      return .refuse([1, 1], .request)
     }
     state = .judging
     let name = String(decoding: read[2..<nameEnd], as: UTF8.self)
@@ -111,13 +119,13 @@ struct SOCKSHandshake {
     case 4: length = 16
     default:
       state = .over
-      return .refuse(reply(.unknownAddressType), "the kind of address is unknown")
+      return .refuse(reply(.unknownAddressType), .request)
     }
     let end = 4 + length + 2
     guard read.count >= end else { return .wait }
     bytes = bytes.dropFirst(end)
     state = .over
-    guard read[0] == 5, read[1] == 1 else { return .refuse(reply(.unknownCommand), "only CONNECT is served") }
+    guard read[0] == 5, read[1] == 1 else { return .refuse(reply(.unknownCommand), .request) }
     let port = UInt16(read[end - 2]) << 8 | UInt16(read[end - 1])
     let host = read[3] == 3 ? Self.name(read[5..<end - 2]) : IPAddress(bytes: read[4..<end - 2]).map { .address($0) }
     return connect(host, port)
@@ -141,8 +149,8 @@ struct SOCKSHandshake {
     }
     bytes = bytes.dropFirst(end + 1)
     state = .over
-    guard !wantsUser else { return .refuse(reply(.failed), "SOCKS4 has no password: use SOCKS5") }
-    guard read[1] == 1 else { return .refuse(reply(.failed), "only CONNECT is served") }
+    guard !wantsUser else { return .refuse(reply(.failed), .credentials) }
+    guard read[1] == 1 else { return .refuse(reply(.failed), .request) }
     let port = UInt16(read[2]) << 8 | UInt16(read[3])
     return connect(
       isName ? Self.name(read[(userEnd + 1)..<end]) : IPAddress(bytes: read[4..<8]).map { .address($0) }, port)
@@ -150,11 +158,11 @@ struct SOCKSHandshake {
 
   private mutating func tooLong() -> Step {
     state = .over
-    return .refuse(reply(.failed), "the request is too long")
+    return .refuse(reply(.failed), .request)
   }
 
   private func connect(_ host: WebURL.Host?, _ port: UInt16) -> Step {
-    guard let host, port > 0 else { return .refuse(reply(.failed), "the host or the port cannot be used") }
+    guard let host, port > 0 else { return .refuse(reply(.failed), .request) }
     return .connect(ForwardOrigin(host, port: port))
   }
 
