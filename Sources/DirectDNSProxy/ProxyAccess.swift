@@ -22,7 +22,7 @@ public struct ProxyAccess: Sendable {
   public var kind: Kind
   /// Who asked: an address, or nil for a Unix socket.
   public var client: IPAddress?
-  /// The user, where one was asked for.
+  /// The user, where one was asked for; `token` for who came by a token.
   public var user: String?
   /// The request's method; empty for SOCKS.
   public var method: String

@@ -192,20 +192,24 @@ struct TunnelTests {
 
   // MARK: SOCKS
 
-  @Test func `the log has who came by SOCKS5`() async throws {
+  @Test(arguments: [("ann", TestHashes.password, "ann"), ("secret token", "secret token", "token")])
+  func `the log has who came by SOCKS5, and no token`(name: String, password: String, user: String) async throws {
     let origin = try await RawListener.start()
-    let proxy = try await ProxyFixture { $0.users = try ProxyUsers(tokens: [Secret("secret token")]) }
+    let proxy = try await ProxyFixture {
+      $0.users = try ProxyUsers(lines: "ann:\(TestHashes.bcrypt)", tokens: [Secret("secret token")])
+    }
     let client = try await proxy.client()
     let port = [UInt8(origin.port >> 8), UInt8(origin.port & 0xff)]
     try await client.send([5, 1, 2])
     await client.receive(count: 2)
-    try await client.send([1, 3] + Array("bob".utf8) + [12] + Array("secret token".utf8))
+    try await client.send(
+      [1, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(password.utf8.count)] + Array(password.utf8))
     await client.receive(count: 4)
     try await client.send([5, 1, 0, 1, 127, 0, 0, 1] + port)
     await client.receive(count: 14)
     await client.close()
     try await origin.connection().close()
-    #expect(await proxy.accesses(1).first?.user == "bob")
+    #expect(await proxy.accesses(1).first?.user == user)
     await proxy.stop()
     await origin.stop()
   }

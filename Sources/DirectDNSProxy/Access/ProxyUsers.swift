@@ -50,13 +50,16 @@ public final class ProxyUsers: Sendable {
   }
 
   /// What can be said of somebody without computing a slow hash.
-  enum Verdict: Equatable { case right, wrong, slow }
+  enum Verdict: Equatable { case right, token, wrong, slow }
+
+  /// Who came by a token: the name beside it may be the token once more.
+  static let tokenUser = "token"
 
   /// Judges a name and a password at once, where that can be.
   func verdict(on name: String, _ password: String) -> Verdict {
     // Digests are compared in constant time, whatever the password's length.
     let digest = Digest.sha256(Array(password.utf8))
-    if tokens.reduce(false, { Digest.areEqual($1, digest) || $0 }) { return .right }
+    if tokens.reduce(false, { Digest.areEqual($1, digest) || $0 }) { return .token }
     guard hashes[name] != nil else { return hashes.isEmpty ? .wrong : .slow }
     return known.withLock { $0.contains(tag(name, password)) } ? .right : .slow
   }

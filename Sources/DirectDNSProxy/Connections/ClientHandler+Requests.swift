@@ -79,6 +79,7 @@ extension ClientHandler {
     else { return refuse(Self.challenge("This proxy wants a name and a password."), request) }
     switch users.verdict(on: credentials.name, credentials.password) {
     case .right: start(request, user: credentials.name)
+    case .token: start(request, user: ProxyUsers.tokenUser)
     case .wrong: refuse(Self.challenge("The name or the password is wrong."), request)
     case .slow:
       judge(users, credentials) { [self] isRight in

@@ -39,8 +39,8 @@ extension ClientHandler {
       var handshake = handshake
       let verdict = users.verdict(on: credentials.name, credentials.password)
       switch verdict {
-      case .right, .wrong:
-        let step = handshake.judged(verdict == .right)
+      case .right, .token, .wrong:
+        let step = handshake.judged(verdict != .wrong, as: verdict == .token ? ProxyUsers.tokenUser : nil)
         state = .socks(handshake, since: since)
         return take(step, handshake, since)
       case .slow:

@@ -62,10 +62,15 @@ struct SOCKSHandshake {
   }
 
   /// Goes on when the credentials were judged.
-  mutating func judged(_ isRight: Bool) -> Step {
+  ///
+  /// - Parameters:
+  ///   - isRight: whether they are right.
+  ///   - name: who that is, where it is not for the credentials' name to say.
+  /// - Returns: what to do.
+  mutating func judged(_ isRight: Bool, as name: String? = nil) -> Step {
     guard state == .judging else { return .wait }
     state = isRight ? .request : .over
-    if !isRight { user = nil }
+    user = isRight ? name ?? user : nil
     return isRight ? .say([1, 0]) : .refuse([1, 1], .credentials)
   }
 

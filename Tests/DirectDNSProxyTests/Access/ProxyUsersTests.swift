@@ -39,8 +39,8 @@ struct ProxyUsersTests {
 
   @Test func `a token is right with any name`() throws {
     let users = try ProxyUsers(tokens: ["0123456789abcdef"])
-    #expect(users.verdict(on: "anybody", "0123456789abcdef") == .right)
-    #expect(users.verdict(on: "", "0123456789abcdef") == .right)
+    #expect(users.verdict(on: "anybody", "0123456789abcdef") == .token)
+    #expect(users.verdict(on: "", "0123456789abcdef") == .token)
     #expect(users.verdict(on: "anybody", "0123456789abcdeF") == .wrong)
     #expect(users.verdict(on: "0123456789abcdef", "") == .wrong)
   }
