@@ -107,6 +107,21 @@ struct ProxyAccessTests {
     await proxy.stop()
   }
 
+  @Test(arguments: [
+    ("/live", 200, 5), ("/proxy.pac?x", 200, nil), ("/ready", 200, 6), ("/metrics", 200, 2), ("/", 404, 0),
+  ])
+  func `a page of the proxy's own is told of as any other`(target: String, status: Int, sent: Int?) async throws {
+    let proxy = try await ProxyFixture { $0.metrics = { "x\n" } }
+    let client = try await proxy.client()
+    try await client.send("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    let body = await client.receiveToEnd().split(separator: "\r\n\r\n").last ?? ""
+    let access = try #require(await proxy.accesses(1).first)
+    #expect(access.status == status && access.origin == nil && access.error == nil)
+    #expect(access.path.map { target.hasPrefix($0) && !$0.contains("?") } == true)
+    #expect(access.sent == sent ?? body.utf8.count)
+    await proxy.stop()
+  }
+
   // MARK: Limits
 
   @Test func `one client more than there is room for is told so`() async throws {
@@ -116,7 +131,7 @@ struct ProxyAccessTests {
     await first.receive("live")
     let second = try await proxy.client()
     #expect(await second.receiveToEnd().contains("503 Service Unavailable"))
-    #expect(await proxy.accesses(1).map(\.error) == ["connection_limit_reached"])
+    #expect(await proxy.accesses(2).map(\.error) == [nil, "connection_limit_reached"])
     await first.close()
     await proxy.stop()
   }

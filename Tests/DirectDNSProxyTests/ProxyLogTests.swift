@@ -86,7 +86,7 @@ struct ProxyLogTests {
     let server = try await origin.connection()
     await server.receive("\r\n\r\n")
     try await server.send("HTTP/1.1 204 No Content\r\n\r\n")
-    let connect = try #require(await proxy.accesses(1).first?.connect)
+    let connect = try #require(await proxy.accesses(2).last?.connect)
     #expect(connect >= waited)
     await proxy.stop()
     await origin.stop()

@@ -41,32 +41,36 @@ extension ClientHandler {
 
   /// Answers a request of the proxy's own; no side effects, whatever page of a browser asks.
   func serveOwn(_ path: String, _ request: ClientRequest) {
+    var access = access(.http, nil, request)
+    access.path = path
     guard request.method == "GET" || request.method == "HEAD" else {
-      return refuse(ProxyRefusal(405, nil, "This is a proxy: ask it with the whole URL, or with CONNECT."), request)
+      return refuse(
+        ProxyRefusal(405, nil, "This is a proxy: ask it with the whole URL, or with CONNECT."), request, access)
     }
     if path == "/metrics", let metrics = settings.configuration.metrics, address?.isLoopback != false,
       // A page can make a name of its own lead here (DNS rebinding), and would read them.
       request.isForLocalHost
     {
       return respond(
-        "200 OK", "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\nCache-Control: no-store\r\n",
-        body: metrics(), request)
+        200, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\nCache-Control: no-store\r\n",
+        body: metrics(), request, access)
     }
     switch path {
     case "/proxy.pac":
       respond(
-        "200 OK", "Content-Type: application/x-ns-proxy-autoconfig\r\nCache-Control: no-store\r\n",
-        body: ProxyAutoConfiguration(place: pacPlace, settings.configuration).text, request)
+        200, "Content-Type: application/x-ns-proxy-autoconfig\r\nCache-Control: no-store\r\n",
+        body: ProxyAutoConfiguration(place: pacPlace, settings.configuration).text, request, access)
     case "/live":
-      respond("200 OK", "Content-Type: text/plain\r\nCache-Control: no-store\r\n", body: "live\n", request)
+      respond(200, "Content-Type: text/plain\r\nCache-Control: no-store\r\n", body: "live\n", request, access)
     case "/ready":
       let isReady = !loop.isDraining
       respond(
-        isReady ? "200 OK" : "503 Service Unavailable", "Content-Type: text/plain\r\nCache-Control: no-store\r\n",
-        body: isReady ? "ready\n" : "ending\n", request)
+        isReady ? 200 : 503, "Content-Type: text/plain\r\nCache-Control: no-store\r\n",
+        body: isReady ? "ready\n" : "ending\n", request, access)
     default:
       refuse(
-        ProxyRefusal(404, nil, "This is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT."), request)
+        ProxyRefusal(404, nil, "This is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT."), request,
+        access)
     }
   }
 
@@ -78,10 +82,15 @@ extension ClientHandler {
     return settings.places.first { if case .tcp = $0 { true } else { false } }?.description ?? "127.0.0.1:3128"
   }
 
-  func respond(_ status: String, _ fields: String, body: String, _ request: ClientRequest) {
+  func respond(_ status: Int, _ fields: String, body: String, _ request: ClientRequest, _ access: ProxyAccess) {
     let closes = !keeps(request) || !request.hasDrainableBody
+    var access = access
+    access.status = status
+    access.sent = request.method == "HEAD" ? 0 : body.utf8.count
+    access.duration = Duration(.now() - request.began)
+    settings.ended(access, loop.shared.telemetry)
     var text =
-      "HTTP/1.1 \(status)\r\n\(fields)X-Content-Type-Options: nosniff\r\nContent-Length: \(body.utf8.count)\r\n"
+      "HTTP/1.1 \(status) \(status == 200 ? "OK" : "Service Unavailable")\r\n\(fields)X-Content-Type-Options: nosniff\r\nContent-Length: \(body.utf8.count)\r\n"
     if closes { text += "Connection: close\r\n" }
     text += "\r\n"
     if request.method != "HEAD" { text += body }

@@ -144,7 +144,8 @@ extension ClientHandler {
 
   /// OPTIONS that may go no further (RFC 9110 §7.6.2).
   private func answerOptions(_ request: ClientRequest) {
-    respond("200 OK", "Allow: \(ProxyRefusal.allowedMethods)\r\n", body: "", request)
+    respond(
+      200, "Allow: \(ProxyRefusal.allowedMethods)\r\n", body: "", request, access(.http, request.origin, request))
   }
 
   // MARK: Tunnels
