@@ -4,7 +4,7 @@ internal import Tracing
 
 /// One request or tunnel that has ended: what an access log has of it.
 ///
-/// Nothing of a URL but its origin: paths and queries hold secrets.
+/// Of a URL it has the origin and the path, and never the query, which holds secrets. A path may hold some, too.
 public struct ProxyAccess: Sendable {
   /// What a client asked for.
   public enum Kind: String, Sendable {

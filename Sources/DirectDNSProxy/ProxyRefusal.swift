@@ -73,7 +73,6 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     case 405: "Method Not Allowed"
     case 407: "Proxy Authentication Required"
     case 408: "Request Timeout"
-    case 417: "Expectation Failed"
     case 431: "Request Header Fields Too Large"
     case 501: "Not Implemented"
     case 502: "Bad Gateway"

@@ -43,12 +43,8 @@ struct ExecCommand: AsyncParsableCommand {
   @Flag(name: .customLong("java"), help: "Tell Java of the proxy, by JAVA_TOOL_OPTIONS.")
   var tellsJava = false
 
-  @Option(
-    help: ArgumentHelp(
-      "The ports that may be connected to: numbers and ranges with commas. (default: 80,443,1024-65535)",
-      valueName: "ports"),
-    transform: { text in try ProxyOptions.shown { () throws(DirectDNSError) in try ProxyPorts(text) } })
-  var ports: ProxyPorts = .web
+  @OptionGroup
+  var allowed: PortOptions
 
   @OptionGroup(title: "Way options")
   var ways: WayOptions
@@ -108,8 +104,8 @@ struct ExecCommand: AsyncParsableCommand {
     let entry = try ways.entry(over: settings.proxy, in: context)
     let configuration = ProxyConfiguration(
       listeners: [.tcp(.ipv4(0x7f00_0001), port: 0)], policy: policy.policy(over: settings.addressPolicy),
-      direct: settings.direct, upstream: entry.upstream, routes: entry.routes, ports: ports, lookup: settings.lookup,
-      limits: limits)
+      direct: settings.direct, upstream: entry.upstream, routes: entry.routes, ports: allowed.ports,
+      lookup: settings.lookup, limits: limits)
     let server: ProxyServer
     let places: [ListenAddress]
     do throws(DirectDNSError) {

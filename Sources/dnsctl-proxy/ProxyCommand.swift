@@ -170,7 +170,7 @@ struct ProxyCommand: ContextCommand {
     var configuration = ProxyConfiguration(
       listeners: proxy.listeners(beside: inherited), inherited: inherited,
       policy: policy.policy(over: settings.addressPolicy), direct: settings.direct,
-      upstream: entry.upstream, routes: entry.routes, ports: proxy.ports, users: users,
+      upstream: entry.upstream, routes: entry.routes, ports: proxy.allowed.ports, users: users,
       peers: proxy.peers.isEmpty ? nil : Set(proxy.peers), lookup: settings.lookup,
       limits: proxy.limits, loops: proxy.loops)
     if let log { configuration.accessLog = { log.write($0) } }

@@ -36,12 +36,8 @@ struct ProxyOptions: ParsableArguments {
       valueName: "uid"))
   var peers: [UInt32] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "The ports that may be connected to: numbers and ranges with commas. (default: 80,443,1024-65535)",
-      valueName: "ports"),
-    transform: { text in try ProxyOptions.shown { () throws(DirectDNSError) in try ProxyPorts(text) } })
-  var ports: ProxyPorts = .web
+  @OptionGroup
+  var allowed: PortOptions
 
   @Option(
     parsing: .unconditional,
