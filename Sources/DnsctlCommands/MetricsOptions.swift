@@ -32,11 +32,12 @@ package struct MetricsOptions: ParsableArguments {
   /// - Parameters:
   ///   - context: where it is said.
   ///   - collecting: where metrics are collected already; without one a new one is made.
+  ///   - isTold: whether it is said at once where that is; `say(in:)` says it later.
   ///   - readiness: what `/ready` says; always ready by default.
   /// - Returns: the endpoint, which the caller stops; nil if it was not asked for.
   /// - Throws: that it cannot listen there.
   package func start(
-    in context: CommandContext, from collecting: PrometheusRegistry? = nil,
+    in context: CommandContext, from collecting: PrometheusRegistry? = nil, isTold: Bool = true,
     readiness: @escaping @Sendable () -> Readiness = { .ready }
   ) async throws(SettingsError) -> MetricsEndpoint? {
     guard let place else {
@@ -58,7 +59,7 @@ package struct MetricsOptions: ParsableArguments {
         readiness: readiness)
       try await endpoint.start()
       if collecting == nil { context.collectMetrics(registry) }
-      context.complain("metrics at \(endpoint.url ?? "\(place)")")
+      if isTold { MetricsEndpoint?.some(endpoint).say(in: context) }
       return endpoint
     } catch {
       throw SettingsError(.streams, error.message)
@@ -67,6 +68,11 @@ package struct MetricsOptions: ParsableArguments {
 }
 
 extension MetricsEndpoint? {
+  /// Says where it serves.
+  package func say(in context: CommandContext) {
+    if let url = self?.url { context.complain("metrics at \(url)") }
+  }
+
   /// Runs a command, and stops the endpoint when it has ended.
   package func serving(
     _ body: () async throws(SettingsError) -> ExitStatus

@@ -70,9 +70,10 @@ struct ProxyCommand: ContextCommand {
       let settings = try upstream.settings(in: context)
       let registry = proxy.servesMetrics ? PrometheusRegistry() : nil
       if let registry { context.collectMetrics(registry) }
-      let endpoint = try await metrics.start(in: context, from: registry)
+      // Whoever waits for the first line wants the proxy's place.
+      let endpoint = try await metrics.start(in: context, from: registry, isTold: false)
       return try await endpoint.serving { () async throws(SettingsError) in
-        try await serve(settings, registry, in: context)
+        try await serve(settings, registry, endpoint, in: context)
       }
     } catch {
       return error.status(in: context, of: "proxy")
@@ -81,7 +82,8 @@ struct ProxyCommand: ContextCommand {
 
   /// Serves until a signal comes.
   private func serve(
-    _ settings: DirectSettings, _ registry: PrometheusRegistry?, in context: CommandContext
+    _ settings: DirectSettings, _ registry: PrometheusRegistry?, _ endpoint: MetricsEndpoint?,
+    in context: CommandContext
   ) async throws(SettingsError) -> ExitStatus {
     let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
     let log = proxy.accessLog(in: context)
@@ -109,6 +111,7 @@ struct ProxyCommand: ContextCommand {
       }
       let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
       context.complain(said)
+      endpoint.say(in: context)
       let held = Locked((settings: settings, entry: entry, users: users))
       let read = { @Sendable in
         systemd.tell(.reloading(microseconds: Systemd.microseconds))

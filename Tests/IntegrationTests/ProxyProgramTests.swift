@@ -186,6 +186,35 @@ struct ProxyProgramTests {
     }
   }
 
+  /// Runs a proxy at a free port, whose lines come into a file, while `body` asks it.
+  private func running(
+    _ options: [String], environment: [String] = [],
+    _ body: (UInt16, _ lines: @escaping () throws -> [String]) async throws -> Void
+  ) async throws {
+    let (folder, port) = (try ServerFixture.newFolder("proxy"), try LoopbackPort.free())
+    let words = [Program.url.path, "proxy", "--listen", "127.0.0.1:\(port)", "--no-system"] + options
+    let proxy = ServerProcess(program: "/usr/bin/env", arguments: environment + words, folder: folder, ports: [port])
+    try await proxy.start()
+    let result: Swift.Result<Void, any Error>
+    do {
+      result = .success(
+        try await body(port) {
+          try String(contentsOf: folder.appending(path: "log"), encoding: .utf8).components(separatedBy: "\n")
+        })
+    } catch { result = .failure(error) }
+    try await proxy.stop()
+    try result.get()
+  }
+
+  @Test func `the first line says where it listens, and a later one where its metrics are`() async throws {
+    try await running(["--metrics", "127.0.0.1:0"]) { port, lines in
+      try await becomes { try lines().count > 2 }
+      let lines = try lines()
+      #expect(lines[0] == "dnsctl: proxy at 127.0.0.1:\(port)")
+      #expect(lines[1].hasPrefix("dnsctl: metrics at http://127.0.0.1:"))
+    }
+  }
+
   /// What a service manager does, by a program that hears what a service tells it.
   @Test(
     .enabled(if: ServerFixture.path(of: "python3") != nil && ServerFixture.path(of: "openssl") != nil, "no python3"),
