@@ -35,6 +35,20 @@ struct TunnelTests {
     await origin.stop()
   }
 
+  @Test func `an address that has expired is judged as any other`() async throws {
+    let (name, clock) = ("www.shop.test", ManualClock())
+    let proxy = try await ProxyFixture(
+      records: RecordTable { $0.add(name, "127.0.0.1") }, policy: .publicOnly, clock: clock)
+    _ = try await proxy.resolver.resolve(HostName(name))
+    clock.advance(by: .seconds(7_200))
+    await proxy.provider.stop()
+    let client = try await proxy.client()
+    try await client.send("CONNECT \(name):443 HTTP/1.1\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n").contains("403 Forbidden"))
+    #expect(await proxy.accesses(1).first?.error == "destination_ip_prohibited")
+    await proxy.stop()
+  }
+
   @Test func `each direction ends by itself`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture()

@@ -206,12 +206,44 @@ struct ProxyProgramTests {
     try result.get()
   }
 
+  /// What a proxy answers to a request for a port of this machine where nobody listens.
+  private func status(_ proxy: String) async throws -> String {
+    let target = "http://127.0.0.1:\(try LoopbackPort.free())/"
+    let result = try await ServerFixture.run(
+      "curl", ["-sS", "-o", "/dev/null", "-w", "%{http_code}", "--noproxy", "", "-x", proxy, target])
+    return String(decoding: result.output, as: UTF8.self)
+  }
+
   @Test func `the first line says where it listens, and a later one where its metrics are`() async throws {
     try await running(["--metrics", "127.0.0.1:0"]) { port, lines in
       try await becomes { try lines().count > 2 }
       let lines = try lines()
       #expect(lines[0] == "dnsctl: proxy at 127.0.0.1:\(port)")
       #expect(lines[1].hasPrefix("dnsctl: metrics at http://127.0.0.1:"))
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a token is taken from a file or a variable`(isFile: Bool) async throws {
+    let (token, file) = ("0123456789abcdef", try ServerFixture.newFolder("token").appending(path: "token"))
+    try "\(token)\n".write(to: file, atomically: false, encoding: .utf8)
+    let place = isFile ? "@\(file.path)" : "$PROXY_TOKEN"
+    try await running(["--token", place], environment: isFile ? [] : ["PROXY_TOKEN=\(token)"]) { port, lines in
+      // The address policy is behind the password.
+      #expect(try await status("http://x:\(token)@127.0.0.1:\(port)") == "403")
+      #expect(try await status("http://x:y\(token)@127.0.0.1:\(port)") == "407")
+      let lines = try lines()
+      #expect(!lines.joined().contains(token))
+    }
+  }
+
+  @Test func `it follows its configuration: what is allowed no more is refused`() async throws {
+    let file = try ServerFixture.newFolder("followed").appending(path: "configuration")
+    func write(_ text: String) throws { try text.write(to: file, atomically: true, encoding: .utf8) }
+    try write(#"{ addressPolicy: { allow: ["127.0.0.0/8"] } }"#)
+    try await running(["--config", file.path]) { port, _ in
+      #expect(try await status("http://127.0.0.1:\(port)") == "502")
+      try write("{ addressPolicy: { allow: [] } }")
+      try await becomes { try await status("http://127.0.0.1:\(port)") == "403" }
     }
   }
 
