@@ -241,7 +241,7 @@ struct QueryMachineTests {
     transport.reply { $0.provider == "one" ? .error(.connect("refused"), after: .seconds(1)) : Self.good }
     for number in 0..<2 {
       let lookups = [IPAddress.Family.ipv6, .ipv4].map { begin(upstreams, "n\(number).example", $0) }
-      await clock.waitForSleepers(2)
+      await transport.waitForSent(4 * number + 2)
       clock.advance(by: .seconds(1))
       for lookup in lookups { #expect(provider(await lookup.value) == 1) }
     }
