@@ -48,8 +48,8 @@ extension CurlTransfers {
   /// Lets the server read nothing for as long as it may take to answer: to the kernel a full window is silence, too.
   private func allowSilence(_ milliseconds: Int64, of attempt: ConnectAttempt) {
     guard let pool = machine.transfers.read(attempt.id, { $0.pool }) else { return }
-    let limit = UInt32(
-      clamping: max(Int64(Self.silenceLimit), milliseconds.addingReportingOverflow(1_000).partialValue))
+    // The kernel takes no more than a signed number of 32 bits, and would keep the limit before.
+    let limit = UInt32(max(Int64(Self.silenceLimit), min(milliseconds, Int64(Int32.max) - 1_000) + 1_000))
     for socket in machine.pools.read(pool, { $0.sockets }) ?? [] { directdns_prepare_socket(socket, limit) }
   }
 

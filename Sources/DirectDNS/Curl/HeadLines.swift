@@ -7,7 +7,7 @@ struct HeadLines: Sendable {
   private(set) var bytes: [UInt8] = []
   /// Whether there is a field in which an address can stand for the name; see ``ResponseRestorer``.
   private(set) var hasRestorableField = false
-  private(set) var hasTransferEncoding = false
+  private var hasTransferEncoding = false
   /// The number of `Content-Length`.
   private var length: Int64?
   private var isLengthWrong = false
