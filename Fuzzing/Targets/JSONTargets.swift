@@ -19,46 +19,53 @@ extension FuzzTarget {
 
   /// What is JSON to us is JSON to Foundation, and says the same.
   private static func json(_ bytes: [UInt8]) throws(BrokenRule) {
-    guard let reader = JSONReader(bytes), let text = String(validating: bytes, as: UTF8.self) else { return }
+    guard JSONValue(bytes) != nil, let text = String(validating: bytes, as: UTF8.self) else { return }
     // Foundation refuses a surrogate without its other half, which we repair, and numbers beyond a Double's.
     let hasExponent = zip(bytes, bytes.dropFirst()).contains { ASCII.isDigit($0) && $1 | 0x20 == UInt8(ascii: "e") }
     guard !text.contains("\\u"), !hasExponent, bytes.count < 300 else { return }
     guard let other = try? JSONDecoder().decode(ConfigurationValue.self, from: Data(bytes)) else {
       throw BrokenRule(description: "Foundation refuses \(text.debugDescription)")
     }
-    try compare(reader, reader.root, other)
+    try compare(bytes, JSONReader(bytes), other)
   }
 
-  private static func compare(_ reader: JSONReader, _ place: Int, _ other: ConfigurationValue) throws(BrokenRule) {
-    let text = reader.string(place)
-    var next = place
+  /// `start` stands at the value.
+  private static func compare(
+    _ bytes: [UInt8], _ start: JSONReader, _ other: ConfigurationValue
+  ) throws(BrokenRule) {
+    var reader = start
+    guard let value = reader.value() else { throw BrokenRule(description: "a value is none") }
+    let text = value.string(in: bytes)
+    reader = start
     switch other {
     case .text(let other):
       try require(text.map { $0.utf8.elementsEqual(other.utf8) } == true, "Foundation reads \(other.debugDescription)")
-    case .bool(let bool): try require(reader.isTrue(place) == bool && text == nil, "Foundation reads \(bool)")
+    case .bool(let bool): try require(value.isTrue == bool && text == nil, "Foundation reads \(bool)")
     case .number(let number):
-      if let integer = reader.integer(place) { try require(Double(integer) == number, "\(integer) is \(number)") }
-    case .null: try require(reader.isNull(place) && text == nil, "Foundation reads null")
+      if let integer = value.integer(in: bytes) { try require(Double(integer) == number, "\(integer) is \(number)") }
+    case .null: try require(value.isNull && text == nil, "Foundation reads null")
     case .list(let list):
-      for other in list {
-        try require(reader.nextElement(&next), "a list ends early")
-        try compare(reader, next, other)
-        reader.pass(&next)
+      var elements: [JSONReader] = []
+      let isArray = reader.array { reader in
+        elements.append(reader)
+        return reader.value() != nil
       }
-      try require(!reader.nextElement(&next), "a list goes on")
+      try require(isArray && elements.count == list.count, "a list of \(list.count) has \(elements.count)")
+      for (element, other) in zip(elements, list) { try compare(bytes, element, other) }
     case .object(let object):
-      var members: [(key: JSONKey, place: Int)] = []
-      while let key = reader.nextMember(&next) {
-        members.append((key, next))
-        reader.pass(&next)
+      var members: [(key: JSONKey, value: JSONReader)] = []
+      let isObject = reader.object { name, reader in
+        members.append((name.key(in: bytes), reader))
+        return reader.value() != nil
       }
+      try require(isObject, "Foundation reads an object")
       // Of names that stand twice each reader has its own, and long names are all one to ours.
       guard members.count == object.count, Set(members.map(\.key)).count == members.count else { return }
-      for (key, other) in object {
-        guard let member = members.first(where: { $0.key == JSONKey(key) }) else {
-          throw BrokenRule(description: "no member \(key.debugDescription)")
+      for (name, other) in object {
+        guard let member = members.first(where: { $0.key == JSONKey(name) }) else {
+          throw BrokenRule(description: "no member \(name.debugDescription)")
         }
-        try compare(reader, member.place, other)
+        try compare(bytes, member.value, other)
       }
     }
   }

@@ -5,151 +5,163 @@ package enum DNSJSON {
   package static func answer(
     from body: [UInt8], to question: DNSQuestion, freshness: HTTPFreshness = HTTPFreshness()
   ) throws(ProviderFailure) -> Answer {
-    guard let json = JSONReader(body), json.isObject(json.root) else { throw .malformed("not a JSON object") }
-    var reply = Reply(json: json, names: Names(first: question.name))
+    guard var reply = Reply(body, names: Names(first: question.name)) else { throw .malformed("not a JSON object") }
     // A missing status is no NOERROR: an error page in JSON has none either.
-    guard let status = reply.status.flatMap(json.integer).flatMap({ UInt16(exactly: $0) }), status < 4096 else {
+    guard let status = reply.status.flatMap({ UInt16(exactly: $0) }), status < 4096 else {
       throw .malformed("no DNS status in the JSON")
     }
-    guard reply.truncation.map(json.isTrue) != true else { throw .malformed("a truncated reply") }
+    guard !reply.isTruncated else { throw .malformed("a truncated reply") }
     try reply.check(against: question)
     let code = DNSMessage.ResponseCode(rawValue: status)
     guard code == .noError || code == .nameError else {
-      throw ProviderFailure(.response, "answered \(code)" + reply.commentText)
+      throw ProviderFailure(.response, "answered \(code)" + reply.comment)
     }
     return try AnswerSection.answer(
-      to: question, responseCode: code, answers: try reply.records(reply.answer),
-      authorities: try reply.records(reply.authority), freshness: freshness)
+      to: question, responseCode: code, answers: try reply.answers(), authorities: try reply.authorities(),
+      freshness: freshness)
   }
 }
 
-/// A reply, and where the members stand that are read; one that is null stands nowhere.
+/// A reply, and where the values stand that are read of it; one that is null stands nowhere.
 private struct Reply {
-  let json: JSONReader
-  var names: Names
-  private(set) var status, truncation, question, answer, authority, comment: Int?
+  private let bytes: [UInt8]
+  private var names: Names
+  private var statusPlace, truncation: JSONPiece?
+  private var hasComment = false
+  private var question, answer, authority: Section?
+  private var rows: [Row] = []
 
-  init(json: JSONReader, names: Names) {
-    self.json = json
+  /// The members of a record, or of the question.
+  private struct Row { var name, type, ttl, data: JSONPiece? }
+
+  /// A member that holds rows.
+  private enum Section {
+    /// Which of them.
+    case object(Int)
+    case list(Range<Int>)
+    case neither
+  }
+
+  /// Reads a whole text; nil if it is not JSON, or no object.
+  init?(_ bytes: [UInt8], names: Names) {
+    self.bytes = bytes
     self.names = names
-    var place = json.root
-    while let key = json.nextMember(&place) {
-      let value = json.isNull(place) ? nil : place
-      switch key {
-      case .status: status = value
-      case .truncation: truncation = value
-      case .question: question = value
-      case .answer: answer = value
-      case .authority: authority = value
-      case .comment: comment = value
-      default: break
-      }
-      json.pass(&place)
+    rows.reserveCapacity(4)
+    guard JSONReader.read(bytes, { reader in reader.object { name, reader in member(name, &reader) } }) else {
+      return nil
     }
   }
+
+  private mutating func member(_ name: JSONPiece, _ reader: inout JSONReader) -> Bool {
+    let key = name.key(in: bytes)
+    switch key {
+    case .status: return reader.value(&statusPlace)
+    case .truncation: return reader.value(&truncation)
+    case .question, .answer, .authority:
+      let first = rows.count
+      let isList = reader.isAtArray(), isObject = reader.isAtObject()
+      var value: JSONPiece?
+      guard
+        isList ? reader.array({ reader in row(&reader) }) : isObject ? row(&reader) : reader.value(&value)
+      else { return false }
+      let section: Section? =
+        isList ? .list(first..<rows.count) : isObject ? .object(first) : value.map { _ in .neither }
+      switch key {
+      case .question: question = section
+      case .answer: answer = section
+      default: authority = section
+      }
+      return true
+    case .comment:
+      hasComment = true
+      return reader.value() != nil
+    default: return reader.value() != nil
+    }
+  }
+
+  /// What is no object has no member.
+  private mutating func row(_ reader: inout JSONReader) -> Bool {
+    var row = Row()
+    let isRead =
+      reader.isAtObject()
+      ? reader.object { name, reader in
+        switch name.key(in: bytes) {
+        case .name: reader.value(&row.name)
+        case .type: reader.value(&row.type)
+        case .ttl: reader.value(&row.ttl)
+        case .data: reader.value(&row.data)
+        default: reader.value() != nil
+        }
+      } : reader.value() != nil
+    rows.append(row)
+    return isRead
+  }
+
+  var status: Int64? { statusPlace?.integer(in: bytes) }
+  var isTruncated: Bool { truncation?.isTrue == true }
 
   /// `Question` is an object at AliDNS and an array elsewhere.
   mutating func check(against expected: DNSQuestion) throws(ProviderFailure) {
-    guard var place = question.flatMap(onlyQuestion) else {
-      throw .malformed("a reply that does not repeat the question")
-    }
-    let echoed = Row(json, &place)
-    guard let name = name(echoed.name), name == expected.name, type(echoed.type) == expected.type
+    let only: Int? =
+      switch question {
+      case .object(let row): row
+      case .list(let rows): rows.count == 1 ? rows.lowerBound : nil
+      case .neither, nil: nil
+      }
+    guard let row = only.map({ rows[$0] }) else { throw .malformed("a reply that does not repeat the question") }
+    guard let name = name(row.name), name == expected.name, type(row.type) == expected.type
     else { throw .malformed("a reply to another question") }
   }
 
-  private func onlyQuestion(_ place: Int) -> Int? {
-    guard !json.isObject(place) else { return place }
-    var next = place
-    guard json.isArray(place), json.nextElement(&next) else { return nil }
-    let only = next
-    json.pass(&next)
-    return json.nextElement(&next) ? nil : only
-  }
-
   /// A number at most, a string or a mnemonic at some.
-  private func type(_ place: Int?) -> DNSRecordType? {
-    guard let place else { return nil }
-    if let number = json.integer(place) { return UInt16(exactly: number).map(DNSRecordType.init(rawValue:)) }
-    return json.string(place).flatMap(DNSRecordType.init)
+  private func type(_ value: JSONPiece?) -> DNSRecordType? {
+    guard let value else { return nil }
+    if let number = value.integer(in: bytes) { return UInt16(exactly: number).map(DNSRecordType.init(rawValue:)) }
+    return value.string(in: bytes).flatMap(DNSRecordType.init)
   }
 
-  /// `Comment` is one string at Google and a list at Cloudflare.
-  var commentText: String {
-    var texts: [String] = []
-    if var place = comment {
-      if json.isArray(place) {
-        while json.nextElement(&place) {
-          if let text = json.string(place) { texts.append(text) }
-          json.pass(&place)
-        }
-      } else if let text = json.string(place) {
-        texts.append(text)
-      }
-    }
-    return texts.isEmpty ? "" : " (" + texts.map { DirectDNSError.quoted($0) }.joined(separator: ", ") + ")"
-  }
+  /// Told when a failure is, and looked for then.
+  var comment: String { hasComment ? JSONValue(bytes)?["Comment"]?.comment ?? "" : "" }
 
   // MARK: Records
 
-  /// The members of a record, or of the question.
-  private struct Row {
-    var name, type, ttl, data: Int?
+  mutating func answers() throws(ProviderFailure) -> [DNSRecord] { try records(answer) }
+  mutating func authorities() throws(ProviderFailure) -> [DNSRecord] { try records(authority) }
 
-    /// Goes to behind an object; what is none has no member.
-    init(_ json: JSONReader, _ place: inout Int) {
-      guard json.isObject(place) else {
-        json.pass(&place)
-        return
-      }
-      while let key = json.nextMember(&place) {
-        let value = json.isNull(place) ? nil : place
-        switch key {
-        case .name: name = value
-        case .type: type = value
-        case .ttl: ttl = value
-        case .data: data = value
-        default: break
-        }
-        json.pass(&place)
-      }
-    }
-  }
-
-  mutating func records(_ section: Int?) throws(ProviderFailure) -> [DNSRecord] {
-    guard var place = section else { return [] }
-    guard json.isArray(place) else { throw .malformed("a section that is no list") }
+  private mutating func records(_ section: Section?) throws(ProviderFailure) -> [DNSRecord] {
+    guard let section else { return [] }
+    guard case .list(let places) = section else { throw .malformed("a section that is no list") }
     var records: [DNSRecord] = []
-    while json.nextElement(&place) {
-      let row = Row(json, &place)
+    records.reserveCapacity(places.count)
+    for place in places {
+      let row = rows[place]
       guard let owner = name(row.name), let type = type(row.type) else {
         throw .malformed("a record without a name or a type")
       }
       guard let data = try data(row.data, type) else { continue }
-      guard let ttl = row.ttl.flatMap(json.integer) ?? (type == .ns ? 0 : nil) else {
+      guard let ttl = row.ttl.flatMap({ $0.integer(in: bytes) }) ?? (type == .ns ? 0 : nil) else {
         throw .malformed("a record without a TTL")
       }
-      if records.isEmpty { records.reserveCapacity(4) }
       records.append(DNSRecord(owner: owner, type: type, ttl: UInt32(clamping: max(0, ttl)), data: data))
     }
     return records
   }
 
   /// The data of the types that this library reads; nil for any other.
-  private mutating func data(_ place: Int?, _ type: DNSRecordType) throws(ProviderFailure) -> DNSRecord.Data? {
+  private mutating func data(_ value: JSONPiece?, _ type: DNSRecordType) throws(ProviderFailure) -> DNSRecord.Data? {
     switch type {
     case .a, .aaaa:
-      let address = place.flatMap { json.spelled($0) { IPAddress(ascii: $0) } }
+      let address = value.flatMap { $0.spelled(in: bytes) { IPAddress(ascii: $0) } }
       guard let address, DNSRecordType(address.family) == type else {
         throw .malformed("a record of type \(type) whose data is no such address")
       }
       return .address(address)
     case .cname:
-      guard let name = name(place) else { throw .malformed("a CNAME to no name") }
+      guard let name = name(value) else { throw .malformed("a CNAME to no name") }
       return .canonicalName(name)
     // For what it is; whom it names is nobody's concern.
     case .ns: return .opaque([])
-    case .soa: return place.flatMap { json.spelled($0, as: startOfAuthority) }
+    case .soa: return value.flatMap { $0.spelled(in: bytes, as: startOfAuthority) }
     default: return nil
     }
   }
@@ -177,8 +189,8 @@ private struct Reply {
     return .startOfAuthority(primary: primary, serial: serial, minimum: minimum)
   }
 
-  private mutating func name(_ place: Int?) -> DNSName? {
-    guard let name = place.flatMap({ json.spelled($0, as: names.name) }) else { return nil }
+  private mutating func name(_ value: JSONPiece?) -> DNSName? {
+    guard let name = value.flatMap({ $0.spelled(in: bytes, as: names.name) }) else { return nil }
     names.last = name
     return name
   }
@@ -196,6 +208,15 @@ private struct Names {
     if first.isSpelled(by: text) { return first }
     if let last, last.isSpelled(by: text) { return last }
     return DNSName(presentation: text)
+  }
+}
+
+extension JSONReader {
+  /// Passes over a value and keeps where it stands, unless it is null; false if none comes next.
+  fileprivate mutating func value(_ place: inout JSONPiece?) -> Bool {
+    guard let value = value() else { return false }
+    place = value.isNull ? nil : value
+    return true
   }
 }
 

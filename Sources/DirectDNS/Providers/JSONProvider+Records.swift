@@ -85,8 +85,8 @@ extension JSONValue {
     return ResourceRecord(owner: owner, type: type, ttl: freshness.lifetime(lifetime), data: data)
   }
 
-  /// One string at Google, a list at Cloudflare.
-  fileprivate var comment: String {
+  /// What `Comment` says, in parentheses: one string at Google, a list at Cloudflare.
+  var comment: String {
     let texts = string.map { [$0] } ?? elements?.compactMap(\.string) ?? []
     return texts.isEmpty ? "" : " (" + texts.map { DirectDNSError.quoted($0) }.joined(separator: ", ") + ")"
   }

@@ -1,181 +1,188 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A JSON text that is well-formed (``JSONGrammar``), read where it stands: no tree is built of a reply, and no text of
-/// what is none in the end.
+/// Goes through a JSON text once, from its beginning to its end: what is passed is checked, strictly (RFC 8259) and with
+/// bounded depth, and whoever asks takes along where the values stand that are wanted.
 ///
-/// A place is the first byte of a value. Those who go through an object or an array stand at one member or element
-/// after the other, and have to get past each: by reading it likewise, or by ``pass(_:)``.
-struct JSONReader: Sendable {
+/// Only at the end is it known that all of it is JSON; nothing may be made of a text before that.
+///
+/// Our own, since a lookup over a JSON API costs some 20 µs in all and `JSONDecoder` alone takes most of that for a
+/// reply of 300 bytes; and since these APIs spell one thing in several types, which `Codable` makes no shorter.
+struct JSONReader {
+  /// No DNS API nests more than four deep.
+  static let depthLimit = 16
+
   private let bytes: [UInt8]
-  /// Where the value of the whole text begins.
-  let root: Int
+  /// The byte that comes next.
+  private(set) var index: Int
+  private var depth = 0
 
-  /// Reads a whole text; nil if it is not JSON.
-  init?(_ bytes: [UInt8]) {
-    let grammar = JSONGrammar(bytes: bytes)
-    var index = 0
-    grammar.skipSpace(&index)
-    root = index
-    guard grammar.skipValue(&index) else { return nil }
-    grammar.skipSpace(&index)
-    guard index == bytes.count else { return nil }
+  /// Creates a reader of what stands from there on.
+  init(_ bytes: [UInt8], at start: Int = 0) {
     self.bytes = bytes
+    index = start
   }
 
-  private func has(_ byte: UInt8, at place: Int) -> Bool { place < bytes.count && bytes[place] == byte }
-
-  func isObject(_ place: Int) -> Bool { has(UInt8(ascii: "{"), at: place) }
-  func isArray(_ place: Int) -> Bool { has(ASCII.openBracket, at: place) }
-  func isString(_ place: Int) -> Bool { has(UInt8(ascii: "\""), at: place) }
-  func isTrue(_ place: Int) -> Bool { has(UInt8(ascii: "t"), at: place) }
-  func isNull(_ place: Int) -> Bool { has(UInt8(ascii: "n"), at: place) }
-
-  // MARK: Going on
-
-  /// From an object's beginning, or from behind a member, to the next member's value; nil at the end, which it passes.
-  func nextMember(_ place: inout Int) -> JSONKey? {
-    guard enter(&place, UInt8(ascii: "{"), UInt8(ascii: "}")) else { return nil }
-    let key = key(&place)
-    skipSpace(&place)
-    place += 1  // The colon.
-    skipSpace(&place)
-    return key
+  /// Reads a whole text by what reads its one value; false if it is not JSON.
+  @inline(__always)
+  static func read(_ bytes: [UInt8], _ value: (inout JSONReader) -> Bool) -> Bool {
+    var reader = JSONReader(bytes)
+    guard value(&reader) else { return false }
+    reader.skipSpace()
+    return reader.index == bytes.count
   }
 
-  /// From an array's beginning, or from behind an element, to the next one; false at the end, which it passes.
-  func nextElement(_ place: inout Int) -> Bool { enter(&place, ASCII.openBracket, ASCII.closeBracket) }
+  @inline(__always)
+  private func has(_ byte: UInt8) -> Bool { index < bytes.count && bytes[index] == byte }
 
-  private func enter(_ place: inout Int, _ open: UInt8, _ close: UInt8) -> Bool {
-    skipSpace(&place)
-    guard has(open, at: place) || has(UInt8(ascii: ","), at: place) else {
-      if has(close, at: place) { place += 1 }
-      return false
-    }
-    place += 1
-    skipSpace(&place)
-    guard !has(close, at: place) else {
-      place += 1
-      return false
-    }
-    return true
-  }
-
-  private func skipSpace(_ place: inout Int) { JSONGrammar(bytes: bytes).skipSpace(&place) }
-
-  /// Goes to behind a value.
-  func pass(_ place: inout Int) {
-    let bytes = bytes.span
-    var depth = 0
-    while place < bytes.count {
-      switch bytes[place] {
-      case UInt8(ascii: "\""): place = stringEnd(place).quote + 1
-      case UInt8(ascii: "{"), ASCII.openBracket:
-        depth += 1
-        place += 1
-        continue
-      case UInt8(ascii: "}"), ASCII.closeBracket:
-        depth -= 1
-        place += 1
-      case UInt8(ascii: ","), ASCII.colon, 0x20, 0x0a, 0x0d, 0x09:
-        place += 1
-        continue
-      default:
-        place = scalarEnd(place)
-      }
-      if depth == 0 { return }
-    }
-  }
-
-  /// Where a number or a word ends, in a text that is known to be well-formed.
-  private func scalarEnd(_ place: Int) -> Int {
-    let bytes = bytes.span
-    var index = place + 1
-    while index < bytes.count, bytes[index] > ASCII.space, bytes[index] != UInt8(ascii: ","),
-      bytes[index] != ASCII.closeBracket, bytes[index] != UInt8(ascii: "}")
-    { index += 1 }
-    return index
-  }
-
-  /// Where a string's closing quote stands, and whether the bytes before it are what it says: ASCII without escapes.
-  private func stringEnd(_ place: Int) -> (quote: Int, isPlain: Bool) {
-    let bytes = bytes.span
-    var index = place + 1
-    var (all, isEscaped): (UInt8, Bool) = (0, false)
-    while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
-      all |= bytes[index]
-      if bytes[index] == ASCII.backslash {
-        isEscaped = true
-        index += 1
-      }
+  @inline(__always)
+  private mutating func skipSpace() {
+    while index < bytes.count {
+      let byte = bytes[index]
+      guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return }
       index += 1
     }
-    return (index, !isEscaped && all < 0x80)
+  }
+
+  /// Passes over space and that byte, if it comes next.
+  @inline(__always)
+  private mutating func skip(_ expected: UInt8) -> Bool {
+    skipSpace()
+    guard has(expected) else { return false }
+    index += 1
+    return true
   }
 
   // MARK: Values
 
-  /// What a string says, with its escapes undone and what is no UTF-8 repaired; nil for what is no string.
-  func string(_ place: Int) -> String? { JSONGrammar(bytes: bytes).unescaped(place) }
+  /// Passes over the value that comes next, and says where it stands; nil if none does.
+  mutating func value() -> JSONPiece? {
+    skipSpace()
+    guard index < bytes.count else { return nil }
+    let (start, first) = (index, bytes[index])
+    if first == UInt8(ascii: "\"") { return string() }
+    let isValue =
+      switch first {
+      case UInt8(ascii: "{"): object { _, reader in reader.value() != nil }
+      case ASCII.openBracket: array { reader in reader.value() != nil }
+      case let byte where ASCII.isLowerLetter(byte): skipWord()
+      default: skipNumber()
+      }
+    return isValue ? JSONPiece(first: first, place: start..<index) : nil
+  }
 
-  /// What a string's bytes are read as; nil for what is no string.
+  /// Whether an object comes next.
+  mutating func isAtObject() -> Bool {
+    skipSpace()
+    return has(UInt8(ascii: "{"))
+  }
+
+  /// Whether an array comes next.
+  mutating func isAtArray() -> Bool {
+    skipSpace()
+    return has(ASCII.openBracket)
+  }
+
+  /// Passes over the object that comes next; false if none does.
   ///
-  /// Most are plain ASCII, which is read where it stands.
+  /// `member` gets each member's name, and has to pass over its value.
   @inline(__always)
-  func spelled<Result>(_ place: Int, as read: (Span<UInt8>) -> Result?) -> Result? {
-    guard isString(place) else { return nil }
-    let (quote, isPlain) = stringEnd(place)
-    if isPlain { return read(bytes.span.extracting((place + 1)..<quote)) }
-    return string(place).flatMap { read($0.utf8.span) }
-  }
-
-  /// A whole number, or a string that spells one; nil for anything else, and for what 64 bits do not hold.
-  func integer(_ place: Int) -> Int64? {
-    if isString(place) { return spelled(place) { Int64(ascii: $0) } }
-    return Int64(ascii: bytes.span.extracting(place..<scalarEnd(place)))
-  }
-
-  /// Reads a member's name, and goes to behind it.
-  private func key(_ place: inout Int) -> JSONKey {
-    let start = place
-    let (quote, isPlain) = stringEnd(start)
-    place = quote + 1
-    return isPlain ? JSONKey(bytes.span.extracting((start + 1)..<quote)) : JSONKey(string(start) ?? "")
-  }
-}
-
-/// A member's name as one number, since names are compared with others far more often than they are read.
-///
-/// No name that anybody asks for is longer than 15 bytes; all longer ones are the same to it, and different from those.
-struct JSONKey: Hashable, Sendable {
-  private let value: UInt128
-
-  init(_ text: Span<UInt8>) {
-    guard text.count < 16 else {
-      value = .max
-      return
+  mutating func object(_ member: (JSONPiece, inout JSONReader) -> Bool) -> Bool {
+    guard enter(UInt8(ascii: "{")) else { return false }
+    if skip(UInt8(ascii: "}")) { return leave() }
+    while true {
+      skipSpace()
+      guard let name = string(), skip(ASCII.colon), member(name, &self) else { return false }
+      if skip(UInt8(ascii: "}")) { return leave() }
+      guard skip(UInt8(ascii: ",")) else { return false }
     }
-    var value = UInt128(text.count)
-    for index in text.indices { value = value << 8 | UInt128(text[index]) }
-    self.value = value
   }
 
-  init(_ text: String) { self.init(text.utf8.span) }
-}
-
-extension Int64 {
-  /// The number that digits spell, with or without a sign; nil for anything else, and for what is too large.
-  init?(ascii text: Span<UInt8>) {
-    let isNegative = text.count > 1 && text[0] == ASCII.hyphen
-    let start = isNegative || text.count > 1 && text[0] == UInt8(ascii: "+") ? 1 : 0
-    guard start < text.count else { return nil }
-    var number: Int64 = 0
-    for index in start..<text.count {
-      guard ASCII.isDigit(text[index]) else { return nil }
-      let digit = Int64(text[index] &- ASCII.zero)
-      let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-      let (sum, isOver) = product.addingReportingOverflow(isNegative ? -digit : digit)
-      guard !isTooLarge, !isOver else { return nil }
-      number = sum
+  /// Passes over the array that comes next; false if none does.
+  ///
+  /// `element` is called at each element, and has to pass over it.
+  @inline(__always)
+  mutating func array(_ element: (inout JSONReader) -> Bool) -> Bool {
+    guard enter(ASCII.openBracket) else { return false }
+    if skip(ASCII.closeBracket) { return leave() }
+    while true {
+      guard element(&self) else { return false }
+      if skip(ASCII.closeBracket) { return leave() }
+      guard skip(UInt8(ascii: ",")) else { return false }
     }
-    self = number
+  }
+
+  @inline(__always)
+  private mutating func enter(_ open: UInt8) -> Bool {
+    depth += 1
+    return depth <= Self.depthLimit && skip(open)
+  }
+
+  @inline(__always)
+  private mutating func leave() -> Bool {
+    depth -= 1
+    return true
+  }
+
+  // MARK: Scalars
+
+  /// Passes over `true`, `false` or `null`.
+  private mutating func skipWord() -> Bool {
+    // The letters as one number; more than eight of them are none of the three in any case.
+    var word: UInt64 = 0
+    while index < bytes.count, ASCII.isLowerLetter(bytes[index]) {
+      guard word >> 56 == 0 else { return false }
+      word = word << 8 | UInt64(bytes[index])
+      index += 1
+    }
+    return word == 0x7472_7565 || word == 0x66_616C_7365 || word == 0x6E75_6C6C
+  }
+
+  private mutating func skipDigits() -> Bool {
+    let start = index
+    while index < bytes.count, ASCII.isDigit(bytes[index]) { index += 1 }
+    return index > start
+  }
+
+  private mutating func skipNumber() -> Bool {
+    if has(ASCII.hyphen) { index += 1 }
+    let start = index
+    guard skipDigits(), bytes[start] != ASCII.zero || index == start + 1 else { return false }
+    if has(ASCII.dot) {
+      index += 1
+      guard skipDigits() else { return false }
+    }
+    if has(UInt8(ascii: "e")) || has(UInt8(ascii: "E")) {
+      index += 1
+      if has(UInt8(ascii: "+")) || has(ASCII.hyphen) { index += 1 }
+      guard skipDigits() else { return false }
+    }
+    return true
+  }
+
+  /// Passes over a string; nil if none begins here.
+  @inline(__always)
+  private mutating func string() -> JSONPiece? {
+    guard let string = stringHere() else { return nil }
+    index = string.place.upperBound
+    return string
+  }
+
+  private func stringHere() -> JSONPiece? {
+    guard has(UInt8(ascii: "\"")) else { return nil }
+    let bytes = bytes.span
+    var next = index + 1
+    var (all, isEscaped): (UInt8, Bool) = (0, false)
+    while next < bytes.count, bytes[next] >= 0x20 {
+      let byte = bytes[next]
+      next += 1
+      if byte == UInt8(ascii: "\"") {
+        return JSONPiece(first: byte, place: index..<next, isPlain: !isEscaped && all < 0x80)
+      }
+      all |= byte
+      if byte == ASCII.backslash {
+        isEscaped = true
+        guard JSONEscape.scalar(bytes, &next) != nil else { return nil }
+      }
+    }
+    return nil
   }
 }

@@ -1,53 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A value in a JSON text, with what is needed to read it: for replies that are read by name.
+///
+/// Each look goes through the value anew, which is cheap for texts of this size.
 struct JSONValue: Sendable {
-  private let reader: JSONReader
-  private let place: Int
+  private let bytes: [UInt8]
+  private let piece: JSONPiece
 
-  private init(_ reader: JSONReader, _ place: Int) {
-    self.reader = reader
-    self.place = place
+  private init(_ bytes: [UInt8], _ piece: JSONPiece) {
+    self.bytes = bytes
+    self.piece = piece
   }
 
   /// Reads a whole text; nil if it is not JSON.
   init?(_ bytes: [UInt8]) {
-    guard let reader = JSONReader(bytes) else { return nil }
-    self.init(reader, reader.root)
+    var piece: JSONPiece?
+    let isJSON = JSONReader.read(bytes) { reader in
+      piece = reader.value()
+      return piece != nil
+    }
+    guard isJSON, let piece else { return nil }
+    self.init(bytes, piece)
   }
 
-  var isObject: Bool { reader.isObject(place) }
-  var isTrue: Bool { reader.isTrue(place) }
-  var string: String? { reader.string(place) }
+  var isObject: Bool { piece.isObject }
+  var isTrue: Bool { piece.isTrue }
+  var string: String? { piece.string(in: bytes) }
   /// A whole number, or a string that spells one.
-  var integer: Int64? { reader.integer(place) }
+  var integer: Int64? { piece.integer(in: bytes) }
 
   /// What a string's bytes are read as; nil for what is no string.
-  func spelled<Result>(as read: (Span<UInt8>) -> Result?) -> Result? { reader.spelled(place, as: read) }
+  func spelled<Result>(as read: (Span<UInt8>) -> Result?) -> Result? { piece.spelled(in: bytes, as: read) }
+
+  private var reader: JSONReader { JSONReader(bytes, at: piece.place.lowerBound) }
 
   /// A member; nil if there is none, or null.
   ///
   /// Of several that have one name the last one counts.
   subscript(name: String) -> JSONValue? {
-    guard isObject else { return nil }
     let wanted = JSONKey(name)
-    var found: JSONValue?
-    var place = place
-    while let key = reader.nextMember(&place) {
-      if key == wanted { found = reader.isNull(place) ? nil : JSONValue(reader, place) }
-      reader.pass(&place)
+    var (reader, found) = (reader, JSONPiece?.none)
+    _ = reader.object { name, reader in
+      guard let value = reader.value() else { return false }
+      if name.key(in: bytes) == wanted { found = value.isNull ? nil : value }
+      return true
     }
-    return found
+    return found.map { JSONValue(bytes, $0) }
   }
 
   /// The elements; nil for what is no array.
   var elements: [JSONValue]? {
-    guard reader.isArray(place) else { return nil }
-    var elements: [JSONValue] = []
-    var place = place
-    while reader.nextElement(&place) {
-      elements.append(JSONValue(reader, place))
-      reader.pass(&place)
+    var (reader, elements) = (reader, [JSONValue]())
+    let isArray = reader.array { reader in
+      guard let value = reader.value() else { return false }
+      elements.append(JSONValue(bytes, value))
+      return true
     }
-    return elements
+    return isArray ? elements : nil
   }
 }
