@@ -53,6 +53,8 @@ extension ConnectAttempt {
       unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, resolve.head)
     } else {
       set(CURLOPT_PROXY, "")
+      // Or libcurl would look for `no_proxy` in the environment, each time.
+      set(CURLOPT_NOPROXY, "*")
     }
     let version = Int(settings.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
     if route.usesTLS {
