@@ -25,7 +25,7 @@ extension LookupMachine {
   mutating func deliver(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
     guard let query = queries.removeValue(forKey: number) else { return }
     if numbers[query.key] == number { numbers[query.key] = nil }
-    if hasLeases { timers.set(.lease(number), at: nil) }
+    if hasStore { timers.set(.store(number), at: nil) }
     if query.generation != generation { forgetMoved(query, at: now) }
     for waiter in query.waiters {
       if case .failed = outcome, let deadlines = deadlinesToAskAgain(for: waiter, after: query, at: now) {

@@ -40,10 +40,7 @@ extension LookupMachine {
         guard var lookup = lookups.removeValue(forKey: number) else { continue }
         lookup.wait.timePassed(at: now)
         goOn(number, lookup, at: now)
-      case .lease(let number):
-        guard let query = queries[number], case .waitingForLease(let wait) = query.stage else { continue }
-        queries[number]?.stage = .reading(wait)
-        actions.append(.readStore(number, query.question))
+      case .store(let number): storeTimePassed(number, at: now)
       case .keepAlive(let host): refreshAhead(host, at: now)
       }
       advance(at: now)

@@ -33,7 +33,7 @@ extension LookupMachine {
       }
       if hasStore {
         query.stage = .reading(nil)
-        actions.append(.readStore(number, key.question))
+        readStore(number, key.question, at: now)
         queries[number] = query
       } else {
         askServers(number, query, at: now)

@@ -1,10 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the store beyond the process has of a question, and whose turn it is to ask.
 extension LookupMachine {
+  /// Has the store looked into, and waits no longer than the limit: many may want to know something of it at once.
+  mutating func readStore(_ number: Int, _ question: AddressQuestion, at now: ResolverInstant) {
+    actions.append(.readStore(number, question))
+    timers.set(.store(number), at: now + settings.configuration.storeTimeout)
+  }
+
+  /// A query's time with the store has passed.
+  mutating func storeTimePassed(_ number: Int, at now: ResolverInstant) {
+    guard let query = queries[number] else { return }
+    switch query.stage {
+    case .waitingForLease(let wait):
+      queries[number]?.stage = .reading(wait)
+      readStore(number, query.question, at: now)
+    case .reading, .readingUnderLease: noteStore(number, query, .unavailable, at: now)
+    case .takingLease, .batching, .asking: break
+    }
+  }
+
   /// The store was looked into.
   mutating func noteStore(
     _ number: Int, _ query: InFlightQuery, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
+    switch query.stage {
+    case .reading, .readingUnderLease: timers.set(.store(number), at: nil)
+    // It is late, and something else is done by now.
+    case .takingLease, .waitingForLease, .batching, .asking: return
+    }
     // What it had may be what was forgotten.
     let found = query.isInvalidated ? .nothing : restored(query.question, reading, at: now)
     switch query.stage {
@@ -53,7 +76,7 @@ extension LookupMachine {
       tell(.turn(.taken))
       queries[number]?.lease = lease
       queries[number]?.stage = .readingUnderLease
-      actions.append(.readStore(number, query.question))
+      readStore(number, query.question, at: now)
     case .ask(nil):
       tell(.turn(state == .held ? .late : .unavailable))
       askServers(number, query, at: now)
@@ -62,7 +85,7 @@ extension LookupMachine {
       // The others of its query do not wait for another member.
       leaveBatch(query, at: now)
       queries[number]?.batch = nil
-      timers.set(.lease(number), at: instant)
+      timers.set(.store(number), at: instant)
     }
   }
 

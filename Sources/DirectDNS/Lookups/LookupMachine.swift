@@ -61,7 +61,8 @@ struct LookupMachine: StateMachine {
 
   enum Timer: Sendable, Hashable {
     case lookup(Int)
-    case lease(Int)
+    /// A query has waited for the store, or is to look into it again.
+    case store(Int)
     case keepAlive(HostName)
   }
 

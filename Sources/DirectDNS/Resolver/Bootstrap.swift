@@ -10,18 +10,31 @@ final class Bootstrap: Sendable {
     var until: ResolverInstant
   }
 
-  /// What a family's lookup may take while there are addresses to go on with.
+  /// What a family's lookup may take at least: it goes on for others when a caller with less time has left.
+  private static let usualTimeout = Duration.milliseconds(1500)
+  /// What it may take while there are addresses to go on with.
   private static let systemTimeout = Duration.milliseconds(300)
   /// After how long addresses that could not be had anew are asked for once more.
   private static let recheck = Duration.seconds(30)
 
   private typealias Outcome = Result<[IPAddress], ProviderFailure>
 
+  private struct Waiter: Sendable {
+    let caller: CheckedContinuation<Outcome, Never>
+    /// Ends the wait of a caller with less time than the lookup may take.
+    var timer: Task<Void, Never>?
+
+    func resume(_ outcome: Outcome) {
+      timer?.cancel()
+      caller.resume(returning: outcome)
+    }
+  }
+
   private struct State {
     var system: (any SystemSource)?
     var known: [HostName: Known] = [:]
     /// Who waits for a name that is looked up; each leaves alone.
-    var waiting: [HostName: [Int: CheckedContinuation<Outcome, Never>]] = [:]
+    var waiting: [HostName: [Int: Waiter]] = [:]
     var lastNumber = 0
   }
 
@@ -81,24 +94,42 @@ final class Bootstrap: Sendable {
           // A lookup may have ended since its outcome was looked for.
           if let known = state.known[host], known.until > now { return (known.addresses as [IPAddress]?, false) }
           let isFirst = state.waiting[host] == nil
-          state.waiting[host, default: [:]][number] = caller
+          state.waiting[host, default: [:]][number] = Waiter(caller: caller)
           return (nil, isFirst)
         }
         if let found { return caller.resume(returning: .success(found)) }
         // It goes on when those who wait leave: the system's DNS takes its time, and the next one has use for it.
-        let wait = known == nil ? timeout / 2 : min(timeout / 2, Self.systemTimeout)
-        if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: wait) } }
+        let lookupTime = known == nil ? max(timeout / 2, Self.usualTimeout) : Self.systemTimeout
+        if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: lookupTime) } }
+        // It asks for one family after the other.
+        let ownTime = known == nil ? timeout : timeout / 2
+        if ownTime < lookupTime * 2 {
+          let outcome = known.map { Outcome.success($0.addresses) } ?? .failure(.noTimeLeft)
+          leave(number, host, at: now + ownTime, with: outcome)
+        }
         // It may have been cancelled before there was anybody to resume.
-        if Task.isCancelled { cancel(number, host) }
+        if Task.isCancelled { leave(number, host, with: .failure(ProviderFailure(.cancelled, "cancelled"))) }
       }
     } onCancel: {
-      cancel(number, host)
+      leave(number, host, with: .failure(ProviderFailure(.cancelled, "cancelled")))
     }.get()
   }
 
-  private func cancel(_ number: Int, _ host: HostName) {
-    state.withLock { $0.waiting[host]?.removeValue(forKey: number) }?
-      .resume(returning: .failure(ProviderFailure(.cancelled, "cancelled")))
+  private func leave(_ number: Int, _ host: HostName, with outcome: Outcome) {
+    state.withLock { $0.waiting[host]?.removeValue(forKey: number) }?.resume(outcome)
+  }
+
+  private func leave(_ number: Int, _ host: HostName, at instant: ResolverInstant, with outcome: Outcome) {
+    let timer = Task { [self] in
+      guard (try? await clock.sleep(until: instant)) != nil else { return }
+      leave(number, host, with: outcome)
+    }
+    let isWaiting = state.withLock { state in
+      state.waiting[host]?[number]?.timer = timer
+      return state.waiting[host]?[number] != nil
+    }
+    // The lookup may have ended already.
+    if !isWaiting { timer.cancel() }
   }
 
   private func lookUp(_ host: HostName, by system: any SystemSource, timeout: Duration) async {
@@ -126,6 +157,11 @@ final class Bootstrap: Sendable {
       let outcome = state.known[host].map { Outcome.success($0.addresses) }
       return (state.waiting.removeValue(forKey: host), outcome ?? .failure(ProviderFailure(.transport, reason)))
     }
-    for caller in (callers ?? [:]).values { caller.resume(returning: outcome) }
+    for caller in (callers ?? [:]).values { caller.resume(outcome) }
   }
+}
+
+extension ProviderFailure {
+  /// The caller's time is over: nobody has failed.
+  static let noTimeLeft = ProviderFailure(.cancelled, "no time was left for it")
 }

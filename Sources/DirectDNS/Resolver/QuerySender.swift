@@ -55,7 +55,7 @@ final class QuerySender: CurlRecipient {
     let query = Query(number: number, server: server, subject: subject, isRaced: isRaced, begun: begun)
     guard timeout > .zero else {
       return recipient.ended([
-        query.failure(ProviderFailure(.cancelled, "no time was left for it"), .timedOut, asked: begun)
+        query.failure(.noTimeLeft, .timedOut, asked: begun)
       ])
     }
     if let curl, let target = server.target {
@@ -123,13 +123,13 @@ final class QuerySender: CurlRecipient {
     do throws(ProviderFailure) {
       target = try await bootstrap.endpoint(query.server.configuration, timeout: timeout)
     } catch {
-      return query.failure(error, nil, asked: query.begun)
+      return query.failure(error, error == .noTimeLeft ? .timedOut : nil, asked: query.begun)
     }
     // What the server's own address took is the query's time, and neither the answer's nor the server's.
     let asked = clock.now
     let left = timeout - (asked - query.begun)
     guard left > .zero else {
-      return query.failure(ProviderFailure(.cancelled, "no time was left for it"), .timedOut, asked: asked)
+      return query.failure(.noTimeLeft, .timedOut, asked: asked)
     }
     let result: Result<HTTPReply, HTTPTransportError>
     do throws(HTTPTransportError) {

@@ -367,4 +367,29 @@ struct LookupMachineTests {
     let another = machine.drain(nil, [.providers])
     #expect(words(&machine) == ["finished \(another)"])
   }
+
+  @Test func `a lookup waits for the store no longer than the limit, however many stand before it`() {
+    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
+    let caller = begin(&machine, request(timeout: .seconds(5)))
+    #expect(words(&machine) == ["store 2"])
+    machine.timePassed(at: Sample.at(0.049))
+    #expect(words(&machine).isEmpty)
+    machine.timePassed(at: Sample.at(0.05))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    // What it says in the end is of no use any more, and nothing waits for it.
+    machine.storeRead(2, .nothing, at: Sample.at(0.06))
+    #expect(words(&machine).isEmpty)
+    machine.ended(1, reply(.addresses("192.0.2.1"), asked: 0.05), at: Sample.at(0.07))
+    #expect(words(&machine).last == "answer \(caller ?? 0): [\"192.0.2.1\"] fresh")
+    #expect(machine.lookupCount == 0 && machine.queryCount == 0 && machine.nextInstant() == nil)
+  }
+
+  @Test func `a store that answers in time is waited for no more`() {
+    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
+    _ = begin(&machine, request(timeout: .seconds(5)))
+    machine.storeRead(2, .nothing, at: Sample.at(0.02))
+    #expect(words(&machine) == ["store 2", "send 1 to 0: [A]"])
+    machine.timePassed(at: Sample.at(0.05))
+    #expect(words(&machine).isEmpty)
+  }
 }

@@ -180,6 +180,46 @@ struct BootstrapTests {
     #expect(system.count == 2)
   }
 
+  @Test func `a caller with little time takes none of it from those who have more`() async throws {
+    system.answer(Script.addresses("192.0.2.53", after: .milliseconds(100)))
+    let provider = provider("https://dns.example/")
+    let short = Task.immediate { [bootstrap] in
+      try await bootstrap.endpoint(provider, timeout: .milliseconds(60)).addresses
+    }
+    let long = Task.immediate { [bootstrap] in
+      try await bootstrap.endpoint(provider, timeout: .seconds(3)).addresses
+    }
+    await clock.waitForSleepers(2)
+    #expect(system.asked.map(\.timeout) == [.milliseconds(1500)])
+    clock.advance(by: .milliseconds(60))
+    let failure = await #expect(throws: ProviderFailure.self) { try await short.value }
+    #expect(failure == .noTimeLeft)
+    clock.advance(by: .milliseconds(40))
+    await clock.waitForSleepers()
+    clock.advance(by: .milliseconds(100))
+    #expect(try await long.value == Sample.addresses("192.0.2.53"))
+    #expect(system.count == 2)
+  }
+
+  @Test func `who has little time goes on with the addresses before`() async throws {
+    let provider = provider("https://dns.example/")
+    let endpoint = try await bootstrap.endpoint(provider, timeout: .seconds(3))
+    bootstrap.connectingFailed(endpoint)
+    system.answer(Script.addresses("192.0.2.54", after: .milliseconds(200)))
+    let caller = Task.immediate { [bootstrap] in
+      try await bootstrap.endpoint(provider, timeout: .milliseconds(100)).addresses
+    }
+    await clock.waitForSleepers(2)
+    clock.advance(by: .milliseconds(50))
+    #expect(try await caller.value == endpoint.addresses)
+    // What was begun is kept for the next.
+    clock.advance(by: .milliseconds(150))
+    await clock.waitForSleepers()
+    clock.advance(by: .milliseconds(200))
+    #expect(try await addresses(bootstrap, provider) == ["192.0.2.54"])
+    #expect(system.count == 4)
+  }
+
   @Test func `one of several who wait leaves alone`() async throws {
     system.answer(Script.addresses("192.0.2.53", after: .seconds(1)))
     let provider = provider("https://dns.example/")
