@@ -35,19 +35,8 @@ public final class LiveConfiguration: Sendable {
     var stamp: FileStamp?
     /// Why that was in vain, where the next try may bring something else though the file is the same.
     var passing: String?
-    var resolvers: [KeptResolver] = []
-    var clients: [KeptClient] = []
+    var kept = KeptObjects()
   }
-
-  /// Somebody else's: it goes when they let it go.
-  private struct Kept<Object: AnyObject & Sendable, Configuration>: Sendable {
-    weak var object: Object?
-    /// What its owner knows better than the file.
-    let adjust: @Sendable (inout Configuration) -> Void
-  }
-
-  private typealias KeptResolver = Kept<DirectResolver, ResolverConfiguration>
-  private typealias KeptClient = Kept<DirectClient, DirectClientConfiguration>
 
   /// How often the file is looked at.
   let interval: Duration
@@ -152,8 +141,9 @@ public final class LiveConfiguration: Sendable {
   ) throws(DirectDNSError) {
     try changing.withLock { _ throws(DirectDNSError) in
       try settings.apply(to: resolver, adjust)
-      let kept = keptResolvers.map(\.1) + [Kept(object: resolver, adjust: adjust)]
-      state.withLock { $0.resolvers = kept }
+      var kept = state.withLock(\.kept)
+      kept.add(resolver, adjust)
+      state.withLock { $0.kept = kept }
     }
   }
 
@@ -170,18 +160,10 @@ public final class LiveConfiguration: Sendable {
   ) throws(DirectDNSError) {
     try changing.withLock { _ throws(DirectDNSError) in
       try settings.apply(to: client, adjust)
-      let kept = keptClients.map(\.1) + [Kept(object: client, adjust: adjust)]
-      state.withLock { $0.clients = kept }
+      var kept = state.withLock(\.kept)
+      kept.add(client, adjust)
+      state.withLock { $0.kept = kept }
     }
-  }
-
-  /// Those that somebody still has, and has not shut down.
-  private var keptResolvers: [(DirectResolver, KeptResolver)] {
-    state.withLock { $0.resolvers.compactMap { kept in kept.object.map { ($0, kept) } } }.filter { !$0.0.hasEnded }
-  }
-
-  private var keptClients: [(DirectClient, KeptClient)] {
-    state.withLock { $0.clients.compactMap { kept in kept.object.map { ($0, kept) } } }.filter { !$0.0.hasEnded }
   }
 
   /// Makes a resolver that is kept to the file.
@@ -264,25 +246,12 @@ public final class LiveConfiguration: Sendable {
     }
     // Applied even where no difference is seen: the program may have changed what has no words here.
     let difference = SettingsDifference(from: before, to: settings)
-    let (resolvers, clients) = (keptResolvers, keptClients)
-    var changed = 0
-    do throws(DirectDNSError) {
-      for (resolver, kept) in resolvers {
-        try settings.apply(to: resolver, kept.adjust)
-        changed += 1
-      }
-      for (client, kept) in clients {
-        try settings.apply(to: client, kept.adjust)
-        changed += 1
-      }
+    do throws(KeptObjects.Fault) {
+      try state.withLock(\.kept).apply(settings, orGoBackTo: before)
     } catch {
-      // What held before is good for all of them: they held to it.
-      for (resolver, kept) in resolvers.prefix(changed) { try? before.apply(to: resolver, kept.adjust) }
-      for (client, kept) in clients.prefix(max(0, changed - resolvers.count)) {
-        try? before.apply(to: client, kept.adjust)
-      }
       // Where some have taken it on, another try would send them to and fro.
-      return failure(DirectDNSError(error.code, "\(source.name): \(error.message)"), mayPass: changed == 0)
+      return failure(
+        DirectDNSError(error.error.code, "\(source.name): \(error.error.message)"), mayPass: !error.wentBack)
     }
     state.withLock { $0.settings = settings }
     return .success(difference)
@@ -312,31 +281,5 @@ public final class LiveConfiguration: Sendable {
     }
     MetricSource().count(.configurationReads, label)
     observer(outcome, settings)
-  }
-}
-
-extension DirectSettings {
-  /// Sets what these settings say about a client's requests.
-  public func apply(to configuration: inout DirectClientConfiguration) {
-    configuration.policy = addressPolicy
-    configuration.direct = direct
-    configuration.lookup.expired = lookup.expired
-  }
-
-  fileprivate func apply(
-    to resolver: DirectResolver, _ adjust: (inout ResolverConfiguration) -> Void
-  ) throws(DirectDNSError) {
-    var configuration = self.resolver
-    adjust(&configuration)
-    try resolver.update(configuration, system: SystemDNS(servers: systemServers))
-  }
-
-  fileprivate func apply(
-    to client: DirectClient, _ adjust: (inout DirectClientConfiguration) -> Void
-  ) throws(DirectDNSError) {
-    var configuration = client.configuration
-    apply(to: &configuration)
-    adjust(&configuration)
-    try client.update(configuration)
   }
 }
