@@ -3,21 +3,24 @@
 package enum DNSJSON {
   /// Reads the answer to a question out of a reply's body.
   package static func answer(
-    from body: [UInt8], to question: DNSQuestion, freshness: HTTPFreshness = HTTPFreshness()
+    from body: [UInt8], to question: AddressQuestion, freshness: HTTPFreshness = HTTPFreshness()
   ) throws(ProviderFailure) -> Answer {
-    guard var reply = Reply(body, names: Names(first: question.name)) else { throw .malformed("not a JSON object") }
+    guard let reply = Reply(body) else { throw .malformed("not a JSON object") }
+    if let answer = reply.addresses(of: question, freshness) { return answer }
     // A missing status is no NOERROR: an error page in JSON has none either.
     guard let status = reply.status.flatMap({ UInt16(exactly: $0) }), status < 4096 else {
       throw .malformed("no DNS status in the JSON")
     }
     guard !reply.isTruncated else { throw .malformed("a truncated reply") }
-    try reply.check(against: question)
+    let question = question.message
+    var names = Names(first: question.name)
+    try reply.check(against: question, &names)
     let code = DNSMessage.ResponseCode(rawValue: status)
     guard code == .noError || code == .nameError else {
       throw ProviderFailure(.response, "answered \(code)" + reply.comment)
     }
     return try AnswerSection.answer(
-      to: question, responseCode: code, answers: try reply.answers(), authorities: try reply.authorities(),
+      to: question, responseCode: code, answers: try reply.answers(&names), authorities: try reply.authorities(&names),
       freshness: freshness)
   }
 }
@@ -25,7 +28,6 @@ package enum DNSJSON {
 /// A reply, and where the values stand that are read of it; one that is null stands nowhere.
 private struct Reply {
   private let bytes: [UInt8]
-  private var names: Names
   private var statusPlace, truncation: JSONPiece?
   private var hasComment = false
   private var question, answer, authority: Section?
@@ -43,9 +45,8 @@ private struct Reply {
   }
 
   /// Reads a whole text; nil if it is not JSON, or no object.
-  init?(_ bytes: [UInt8], names: Names) {
+  init?(_ bytes: [UInt8]) {
     self.bytes = bytes
-    self.names = names
     rows.reserveCapacity(4)
     guard JSONReader.read(bytes, { reader in reader.object { name, reader in member(name, &reader) } }) else {
       return nil
@@ -101,15 +102,17 @@ private struct Reply {
   var isTruncated: Bool { truncation?.isTrue == true }
 
   /// `Question` is an object at AliDNS and an array elsewhere.
-  mutating func check(against expected: DNSQuestion) throws(ProviderFailure) {
-    let only: Int? =
-      switch question {
-      case .object(let row): row
-      case .list(let rows): rows.count == 1 ? rows.lowerBound : nil
-      case .neither, nil: nil
-      }
-    guard let row = only.map({ rows[$0] }) else { throw .malformed("a reply that does not repeat the question") }
-    guard let name = name(row.name), name == expected.name, type(row.type) == expected.type
+  private var onlyQuestion: Row? {
+    switch question {
+    case .object(let row): rows[row]
+    case .list(let places): places.count == 1 ? rows[places.lowerBound] : nil
+    case .neither, nil: nil
+    }
+  }
+
+  func check(against expected: DNSQuestion, _ names: inout Names) throws(ProviderFailure) {
+    guard let row = onlyQuestion else { throw .malformed("a reply that does not repeat the question") }
+    guard let name = name(row.name, &names), name == expected.name, type(row.type) == expected.type
     else { throw .malformed("a reply to another question") }
   }
 
@@ -123,22 +126,49 @@ private struct Reply {
   /// Told when a failure is, and looked for then.
   var comment: String { hasComment ? JSONValue(bytes)?["Comment"]?.comment ?? "" : "" }
 
+  // MARK: Addresses
+
+  /// The answer of the reply that nearly all questions get: it has addresses of the name itself, and nothing else. Nothing is
+  /// made of it but that; nil if its records are to be read one by one.
+  func addresses(of asked: AddressQuestion, _ freshness: HTTPFreshness) -> Answer? {
+    guard status == 0, !isTruncated, authority == nil, case .list(let places)? = answer, !places.isEmpty,
+      let row = onlyQuestion, isAsked(row, asked)
+    else { return nil }
+    var ttl = Int64(DNSRecord.lifetimeLimit)
+    var addresses: [IPAddress] = []
+    addresses.reserveCapacity(min(places.count, Answer.addressLimit))
+    for place in places {
+      let row = rows[place]
+      guard isAsked(row, asked), let lifetime = row.ttl?.integer(in: bytes),
+        let address = row.data?.spelled(in: bytes, as: { IPAddress(ascii: $0) }), address.family == asked.family
+      else { return nil }
+      ttl = min(ttl, max(0, lifetime))
+      if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
+    }
+    return Answer(.addresses(addresses), ttl: freshness.lifetime(UInt32(ttl)))
+  }
+
+  private func isAsked(_ row: Row, _ asked: AddressQuestion) -> Bool {
+    row.type?.integer(in: bytes) == Int64(asked.type.rawValue)
+      && row.name?.spelled(in: bytes) { asked.host.isSpelled(by: $0) } == true
+  }
+
   // MARK: Records
 
-  mutating func answers() throws(ProviderFailure) -> [DNSRecord] { try records(answer) }
-  mutating func authorities() throws(ProviderFailure) -> [DNSRecord] { try records(authority) }
+  func answers(_ names: inout Names) throws(ProviderFailure) -> [DNSRecord] { try records(answer, &names) }
+  func authorities(_ names: inout Names) throws(ProviderFailure) -> [DNSRecord] { try records(authority, &names) }
 
-  private mutating func records(_ section: Section?) throws(ProviderFailure) -> [DNSRecord] {
+  private func records(_ section: Section?, _ names: inout Names) throws(ProviderFailure) -> [DNSRecord] {
     guard let section else { return [] }
     guard case .list(let places) = section else { throw .malformed("a section that is no list") }
     var records: [DNSRecord] = []
     records.reserveCapacity(places.count)
     for place in places {
       let row = rows[place]
-      guard let owner = name(row.name), let type = type(row.type) else {
+      guard let owner = name(row.name, &names), let type = type(row.type) else {
         throw .malformed("a record without a name or a type")
       }
-      guard let data = try data(row.data, type) else { continue }
+      guard let data = try data(row.data, type, &names) else { continue }
       guard let ttl = row.ttl.flatMap({ $0.integer(in: bytes) }) ?? (type == .ns ? 0 : nil) else {
         throw .malformed("a record without a TTL")
       }
@@ -148,7 +178,9 @@ private struct Reply {
   }
 
   /// The data of the types that this library reads; nil for any other.
-  private mutating func data(_ value: JSONPiece?, _ type: DNSRecordType) throws(ProviderFailure) -> DNSRecord.Data? {
+  private func data(
+    _ value: JSONPiece?, _ type: DNSRecordType, _ names: inout Names
+  ) throws(ProviderFailure) -> DNSRecord.Data? {
     switch type {
     case .a, .aaaa:
       let address = value.flatMap { $0.spelled(in: bytes) { IPAddress(ascii: $0) } }
@@ -157,7 +189,7 @@ private struct Reply {
       }
       return .address(address)
     case .cname:
-      guard let name = name(value) else { throw .malformed("a CNAME to no name") }
+      guard let name = name(value, &names) else { throw .malformed("a CNAME to no name") }
       return .canonicalName(name)
     // For what it is; whom it names is nobody's concern.
     case .ns: return .opaque([])
@@ -189,7 +221,7 @@ private struct Reply {
     return .startOfAuthority(primary: primary, serial: serial, minimum: minimum)
   }
 
-  private mutating func name(_ value: JSONPiece?) -> DNSName? {
+  private func name(_ value: JSONPiece?, _ names: inout Names) -> DNSName? {
     guard let name = value.flatMap({ $0.spelled(in: bytes, as: names.name) }) else { return nil }
     names.last = name
     return name
@@ -208,6 +240,17 @@ private struct Names {
     if first.isSpelled(by: text) { return first }
     if let last, last.isSpelled(by: text) { return last }
     return DNSName(presentation: text)
+  }
+}
+
+extension HostName {
+  /// Whether a text spells it, with or without a final dot; one with an escape is not looked at.
+  fileprivate func isSpelled(by text: Span<UInt8>) -> Bool {
+    let name = self.text.utf8.span
+    let count = text.count - (text.count > 1 && text[text.count - 1] == ASCII.dot ? 1 : 0)
+    guard count == name.count else { return false }
+    for index in 0..<count where ASCII.lowercased(text[index]) != name[index] { return false }
+    return true
   }
 }
 

@@ -49,7 +49,11 @@ public struct JSONProvider: NameableProvider {
   /// The request that asks a question.
   public func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
     let host = question.host.text
-    var url = prefix + "name=" + host + (question.family == .ipv4 ? "&type=A" : "&type=AAAA")
+    var url = prefix
+    url.reserveCapacity(prefix.utf8.count + host.utf8.count + 16)
+    url += "name="
+    url += host
+    url += question.family == .ipv4 ? "&type=A" : "&type=AAAA"
     if let clientSubnet { url += "&" + queryText(["edns_client_subnet": clientSubnet.description]) }
     if let signature {
       let key = Signing.alidns(
@@ -74,6 +78,6 @@ public struct JSONProvider: NameableProvider {
     try reply.checkStatus()
     // Nearly all spell it `…json`; looking inside takes longer than all else that is read of a reply.
     try reply.checkContentType { $0.hasSuffix("json") || $0.contains("json") || $0.contains("javascript") }
-    return try DNSJSON.answer(from: reply.body, to: question.message, freshness: reply.freshness)
+    return try DNSJSON.answer(from: reply.body, to: question, freshness: reply.freshness)
   }
 }

@@ -5,9 +5,8 @@ import Testing
 
 /// What `JSONProviderTests` says of replies as a provider gets them is not said again.
 struct DNSJSONTests {
-  private func answer(_ text: String) throws -> Answer {
-    let question = DNSQuestion(name: try #require(DNSName("www.shop.test")), type: .a)
-    return try DNSJSON.answer(from: Array(text.utf8), to: question)
+  private func answer(_ text: String, _ family: IPAddress.Family = .ipv4) throws -> Answer {
+    try DNSJSON.answer(from: Array(text.utf8), to: AddressQuestion("www.shop.test", family))
   }
 
   private func reply(_ members: String) -> String {
@@ -49,5 +48,51 @@ struct DNSJSONTests {
   @Test(arguments: ["Status", "TC", "Question", "Answer", "Authority"])
   func `what is not JSON behind the answer spoils it`(_ key: String) throws {
     #expect(throws: ProviderFailure.self) { try answer(reply(#""Status":0,"\#(key)":[1,]"#)) }
+  }
+
+  /// The reply that nearly all questions get is read by itself; an authority that says nothing sends it the other way.
+  @Test(arguments: [
+    (#"[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"}]"#, ["192.0.2.1"], 9),
+    (
+      #"[{"name":"WWW.shop.test.","type":"1","TTL":"9","data":"192.0.2.1"},{"name":"www.shop.test","type":1,"TTL":7,"data":"192.0.2.2"},{"name":"www.shop.test","type":1,"TTL":8,"data":"192.0.2.1"}]"#,
+      ["192.0.2.1", "192.0.2.2"], 7
+    ),
+    (#"[{"name":"www.shop.test","type":1,"TTL":-1,"data":"192.0.2.1"}]"#, ["192.0.2.1"], 0),
+    (#"[{"name":"www.shop.test","type":1,"TTL":99999999999,"data":"192.0.2.1"}]"#, ["192.0.2.1"], 604_800),
+    (
+      #"[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"},{"name":"x.test","type":1,"TTL":1,"data":"192.0.2.9"}]"#,
+      ["192.0.2.1"], 9
+    ),
+    (
+      #"[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"},{"name":"www.shop.test","type":16,"TTL":1,"data":"x"}]"#,
+      ["192.0.2.1"], 9
+    ),
+  ] as [(String, [String], UInt32)])
+  func `both ways of reading addresses say the same`(_ section: String, _ addresses: [String], _ ttl: UInt32) throws {
+    let expected = Answer(.addresses(try addresses.map { try #require(IPAddress($0)) }), ttl: ttl)
+    for authority in ["", #","Authority":[]"#, #","Authority":null"#] {
+      #expect(try answer(reply(#""Status":0,"Answer":"# + section + authority)) == expected, "\(authority)")
+    }
+  }
+
+  @Test(arguments: [
+    (#""Status":3"#, "NXDOMAIN with an address"), (#""Status":2"#, "a failure"), (#""Status":0,"TC":true"#, "cut off"),
+    (#""Status":"x""#, "no status"),
+  ])
+  func `an address of the name is no answer where the reply is none`(_ members: String, _ what: String) {
+    let text = reply(members + #","Answer":[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"}]"#)
+    if let answer = try? answer(text) { #expect(answer.content == .negative(.nameNotFound), "\(what)") }
+  }
+
+  @Test(arguments: [
+    #"{"name":"www.shop.test","type":1,"TTL":9,"data":"2001:db8::1"}"#,
+    #"{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.256"}"#,
+    #"{"name":"www.shop.test","type":1,"TTL":1.5,"data":"192.0.2.1"}"#,
+    #"{"name":"www.shop.test","type":1,"data":"192.0.2.1"}"#, #"{"name":"www.shop.test","type":1,"TTL":9}"#,
+    #"{"type":1,"TTL":9,"data":"192.0.2.1"}"#, "7",
+  ])
+  func `one record that is none spoils the answer`(_ record: String) {
+    let good = #"{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"}"#
+    #expect(throws: ProviderFailure.self) { try answer(reply(#""Status":0,"Answer":[\#(good),\#(record)]"#)) }
   }
 }
