@@ -28,6 +28,7 @@ struct HouseTests {
     // A rule of two readers, whose tests hold it.
     "Sources/DirectDNS/Providers/ResponseFlags.swift": "AnswerSectionTests, RecordAnswerTests",
     "Sources/DirectDNS/Providers/JSONEscape.swift": "JSONPieceTests, JSONReaderTests",
+    "Sources/DirectDNS/Providers/JSONReply.swift": "DNSJSONTests",
     // Parts of one type in a file of their own: the type's tests hold them.
     "Sources/DirectDNS/Client/DirectClient+Lookup.swift": "LateFamilyTests, HappyEyeballsTests",
     "Sources/DirectDNS/Client/DirectClient+Sending.swift": "DirectClientTests, DirectClientFailureTests",

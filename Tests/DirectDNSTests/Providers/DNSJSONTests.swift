@@ -51,23 +51,24 @@ struct DNSJSONTests {
   }
 
   /// The reply that nearly all questions get is read by itself; an authority that says nothing sends it the other way.
-  @Test(arguments: [
-    (#"[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"}]"#, ["192.0.2.1"], 9),
-    (
-      #"[{"name":"WWW.shop.test.","type":"1","TTL":"9","data":"192.0.2.1"},{"name":"www.shop.test","type":1,"TTL":7,"data":"192.0.2.2"},{"name":"www.shop.test","type":1,"TTL":8,"data":"192.0.2.1"}]"#,
-      ["192.0.2.1", "192.0.2.2"], 7
-    ),
-    (#"[{"name":"www.shop.test","type":1,"TTL":-1,"data":"192.0.2.1"}]"#, ["192.0.2.1"], 0),
-    (#"[{"name":"www.shop.test","type":1,"TTL":99999999999,"data":"192.0.2.1"}]"#, ["192.0.2.1"], 604_800),
-    (
-      #"[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"},{"name":"x.test","type":1,"TTL":1,"data":"192.0.2.9"}]"#,
-      ["192.0.2.1"], 9
-    ),
-    (
-      #"[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"},{"name":"www.shop.test","type":16,"TTL":1,"data":"x"}]"#,
-      ["192.0.2.1"], 9
-    ),
-  ] as [(String, [String], UInt32)])
+  @Test(
+    arguments: [
+      (#"[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"}]"#, ["192.0.2.1"], 9),
+      (
+        #"[{"name":"WWW.shop.test.","type":"1","TTL":"9","data":"192.0.2.1"},{"name":"www.shop.test","type":1,"TTL":7,"data":"192.0.2.2"},{"name":"www.shop.test","type":1,"TTL":8,"data":"192.0.2.1"}]"#,
+        ["192.0.2.1", "192.0.2.2"], 7
+      ),
+      (#"[{"name":"www.shop.test","type":1,"TTL":-1,"data":"192.0.2.1"}]"#, ["192.0.2.1"], 0),
+      (#"[{"name":"www.shop.test","type":1,"TTL":99999999999,"data":"192.0.2.1"}]"#, ["192.0.2.1"], 604_800),
+      (
+        #"[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"},{"name":"x.test","type":1,"TTL":1,"data":"192.0.2.9"}]"#,
+        ["192.0.2.1"], 9
+      ),
+      (
+        #"[{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"},{"name":"www.shop.test","type":16,"TTL":1,"data":"x"}]"#,
+        ["192.0.2.1"], 9
+      ),
+    ] as [(String, [String], UInt32)])
   func `both ways of reading addresses say the same`(_ section: String, _ addresses: [String], _ ttl: UInt32) throws {
     let expected = Answer(.addresses(try addresses.map { try #require(IPAddress($0)) }), ttl: ttl)
     for authority in ["", #","Authority":[]"#, #","Authority":null"#] {

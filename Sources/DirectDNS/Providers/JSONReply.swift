@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A reply, and where the values stand that are read of it; one that is null stands nowhere.
+struct JSONReply {
+  let bytes: [UInt8]
+  private var statusPlace, truncation: JSONPiece?
+  private var hasComment = false
+  private(set) var question, answer, authority: Section?
+  private(set) var rows: [Row] = []
+
+  /// The members of a record, or of the question.
+  struct Row { var name, type, ttl, data: JSONPiece? }
+
+  /// A member that holds rows.
+  enum Section {
+    /// Which of them.
+    case object(Int)
+    case list(Range<Int>)
+    case neither
+  }
+
+  /// Reads a whole text; nil if it is not JSON, or no object.
+  init?(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    rows.reserveCapacity(4)
+    guard JSONReader.read(bytes, { reader in reader.object { name, reader in member(name, &reader) } }) else {
+      return nil
+    }
+  }
+
+  private mutating func member(_ name: JSONPiece, _ reader: inout JSONReader) -> Bool {
+    let key = name.key(in: bytes)
+    switch key {
+    case .status: return reader.value(&statusPlace)
+    case .truncation: return reader.value(&truncation)
+    case .question, .answer, .authority:
+      let first = rows.count
+      let isList = reader.isAtArray(), isObject = reader.isAtObject()
+      var value: JSONPiece?
+      guard
+        isList ? reader.array({ reader in row(&reader) }) : isObject ? row(&reader) : reader.value(&value)
+      else { return false }
+      let section: Section? =
+        isList ? .list(first..<rows.count) : isObject ? .object(first) : value.map { _ in .neither }
+      switch key {
+      case .question: question = section
+      case .answer: answer = section
+      default: authority = section
+      }
+      return true
+    case .comment:
+      hasComment = true
+      return reader.value() != nil
+    default: return reader.value() != nil
+    }
+  }
+
+  /// What is no object has no member.
+  private mutating func row(_ reader: inout JSONReader) -> Bool {
+    var row = Row()
+    let isRead =
+      reader.isAtObject()
+      ? reader.object { name, reader in
+        switch name.key(in: bytes) {
+        case .name: reader.value(&row.name)
+        case .type: reader.value(&row.type)
+        case .ttl: reader.value(&row.ttl)
+        case .data: reader.value(&row.data)
+        default: reader.value() != nil
+        }
+      } : reader.value() != nil
+    rows.append(row)
+    return isRead
+  }
+
+  var status: Int64? { statusPlace?.integer(in: bytes) }
+  var isTruncated: Bool { truncation?.isTrue == true }
+
+  /// `Question` is an object at AliDNS and an array elsewhere.
+  var onlyQuestion: Row? {
+    switch question {
+    case .object(let row): rows[row]
+    case .list(let places): places.count == 1 ? rows[places.lowerBound] : nil
+    case .neither, nil: nil
+    }
+  }
+
+  /// Told when a failure is, and looked for then.
+  var comment: String { hasComment ? JSONValue(bytes)?["Comment"]?.comment ?? "" : "" }
+
+  // MARK: Addresses
+
+  /// The answer of the reply that nearly all questions get; nil if its records are to be read one by one.
+  ///
+  /// It has addresses of the name itself, and nothing else: nothing is made of it but that.
+  func addresses(of asked: AddressQuestion, _ freshness: HTTPFreshness) -> Answer? {
+    guard status == 0, !isTruncated, authority == nil, case .list(let places)? = answer, !places.isEmpty,
+      let row = onlyQuestion, isAsked(row, asked)
+    else { return nil }
+    var ttl = Int64(DNSRecord.lifetimeLimit)
+    var addresses: [IPAddress] = []
+    addresses.reserveCapacity(min(places.count, Answer.addressLimit))
+    for place in places {
+      let row = rows[place]
+      guard isAsked(row, asked), let lifetime = row.ttl?.integer(in: bytes),
+        let address = row.data?.spelled(in: bytes, as: { IPAddress(ascii: $0) }), address.family == asked.family
+      else { return nil }
+      ttl = min(ttl, max(0, lifetime))
+      if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
+    }
+    return Answer(.addresses(addresses), ttl: freshness.lifetime(UInt32(ttl)))
+  }
+
+  private func isAsked(_ row: Row, _ asked: AddressQuestion) -> Bool {
+    row.type?.integer(in: bytes) == Int64(asked.type.rawValue)
+      && row.name?.spelled(in: bytes) { asked.host.isSpelled(by: $0) } == true
+  }
+}
+
+extension HostName {
+  /// Whether a text spells it, with or without a final dot; one with an escape is not looked at.
+  fileprivate func isSpelled(by text: Span<UInt8>) -> Bool {
+    let name = self.text.utf8.span
+    let count = text.count - (text.count > 1 && text[text.count - 1] == ASCII.dot ? 1 : 0)
+    guard count == name.count else { return false }
+    for index in 0..<count where ASCII.lowercased(text[index]) != name[index] { return false }
+    return true
+  }
+}
+
+extension JSONReader {
+  /// Passes over a value and keeps where it stands, unless it is null; false if none comes next.
+  fileprivate mutating func value(_ place: inout JSONPiece?) -> Bool {
+    guard let value = value() else { return false }
+    place = value.isNull ? nil : value
+    return true
+  }
+}
+
+extension JSONKey {
+  fileprivate static let status = JSONKey("Status")
+  fileprivate static let truncation = JSONKey("TC")
+  fileprivate static let question = JSONKey("Question")
+  fileprivate static let answer = JSONKey("Answer")
+  fileprivate static let authority = JSONKey("Authority")
+  fileprivate static let comment = JSONKey("Comment")
+  fileprivate static let name = JSONKey("name")
+  fileprivate static let type = JSONKey("type")
+  fileprivate static let ttl = JSONKey("TTL")
+  fileprivate static let data = JSONKey("data")
+}
