@@ -117,7 +117,7 @@ struct ExecCommand: AsyncParsableCommand {
     guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "There is no proxy.") }
     let environment = ChildEnvironment(
       javaOptions: context.environment["JAVA_TOOL_OPTIONS"], host: "\(address)", port: port, tellsJava: tellsJava)
-    let signals = await SignalRelay()
+    let signals = SignalRelay()
     do throws(ChildProcess.Failure) {
       let child = try ChildProcess(
         Self.bytes(of: program), environment: environment.variables(over: ProcessArguments.environment), inherited,

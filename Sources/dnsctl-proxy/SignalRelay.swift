@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
-internal import Dispatch
+internal import DnsctlCommands
 
 #if canImport(Darwin)
   internal import Darwin
@@ -16,29 +16,20 @@ final class SignalRelay: Sendable {
     var program: pid_t?
     /// What came before the program.
     var early: [Int32] = []
-    var sources: [any DispatchSourceSignal] = []
   }
 
+  private let state: Locked<State>
+  private let signals: HeardSignals
   /// Those that are passed on; whoever started us deaf to others meant it.
-  let heard: [Int32]
-  private let state = Locked(State())
-  private static let queue = DispatchQueue(label: "dnsctl.exec.signals")
+  var heard: [Int32] { signals.numbers }
 
   /// Begins to listen; done when every signal is heard.
-  init() async {
-    heard = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT].filter { number in
-      let previous = signal(number, SIG_IGN)
-      return unsafe unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
-    }
-    for number in heard {
-      let source = DispatchSource.makeSignalSource(signal: number, queue: Self.queue)
-      source.setEventHandler { [weak self] in self?.pass(number) }
-      await withCheckedContinuation { registered in
-        source.setRegistrationHandler { registered.resume() }
-        source.resume()
-      }
-      state.withLock { $0.sources.append(source) }
-    }
+  init() {
+    let state = Locked(State())
+    self.state = state
+    signals = HeardSignals([
+      SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT,
+    ]) { Self.pass($0, state) }
   }
 
   /// Passes on to a program from now on, and first what came before it.
@@ -53,15 +44,13 @@ final class SignalRelay: Sendable {
 
   /// The program has ended: its number may be another's.
   func end() {
-    state.withLock { state in
-      for source in state.sources { source.cancel() }
-      state = State()
-    }
+    signals.end()
+    state.withLock { $0 = State() }
   }
 
-  private func pass(_ number: Int32) {
+  private static func pass(_ number: Int32, _ state: Locked<State>) {
     // What is pressed at a terminal all of its foreground has heard already.
-    guard ![SIGINT, SIGQUIT, SIGWINCH].contains(number) || !Self.isInForeground else { return }
+    guard ![SIGINT, SIGQUIT, SIGWINCH].contains(number) || !isInForeground else { return }
     let program = state.withLock { state in
       if state.program == nil { state.early.append(number) }
       return state.program

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Dispatch
-internal import Synchronization
-
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -32,42 +29,24 @@ package enum CommandSignals {
   /// Waits for SIGINT or SIGTERM, which end the process no more by themselves; a second one does.
   static func interruption() async -> ExitStatus? {
     let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
-    var sources: [any DispatchSourceSignal] = []
-    var heard: Set<Int32> = []
-    for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated)] {
-      guard ignore(number) else { continue }
-      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-      source.setEventHandler { continuation.yield(status) }
-      source.resume()
-      sources.append(source)
-      heard.insert(number)
-    }
+    let heard = HeardSignals([SIGINT, SIGTERM]) { continuation.yield($0 == SIGINT ? .interrupted : .terminated) }
     let first = await signals.first { _ in true }
-    for source in sources { source.cancel() }
-    if heard.contains(SIGINT) { signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() } }
-    if heard.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
+    heard.end()
+    if heard.numbers.contains(SIGINT) { signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() } }
+    if heard.numbers.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
     return first
   }
 
   /// Does something around each stop that a terminal asks for (SIGTSTP), and before the ends that it brings: Ctrl-\
   /// (SIGQUIT) and its own (SIGHUP); from the return on.
   static func aroundStops(_ body: @escaping @Sendable (_ stop: () -> Void) -> Void) {
-    for number in [SIGTSTP, SIGQUIT, SIGHUP] where ignore(number) {
-      stops.withLock { stops in
-        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-        source.setEventHandler { body { stop(by: number) } }
-        source.resume()
-        stops.append(source)
-      }
-    }
+    _ = HeardSignals([SIGTSTP, SIGQUIT, SIGHUP]) { number in body { stop(by: number) } }
   }
-
-  private static let stops = Mutex<[any DispatchSourceSignal]>([])
 
   /// Stops the process, unless nobody is there who could have it go on, and returns when it does; or ends it.
   private static func stop(by number: Int32) {
     undergo(number)
-    signal(number, SIG_IGN)
+    HeardSignals.hearAgain(number)
   }
 
   /// Has a signal do what it does by itself; returns if that is nothing, and after a stop.
@@ -81,15 +60,6 @@ package enum CommandSignals {
     raise(number)
     unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
   }
-
-  /// Ignores a signal; false where whoever started us had us deaf to it, as shells do with jobs in the background, and
-  /// meant it.
-  private static func ignore(_ number: Int32) -> Bool {
-    let previous = signal(number, SIG_IGN)
-    return unsafe unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
-  }
-
-  private static let queue = DispatchQueue(label: "dnsctl.signals")
 
   /// Ends the process.
   ///
