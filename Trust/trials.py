@@ -186,7 +186,8 @@ def whole_store(path):
     # A copy: on a full disk there is no room for what SQLite needs to read a log, and the next run has what the last one left.
     with tempfile.TemporaryDirectory(prefix="store-") as folder:
         copy = os.path.join(folder, "store")
-        for ending in ("", "-wal"):
+        # Without its log or its journal it is half of itself.
+        for ending in ("", "-wal", "-journal"):
             if os.path.exists(path + ending):
                 shutil.copyfile(path + ending, copy + ending)
         try:
