@@ -2,57 +2,78 @@
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 
 @Suite(.timeLimit(.minutes(1)))
 struct InFlightTests {
+  /// Long enough for any machine, and less than the test has.
+  private static let limit = Duration.seconds(20)
+
+  /// How long the end was waited for, at most the limit.
+  private func wait(for inFlight: InFlight, within limit: Duration = limit) async -> Duration {
+    await ContinuousClock().measure { await inFlight.drained(within: limit) }
+  }
+
   @Test func `what is closed lets nobody in, and waits for those who are`() async {
     let inFlight = InFlight()
     #expect(inFlight.enter())
     inFlight.join()
     inFlight.close()
     #expect(!inFlight.enter())
-    let waiting = Task.immediate { await inFlight.drained(within: .seconds(60)) }
+    let isOver = Watched(false)
+    let waiting = Task.immediate {
+      defer { isOver.change { $0 = true } }
+      return await wait(for: inFlight)
+    }
     inFlight.leave()
+    #expect(!isOver.value)
     inFlight.leave()
-    await waiting.value
+    #expect(await waiting.value < Self.limit)
   }
 
   @Test func `with nothing under way there is nothing to wait for`() async {
     let inFlight = InFlight()
     inFlight.close()
-    await inFlight.drained(within: .seconds(60))
+    #expect(await wait(for: inFlight) < Self.limit)
   }
 
   @Test func `who stays is not waited for beyond the limit`() async {
     let inFlight = InFlight()
     #expect(inFlight.enter())
     inFlight.close()
-    await inFlight.drained(within: .milliseconds(10))
-    await inFlight.drained(within: .zero)
+    let waited = await wait(for: inFlight, within: .milliseconds(10))
+    #expect(waited >= .milliseconds(10) && waited < Self.limit)
+    #expect(await wait(for: inFlight, within: .zero) < Self.limit)
   }
 
   @Test func `who is cancelled waits no longer, be it before`() async {
     let inFlight = InFlight()
     #expect(inFlight.enter())
     inFlight.close()
-    let waiting = Task.immediate { await inFlight.drained(within: .seconds(60)) }
+    let waiting = Task.immediate { await wait(for: inFlight) }
     waiting.cancel()
-    await waiting.value
-    await Task {
+    #expect(await waiting.value < Self.limit)
+    let cancelled = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      await inFlight.drained(within: .seconds(60))
-    }.value
+      return await wait(for: inFlight)
+    }
+    #expect(await cancelled.value < Self.limit)
   }
 
   @Test func `everyone who waits is told of the end, and by his own limit alone`() async {
     let inFlight = InFlight()
     #expect(inFlight.enter())
     inFlight.close()
-    let first = Task.immediate { await inFlight.drained(within: .seconds(60)) }
-    let second = Task.immediate { await inFlight.drained(within: .seconds(60)) }
-    await inFlight.drained(within: .nanoseconds(1))
+    let over = Watched(0)
+    let others = (0..<2).map { _ in
+      Task.immediate {
+        defer { over.change { $0 += 1 } }
+        return await wait(for: inFlight)
+      }
+    }
+    #expect(await wait(for: inFlight, within: .nanoseconds(1)) < Self.limit)
+    #expect(over.value == 0)
     inFlight.leave()
-    await first.value
-    await second.value
+    for other in others { #expect(await other.value < Self.limit) }
   }
 }

@@ -8,8 +8,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct WorkerThreadTests {
   @Test func `many bodies that block run side by side`() async {
-    // Each waits for all others: with fewer threads than bodies none would ever end.
+    // Each waits for all others: with fewer threads than bodies none would come to its end in time.
     let count = 24
+    let hasWaitedInVain = Locked(false)
     let arrived = Locked(0)
     let gate = DispatchSemaphore(value: 0)
     await withDiscardingTaskGroup { group in
@@ -21,7 +22,11 @@ struct WorkerThreadTests {
                 arrived += 1
                 return arrived == count
               }
-              if isLast { for _ in 1..<count { gate.signal() } } else { gate.wait() }
+              if isLast {
+                for _ in 1..<count { gate.signal() }
+              } else if gate.wait(timeout: .now() + 20) == .timedOut {
+                hasWaitedInVain.withLock { $0 = true }
+              }
               continuation.resume()
             }
           }
@@ -29,6 +34,7 @@ struct WorkerThreadTests {
       }
     }
     #expect(arrived.withLock { $0 } == count)
+    #expect(!hasWaitedInVain.withLock { $0 })
   }
 }
 
@@ -40,19 +46,27 @@ struct ThreadExecutorTests {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    func wait(for gate: DispatchSemaphore) { gate.wait() }
+    /// Whether the gate was opened, in a third of the test's time.
+    func wait(for gate: DispatchSemaphore, telling waiting: Watched<Int>) -> Bool {
+      waiting.change { $0 += 1 }
+      return gate.wait(timeout: .now() + 20) == .success
+    }
+
     func add() { count += 1 }
   }
 
   @Test func `an actor that blocks keeps nobody else waiting`() async {
     let gates = (0..<16).map { _ in DispatchSemaphore(value: 0) }
-    await withTaskGroup { group in
+    let waiting = Watched(0)
+    await withTaskGroup(of: Bool.self) { group in
       for gate in gates {
         let actor = Blocking()
-        group.addTask { await actor.wait(for: gate) }
+        group.addTask { await actor.wait(for: gate, telling: waiting) }
       }
-      // More of them than the pool has threads: this one still gets one.
-      group.addTask { for gate in gates { gate.signal() } }
+      // All of them wait at once, more than the pool has threads, and this one still gets one.
+      await waiting.wait { $0 == gates.count }
+      for gate in gates { gate.signal() }
+      for await isOpened in group { #expect(isOpened) }
     }
   }
 

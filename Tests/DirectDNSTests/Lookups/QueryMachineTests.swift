@@ -161,7 +161,7 @@ struct QueryMachineTests {
       transport.reply { $0.provider == "one" ? .silence : Self.good }
       clock.advance(by: .seconds(30))
       let probe = begin(upstreams, "probe\(round).example")
-      await clock.waitForSleepers(2)
+      await transport.waitForSent(Sample.name("probe\(round).example"))
       clock.advance(by: .milliseconds(150))
       #expect(provider(await probe.value) == 1)
       await transport.waitForCancelled(round)
@@ -366,7 +366,7 @@ struct QueryMachineTests {
         return .answer(.addresses("192.0.2.1"), after: winner == "one" ? .milliseconds(4500) : .milliseconds(1500))
       }
       let lookup = begin(upstreams, hasSystem: false)
-      await clock.waitForSleepers(2)
+      await transport.waitForSent(before + 1)
       clock.advance(by: .seconds(3))
       await transport.waitForSent(before + 2)
       await clock.waitForSleepers(2)
@@ -375,6 +375,7 @@ struct QueryMachineTests {
       clock.advance(by: .milliseconds(1500))
       #expect(provider(await lookup.value) == place)
       await transport.waitForCancelled(place + 1)
+      #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
     }
   }
 
@@ -395,7 +396,7 @@ struct QueryMachineTests {
     transport.reply { $0.provider == "one" ? .silence : Self.good }
     for number in 0..<3 {
       let lookup = begin(upstreams, "n\(number).example")
-      await clock.waitForSleepers(2)
+      await transport.waitForSent(Sample.name("n\(number).example"))
       clock.advance(by: .seconds(3))
       #expect(provider(await lookup.value) == 1)
     }
@@ -436,8 +437,8 @@ struct QueryMachineTests {
     system.answer(Script.addresses("192.0.2.53", after: .seconds(1)))
     transport.reply { _ in .silence }
     let lookup = begin(upstreams)
-    for _ in 0..<2 {
-      await clock.waitForSleepers()
+    for asked in 1...2 {
+      await system.waitForAsked(asked)
       clock.advance(by: .seconds(1))
     }
     await transport.waitForSent(1)
@@ -536,13 +537,13 @@ struct QueryMachineTests {
     transport.reply { _ in .answer(.addresses("192.0.2.1"), after: .milliseconds(20)) }
     for number in 0..<8 {
       let lookup = begin(upstreams, "n\(number).example")
-      await clock.waitForSleepers(2)
+      await transport.waitForSent(Sample.name("n\(number).example"))
       clock.advance(by: .milliseconds(20))
       #expect(provider(await lookup.value) == 0)
     }
     transport.reply { $0.provider == "one" ? .silence : Self.good }
     let lookup = begin(upstreams)
-    await clock.waitForSleepers(2)
+    await transport.waitForSent(8 + 1)
     clock.advance(by: .milliseconds(20) - .nanoseconds(1))
     #expect(transport.count == 8 + 1)
     clock.advance(by: .nanoseconds(1))
@@ -554,7 +555,7 @@ struct QueryMachineTests {
     transport.reply { $0.provider == "one" ? .answer(.addresses("192.0.2.1"), after: .seconds(1)) : .silence }
     for number in 0..<20 {
       let lookup = begin(upstreams, "n\(number).example")
-      await clock.waitForSleepers(2)
+      await transport.waitForSent(Sample.name("n\(number).example"))
       clock.advance(by: .milliseconds(200))
       if number == 0 { await transport.waitForSent(2) }
       clock.advance(by: .milliseconds(800))

@@ -141,7 +141,7 @@ struct StoreWriterTests {
     // Nobody waits for what will never be written.
     let done = Watched(false)
     writer.add(.forget, to: question("one-too-many")) { done.change { $0 = true } }
-    await done.wait { $0 }
+    #expect(await ProcessState.eventually { done.value })
     store.hang()
     #expect(await flush() > 0)
   }
@@ -149,12 +149,12 @@ struct StoreWriterTests {
   @Test func `what is to be done afterwards is done when it was written, and when it could not be`() async {
     let done = Watched(0)
     writer.add(.forget, to: question("a")) { done.change { $0 += 1 } }
-    await done.wait { $0 == 1 }
+    #expect(await ProcessState.eventually { done.value == 1 })
     store.fail()
     writer.add(.forget, to: question("a")) { done.change { $0 += 1 } }
-    await done.wait { $0 == 2 }
+    #expect(await ProcessState.eventually { done.value == 2 })
     // The store rests: nobody waits for its next try.
     writer.add(.forget, to: question("b")) { done.change { $0 += 1 } }
-    await done.wait { $0 == 3 }
+    #expect(await ProcessState.eventually { done.value == 3 })
   }
 }

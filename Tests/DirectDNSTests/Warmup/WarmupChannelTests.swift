@@ -14,6 +14,21 @@ struct WarmupChannelTests {
     if case .rejected(let rejection) = event { rejection.place?.line } else { nil }
   }
 
+  /// Sends more than there is room for; whether nobody was held back.
+  private func sendsFreely(_ channel: WarmupChannel) async -> Bool {
+    let sent = Watched(0)
+    let sender = Task {
+      for number in 0..<WarmupChannel.room * 2 {
+        await channel.send(event(number))
+        sent.change { $0 += 1 }
+      }
+    }
+    let isFree = await ProcessState.eventually { sent.value == WarmupChannel.room * 2 }
+    if !isFree { channel.release() }
+    await sender.value
+    return isFree
+  }
+
   @Test func `events come in their order, none is lost, and the sequence ends with the warm-up`() async {
     let channel = WarmupChannel()
     let events = channel.events()
@@ -48,14 +63,14 @@ struct WarmupChannelTests {
   @Test func `who lets go of the sequence holds nobody back`() async {
     let channel = WarmupChannel()
     _ = channel.events()
-    for number in 0..<WarmupChannel.room * 2 { await channel.send(event(number)) }
+    #expect(await sendsFreely(channel))
   }
 
   @Test func `a warm-up that is to end is not held back`() async {
     let channel = WarmupChannel()
     let events = channel.events()
     channel.release()
-    for number in 0..<WarmupChannel.room * 2 { await channel.send(event(number)) }
+    #expect(await sendsFreely(channel))
     channel.end()
     var count = 0
     for await _ in events { count += 1 }
@@ -65,9 +80,13 @@ struct WarmupChannelTests {
   @Test func `a reader that is cancelled is let go`() async {
     let channel = WarmupChannel()
     let events = channel.events()
-    let reader = Task.immediate { for await _ in events {} }
+    let isDone = Watched(false)
+    let reader = Task.immediate {
+      for await _ in events {}
+      isDone.change { $0 = true }
+    }
     reader.cancel()
-    await reader.value
-    for number in 0..<WarmupChannel.room * 2 { await channel.send(event(number)) }
+    #expect(await ProcessState.eventually { isDone.value })
+    #expect(await sendsFreely(channel))
   }
 }
