@@ -9,6 +9,10 @@ final class OriginPool {
 
   /// How long a connection may have stood for a request that cannot be sent once more, should the server have closed it
   /// meanwhile: no server is known to close one sooner.
+  ///
+  /// One that is a client's alone may have stood for any time. On another the request would be nobody's, and the client has
+  /// to log in again, which some cannot in front of a body that they have sent. That the server closes it just then, it would
+  /// meet with as well without a proxy, on a connection of its own.
   private static let safeAge = TimeAmount.seconds(1)
 
   private let eventLoop: any EventLoop
@@ -31,7 +35,9 @@ final class OriginPool {
     guard var waiting = idle[origin] else { return nil }
     defer { idle[origin] = waiting.isEmpty ? nil : waiting }
     // Those before it have waited for longer.
-    while let handler = waiting.last, canRetry || now - handler.idleSince < Self.safeAge {
+    while let handler = waiting.last,
+      canRetry || handler.isOneClients || now - handler.idleSince < Self.safeAge
+    {
       waiting.removeLast()
       guard handler.isUsable, handler.hop == hop, way.addresses.isEmpty || way.addresses.contains(handler.address)
       else {
@@ -44,12 +50,15 @@ final class OriginPool {
   }
 
   /// Keeps a connection for the next request.
-  func put(_ handler: OriginHandler, for origin: ForwardOrigin, _ limits: ProxyLimits) {
-    let now = NIODeadline.now()
-    guard limits.poolTimeout > .zero, limits.pooledConnections > 0, now - handler.connected < Self.maximumAge else {
-      return handler.close()
-    }
-    handler.wait(in: self, as: origin, since: now, for: TimeAmount(limits.poolTimeout))
+  ///
+  /// One that is a client's alone is kept as long as the client's own, and grows as old: who has logged in stays so, as without
+  /// a proxy. Whether it may still be used, its address says when it is taken.
+  func put(_ handler: OriginHandler, for origin: ForwardOrigin, _ limits: ProxyLimits, at now: NIODeadline = .now()) {
+    guard limits.poolTimeout > .zero, limits.pooledConnections > 0,
+      handler.isOneClients || now - handler.connected < Self.maximumAge
+    else { return handler.close() }
+    let time = handler.isOneClients ? max(limits.poolTimeout, limits.idleTimeout) : limits.poolTimeout
+    handler.wait(in: self, as: origin, since: now, for: TimeAmount(time))
     var waiting = idle[origin] ?? []
     waiting.append(handler)
     if waiting.count > limits.pooledConnections { waiting.removeFirst().close() }

@@ -25,6 +25,27 @@ struct OriginPoolTests {
     loop.run()
   }
 
+  @Test func `one that is a client's alone waits for it as long as it stays, and for any request`() throws {
+    let (loop, now) = (EmbeddedEventLoop(), NIODeadline.now())
+    let (pool, handler) = (OriginPool(loop), OriginHandler())
+    let (origin, address) = (ForwardOrigin(.name("a.test"), port: 80), IPAddress.ipv4(0x7f00_0001))
+    let channel = EmbeddedChannel(handler: handler, loop: loop)
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+    handler.established(to: address)
+    handler.isOneClients = true
+    let (way, limits, late) = (Way(addresses: [address]), ProxyLimits(), now + .minutes(30))
+    pool.put(handler, for: origin, limits, at: late)
+    #expect(handler.idleEnd == late + .seconds(75))
+    pool.closeIdle(at: late + .seconds(70))
+    #expect(pool.take(origin, way, .direct, canRetry: false, at: late + .seconds(70)) === handler)
+    pool.put(handler, for: origin, limits, at: late)
+    // An address that the name has no more, or that is forbidden by now.
+    #expect(pool.take(origin, Way(addresses: [.ipv4(1)]), .direct, canRetry: false, at: late) == nil)
+    #expect(!channel.isActive)
+    _ = try channel.finish(acceptAlreadyClosed: true)
+    loop.run()
+  }
+
   @Test func `one that has waited for long is not taken in place of a younger one that will not do`() throws {
     let (loop, now) = (EmbeddedEventLoop(), NIODeadline.now())
     let (pool, older, younger) = (OriginPool(loop), OriginHandler(), OriginHandler())
