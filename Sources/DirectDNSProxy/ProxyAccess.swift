@@ -48,6 +48,10 @@ public struct ProxyAccess: Sendable {
   public var duration = Duration.zero
   /// How long looking up and connecting took; nil where a connection stood already.
   public var connect: Duration?
+  /// Whether it asked for `/live` or `/ready` of the proxy's own, as whoever watches it does every few seconds.
+  ///
+  /// `dnsctl proxy` leaves it out of its access log unless it is told otherwise.
+  public var isProbe = false
   /// What watches it, where there is a tracer.
   var span: (any Span)?
   /// What the spans of its lookup stand below.

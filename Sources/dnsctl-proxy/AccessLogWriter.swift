@@ -22,6 +22,7 @@ final class AccessLogWriter: Sendable {
 
   private let format: AccessLogFormat
   private let showsPaths: Bool
+  private let showsProbes: Bool
   private let output: any OutputSink
   private let clock: any ResolverClock
   private let complain: @Sendable (String) -> Void
@@ -33,21 +34,25 @@ final class AccessLogWriter: Sendable {
   /// - Parameters:
   ///   - format: how a line is written.
   ///   - showsPaths: whether lines have paths.
+  ///   - showsProbes: whether there are lines of what asks for the proxy's health every few seconds, and would be most of them.
   ///   - output: where they go.
   ///   - clock: what tells the time of day.
   ///   - complain: hears once of lines that could not be written, and once more when the next failure follows a success.
   init(
-    _ format: AccessLogFormat, showsPaths: Bool, _ output: any OutputSink, clock: any ResolverClock,
+    _ format: AccessLogFormat, showsPaths: Bool, showsProbes: Bool = false, _ output: any OutputSink,
+    clock: any ResolverClock,
     complain: @escaping @Sendable (String) -> Void
   ) {
     self.format = format
     self.showsPaths = showsPaths
+    self.showsProbes = showsProbes
     self.output = output
     self.clock = clock
     self.complain = complain
   }
 
   func write(_ access: ProxyAccess) {
+    guard showsProbes || !access.isProbe else { return }
     let line = AccessLine(access, format, showsPath: showsPaths, ended: clock.wallNow).text
     let begins = state.withLock { state in
       guard state.lines.count < Self.room else {

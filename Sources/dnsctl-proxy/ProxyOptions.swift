@@ -83,6 +83,9 @@ struct ProxyOptions: ParsableArguments {
   @Flag(name: .customLong("log-paths"), help: "Have paths in the access log, without their queries.")
   var logsPaths = false
 
+  @Flag(name: .customLong("log-probes"), help: "Have requests for /live and /ready in the access log.")
+  var logsProbes = false
+
   @Flag(
     name: .customLong("serve-metrics"),
     help: "Answer /metrics at the proxy's own address, to this machine, for Prometheus.")
@@ -91,6 +94,7 @@ struct ProxyOptions: ParsableArguments {
   func validate() throws {
     if clients < 1 { throw ValidationError("--max-clients must be 1 or more.") }
     if logsPaths, logFormat == nil { throw ValidationError("--log-paths needs --access-log.") }
+    if logsProbes, logFormat == nil { throw ValidationError("--log-probes needs --access-log.") }
   }
 
   /// Where it listens beside the sockets that were handed over.
@@ -153,7 +157,8 @@ struct ProxyOptions: ParsableArguments {
   func accessLog(in context: CommandContext) -> AccessLogWriter? {
     logFormat.map {
       AccessLogWriter(
-        $0, showsPaths: logsPaths, context.output, clock: context.clock, complain: { context.complain($0) })
+        $0, showsPaths: logsPaths, showsProbes: logsProbes, context.output, clock: context.clock,
+        complain: { context.complain($0) })
     }
   }
 

@@ -119,6 +119,7 @@ struct ProxyAccessTests {
     #expect(access.status == status && access.origin == nil && access.error == nil)
     #expect(access.path.map { target.hasPrefix($0) && !$0.contains("?") } == true)
     #expect(access.sent == sent ?? body.utf8.count)
+    #expect(access.isProbe == ["/live", "/ready"].contains(target))
     await proxy.stop()
   }
 

@@ -47,6 +47,7 @@ extension ClientHandler {
       return refuse(
         ProxyRefusal(405, nil, "This is a proxy: ask it with the whole URL, or with CONNECT."), request, access)
     }
+    access.isProbe = path == "/live" || path == "/ready"
     if path == "/metrics", let metrics = settings.configuration.metrics, address?.isLoopback != false,
       // A page can make a name of its own lead here (DNS rebinding), and would read them.
       request.isForLocalHost

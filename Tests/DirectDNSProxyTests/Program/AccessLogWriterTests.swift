@@ -44,6 +44,24 @@ struct AccessLogWriterTests {
     #expect(lines.last == "# 3 lines found no room")
   }
 
+  @Test(arguments: [true, false]) func `whoever watches the proxy stands in the log where that was asked for`(
+    showsProbes: Bool
+  ) {
+    let reader = Reader()
+    let log = AccessLogWriter(.combined, showsPaths: true, showsProbes: showsProbes, reader, clock: SystemClock()) {
+      _ in
+    }
+    for path in ["/live", "/proxy.pac", "/ready"] {
+      var access = ProxyAccess(.http, method: "GET")
+      (access.path, access.isProbe) = (path, path != "/proxy.pac")
+      reader.goOn.signal()
+      log.write(access)
+      #expect(log.flush(within: .seconds(20)))
+    }
+    #expect(reader.text.split(separator: "\n").count == (showsProbes ? 3 : 1))
+    #expect(reader.text.contains("/proxy.pac"))
+  }
+
   /// One that can be full, and has room again.
   private final class Disk: OutputSink {
     let isFull = Mutex(true)
