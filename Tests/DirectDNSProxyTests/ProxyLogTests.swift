@@ -14,14 +14,32 @@ struct ProxyLogTests {
     return (client, try await origin.connection())
   }
 
-  @Test func `a tunnel that was cut off for its silence has timed out`() async throws {
+  @Test func `a tunnel that was cut off for its silence has timed out, and looks whole to nobody`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture { $0.limits.tunnelTimeout = .milliseconds(1) }
     let (client, server) = try await openTunnel(proxy, origin)
     _ = await client.receiveToEnd()
     _ = await server.receiveToEnd()
-    // The proxy ended it, and nothing is missing.
-    #expect(!client.isReset && !server.isReset)
+    #expect(client.isReset && server.isReset)
+    #expect(await proxy.accesses(1).first?.error == "connection_read_timeout")
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `of a tunnel that is cut off, that side sees a reset which has not heard the other's end`(
+    clientEnds: Bool
+  ) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture { $0.limits.halfClosedTimeout = .milliseconds(1) }
+    let (client, server) = try await openTunnel(proxy, origin)
+    let (one, other) = clientEnds ? (client, server) : (server, client)
+    try await one.send("all of it")
+    await other.receive("all of it")
+    try await one.finish()
+    #expect(await other.receiveToEnd().hasSuffix("all of it"))
+    _ = await one.receiveToEnd()
+    #expect(one.isReset && !other.isReset)
     #expect(await proxy.accesses(1).first?.error == "connection_read_timeout")
     await proxy.stop()
     await origin.stop()

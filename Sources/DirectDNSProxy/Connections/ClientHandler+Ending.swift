@@ -62,6 +62,16 @@ extension ClientHandler {
     context?.close(mode: .all, promise: nil)
   }
 
+  /// Ends a tunnel for its silence.
+  ///
+  /// Whoever has not heard the end of what the other side sends sees a reset: much that goes through tunnels ends with its
+  /// connection, and must not look whole.
+  private func cutOff(_ tunnel: Tunnel, _ error: String) {
+    let hasAll = tunnel.hasOriginStopped && isWrittenOut
+    tunnel.end(isBroken: !(tunnel.hasClientStopped && tunnel.origin.isWrittenOut), error)
+    hasAll ? close() : reset()
+  }
+
   /// Closes, in such a way that what has not gone out is seen to be missing.
   private func end() { isWrittenOut ? close() : reset() }
 
@@ -93,8 +103,7 @@ extension ClientHandler {
       let limit = tunnel.isHalfOver ? min(limits.tunnelTimeout, limits.halfClosedTimeout) : limits.tunnelTimeout
       if now - max(lastActivity, tunnel.lastActivity) > TimeAmount(limit) {
         let isRead = canTakeMore && tunnel.origin.isWritable
-        leave(isBroken: false, isRead ? "connection_read_timeout" : "connection_write_timeout")
-        self.end()
+        cutOff(tunnel, isRead ? "connection_read_timeout" : "connection_write_timeout")
       }
     case .judging, .connecting, .closed: break
     }

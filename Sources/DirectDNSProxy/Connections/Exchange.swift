@@ -154,7 +154,8 @@ final class Exchange {
     let silence = client.canTakeMore ? limits.responseTimeout : limits.tunnelTimeout
     let limit = client.hasStopped ? min(silence, limits.halfClosedTimeout) : silence
     guard case .passing(let handler) = stage, now - lastActivity > TimeAmount(limit) else { return }
-    handler.close()
+    // The origin must not take half a request for a whole one.
+    progress.isOver ? handler.close() : handler.reset()
     stage = .over
     guard !hasResponse else {
       end(client.canTakeMore ? "connection_read_timeout" : "connection_write_timeout")

@@ -157,6 +157,9 @@ final class OriginHandler: ChannelDuplexHandler {
     return early
   }
 
+  /// Whether nothing waits to be written.
+  var isWrittenOut: Bool { context?.isWrittenOut ?? true }
+
   func write(_ buffer: ByteBuffer) { context?.write(wrapOutboundOut(buffer), promise: nil) }
 
   func flush() { context?.flush() }

@@ -9,7 +9,7 @@ final class Tunnel {
   private var access: ProxyAccess
   private let began: NIODeadline
   private(set) var lastActivity = NIODeadline.now()
-  private var hasClientStopped = false
+  private(set) var hasClientStopped = false
   private(set) var hasOriginStopped = false
   private var isEnded = false
 
