@@ -86,10 +86,13 @@ public struct ProxyConfiguration: Sendable {
         .invalidConfiguration, "loops: \(loops) is not a number of threads from 1 to 64")
     }
     try validateRoutes()
-    guard limits.pooledConnections >= 0, limits.clients > 0, limits.headSize >= 1024, limits.fieldCount > 0 else {
+    guard limits.pooledConnections >= 0, limits.clients > 0, limits.tunnels ?? 1 > 0, limits.headSize >= 1024,
+      limits.fieldCount > 0
+    else {
       throw DirectDNSError(
         .invalidConfiguration,
-        "limits: at least one client, 1024 bytes of a head and one field have to be allowed, and no count is negative")
+        "limits: at least one client, one tunnel, 1024 bytes of a head and one field have to be allowed, and no count is negative"
+      )
     }
     let times = [
       limits.headTimeout, limits.idleTimeout, limits.connectTimeout, limits.responseTimeout, limits.tunnelTimeout,
@@ -174,6 +177,12 @@ public struct ProxyLimits: Sendable, Hashable {
   ///
   /// One more is refused by 503.
   public var clients = 10_000
+  /// The tunnels at a time: those by CONNECT, by SOCKS and of requests that switch to another protocol, from when they are
+  /// asked for; as many as ``clients`` by default.
+  ///
+  /// One more is refused by 503, behind which its client may go on, or by SOCKS's number. With fewer than ``clients`` there is
+  /// room left for plain requests and for whoever watches the proxy, however many tunnels are silent.
+  public var tunnels: Int?
   /// The bytes of a request's or a response's head; 64 KiB by default.
   public var headSize = 65_536
   /// The fields of a head; 500 by default.

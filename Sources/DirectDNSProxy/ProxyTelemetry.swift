@@ -15,7 +15,7 @@ struct ProxyTelemetry: Sendable {
   /// The process's own systems, which have to be set up before the proxy is made.
   init(_ tracer: any Tracer = InstrumentationSystem.tracer) { self.tracer = tracer is NoOpTracer ? nil : tracer }
 
-  func clients(_ clients: ClientCount) {
+  func clients(_ clients: LimitedCount) {
     if metrics.isCollected { metrics.set(.proxyClients, to: clients.value) }
   }
 

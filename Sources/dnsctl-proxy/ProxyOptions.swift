@@ -56,6 +56,11 @@ struct ProxyOptions: ParsableArguments {
   var clients = 10_000
 
   @Option(
+    name: .customLong("max-tunnels"), parsing: .unconditional,
+    help: ArgumentHelp("The most tunnels at a time. (default: as many as clients)", valueName: "n"))
+  var tunnels: Int?
+
+  @Option(
     name: .customLong("connect-timeout"), parsing: .unconditional,
     help: ArgumentHelp("Seconds that connecting may take, over all addresses. (default: 5)", valueName: "s"),
     transform: { try ProxyOptions.seconds($0) })
@@ -93,6 +98,7 @@ struct ProxyOptions: ParsableArguments {
 
   func validate() throws {
     if clients < 1 { throw ValidationError("--max-clients must be 1 or more.") }
+    if let tunnels, tunnels < 1 { throw ValidationError("--max-tunnels must be 1 or more.") }
     if logsPaths, logFormat == nil { throw ValidationError("--log-paths needs --access-log.") }
     if logsProbes, logFormat == nil { throw ValidationError("--log-probes needs --access-log.") }
   }
@@ -105,6 +111,7 @@ struct ProxyOptions: ParsableArguments {
   var limits: ProxyLimits {
     var limits = ProxyLimits()
     limits.clients = clients
+    limits.tunnels = tunnels
     if let connectTimeout { limits.connectTimeout = connectTimeout }
     if let idleTimeout { limits.tunnelTimeout = idleTimeout }
     if let drain { limits.drainTimeout = drain }

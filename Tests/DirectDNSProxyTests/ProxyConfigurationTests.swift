@@ -40,4 +40,10 @@ struct ProxyConfigurationTests {
     #expect(code { $0.pooledConnections = -1 } == .invalidConfiguration)
     #expect(code { $0.pooledConnections = 0 } == nil)
   }
+
+  @Test func `there is room for one tunnel at least, and for as many as there are clients by default`() {
+    #expect(code { $0.tunnels = 0 } == .invalidConfiguration)
+    #expect(code { $0.tunnels = 1 } == nil)
+    #expect(ProxyLimits().tunnels == nil)
+  }
 }

@@ -17,7 +17,7 @@ final class AcceptPause: ChannelInboundHandler {
   /// Other things than our connections use files, and nobody tells when they are done.
   static let interval = TimeAmount.seconds(1)
 
-  private let clients: ClientCount
+  private let clients: LimitedCount
   private let notice: (String) -> Void
   private var timer: Scheduled<Void>?
   private var hasSaidSo = false
@@ -38,7 +38,7 @@ final class AcceptPause: ChannelInboundHandler {
   /// - Parameters:
   ///   - clients: says when one goes.
   ///   - notice: is told when no file is left, once until there are some again.
-  init(_ clients: ClientCount, notice: @escaping (String) -> Void) {
+  init(_ clients: LimitedCount, notice: @escaping (String) -> Void) {
     self.clients = clients
     self.notice = notice
   }

@@ -201,7 +201,24 @@ extension ClientHandler {
     _ origin: ForwardOrigin, _ access: ProxyAccess, _ via: ProxyVia, began: NIODeadline,
     answer: @escaping (Result<Void, ProxyRefusal>) -> ByteBuffer, refused: @escaping () -> Bool
   ) {
-    let pending = PendingTunnel(access, began: began)
+    var access = access
+    let fail = { [self] (refusal: ProxyRefusal, access: ProxyAccess) in
+      var access = access
+      access.status = refusal.status
+      access.error = refusal.error
+      access.duration = Duration(.now() - began)
+      settings.ended(access, loop.shared.telemetry)
+      write(answer(.failure(refusal)))
+      flush()
+      guard !isGone else { return }
+      guard refused() else { return linger() }
+      state = .head(since: nil)
+      goOn()
+      resume()
+    }
+    let place: TunnelPlace
+    do throws(ProxyRefusal) { place = try TunnelPlace(loop, settings.limits) } catch { return fail(error, access) }
+    let pending = PendingTunnel(access, began: began, place)
     let start = NIODeadline.now()
     state = .connecting(pending)
     pending.start(origin, loop, settings, via: via) { [self] outcome in
@@ -209,7 +226,6 @@ extension ClientHandler {
         if case .connected(let handler) = outcome { handler.close() }
         return
       }
-      var access = access
       access.connect = Duration(.now() - start)
       switch outcome {
       case .connected(let handler):
@@ -217,22 +233,10 @@ extension ClientHandler {
         access.address = handler.address
         if case .tunnel(let upstream) = handler.hop { access.upstream = upstream }
         write(answer(.success(())))
-        beginTunnel(Tunnel(self, handler, access, began: began), early: handler.beginTunnel(for: self))
+        beginTunnel(Tunnel(self, handler, access, began: began, place), early: handler.beginTunnel(for: self))
       case .failed(let refusal):
-        access.status = refusal.status
-        access.error = refusal.error
-        access.duration = Duration(.now() - began)
-        settings.ended(access, loop.shared.telemetry)
-        write(answer(.failure(refusal)))
-        flush()
-        guard !isGone else { return }
-        if refused() {
-          state = .head(since: nil)
-          goOn()
-          resume()
-        } else {
-          linger()
-        }
+        place.leave()
+        fail(refusal, access)
       }
     }
   }

@@ -55,7 +55,7 @@ extension Exchange {
   /// The connection carries another protocol from now on.
   func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {
     guard case .passing(let handler) = stage else { return }
-    guard isUpgrade else {
+    guard let place else {
       handler.reset()
       return refuse(
         ProxyRefusal(502, "http_protocol_error", "\(origin) switched protocols without being asked to.", closes: true))
@@ -64,7 +64,7 @@ extension Exchange {
     client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
     access.kind = .upgrade
     access.status = 101
-    client.beginTunnel(Tunnel(client, handler, access, began: request.began), early: rest)
+    client.beginTunnel(Tunnel(client, handler, access, began: request.began, place), early: rest)
   }
 
   /// There is no response.

@@ -31,6 +31,8 @@ final class Exchange {
   var lastActivity = NIODeadline.now()
   var began = NIODeadline.now()
   let isUpgrade: Bool
+  /// Of what may become a tunnel: no origin has switched to another protocol by then.
+  private(set) var place: TunnelPlace?
 
   init(_ client: ClientHandler, _ request: ClientRequest, _ origin: ForwardOrigin, path: [UInt8], user: String?) {
     self.client = client
@@ -51,6 +53,9 @@ final class Exchange {
   // MARK: Going out
 
   func start() {
+    if isUpgrade {
+      do throws(ProxyRefusal) { place = try TunnelPlace(loop, settings.limits) } catch { return refuse(error) }
+    }
     route.find { [self] outcome in
       guard case .routing = stage else { return }
       switch outcome {
@@ -184,6 +189,7 @@ final class Exchange {
   /// Says what went wrong in place of a response, and goes on with the next request where that can be.
   func refuse(_ refusal: ProxyRefusal) {
     stage = .over
+    place?.leave()
     access.received = progress.passed
     client.refuse(refusal, request, access, progress)
     // The next request, or this one's body, may be there already.
@@ -192,6 +198,7 @@ final class Exchange {
   }
 
   func end(_ error: String?) {
+    place?.leave()
     access.error = error
     access.received = progress.passed
     access.duration = Duration(.now() - request.began)

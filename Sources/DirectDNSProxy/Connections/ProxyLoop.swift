@@ -60,7 +60,9 @@ final class ProxyShared: Sendable {
   let passwords = PasswordQueue()
   /// The addresses of this machine, when the proxy was made.
   let machine: Set<IPAddress>
-  let clients = ClientCount()
+  let clients = LimitedCount()
+  /// Those that are open, and those that have been asked for.
+  let tunnels = LimitedCount()
   /// What it calls itself to other proxies.
   let mark = ProxyVia.makeMark()
   private let held: Locked<ProxySettings>

@@ -8,16 +8,20 @@ final class Tunnel {
   private unowned let client: ClientHandler
   private var access: ProxyAccess
   private let began: NIODeadline
+  private let place: TunnelPlace
   private(set) var lastActivity = NIODeadline.now()
   private(set) var hasClientStopped = false
   private(set) var hasOriginStopped = false
   private var isEnded = false
 
-  init(_ client: ClientHandler, _ origin: OriginHandler, _ access: ProxyAccess, began: NIODeadline) {
+  init(
+    _ client: ClientHandler, _ origin: OriginHandler, _ access: ProxyAccess, began: NIODeadline, _ place: TunnelPlace
+  ) {
     self.client = client
     self.origin = origin
     self.access = access
     self.began = began
+    self.place = place
     client.loop.shared.telemetry.tunnels(1)
   }
 
@@ -66,6 +70,7 @@ final class Tunnel {
     isEnded = true
     access.error = error
     if isBroken { origin.reset() } else { origin.closeBehindWrites() }
+    place.leave()
     client.loop.shared.telemetry.tunnels(-1)
     access.duration = Duration(.now() - began)
     client.settings.ended(access, client.loop.shared.telemetry)
@@ -77,13 +82,15 @@ final class PendingTunnel {
   /// What is told of it when it comes to nothing.
   private(set) var access: ProxyAccess
   let began: NIODeadline
+  let place: TunnelPlace
   private var route: Route?
   private var connection: (any Connecting)?
   private var isCancelled = false
 
-  init(_ access: ProxyAccess, began: NIODeadline) {
+  init(_ access: ProxyAccess, began: NIODeadline, _ place: TunnelPlace) {
     self.access = access
     self.began = began
+    self.place = place
   }
 
   /// Finds the way and connects.
@@ -117,6 +124,7 @@ final class PendingTunnel {
     route?.cancel()
     connection?.cancel()
     connection = nil
+    place.leave()
     access.error = "connection_terminated"
     access.duration = Duration(.now() - began)
     return access

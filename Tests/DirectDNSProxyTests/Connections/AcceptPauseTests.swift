@@ -15,7 +15,7 @@ import Testing
 @Suite("Accepting, when no file is left")
 struct AcceptPauseTests {
   private final class Scene {
-    let clients = ClientCount()
+    let clients = LimitedCount()
     let notices = Watched<[String]>([])
     let channel: EmbeddedChannel
 

@@ -129,8 +129,10 @@ struct SlowReaderTests {
       let loop = channel.embeddedEventLoop
       let originChannel = try self.channel(origin, loop, originReader)
       defer { end(originChannel, loop) }
+      let place = try TunnelPlace(client.loop, ProxyLimits())
       client.beginTunnel(
-        Tunnel(client, origin, client.access(.connect, nil), began: .now()), early: origin.beginTunnel(for: client))
+        Tunnel(client, origin, client.access(.connect, nil), began: .now(), place),
+        early: origin.beginTunnel(for: client))
       channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
       try originChannel.writeInbound(ByteBuffer(string: "the answer"))
       originChannel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)

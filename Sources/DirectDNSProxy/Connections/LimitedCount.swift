@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// The clients that are connected, to all loops of a proxy, and who waits for one of them to go.
-final class ClientCount: Sendable {
+/// How many there are of what there may be only so many of, clients or tunnels, on all loops of a proxy; and who waits for
+/// one of them to go.
+final class LimitedCount: Sendable {
   private struct State {
     var count = 0
     var waiting: [@Sendable () -> Void] = []
@@ -12,7 +13,7 @@ final class ClientCount: Sendable {
 
   var value: Int { state.withLock(\.count) }
 
-  /// Counts a client in; false where there is no room for it.
+  /// Counts one in; false where there is no room for it.
   func enter(limit: Int) -> Bool {
     state.withLock { state in
       guard state.count < limit else { return false }
