@@ -47,10 +47,16 @@ extension WebURL.Host {
 }
 
 extension WebURL.Host {
-  init(utf8 text: Span<UInt8>) throws(DirectDNSError) {
+  /// Reads a host.
+  ///
+  /// - Parameters:
+  ///   - text: the host.
+  ///   - advises: whether the reason says what to give instead; not for what is tried as such advice.
+  /// - Throws: `invalidName` with the reason.
+  init(utf8 text: Span<UInt8>, advises: Bool = true) throws(DirectDNSError) {
     guard !text.isEmpty else { throw DirectDNSError(.invalidName, "the host is empty") }
     if text[0] == ASCII.openBracket {
-      self = try .address(WebURL.Host.bracketed(text))
+      self = try .address(WebURL.Host.bracketed(text, advises))
       return
     }
     let decoded = PercentEncoding.decoded(text)
@@ -63,9 +69,9 @@ extension WebURL.Host {
     do throws(DirectDNSError) {
       name = decoded.allSatisfy { $0 < 0x80 } ? domain.lowercased() : try IDNA.ascii(domain)
     } catch {
-      throw DirectDNSError(.invalidName, error.message + HostAdvice.ending(for: domain))
+      throw DirectDNSError(.invalidName, error.message + (advises ? HostAdvice.ending(for: domain) : ""))
     }
-    try WebURL.Host.check(name)
+    try WebURL.Host.check(name, advises)
     guard LegacyIPv4.isWritten(in: name.utf8.span) else {
       self = .name(name)
       return
@@ -79,7 +85,7 @@ extension WebURL.Host {
     self = .address(address)
   }
 
-  private static func bracketed(_ text: Span<UInt8>) throws(DirectDNSError) -> IPAddress {
+  private static func bracketed(_ text: Span<UInt8>, _ advises: Bool) throws(DirectDNSError) -> IPAddress {
     let last = text.count - 1
     guard last > 0, text[last] == ASCII.closeBracket,
       let address = IPAddress(ascii: text.extracting(1..<last)), address.family == .ipv6
@@ -87,13 +93,13 @@ extension WebURL.Host {
       let written = String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
       throw DirectDNSError(
         .invalidName,
-        "a host in brackets must be an IPv6 address such as [2001:db8::1], without a zone\(HostAdvice.ending(for: written))"
-      )
+        "a host in brackets must be an IPv6 address such as [2001:db8::1], without a zone"
+          + (advises ? HostAdvice.ending(for: written) : ""))
     }
     return address
   }
 
-  private static func check(_ name: String) throws(DirectDNSError) {
+  private static func check(_ name: String, _ advises: Bool) throws(DirectDNSError) {
     guard !name.isEmpty else {
       throw DirectDNSError(.invalidName, "the host is empty: all its characters are ignored ones")
     }
@@ -101,8 +107,8 @@ extension WebURL.Host {
       let character = DirectDNSError.quoted(String(UnicodeScalar(byte)))
       throw DirectDNSError(
         .invalidName,
-        "the host \(DirectDNSError.quoted(name)) contains \(character), which no host may have\(HostAdvice.ending(for: name))"
-      )
+        "the host \(DirectDNSError.quoted(name)) contains \(character), which no host may have"
+          + (advises ? HostAdvice.ending(for: name) : ""))
     }
   }
 
@@ -170,11 +176,15 @@ extension WebURL {
 
 /// What to write in place of a text that is no host: a pure function, for the readers of errors.
 enum HostAdvice {
+  /// More than any URL that somebody would have typed: to look at text takes quadratic time where marks follow on marks.
+  private static let longest = 2048
+
   /// `: give www.example.com alone` for a text that is more than a host; nil where no host can be made out.
   ///
   /// - Parameter text: what was given for a host, such as a URL, `HOST:PORT`, or an IPv6 address with its zone.
   /// - Returns: the end of a message, or nil.
   static func ending(for text: String) -> String {
+    guard text.utf8.count <= longest else { return "" }
     if let percent = text.firstIndex(of: "%"), let address = IPAddress(text[..<percent].withoutBrackets) {
       return address.family == .ipv6 ? ": an IPv6 zone is refused everywhere, give \(address) without it" : ""
     }
@@ -194,7 +204,11 @@ enum HostAdvice {
       rest = rest[..<colon]
     }
     // Nothing was left out: what is wrong with it is in the name itself.
-    guard rest.count < text.count, let host = try? WebURL.Host(String(rest)) else { return nil }
+    // One that is no host either is not taken apart again: that would go as deep as somebody wrote colons.
+    let written = String(rest)
+    guard rest.count < text.count, let host = try? WebURL.Host(utf8: written.utf8.span, advises: false) else {
+      return nil
+    }
     return host
   }
 }

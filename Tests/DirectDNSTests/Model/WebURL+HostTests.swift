@@ -156,6 +156,16 @@ struct HostAdviceTests {
     #expect(error?.code == .invalidName && error?.message.contains(advice) == true, "\(error?.message ?? "")")
   }
 
+  @Test(arguments: [("[x][", ":1", 30_000), ("x]", ":1", 500), ("a", "\u{301}\u{323}", 15_000)])
+  func `what a stranger made of colons and marks is refused, and not taken apart over and over`(
+    start: String, part: String, count: Int
+  ) {
+    let text = start + String(repeating: part, count: count)
+    let error = #expect(throws: DirectDNSError.self) { try WebURL.Host(text) }
+    #expect(error?.code == .invalidName && error?.message.hasSuffix("alone") == false)
+    #expect(throws: DirectDNSError.self) { try WebURL("http://\(text)/") }
+  }
+
   @Test(arguments: ["a b.example", "a..example", "", ":", "://", "a:b:c", "@", "x y:80", "%", "a%zz"])
   func `where no host can be made out none is suggested`(_ text: String) {
     let error = #expect(throws: DirectDNSError.self) { try HostName(text) }
