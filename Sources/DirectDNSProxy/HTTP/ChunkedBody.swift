@@ -115,10 +115,10 @@ package struct ChunkedBody: Sendable {
         lines.append(byte)
         index += 1
         guard lines.count <= trailerLimit else { throw .tooLarge }
-        guard byte != 0x0a || lines.suffix(2) == [0x0d, 0x0a] else {
+        guard byte != 0x0a || Self.endsInLineEnd(lines, before: 0) else {
           throw .malformed("a line ends without a carriage return")
         }
-        if byte == 0x0a, lines.count == 2 || lines.suffix(4) == [0x0d, 0x0a, 0x0d, 0x0a] {
+        if byte == 0x0a, lines.count == 2 || Self.endsInLineEnd(lines, before: 2) {
           pass(to: index, wanted: false)
           pieces.append(.end(trailers: isUnwrapped ? [] : try Self.checked(lines)))
           return index
@@ -131,6 +131,13 @@ package struct ChunkedBody: Sendable {
     if case .chunkExtension = state { return index }
     pass(to: index, wanted: !isUnwrapped)
     return index
+  }
+
+  /// Whether a carriage return and a line feed stand so many bytes before the end.
+  private static func endsInLineEnd(_ lines: [UInt8], before count: Int) -> Bool {
+    // Not by suffix(_:) == […], which goes through all lines each time.
+    let end = lines.count - count
+    return end >= 2 && lines[end - 2] == 0x0d && lines[end - 1] == 0x0a
   }
 
   /// The trailers that may be passed on: nothing of framing, routing and credentials (RFC 9110 §6.5.1).

@@ -49,7 +49,7 @@ enum ForwardedHead {
   /// - Parameters:
   ///   - head: the response.
   ///   - closes: whether the client's connection ends behind it.
-  ///   - isUnwrapped: whether a body in chunks goes without them.
+  ///   - isUnwrapped: whether it goes to a client of HTTP/1.0, which gets a body in chunks without them.
   /// - Returns: the head, its empty line included.
   static func response(_ head: MessageHead, closes: Bool = false, isUnwrapped: Bool = false) -> [UInt8] {
     guard case .response(let status, _) = head.start else { return [] }
@@ -96,12 +96,10 @@ enum ForwardedHead {
   private static func appendFields(
     _ head: MessageHead, without dropped: Set<FieldName>, maxForwards: Int?, to bytes: inout [UInt8]
   ) {
-    var named: [Range<Int>] = []
-    head.forEachToken(of: .connection) { named.append($0) }
-    head.forEachToken(of: .proxyConnection) { named.append($0) }
+    let named = ConnectionNames(head)
     for field in head.fields {
       guard !field.name.isHopByHop, !dropped.contains(field.name) else { continue }
-      if !named.isEmpty, !field.name.isProtected, named.contains(where: { isSame(head, field, $0) }) { continue }
+      if !field.name.isProtected, named.contains(field, of: head) { continue }
       if field.name == .maxForwards, let maxForwards {
         bytes += "Max-Forwards: \(maxForwards)\r\n".utf8
         continue
@@ -123,12 +121,4 @@ enum ForwardedHead {
     default: nil
     }
   }
-
-  private static func isSame(_ head: MessageHead, _ field: MessageHead.Field, _ token: Range<Int>) -> Bool {
-    let name = field.line.lowerBound..<field.colon
-    guard name.count == token.count else { return false }
-    return zip(name, token).allSatisfy { lowered(head.bytes[$0]) == lowered(head.bytes[$1]) }
-  }
-
-  private static func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 }

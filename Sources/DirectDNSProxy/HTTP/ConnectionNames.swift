@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fields that `Connection` and `Proxy-Connection` of a head name: they are for the next hop alone (RFC 9110 §7.6.1).
+struct ConnectionNames {
+  /// More than any honest head names; what is compared with each field as it stands.
+  private static let fewest = 8
+
+  private var tokens: [Range<Int>] = []
+  /// The same in lower case, where there are more: some tens of thousands find room in a head, beside hundreds of fields.
+  private var names: Set<[UInt8]> = []
+
+  init(_ head: MessageHead) {
+    head.forEachToken(of: .connection) { tokens.append($0) }
+    head.forEachToken(of: .proxyConnection) { tokens.append($0) }
+    if tokens.count > Self.fewest { names = Set(tokens.map { Self.lowered(head, $0) }) }
+  }
+
+  /// Whether a field is named.
+  func contains(_ field: MessageHead.Field, of head: MessageHead) -> Bool {
+    let name = field.line.lowerBound..<field.colon
+    guard names.isEmpty else { return names.contains(Self.lowered(head, name)) }
+    return tokens.contains { token in
+      name.count == token.count
+        && zip(name, token).allSatisfy { Self.lowered(head.bytes[$0]) == Self.lowered(head.bytes[$1]) }
+    }
+  }
+
+  private static func lowered(_ head: MessageHead, _ range: Range<Int>) -> [UInt8] { head.bytes[range].map(lowered) }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+}
