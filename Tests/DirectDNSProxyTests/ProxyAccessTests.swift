@@ -131,9 +131,35 @@ struct ProxyAccessTests {
     try await first.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
     await first.receive("live")
     let second = try await proxy.client()
-    #expect(await second.receiveToEnd().contains("503 Service Unavailable"))
+    let refusal = await second.receiveToEnd()
+    // It may have asked for a tunnel.
+    #expect(refusal.contains("503 Service Unavailable") && refusal.contains("Content-Length: 0\r\n"))
     #expect(await proxy.accesses(2).map(\.error) == [nil, "connection_limit_reached"])
     await first.close()
+    await proxy.stop()
+  }
+
+  @Test(arguments: [
+    "CONNECT a.example HTTP/1.1\r\n\r\n", "CONNECT a.example:0 HTTP/1.1\r\n\r\n",
+    "CONNECT u@a.example:443 HTTP/1.1\r\n\r\n",
+    "CONNECT a.example:443 HTTP/1.1\r\nHost: a b\r\n\r\n", "CONNECT a.example:443 HTTP/1.1\nHost: a\n\n",
+    "CONNECT a.example:443 HTTP/1.1\r\nX: " + String(repeating: "a", count: 2000),
+  ])
+  func `a refusal has no body for a tunnel that cannot be understood either`(text: String) async throws {
+    let proxy = try await ProxyFixture { $0.limits.headSize = 1024 }
+    let client = try await proxy.client()
+    try await client.send(text)
+    let refusal = await client.receiveToEnd()
+    #expect(refusal.hasPrefix("HTTP/1.1 4") && refusal.hasSuffix("Content-Length: 0\r\nConnection: close\r\n\r\n"))
+    await proxy.stop()
+  }
+
+  @Test func `a tunnel whose head does not come in time is refused without a body`() async throws {
+    let proxy = try await ProxyFixture { $0.limits.headTimeout = .milliseconds(1) }
+    let client = try await proxy.client()
+    try await client.send("CONNECT a.example:443 HTTP/1.1\r\n")
+    let refusal = await client.receiveToEnd()
+    #expect(refusal.hasPrefix("HTTP/1.1 408 ") && refusal.contains("Content-Length: 0\r\n"))
     await proxy.stop()
   }
 

@@ -11,8 +11,10 @@ extension ClientHandler {
   ///   - request: the request; nil where none could be read.
   ///   - access: what is told of it, where something is known already.
   ///   - progress: how far its body was read; nil where nothing of it was.
+  ///   - mayBeConnect: whether one that could not be read may have been for a tunnel.
   func refuse(
-    _ refusal: ProxyRefusal, _ request: ClientRequest?, _ access: ProxyAccess? = nil, _ progress: BodyProgress? = nil
+    _ refusal: ProxyRefusal, _ request: ClientRequest?, _ access: ProxyAccess? = nil, _ progress: BodyProgress? = nil,
+    mayBeConnect: Bool = false
   ) {
     var access = access ?? self.access(request?.isConnect == true ? .connect : .http, request?.origin, request)
     access.status = refusal.status
@@ -23,7 +25,7 @@ extension ClientHandler {
     // A body that is small is read, and the connection goes on; the next request is not to be found behind another.
     let isDrained =
       progress?.isOver ?? false || (progress?.passed ?? 0) == 0 && request?.hasDrainableBody ?? false
-    let form = request.map { ProxyRefusal.Form($0.head, isConnect: $0.isConnect) } ?? .text
+    let form = request.map { ProxyRefusal.Form($0.head, isConnect: $0.isConnect) } ?? (mayBeConnect ? .none : .text)
     write(
       ByteBuffer(
         bytes: refusal.bytes(as: form, isToHEAD: request?.method == "HEAD", closes: closes || !isDrained)))

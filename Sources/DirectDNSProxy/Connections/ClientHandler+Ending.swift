@@ -85,7 +85,9 @@ extension ClientHandler {
       if now - lastActivity > TimeAmount(limits.idleTimeout) { end() }
     case .head(.some(let since)):
       if now - since > TimeAmount(limits.headTimeout) {
-        refuse(ProxyRefusal(408, nil, "The request's header did not come in time.", closes: true), nil)
+        refuse(
+          ProxyRefusal(408, nil, "The request's header did not come in time.", closes: true), nil,
+          mayBeConnect: held.beginsConnect)
       }
     case .socks(_, let since): if now - since > TimeAmount(limits.headTimeout) { close() }
     case .exchange(let exchange): exchange.timePassed(now, limits)

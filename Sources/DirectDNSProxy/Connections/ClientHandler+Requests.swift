@@ -23,13 +23,12 @@ extension ClientHandler {
       default: state = .head(since: .now())
       }
     }
-    let limits = settings.limits
+    let (limits, bytes) = (settings.limits, held)
     do throws(MessageFault) {
       guard first.isTokenByte else {
         throw .malformed(
           first == 0x16 ? "TLS is not spoken here: use http:// for the proxy's own URL" : "that is no HTTP request")
       }
-      let bytes = held
       let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
       guard case .at(let end) = place else {
         searched = max(0, held.readableBytes - 3)
@@ -44,7 +43,7 @@ extension ClientHandler {
       return true
     } catch {
       searched = 0
-      refuse(ProxyRefusal(request: error), nil)
+      refuse(ProxyRefusal(request: error), nil, mayBeConnect: bytes.beginsConnect)
       return false
     }
   }

@@ -59,6 +59,9 @@ extension ChannelHandlerContext {
 }
 
 extension ByteBuffer {
+  /// Whether a request for a tunnel stands there, well-formed or not.
+  var beginsConnect: Bool { readableBytesView.prefix(8).elementsEqual("CONNECT ".utf8) }
+
   /// Appends bytes, or takes them over where there are none yet.
   mutating func appendOrTake(_ other: inout ByteBuffer) {
     if readableBytes == 0 { self = other } else { writeBuffer(&other) }

@@ -17,13 +17,22 @@ extension Exchange {
       handler.close()
       return refuse(upstream.credentialsRefusal)
     }
+    if request.head.minorVersion == 0, framing == .untilClose, head.contains(.transferEncoding),
+      case .passing(let handler) = stage
+    {
+      // It has no transfer codings (RFC 9112 §6.1), and nobody here can undo this one.
+      handler.close()
+      return refuse(ProxyRefusal(response: .coding, from: origin))
+    }
     if head.authenticatesConnection, case .passing(let handler) = stage { handler.isOneClients = true }
     hasResponse = true
     lastActivity = .now()
     access.status = status
     unwrapsChunks = request.head.minorVersion == 0 && framing == .chunked
     closesClient = !client.keeps(request) || framing == .untilClose || !progress.isOver
-    client.write(ByteBuffer(bytes: ForwardedHead.response(head, closes: closesClient, isUnwrapped: unwrapsChunks)))
+    client.write(
+      ByteBuffer(
+        bytes: ForwardedHead.response(head, closes: closesClient, isUnwrapped: request.head.minorVersion == 0)))
     // A body that there cannot be may come all the same, and would be taken for the next response.
     let announcesBody =
       head.contains(.transferEncoding)

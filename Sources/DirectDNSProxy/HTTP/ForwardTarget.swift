@@ -83,7 +83,8 @@ struct ForwardOrigin: Hashable, Sendable, CustomStringConvertible {
   init(_ text: Span<UInt8>, defaultPort: UInt16?) throws(MessageFault) {
     let read: WebURL.HostAndPort
     do throws(DirectDNSError) { read = try WebURL.HostAndPort(text) } catch { throw .malformed(error.message) }
-    guard let port = read.port ?? defaultPort, port > 0 else { throw .malformed("there is no port: write HOST:PORT") }
+    guard let port = read.port ?? defaultPort else { throw .malformed("there is no port: write HOST:PORT") }
+    guard port > 0 else { throw .malformed("the port is 0, which no server has") }
     self.init(read.host, port: port)
   }
 
