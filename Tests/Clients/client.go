@@ -1,4 +1,6 @@
-// One request by Go's net/http: client get URL | put URL FILE | save URL FILE
+// One request by Go's net/http: client get URL | put URL FILE | save URL FILE | second URL
+//
+// The default transport asks each https server for HTTP/2, which is `second`.
 package main
 
 import (

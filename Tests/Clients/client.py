@@ -5,10 +5,11 @@
     client.py requests|aiohttp|httpx get URL
     client.py requests|aiohttp|httpx put URL FILE
     client.py requests|aiohttp|httpx save URL FILE
+    client.py httpx second URL
     client.py aiohttp socket URL
 
 Prints the status and the body that came, or what the client says went wrong, and then ends with 1. Proxies come from the
-environment, and the authority to trust from CA_FILE. `socket` sends a text and a megabyte by WebSocket and wants both back.
+environment, and the authority to trust from CA_FILE. `second` gets by HTTP/2, `socket` sends a text and a megabyte by WebSocket and wants both back.
 """
 
 import asyncio
@@ -39,12 +40,12 @@ def with_requests(verb, url, file=None):
 def with_httpx(verb, url, file=None):
     import httpx
 
-    with httpx.Client(verify=CA) as client:
+    with httpx.Client(verify=CA, http2=verb == "second") as client:
         if verb == "put":
             with open(file, "rb") as body:
                 response = client.put(url, content=body)
             return response.status_code, response.text
-        if verb == "get":
+        if verb in ("get", "second"):
             response = client.get(url)
             return response.status_code, response.text
         with client.stream("GET", url) as response, open(file, "wb") as output:

@@ -93,7 +93,12 @@ struct ProxyClientTests {
     ["407", "Proxy Authentication Required", "too many authentication attempts"].contains { text.contains($0) }
   }
 
-  @Test(arguments: [(ProxyClient.curl, false), (.requests, true)])
+  private static let large: [(ProxyClient, Bool)] = [
+    (.curl, false), (.wget, true), (.requests, true), (.aiohttp, false), (.httpx, true), (.node, false), (.java, true),
+    (.go, false),
+  ]
+
+  @Test(arguments: large)
   func `a hundred megabytes arrive whole, both ways`(_ client: ProxyClient, isSecure: Bool) async throws {
     try await withClient(client) { lab in
       let file = try await lab.file(100 * Self.megabyte)
@@ -110,7 +115,19 @@ struct ProxyClientTests {
     }
   }
 
-  @Test func `curl speaks HTTP 2 through a tunnel`() async throws {
+  @Test(arguments: ProxyClient.ofHTTP2)
+  func `a client speaks HTTP 2 through a tunnel`(_ client: ProxyClient) async throws {
+    try await withClient(client) { lab in
+      if client == .httpx, try await lab.run(["python3", "-c", "import h2"]).status != 0 {
+        try Test.cancel("httpx speaks HTTP/2 by h2, which is not here")
+      }
+      let got = try await run(client, .second("\(lab.secure)/name"), lab)
+      #expect(got.status == 0 && got.output.contains(LabSite.www) && got.output.contains("200"), "\(got)")
+      #expect(try await lab.site.requests(1).map(\.version) == ["HTTP/2.0"])
+    }
+  }
+
+  @Test func `curl asks twice by HTTP 2 through one tunnel`() async throws {
     try await ProxyLab.running { lab in
       let got = try await lab.exec([
         "curl", "-sS", "--http2", "--cacert", lab.site.caFile, "-w", " %{http_version} %{http_connect}\n",
@@ -120,50 +137,22 @@ struct ProxyClientTests {
     }
   }
 
-  @Test func `git clones by https`() async throws {
-    guard ServerFixture.path(of: "git") != nil else { try Test.cancel("there is no git here") }
-    try await ProxyLab.running { lab in
-      let (work, copy) = (lab.place, lab.place)
-      let bare = lab.site.site.folder.appending(path: "\(LabSite.www)/repository.git")
-      // As any file of the site: no git runs on the server (gitprotocol-http(5), the dumb way).
-      let made = try await lab.run([
-        "sh", "-ec",
-        """
-        git init -q "$1"; cd "$1"
-        openssl rand -out file 300000; git add file
-        git -c user.name=Ada -c user.email=ada@lab.test commit -q -m first
-        git clone -q --bare . "$2"; git -C "$2" update-server-info
-        """, "sh", work.path, bare.path,
-      ])
-      #expect(made.status == 0, "\(made)")
-      let cloned = try await lab.exec([
-        "git", "-c", "http.sslCAInfo=\(lab.site.caFile)", "clone", "-q", "\(lab.secure)/repository.git", copy.path,
-      ])
-      #expect(cloned.status == 0, "\(cloned)")
-      #expect(try await lab.digests([work, copy].map { $0.appending(path: "file") }).count == 1)
-      let refused = try await lab.exec(["git", "clone", "-q", "https://\(ProxyLab.inside):8443/x.git"])
-      #expect(refused.status == 128 && refused.output.contains("403"), "\(refused)")
+  @Test(arguments: ProxyClient.ofWebSockets)
+  func `a WebSocket's messages pass, by ws and by wss`(_ client: ProxyClient) async throws {
+    for needed in [client, .aiohttp] {
+      if let missing = await needed.missing { try Test.cancel("\(missing)") }
     }
-  }
-
-  @Test func `a WebSocket's messages pass, by ws and by wss`() async throws {
-    if let missing = await ProxyClient.aiohttp.missing { try Test.cancel("\(missing)") }
     try await ProxyLab.running { lab in
-      let certificate = try await LabCertificate.shared
-      let ports = [try LoopbackPort.free(), try LoopbackPort.free()]
-      let server = ServerProcess(
-        program: "/usr/bin/python3",
-        arguments: [
-          ProxyClient.file("echo.py"), "\(ports[0])", "\(ports[1])", certificate.chainFile, certificate.keyFile,
-        ],
-        folder: try ServerFixture.newFolder("echo"), ports: ports)
-      try await server.start()
-      for url in ["ws://doh.lab.test:\(ports[0])/", "wss://doh.lab.test:\(ports[1])/"] {
-        let words = ["env", "CA_FILE=\(certificate.caFile)", "python3", ProxyClient.file("client.py"), "aiohttp"]
-        let talked = try await lab.exec(words + ["socket", url])
-        #expect(talked.output == "101 echoed\n", "\(talked)")
+      try await lab.withServer("echo.py") { ports, certificate in
+        for url in ["ws://doh.lab.test:\(ports[0])/", "wss://doh.lab.test:\(ports[1])/"] {
+          let words = ["env", "CA_FILE=\(certificate.caFile)", "NODE_EXTRA_CA_CERTS=\(certificate.caFile)"]
+          let talked = try await lab.exec(
+            words + client.words(.socket(url), trusting: certificate.caFile), options: ["--java"])
+          if talked.status == 75 { try Test.cancel("\(talked.output)") }
+          // Java says first what it was told.
+          #expect(talked.status == 0 && talked.output.hasSuffix("101 echoed\n"), "\(talked)")
+        }
       }
-      try await server.stop()
     }
   }
 }

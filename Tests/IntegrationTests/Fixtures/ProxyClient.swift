@@ -3,14 +3,26 @@ import DirectDNS
 import Foundation
 
 /// A program of another language or project that makes requests, and heeds what its environment says of proxies.
+///
+/// All get and put a hundred megabytes, by http and by https, have credentials, and are told what went wrong. git and
+/// AsyncHTTPClient, which is driven by `Scripts/examples`, do that with programs of their own.
 enum ProxyClient: String, CaseIterable, Sendable {
   case curl, wget, requests, aiohttp, httpx, node, java, go
+
+  /// Those that speak HTTP/2.
+  static let ofHTTP2: [Self] = [.curl, .httpx, .node, .java, .go]
+  /// Those that have WebSockets; Debian's curl is built without.
+  static let ofWebSockets: [Self] = [.aiohttp, .node, .java]
 
   /// What its user writes.
   enum Wish {
     case get(String)
     case put(String, URL)
     case save(String, URL)
+    /// A GET by HTTP/2, of those that speak it.
+    case second(String)
+    /// A text and a megabyte by WebSocket, there and back, of those that have it.
+    case socket(String)
   }
 
   /// The command line of a wish; ``missing`` has to be asked before.
@@ -22,11 +34,12 @@ enum ProxyClient: String, CaseIterable, Sendable {
       case .get(let url): curl + [url]
       case .put(let url, let file): curl + ["-T", file.path, url]
       case .save(let url, let file): curl + ["-o", file.path, url]
+      case .second(let url), .socket(let url): curl + ["--http2", url]
       }
     case .wget:
       let wget = ["wget", "-nv", "-S", "--tries=1", "--content-on-error", "--ca-certificate=\(caFile)"]
       return switch wish {
-      case .get(let url): wget + ["-O", "-", url]
+      case .get(let url), .second(let url), .socket(let url): wget + ["-O", "-", url]
       case .put(let url, let file): wget + ["--method=PUT", "--body-file=\(file.path)", "-O", "-", url]
       case .save(let url, let file): wget + ["-O", file.path, url]
       }
@@ -42,6 +55,8 @@ enum ProxyClient: String, CaseIterable, Sendable {
     case .get(let url): ["get", url]
     case .put(let url, let file): ["put", url, file.path]
     case .save(let url, let file): ["save", url, file.path]
+    case .second(let url): ["second", url]
+    case .socket(let url): ["socket", url]
     }
   }
 

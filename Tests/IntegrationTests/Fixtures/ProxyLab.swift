@@ -58,7 +58,7 @@ final class ProxyLab: Sendable {
   func run(_ words: [String], environment: [String: String] = [:]) async throws -> Outcome {
     let variables = [
       "PATH": "/usr/bin:/bin", "HOME": folder.path, "TMPDIR": folder.path, "CA_FILE": site.caFile,
-      "SSL_CERT_FILE": site.caFile,
+      "SSL_CERT_FILE": site.caFile, "NODE_EXTRA_CA_CERTS": site.caFile,
     ].merging(environment) { $1 }
     let (status, output) = try await ServerFixture.run(
       "sh", ["-c", "exec env -i \"$@\" 2>&1", "sh"] + variables.map { "\($0.key)=\($0.value)" } + words)
@@ -78,6 +78,26 @@ final class ProxyLab: Sendable {
     do { result = .success(try await body(port)) } catch { result = .failure(error) }
     try await proxy.stop()
     return try result.get()
+  }
+
+  /// Runs a server of `Tests/Clients` while `body` uses its two ports, the second one for TLS.
+  ///
+  /// The provider knows its name, `doh.lab.test`.
+  func withServer(
+    _ name: String, _ arguments: [String] = [], _ body: ([UInt16], LabCertificate) async throws -> Void
+  ) async throws {
+    let certificate = try await LabCertificate.shared
+    let ports = [try LoopbackPort.free(), try LoopbackPort.free()]
+    let server = ServerProcess(
+      program: "/usr/bin/python3",
+      arguments: [ProxyClient.file(name)] + arguments
+        + ["\(ports[0])", "\(ports[1])", certificate.chainFile, certificate.keyFile],
+      folder: try ServerFixture.newFolder("server"), ports: ports)
+    try await server.start()
+    let result: Swift.Result<Void, any Error>
+    do { result = .success(try await body(ports, certificate)) } catch { result = .failure(error) }
+    try await server.stop()
+    try result.get()
   }
 
   /// A file of so many random bytes.
