@@ -262,9 +262,9 @@ http {{
             self.stop()
             raise
 
-    def launch(self, name, *arguments, path=None):
+    def launch(self, name, *arguments, path=None, on_all_cores=False):
         command = [path or self.unconfined(name), *arguments]
-        if self.server_core is not None:
+        if self.server_core is not None and not on_all_cores:
             command = ["taskset", "-c", str(self.server_core), *command]
         if shutil.which("setpriv"):
             # Should this program be killed, the servers go with it.
@@ -274,10 +274,10 @@ http {{
         self.processes.append((name, process))
         return process
 
-    def launch_and_wait(self, name, port, path, *arguments):
+    def launch_and_wait(self, name, port, path, *arguments, **more):
         """Returns the number of the process, which `taskset` and `setpriv` hand on."""
         self.ports[name] = port
-        process = self.launch(name, *arguments, path=path)
+        process = self.launch(name, *arguments, path=path, **more)
         self.wait(name, process, time.monotonic() + 30)
         return process.pid
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proxies that are compared: ours, the least one that can be written, and what of tinyproxy, squid and haproxy is installed.
 
-They share a core with the laboratory's servers. haproxy knows one origin, and no client asks it for one.
+They share a core with the laboratory's servers, but those of ours with several event loops. haproxy knows one origin, and no client asks it for one.
 """
 
 import os
@@ -10,6 +10,8 @@ import sys
 import lab as laboratory
 
 CLIENTS = 12_000
+# What the rows of several event loops compare with one.
+LOOPS = max(2, min(8, os.cpu_count() or 1))
 
 
 class Proxies:
@@ -18,24 +20,30 @@ class Proxies:
         # The least one waits by epoll, which is Linux's.
         self.names = ["dnsctl"] + ["relay"] * (sys.platform == "linux")
         self.names += [name for name in ("tinyproxy", "squid", "haproxy") if laboratory.program(name)]
-        self.ports = dict(zip(self.names, laboratory.free_ports(len(self.names))))
+        names = self.names + ["one loop", f"{LOOPS} loops"]
+        self.ports = dict(zip(names, laboratory.free_ports(len(names))))
 
     def start(self):
         os.makedirs(self.lab.path("proxies"), exist_ok=True)
         for name in self.names:
             getattr(self, "ours" if name == "dnsctl" else name)(self.ports[name])
 
+    def start_with_loops(self):
+        """Ours with one event loop and with several, on all cores."""
+        for name, loops in (("one loop", 1), (f"{LOOPS} loops", LOOPS)):
+            self.ours(self.ports[name], "--loops", str(loops), name=name, on_all_cores=True)
+
     def begin_anew(self):
         """Ours, with nothing in its memory yet. Returns its number of process."""
         self.lab.end("dnsctl")
         return self.ours(self.ports["dnsctl"])
 
-    def ours(self, port):
+    def ours(self, port, *more, name="dnsctl", on_all_cores=False):
         # `dnsctl proxy` becomes the program that is measured: its number stays.
-        return self.lab.launch_and_wait("dnsctl", port, self.dnsctl, "proxy", "--listen", f"127.0.0.1:{port}", "--no-system",
+        return self.lab.launch_and_wait(name, port, self.dnsctl, "proxy", "--listen", f"127.0.0.1:{port}", "--no-system",
                                         "--provider", f"doh+{self.lab.doh_url('dnsdist')}", "--bootstrap",
                                         f"{laboratory.HOST}=127.0.0.1", "--ca", self.lab.path("ca.pem"), "--allow", "127.0.0.0/8", "--ports", "1-65535",
-                                        "--max-clients", str(CLIENTS))
+                                        "--max-clients", str(CLIENTS), *more, on_all_cores=on_all_cores)
 
     def relay(self, port):
         self.lab.launch_and_wait("relay", port, os.path.join(self.floors, "relay"), str(port))
