@@ -76,6 +76,7 @@ class Shop(laboratory.Lab):
     ssl_certificate {self.folder}/{certificate}.pem; ssl_certificate_key {self.folder}/{certificate}.key;
     default_type application/json;
     location / {{ return 200 '{sight}\\n'; }}
+    location /sink/ {{ root {self.folder}; client_max_body_size 0; dav_methods PUT; create_full_put_path on; }}
     location = /inward {{ return 302 http://{INTRANET}/; }}
     # A server that believes the address to be its name.
     location = /login {{
