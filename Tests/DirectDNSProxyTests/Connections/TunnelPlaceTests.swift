@@ -45,8 +45,8 @@ struct TunnelPlaceTests {
       await second.receive("live")
       second.forget()
       #expect(origin.count == 1)
-      #expect(
-        await proxy.accesses(3).prefix(2).map(\.error) == ["connection_limit_reached", "connection_limit_reached"])
+      let accesses = await proxy.accesses(3)
+      #expect(accesses.prefix(2).allSatisfy { $0.error == "connection_limit_reached" }, "\(accesses)")
       await first.close()
       try await origin.connection().close()
       _ = await proxy.accesses(4)

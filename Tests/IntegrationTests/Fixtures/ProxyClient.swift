@@ -4,8 +4,20 @@ import Foundation
 
 /// A program of another language or project that makes requests, and heeds what its environment says of proxies.
 ///
-/// All get and put a hundred megabytes, by http and by https, have credentials, and are told what went wrong. git and
-/// AsyncHTTPClient, which is driven by `Scripts/examples`, do that with programs of their own.
+/// All of them get and put, a hundred megabytes too, by http and by https, have credentials, and are told what went wrong.
+///
+/// |                         | 100 MB by   | HTTP/2 in a tunnel | WebSocket          |
+/// |-------------------------|-------------|--------------------|--------------------|
+/// | curl                    | http        | yes                | Debian's has none  |
+/// | wget                    | https       | has none           | has none           |
+/// | requests                | https       | has none           | has none           |
+/// | aiohttp                 | http        | has none           | yes                |
+/// | httpx                   | https       | yes, by h2         | has none           |
+/// | Node                    | http        | yes                | from 22.21, 24.5   |
+/// | Java                    | https       | yes                | yes                |
+/// | Go                      | http        | yes                | has none           |
+/// | git (`ProxyGitTests`)   | http, https | curl's             | has none           |
+/// | AsyncHTTPClient (`Scripts/examples`) | http, https | yes   | has none           |
 enum ProxyClient: String, CaseIterable, Sendable {
   case curl, wget, requests, aiohttp, httpx, node, java, go
 
