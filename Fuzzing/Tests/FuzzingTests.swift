@@ -51,6 +51,30 @@ struct FuzzingTests {
     }
   }
 
+  /// A fuzzer's inputs are short: what goes as deep as they are long, or takes the square of it, is seen in long ones alone.
+  @Test(arguments: FuzzTarget.all.map(\.name))
+  func `a piece of a seed a thousand times over neither ends the process nor takes for ever`(_ name: String) throws {
+    let target = try #require(FuzzTarget.named(name))
+    var random = SeededGenerator(seed: 2)
+    for file in try Self.files(Self.seeds.appending(path: name)) {
+      let seed = [UInt8](try Data(contentsOf: file))
+      for _ in 0..<2 where !seed.isEmpty {
+        let start = Int(random.next() % UInt64(seed.count))
+        let piece = seed[start...].prefix(1 + Int(random.next() % 4))
+        let repeated = Array(repeatElement(piece, count: Self.longInput / piece.count).joined())
+        let input = seed[..<start] + repeated + seed[piece.endIndex...]
+        do throws(BrokenRule) {
+          try target.check(Array(input))
+        } catch {
+          Issue.record("\(name)/\(file.lastPathComponent), \(Array(piece)) at \(start): \(error)")
+        }
+      }
+    }
+  }
+
+  /// Bytes: as many as a head may have, and a quarter of what a provider's reply may.
+  private static let longInput = 16 * 1024
+
   @Test func `every folder of seeds has a target, and no two targets one name`() throws {
     let names = FuzzTarget.all.map(\.name)
     #expect(try Self.files(Self.seeds).map(\.lastPathComponent) == names.sorted())
