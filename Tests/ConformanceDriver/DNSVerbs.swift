@@ -35,7 +35,7 @@ let dnsVerbs: [String: Verb] = [
     return ["ok": true, "name": message.questions.first?.name.description ?? ""]
   },
   "dnsjson.decode": { input in
-    guard let asked = try question(input) else { throw MissingField(name: "question") }
+    guard let asked = try question(input).flatMap({ AddressQuestion($0) }) else { throw MissingField(name: "question") }
     do {
       let answer = try DNSJSON.answer(from: Array(text(input, "body").utf8), to: asked)
       return result(answer, code: answer.content == .negative(.nameNotFound) ? .nameError : .noError)

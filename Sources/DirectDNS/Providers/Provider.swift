@@ -13,7 +13,7 @@ public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The question that a DNS question is; nil for one that no host's addresses answer.
-  init?(_ question: DNSQuestion) {
+  package init?(_ question: DNSQuestion) {
     guard let host = question.name.hostName, question.type == .a || question.type == .aaaa else { return nil }
     self.init(host, question.type == .a ? .ipv4 : .ipv6)
   }
