@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 import Foundation
+import HTTPTypes
 
 /// The verbs of the codecs.
 let dnsVerbs: [String: Verb] = [
@@ -35,13 +36,21 @@ let dnsVerbs: [String: Verb] = [
     return ["ok": true, "name": message.questions.first?.name.description ?? ""]
   },
   "dnsjson.decode": { input in
-    guard let asked = try question(input).flatMap({ AddressQuestion($0) }) else { throw MissingField(name: "question") }
+    guard let asked = try question(input) else { throw MissingField(name: "question") }
+    let body = Array(try text(input, "body").utf8)
     do {
-      let answer = try DNSJSON.answer(from: Array(text(input, "body").utf8), to: asked)
+      guard let addresses = AddressQuestion(asked) else {
+        // What is no question for addresses has a reader of its own.
+        let provider = JSONProvider(name: "json", url: try WebURL("https://json.test/"))
+        let reply = HTTPReply(status: .ok, contentType: "application/json", body: body)
+        let answer = try provider.records(from: reply, to: asked)
+        return ["ok": true, "rcode": answer.isNameMissing ? 3 : 0, "addresses": [String]()]
+      }
+      let answer = try DNSJSON.answer(from: body, to: addresses)
       return result(answer, code: answer.content == .negative(.nameNotFound) ? .nameError : .noError)
     } catch let failure as ProviderFailure where failure.kind == .response {
       // The provider answered, with an error: only its code is of interest here.
-      let status = try JSONSerialization.jsonObject(with: Data(text(input, "body").utf8)) as? JSONObject
+      let status = try JSONSerialization.jsonObject(with: Data(body)) as? JSONObject
       return ["ok": true, "rcode": status?["Status"] as? Int ?? -1, "addresses": []]
     }
   },
