@@ -7,9 +7,10 @@ enum StoreReading<Value: Sendable>: Sendable {
   case unavailable
 }
 
-/// Reads from a store for lookups, and never keeps one waiting for longer than the limit.
+/// Reads from a store for lookups, and gives up a call that takes longer than the limit.
 ///
-/// Reads that come while one is under way go out together when it is done: one call is waited for at a time.
+/// How long a lookup waits in all, behind other calls too, is ``LookupMachine``'s to say. Reads that come while one is
+/// under way go out together when it is done: one call is waited for at a time.
 final class StoreReader: Sendable {
   private typealias Waiter = CheckedContinuation<StoreReading<StoredAnswer>, Never>
 
