@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
+internal import HTTPTypes
 
 /// One libcurl transfer handle, and what its present transfer lends it.
 ///
@@ -176,17 +177,24 @@ internal import CDirectDNSCurl
     }
   }
 
-  /// What came back.
-  func response() -> CurlResponse {
+  /// What came back; its body is there once.
+  func takeReply() -> HTTPReply {
     var status = 0
     unsafe directdns_getinfo_long(handle, CURLINFO_RESPONSE_CODE, &status)
-    var version = 0
-    unsafe directdns_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
     var address: UnsafePointer<CChar>?
     unsafe directdns_getinfo_string(handle, CURLINFO_PRIMARY_IP, &address)
-    return CurlResponse(
-      status: status, fields: responseFields, body: body,
-      address: unsafe address.map { unsafe String(cString: $0) } ?? "",
-      httpVersion: version >= Int(CURL_HTTP_VERSION_2_0) ? 2 : 1)
+    var body: [UInt8] = []
+    swap(&body, &self.body)
+    return HTTPReply(
+      status: .init(code: status), contentType: responseFields.contentType, age: responseFields.age,
+      cacheControl: responseFields.cacheControl, retryAfter: responseFields.retryAfter, body: body,
+      address: unsafe address.flatMap { unsafe IPAddress(String(cString: $0)) })
+  }
+
+  /// Whether the response came over HTTP/2, which carries several at a time.
+  var isHTTP2: Bool {
+    var version = 0
+    unsafe directdns_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
+    return version >= Int(CURL_HTTP_VERSION_2_0)
   }
 }

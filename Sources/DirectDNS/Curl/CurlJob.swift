@@ -15,7 +15,7 @@ class CurlJob: @unchecked Sendable {
   var isCancelled = false
   /// Whether this is its second attempt.
   var isRepeated = false
-  private var result = Result<CurlResponse, HTTPTransportError>.failure(.shutDown)
+  private var result = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
 
   init(_ request: CurlRequest, for recipient: any CurlRecipient) {
     self.request = request
@@ -23,14 +23,14 @@ class CurlJob: @unchecked Sendable {
     deadline = LoopTime.now + request.timeout
   }
 
-  func finish(_ result: Result<CurlResponse, HTTPTransportError>) {
+  func finish(_ result: Result<HTTPReply, HTTPTransportError>) {
     stage = .done
     self.result = result
   }
 
   /// What came of it, once it is done, for whoever is handed its end: it is there once.
-  func takeResult() -> Result<CurlResponse, HTTPTransportError> {
-    var taken = Result<CurlResponse, HTTPTransportError>.failure(.shutDown)
+  func takeResult() -> Result<HTTPReply, HTTPTransportError> {
+    var taken = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
     swap(&taken, &result)
     return taken
   }
@@ -69,7 +69,7 @@ extension Loop<CurlQueries> {
   /// Sends a request and waits for its response.
   ///
   /// Cancelling the task ends the transfer alone.
-  func perform(_ request: CurlRequest) async throws(HTTPTransportError) -> CurlResponse {
+  func perform(_ request: CurlRequest) async throws(HTTPTransportError) -> HTTPReply {
     let caller = CurlCaller()
     let job = CurlJob(request, for: caller)
     let result = await withTaskCancellationHandler {
@@ -87,9 +87,9 @@ extension Loop<CurlQueries> {
 
 /// A task that waits for one request.
 private final class CurlCaller: CurlRecipient {
-  private let waiting = Locked<CheckedContinuation<Result<CurlResponse, HTTPTransportError>, Never>?>(nil)
+  private let waiting = Locked<CheckedContinuation<Result<HTTPReply, HTTPTransportError>, Never>?>(nil)
 
-  func waits(_ continuation: CheckedContinuation<Result<CurlResponse, HTTPTransportError>, Never>) {
+  func waits(_ continuation: CheckedContinuation<Result<HTTPReply, HTTPTransportError>, Never>) {
     waiting.withLock { $0 = continuation }
   }
 

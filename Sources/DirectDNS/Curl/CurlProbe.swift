@@ -6,7 +6,9 @@ internal import CDirectDNSCurl
 /// It blocks, so that it needs no loop; it runs on a thread where that does no harm.
 enum CurlProbe {
   struct Outcome: Sendable {
-    var result: Result<CurlResponse, HTTPTransportError>
+    var result: Result<HTTPReply, HTTPTransportError>
+    /// Whether the response came over HTTP/2.
+    var isHTTP2 = false
     /// Microseconds from the beginning until the connection stood; nil if it never did.
     var connect: Int64?
     /// Microseconds from the beginning until TLS was done; nil without TLS, or if it never was.
@@ -34,7 +36,7 @@ enum CurlProbe {
     // What is read here lies in the handle.
     return withExtendedLifetime(easy) {
       Outcome(
-        result: code == CURLE_OK ? .success(easy.response()) : .failure(easy.failure(code)),
+        result: code == CURLE_OK ? .success(easy.takeReply()) : .failure(easy.failure(code)), isHTTP2: easy.isHTTP2,
         connect: time(CURLINFO_CONNECT_TIME_T, easy), tls: time(CURLINFO_APPCONNECT_TIME_T, easy),
         total: time(CURLINFO_TOTAL_TIME_T, easy) ?? 0, cipher: easy.sessionLine.map(cipher), date: date(easy),
         certificate: certificate(easy))

@@ -118,7 +118,7 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  private func finish(_ job: CurlJob, _ result: Result<CurlResponse, HTTPTransportError>) {
+  private func finish(_ job: CurlJob, _ result: Result<HTTPReply, HTTPTransportError>) {
     job.finish(result)
     done.append(job)
   }
@@ -178,7 +178,7 @@ final class CurlQueries: CurlDriver {
     unsafe multi.add(easy.handle)
   }
 
-  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<CurlResponse, HTTPTransportError>)
+  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<HTTPReply, HTTPTransportError>)
   {
     unsafe multi.remove(easy.handle)
     easy.job = nil
@@ -195,13 +195,12 @@ final class CurlQueries: CurlDriver {
     guard let easy = unsafe CurlEasy.object(of: handle), let job = easy.job else { return }
     let pool = pool(of: job)
     if code == CURLE_OK {
-      let response = easy.response()
-      if pool.isSerial != (response.httpVersion < 2) {
+      if pool.isSerial == easy.isHTTP2 {
         pool.isSerial.toggle()
         limitConnections()
       }
       if pool.isSerial { serial.insert(unsafe directdns_kept_socket(handle)) }
-      end(job, by: easy, in: pool, .success(response))
+      end(job, by: easy, in: pool, .success(easy.takeReply()))
     } else if code == CURLE_HTTP2, !job.isRepeated {
       // The server has ended the session. libcurl repeats by itself what was refused with it, but before 8.4 not
       // for the transfer that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).

@@ -86,14 +86,3 @@ struct CurlRequest: Sendable {
   /// The most that is read of header fields and trailers together, in bytes; see ``CurlFieldAllowance``.
   var fieldLimit: Int
 }
-
-/// One response.
-struct CurlResponse: Sendable {
-  var status: Int
-  var fields: CurlResponseFields
-  var body: [UInt8]
-  /// The address that answered.
-  var address: String
-  /// 1 for HTTP/1.x, 2 for HTTP/2.
-  var httpVersion: Int
-}

@@ -103,11 +103,10 @@ public struct ProbeReport: Sendable {
     cipher = outcome.cipher
     switch outcome.result {
     case .failure(let error): result = .failure(Self.error(error, provider, address))
-    case .success(let response):
-      status = response.status
-      httpVersion = response.httpVersion == 2 ? "2" : "1.1"
+    case .success(let reply):
+      status = reply.status.code
+      httpVersion = outcome.isHTTP2 ? "2" : "1.1"
       certificate = Certificate(lines: outcome.certificate)
-      let reply = HTTPReply(response)
       clockSkew = Self.skew(outcome.date, seenAt: now)
       do throws(ProviderFailure) {
         result = .success(try provider.answer(from: reply, to: question))

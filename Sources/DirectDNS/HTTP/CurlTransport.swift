@@ -65,8 +65,7 @@ public final class CurlTransport: HTTPTransport {
   public func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
-    let request = try request(message, endpoint, timeout)
-    return HTTPReply(try await loop.perform(request))
+    try await loop.perform(try request(message, endpoint, timeout))
   }
 
   /// Sends a request, and has the loop's thread hand it back when it is done.
@@ -139,15 +138,4 @@ public final class CurlTransport: HTTPTransport {
 
 extension IPAddress {
   fileprivate var curlForm: String { family == .ipv6 ? "[\(self)]" : description }
-}
-
-extension HTTPReply {
-  /// A response as libcurl gave it.
-  init(_ response: consuming CurlResponse) {
-    let fields = response.fields
-    self.init(
-      status: .init(code: response.status), contentType: fields.contentType, age: fields.age,
-      cacheControl: fields.cacheControl, retryAfter: fields.retryAfter, body: response.body,
-      address: IPAddress(response.address))
-  }
 }

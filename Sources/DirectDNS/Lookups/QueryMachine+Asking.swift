@@ -137,7 +137,6 @@ extension QueryMachine {
   mutating func note(
     _ attempt: Attempt, _ reply: Reply, at now: ResolverInstant
   ) -> Result<Answer, ProviderFailure> {
-    let provider = attempt.server.configuration.provider
     let duration = now - reply.asked
     let result = reply.health(of: attempt.subject)
     let lookup = ServerHealth.LookupKey(host: attempt.subject.first.host, end: attempt.end)
@@ -154,7 +153,7 @@ extension QueryMachine {
     actions.append(
       .ended(
         EndedQuery(
-          provider: provider, results: reply.results(of: attempt.subject),
+          server: attempt.server, results: reply.results(of: attempt.subject),
           label: QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) }),
           status: reply.status, address: reply.address, isHedge: attempt.isHedge, duration: duration)))
     return result
@@ -165,16 +164,13 @@ extension QueryMachine {
     _ result: Result<Answer, ProviderFailure>, of server: DNSServer, _ lookup: ServerHealth.LookupKey,
     in duration: Duration, at now: ResolverInstant
   ) {
-    let provider = server.configuration.provider
     let breaker = states.ended(server.number, result, of: lookup, in: duration, at: now)
-    if breaker == .opened { actions.append(.breaker(provider, isOpen: true)) }
-    if breaker == .closed { actions.append(.breaker(provider, isOpen: false)) }
-    if breaker == .opened || breaker == .reopened { actions.append(.opened(provider)) }
+    if breaker == .opened { actions.append(.breaker(server, isOpen: true)) }
+    if breaker == .closed { actions.append(.breaker(server, isOpen: false)) }
+    if breaker == .opened || breaker == .reopened { actions.append(.opened(server)) }
   }
 
   mutating func tellBreakers() {
-    for server in states.all {
-      actions.append(.breaker(server.configuration.provider, isOpen: server.health.openedAt != nil))
-    }
+    for state in states.all { actions.append(.breaker(state.server, isOpen: state.health.openedAt != nil)) }
   }
 }

@@ -8,7 +8,7 @@ extension QueryMachine {
     let gone = states.all
     states.update(configuration, at: now)
     // A breaker that has gone is closed; one that came may have the same name.
-    for server in gone { actions.append(.breaker(server.configuration.provider, isOpen: false)) }
+    for state in gone { actions.append(.breaker(state.server, isOpen: false)) }
     tellBreakers()
   }
 

@@ -38,14 +38,14 @@ struct QueryMachine: Sendable {
     /// A question waits for a server's rate.
     case waits
     /// A server's breaker is open, or it is not.
-    case breaker(any Provider, isOpen: Bool)
+    case breaker(DNSServer, isOpen: Bool)
     /// A server's breaker has just opened.
-    case opened(any Provider)
+    case opened(DNSServer)
   }
 
   /// What there is to tell of a query that has ended.
   struct EndedQuery: Sendable {
-    var provider: any Provider
+    var server: DNSServer
     var results: [(AddressQuestion, Result<Answer, ProviderFailure>)]
     var label: QueryLabel
     var status: Int?

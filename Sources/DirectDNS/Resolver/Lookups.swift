@@ -118,8 +118,8 @@ final class Lookups: QueryRecipient {
     case .cancel(let number): sender.cancel(number)
     case .ended(let query): lookupReport.upstreams.ended(query)
     case .waits: lookupReport.upstreams.waits()
-    case .breaker(let provider, let isOpen): lookupReport.upstreams.breaker(of: provider, isOpen: isOpen)
-    case .opened(let provider): lookupReport.upstreams.opened(provider)
+    case .breaker(let server, let isOpen): lookupReport.upstreams.breaker(of: server, isOpen: isOpen)
+    case .opened(let server): lookupReport.upstreams.opened(server)
     // The lookups' machine keeps these to itself.
     case .finished, .finishedBatch: break
     }

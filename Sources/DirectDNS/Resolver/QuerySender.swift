@@ -52,39 +52,36 @@ final class QuerySender: CurlRecipient {
     for recipient: any QueryRecipient
   ) {
     let begun = clock.now
-    let query = Query(number: number, server: server, subject: subject, isRaced: isRaced, begun: begun)
+    let query = Query(number, server, subject, isRaced: isRaced, begun: begun, for: recipient)
     guard timeout > .zero else {
       return recipient.ended([
         query.failure(.noTimeLeft, .timedOut, asked: begun)
       ])
     }
     if let curl, let target = server.target {
-      send(query, by: curl, to: target, timeout: timeout, for: recipient)
+      send(query, by: curl, to: target, timeout: timeout)
     } else {
-      send(query, timeout: timeout, for: recipient)
+      send(query, timeout: timeout)
     }
   }
 
-  private func send(
-    _ query: Query, by curl: CurlTransport, to target: HTTPEndpoint, timeout: Duration,
-    for recipient: any QueryRecipient
-  ) {
+  private func send(_ query: Query, by curl: CurlTransport, to target: HTTPEndpoint, timeout: Duration) {
     do throws(HTTPTransportError) {
       let request = try curl.request(query.message(at: clock.secondsSince1970), target, timeout)
-      let job = CurlTaggedJob(request, SentQuery(query: query, recipient: recipient), for: self)
+      let job = CurlTaggedJob(request, query, for: self)
       if query.isRaced { sent.withLock { $0[query.number] = .transfer(job) } }
       curl.start(job)
     } catch {
-      recipient.ended([query.reply(.failure(error), asked: query.begun, noting: target, bootstrap)])
+      query.recipient.ended([query.reply(.failure(error), asked: query.begun, noting: target, bootstrap)])
     }
   }
 
-  private func send(_ query: Query, timeout: Duration, for recipient: any QueryRecipient) {
+  private func send(_ query: Query, timeout: Duration) {
     if query.isRaced { sent.withLock { $0[query.number] = .starting } }
     let task = Task.immediateDetached { [self] in
       let reply = await reply(query, timeout: timeout)
       forget(query)
-      recipient.ended([reply])
+      query.recipient.ended([reply])
     }
     // It may have ended already.
     if query.isRaced { sent.withLock { if $0[query.number] != nil { $0[query.number] = .task(task) } } }
@@ -95,13 +92,11 @@ final class QuerySender: CurlRecipient {
     var replies: [QueryReply] = []
     replies.reserveCapacity(jobs.count)
     var recipient: (any QueryRecipient)?
-    for case let job as CurlTaggedJob<SentQuery> in jobs {
-      forget(job.tag.query)
-      replies.append(
-        job.tag.query.reply(
-          job.takeResult().map { HTTPReply($0) }, asked: job.tag.query.begun, noting: job.tag.query.server.target,
-          bootstrap))
-      if recipient == nil { recipient = job.tag.recipient }
+    for case let job as CurlTaggedJob<Query> in jobs {
+      let query = job.tag
+      forget(query)
+      replies.append(query.reply(job.takeResult(), asked: query.begun, noting: query.server.target, bootstrap))
+      if recipient == nil { recipient = query.recipient }
     }
     recipient?.ended(replies)
   }
@@ -142,19 +137,27 @@ final class QuerySender: CurlRecipient {
   }
 }
 
-/// A query on its way through libcurl's loop.
-private struct SentQuery: Sendable {
-  let query: Query
-  let recipient: any QueryRecipient
-}
-
-/// One query, as its server's format has it.
-private struct Query: Sendable {
+/// One query, as its server's format has it, on its way.
+private final class Query: Sendable {
   let number: Int
   let server: DNSServer
   let subject: QueryMachine.Subject
   let isRaced: Bool
   let begun: ResolverInstant
+  /// Gets what it brought.
+  let recipient: any QueryRecipient
+
+  init(
+    _ number: Int, _ server: DNSServer, _ subject: QueryMachine.Subject, isRaced: Bool, begun: ResolverInstant,
+    for recipient: any QueryRecipient
+  ) {
+    self.number = number
+    self.server = server
+    self.subject = subject
+    self.isRaced = isRaced
+    self.begun = begun
+    self.recipient = recipient
+  }
 
   private var provider: any Provider { server.configuration.provider }
 

@@ -14,7 +14,7 @@ struct UpstreamReport: Sendable {
 
   /// A query ended, with a result for each of its questions.
   func ended(_ query: QueryMachine.EndedQuery) {
-    let provider = query.provider
+    let provider = query.server.configuration.provider
     metrics.count(.queries, provider.name, query.label.text)
     metrics.record(.queryTime, provider.name, duration: query.duration)
     if query.isHedge { metrics.count(.hedges, provider.name) }
@@ -85,11 +85,12 @@ struct UpstreamReport: Sendable {
   func waits() { metrics.count(.rateLimitWaits) }
 
   /// A provider's breaker is open, or it is not.
-  func breaker(of provider: any Provider, isOpen: Bool) {
-    metrics.set(.openBreakers, provider.name, to: isOpen ? 1 : 0)
+  func breaker(of server: DNSServer, isOpen: Bool) {
+    metrics.set(.openBreakers, server.name, to: isOpen ? 1 : 0)
   }
 
-  func opened(_ provider: any Provider) {
+  func opened(_ server: DNSServer) {
+    let provider = server.configuration.provider
     logger.notice(
       "a provider failed again and again: others are asked before it for a while",
       metadata: ["provider": "\(provider.name.printable)", "origin": "\(provider.url.originText)"])

@@ -49,7 +49,7 @@ struct CurlEasyTests {
       var easy = CurlEasy(request.pool, sockets: sockets)
       easy?.prepare(request)
       easy?.followTLS()
-      #expect(easy?.perform() == CURLE_OK && easy?.response().status == 200 && sockets.open.count == 1)
+      #expect(easy?.perform() == CURLE_OK && easy?.takeReply().status == 200 && sockets.open.count == 1)
       easy = nil
       #expect(sockets.open == [])
     }

@@ -89,7 +89,7 @@ extension QueryPool {
 
 extension Loop<CurlQueries> {
   /// Begins a request now, so that requests begun one after the other are queued in that order.
-  func begin(_ request: CurlRequest) -> Task<Result<CurlResponse, HTTPTransportError>, Never> {
+  func begin(_ request: CurlRequest) -> Task<Result<HTTPReply, HTTPTransportError>, Never> {
     Task.immediate {
       do throws(HTTPTransportError) { return .success(try await perform(request)) } catch { return .failure(error) }
     }
