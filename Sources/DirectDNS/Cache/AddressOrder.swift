@@ -97,7 +97,9 @@ struct AddressRecord: Sendable, Hashable {
       connectTime = connectTime.map { $0 * 7 / 8 + time / 8 } ?? time
     case .slower(let time): connectTime = max(connectTime ?? time, time)
     case .failed:
-      pushedBackUntil = now + min(Self.firstPenalty * (1 << min(failuresInARow, 10)), Self.penaltyLimit)
+      // Of connections that fail together the first one counts: a hundred requests may meet one dead address at once.
+      guard pushedBackUntil.map({ $0 <= now }) ?? true else { return }
+      pushedBackUntil = now + Self.firstPenalty.doubled(failuresInARow, atMost: Self.penaltyLimit)
       failuresInARow += 1
     }
   }

@@ -139,7 +139,8 @@ struct FailureCache: Sendable {
     for (place, question) in order.enumerated() {
       guard var failure = failures[question] else { continue }
       for server in failure.servers { stopWaiting(question, for: server) }
-      let pause = failure.vainTries == 0 ? .zero : Duration.seconds(1 << min(failure.vainTries, 20))
+      let pause =
+        failure.vainTries == 0 ? .zero : Duration.seconds(1).doubled(failure.vainTries, atMost: .seconds(1 << 20))
       // RFC 9520 §3.2: a failure is remembered for a second at least, whatever else the server answers.
       let least = max(pause, policy.minimumFailureTTL)
       let instant = max(now + pace * place, failure.failedAt + least)

@@ -12,7 +12,7 @@ protocol StateMachine: Sendable {
   /// Takes what is to be done, in order, into an array that is empty: its room is the next actions'.
   mutating func takeActions(into taken: inout [Action])
 
-  /// Takes what those get who wait, likewise: they are resumed last, when all else is done.
+  /// Takes what those get who wait, likewise: they are resumed when the actions are done that were taken before.
   mutating func takeEndings(into taken: inout [Ending])
 
   /// When it wants to be told the time, unless something happens before; nil for not at all.
@@ -74,24 +74,28 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
     while !actions.isEmpty {
       for action in actions { perform(action) }
       actions.removeAll(keepingCapacity: true)
+      // Those whose lookups ended with these actions wait for no others: more may follow for as long as there are callers.
+      var ended: [Machine.Ending] = []
+      swap(&ended, &endings)
       state.withLock { next(&$0, &actions, &endings, wake) }
+      if !ended.isEmpty { resume(ended) }
     }
     // Who is resumed may tell the machine something at once: what follows from that is not left to this thread.
     if !endings.isEmpty { resume(endings) }
     return result
   }
 
-  /// Takes what is to be done next, or notes the end of doing and takes what those get who wait.
+  /// Takes what is to be done next and what those get who wait, or notes the end of doing.
   private func next(
     _ state: inout State, _ actions: inout [Machine.Action], _ endings: inout [Machine.Ending],
     _ wake: () -> @Sendable () -> Void
   ) {
     if actions.capacity == 0 { swap(&actions, &state.room) }
     state.machine.takeActions(into: &actions)
+    state.machine.takeEndings(into: &endings)
     state.isPerforming = !actions.isEmpty
     guard actions.isEmpty else { return }
     swap(&actions, &state.room)
-    state.machine.takeEndings(into: &endings)
     setTimer(&state, wake)
   }
 

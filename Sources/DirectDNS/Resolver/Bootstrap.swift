@@ -33,6 +33,8 @@ final class Bootstrap: Sendable {
   private struct State {
     var system: (any SystemSource)?
     var known: [HostName: Known] = [:]
+    /// Counts the networks, and the sources: what one of them says is not fresh on the next.
+    var network = 0
     /// Who waits for a name that is looked up; each leaves alone.
     var waiting: [HostName: [Int: Waiter]] = [:]
     var lastNumber = 0
@@ -47,7 +49,12 @@ final class Bootstrap: Sendable {
   }
 
   /// Goes on with another system's DNS, or without one; addresses that are known stay.
-  func update(system: (any SystemSource)?) { state.withLock { $0.system = system } }
+  func update(system: (any SystemSource)?) {
+    state.withLock { state in
+      state.system = system
+      state.network += 1
+    }
+  }
 
   /// The endpoint of a provider with the addresses to reach it at.
   func endpoint(
@@ -71,6 +78,7 @@ final class Bootstrap: Sendable {
   func networkDidChange() {
     let now = clock.now
     state.withLock { state in
+      state.network += 1
       for host in state.known.keys { state.known[host]?.until = now }
     }
   }
@@ -133,6 +141,7 @@ final class Bootstrap: Sendable {
   }
 
   private func lookUp(_ host: HostName, by system: any SystemSource, timeout: Duration) async {
+    let network = state.withLock(\.network)
     var addresses: [IPAddress] = []
     var ttl: UInt32 = 600
     var reason = "the system's DNS has no address for \(host)"
@@ -150,7 +159,8 @@ final class Bootstrap: Sendable {
     let now = clock.now
     let (callers, outcome) = state.withLock { state in
       if !addresses.isEmpty {
-        state.known[host] = Known(addresses: addresses, until: now + .seconds(Int64(max(ttl, 10))))
+        let life = state.network == network ? Duration.seconds(Int64(max(ttl, 10))) : .zero
+        state.known[host] = Known(addresses: addresses, until: now + life)
       } else {
         state.known[host]?.until = now + Self.recheck
       }

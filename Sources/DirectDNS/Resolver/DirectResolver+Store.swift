@@ -3,7 +3,7 @@ public import ServiceLifecycle
 
 /// What became of answers that the store had yet to get.
 public struct StoreFlush: Sendable {
-  /// The answers that the store did not get.
+  /// The answers that the store did not get since it was last flushed, and the names that it was not told to forget.
   public var unwritten: Int
   /// Why not, where the store said so; without a reason, time ran out.
   public var reason: DirectDNSError?

@@ -36,7 +36,7 @@ struct StoreHealth: Sendable, Hashable {
     let worked = restsUntil == nil
     guard worked || isTried else { return false }
     isTried = false
-    restsUntil = now + min(Self.firstRest * (1 << min(failures, 10)), Self.longestRest)
+    restsUntil = now + Self.firstRest.doubled(failures, atMost: Self.longestRest)
     failures += 1
     return worked
   }

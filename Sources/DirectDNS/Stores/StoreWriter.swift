@@ -72,12 +72,14 @@ final class StoreWriter: Sendable {
 
   /// Writes what waits, resting or not, and returns when it was written, could not be, or at that instant.
   ///
-  /// - Returns: how many answers the store did not get, and why.
+  /// - Returns: how many changes the store did not get since the last flush, and why.
   func flush(until instant: ResolverInstant) async -> (unwritten: Int, reason: DirectDNSError?) {
     start()
     _ = await Deadline.wait(until: instant, clock) { await self.finished() }
     return state.withLock { state in
+      // What was dropped is told of once: nothing brings it back.
       let count = state.pending.count + state.dropped
+      state.dropped = 0
       return (count, count == 0 ? nil : state.lastError)
     }
   }
@@ -157,6 +159,7 @@ final class StoreWriter: Sendable {
       switch result {
       case .success:
         state.pending.written()
+        if state.dropped == 0 { state.lastError = nil }
         return state.health.succeeded() ? .recovered : nil
       case .failure(let error):
         state.pending.failed()

@@ -8,9 +8,16 @@ struct AddressOrderTests {
   private let b = Sample.address("192.0.2.2")
   private let c = Sample.address("192.0.2.3")
 
-  private func record(_ outcomes: ConnectionOutcome..., at seconds: Double = 0) -> AddressRecord {
+  private func record(_ outcomes: ConnectionOutcome...) -> AddressRecord {
     var record = AddressRecord()
-    for outcome in outcomes { record.note(outcome, at: Sample.at(seconds)) }
+    for outcome in outcomes { record.note(outcome, at: Sample.at(0)) }
+    return record
+  }
+
+  /// One that has failed so often, each time when it had just been forgiven, the last time at 0 s.
+  private func failed(_ times: Int) -> AddressRecord {
+    var record = AddressRecord()
+    for round in 1...times { record.note(.failed, at: Sample.at(-600 * Double(times - round))) }
     return record
   }
 
@@ -45,13 +52,19 @@ struct AddressOrderTests {
 
   @Test(arguments: [(1, 30), (2, 60), (3, 120), (4, 240), (5, 480), (6, 600), (7, 600), (100, 600)])
   func `a failed address is pushed back for 30 s, doubling to 10 min`(_ failures: Int, _ seconds: Int) {
+    #expect(failed(failures).pushedBackUntil == Sample.at(Double(seconds)))
+  }
+
+  @Test func `of failures at the same time the first one counts`() {
     var record = AddressRecord()
-    for _ in 0..<failures { record.note(.failed, at: Sample.at(5)) }
-    #expect(record.pushedBackUntil == Sample.at(5) + .seconds(seconds))
+    for second in 0..<30 { record.note(.failed, at: Sample.at(Double(second))) }
+    #expect(record.pushedBackUntil == Sample.at(30) && record.failuresInARow == 1)
+    record.note(.failed, at: Sample.at(30))
+    #expect(record.pushedBackUntil == Sample.at(90) && record.failuresInARow == 2)
   }
 
   @Test func `a connection forgives all failures`() {
-    var record = record(.failed, .failed, .failed)
+    var record = failed(3)
     record.note(.connected(in: .milliseconds(10)), at: Sample.at(1))
     #expect(record.pushedBackUntil == nil)
     record.note(.failed, at: Sample.at(2))
@@ -114,7 +127,7 @@ struct AddressOrderTests {
   func
     `failed addresses are used when nothing better is left, the one that is forgiven first before the others`()
   {
-    let records = [a: record(.failed, .failed, .failed), b: record(.failed), c: record(.failed, .failed)]
+    let records = [a: failed(3), b: failed(1), c: failed(2)]
     #expect(order([a, b, c], records, at: 1) == [b, c, a])
   }
 
@@ -135,7 +148,7 @@ struct AddressOrderTests {
   }
 
   @Test func `an order tells how many of the first take turns, and when it changes by itself`() {
-    let records = [a: record(.failed, .failed), b: connected(20), c: record(.failed)]
+    let records = [a: failed(2), b: connected(20), c: failed(1)]
     let order = whole([a, b, c, Sample.address("192.0.2.4")], records, at: 10)
     #expect(order.addresses == [b, Sample.address("192.0.2.4"), c, a])
     #expect(order.equals == 2)

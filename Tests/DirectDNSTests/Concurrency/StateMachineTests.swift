@@ -85,6 +85,24 @@ struct StateMachineTests {
     #expect(told.withLock { $0 } == [1, 101])
   }
 
+  @Test func `who waits is not held up by what others want done meanwhile`() {
+    let runner = MachineRunner(Echo(), clock: clock)
+    let done = Locked<[Int]>([])
+    @Sendable func perform(_ action: Int) {
+      done.withLock { $0.append(action) }
+      guard action < 4 else { return }
+      runner.tell(
+        { machine, _ in
+          machine.actions.append(action + 1)
+          machine.endings.append(action + 100)
+        }, perform: perform, resume: { _ in }, wake: {})
+    }
+    runner.tell(
+      { machine, _ in machine.actions.append(1) }, perform: perform,
+      resume: { endings in done.withLock { $0 += endings } }, wake: {})
+    #expect(done.withLock { $0 } == [1, 2, 101, 3, 102, 4, 103])
+  }
+
   @Test func `many threads tell it, and one at a time does what follows`() async {
     let runner = MachineRunner(Echo(), clock: clock)
     let state = Locked((isBusy: false, done: 0))

@@ -78,6 +78,24 @@ struct BootstrapTests {
     #expect(try await addresses(bootstrap, provider) == ["192.0.2.54"])
   }
 
+  @Test(arguments: [true, false])
+  func `what was asked for before, on another network or of another source, is asked for again`(
+    _ isNetwork: Bool
+  ) async throws {
+    system.answer(Script.addresses("192.0.2.53", after: .milliseconds(100)))
+    let provider = provider("https://dns.example/")
+    let caller = Task.immediate { [bootstrap] in try await bootstrap.endpoint(provider, timeout: .seconds(3)) }
+    await clock.waitForSleepers()
+    if isNetwork { bootstrap.networkDidChange() } else { bootstrap.update(system: system) }
+    for _ in 0..<2 {
+      await clock.waitForSleepers()
+      clock.advance(by: .milliseconds(100))
+    }
+    #expect(try await caller.value.addresses == Sample.addresses("192.0.2.53"))
+    system.answer(Script.addresses("192.0.2.54"))
+    #expect(try await addresses(bootstrap, provider) == ["192.0.2.54"])
+  }
+
   @Test func `while the system's DNS is dead, the addresses before serve on, and it is asked each 30 s`() async throws {
     let provider = provider("https://dns.example/")
     let endpoint = try await bootstrap.endpoint(provider, timeout: .seconds(3))
