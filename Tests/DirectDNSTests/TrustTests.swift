@@ -24,7 +24,7 @@ struct TrustTests {
     #expect(try bound(of: "aliases that are followed") == "\(AnswerSection.chainLimit)")
     #expect(
       try bound(of: "a provider's reply")
-        == "\(HTTPEndpoint.bodyLimit) bytes, and \(HTTPEndpoint.fieldLimit) of header fields")
+        == "\(HTTPReply.bodyLimit) bytes, and \(HTTPReply.fieldLimit) of header fields")
     #expect(try bound(of: "nesting of a provider's JSON") == "\(JSONReader.depthLimit)")
     #expect(try bound(of: "lookups of the system's DNS under way") == "\(CaresQueries.limit)")
   }

@@ -40,31 +40,27 @@ struct RequestPlace: Sendable {
     {
       return DirectDNSError(.addressForbidden, objection.description)
     }
-    let (code, message) = describe(failure, inBody)
     let missing = failure.mayHaveArrived ? nil : others
     return DirectDNSError(
-      code, message + (missing.map { ", and \($0)" } ?? ""), attempts: attempts, underlying: failure.reason)
+      failure.reason.code, describe(failure, inBody) + (missing.map { ", and \($0)" } ?? ""), attempts: attempts,
+      underlying: failure.reason)
   }
 
-  private func describe(_ failure: TransferFailure, _ inBody: Bool) -> (DirectDNSError.Code, String) {
+  private func describe(_ failure: TransferFailure, _ inBody: Bool) -> String {
     switch failure.reason {
-    case .timedOut: (.timedOut, timedOut(failure.timer))
-    case .connect(let reason): (.connectFailed, unconnected(failure, reason))
-    case .refusedByProxy(let status): (.connectFailed, refused(status))
-    case .noSocket(let reason): (.connectFailed, "\(origin) could not be connected to: \(reason)")
-    case .tls(let reason): (.tlsFailed, "TLS with \(origin) failed: \(reason)\(Self.tlsAdvice(reason))")
-    case .connectionLost(let reason): (.connectionLost, lost(failure, reason, inBody))
-    case .invalidRequest(let reason):
-      (.invalidRequest, "the request to \(origin) cannot be sent: \(reason)")
+    case .timedOut: timedOut(failure.timer)
+    case .connect(let reason): unconnected(failure, reason)
+    case .refusedByProxy(let status): refused(status)
+    case .noSocket(let reason): "\(origin) could not be connected to: \(reason)"
+    case .tls(let reason): "TLS with \(origin) failed: \(reason)\(Self.tlsAdvice(reason))"
+    case .connectionLost(let reason): lost(failure, reason, inBody)
+    case .invalidRequest(let reason): "the request to \(origin) cannot be sent: \(reason)"
     case .bodyTooLarge:
-      (.bodyTooLarge, "the response of \(origin) decodes to more than can be kept: ask for it without compression")
+      "the response of \(origin) decodes to more than can be kept: ask for it without compression"
     case .fieldsTooLarge:
-      (
-        .fieldsTooLarge,
-        "\(origin) sent header fields and trailers of more than \(ResponseLines.limit) bytes: no more are read"
-      )
-    case .cancelled: (.cancelled, "the request to \(origin) was cancelled")
-    case .shutDown: (.shutDown, "the client was shut down")
+      "\(origin) sent header fields and trailers of more than \(ResponseLines.limit) bytes: no more are read"
+    case .cancelled: "the request to \(origin) was cancelled"
+    case .shutDown: "the client was shut down"
     }
   }
 
@@ -105,23 +101,5 @@ struct RequestPlace: Sendable {
   private static func tlsAdvice(_ reason: String) -> String {
     let isUntrusted = reason.contains("issuer") || reason.contains("self-signed") || reason.contains("self signed")
     return isUntrusted ? "; add the authority that signed it to the trust store (dnsctl: --cacert)" : ""
-  }
-}
-
-extension HTTPTransportError {
-  /// What happened, in words.
-  var text: String {
-    switch self {
-    case .connect(let reason), .noSocket(let reason): reason
-    case .refusedByProxy(let status): "the proxy answered \(status)"
-    case .tls(let reason): "TLS: \(reason)"
-    case .timedOut: "timed out"
-    case .bodyTooLarge: "too large"
-    case .fieldsTooLarge: "too many header fields and trailers"
-    case .connectionLost(let reason): reason
-    case .invalidRequest(let reason): reason
-    case .cancelled: "cancelled"
-    case .shutDown: "shut down"
-    }
   }
 }

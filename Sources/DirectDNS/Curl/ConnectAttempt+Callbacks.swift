@@ -12,24 +12,26 @@ extension ConnectAttempt {
   /// What libcurl calls for every transfer.
   func setCallbacks() {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    unsafe directdns_setopt_write(handle) { bytes, size, count, context in
-      unsafe ConnectAttempt.call(context) {
+    unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
+      unsafe context.call(ConnectAttempt.self) {
         unsafe $0.received(UnsafeRawBufferPointer(start: bytes, count: size * count))
       } ?? 0
     }
-    unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
+    unsafe handle.setPointer(CURLOPT_WRITEDATA, context)
     unsafe directdns_setopt_header(
-      handle,
+      handle.pointer,
       { bytes, size, count, context in
-        unsafe ConnectAttempt.call(context) {
+        unsafe context.call(ConnectAttempt.self) {
           unsafe $0.receivedLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
         } ?? 0
       }, context)
     unsafe directdns_setopt_connected(
-      handle, { context, _, _, _, _ in unsafe ConnectAttempt.object(context)?.established() ?? CURL_PREREQFUNC_ABORT },
+      handle.pointer,
+      { context, _, _, _, _ in unsafe context.object(ConnectAttempt.self)?.established() ?? CURL_PREREQFUNC_ABORT },
       context)
     unsafe directdns_setopt_dial(
-      handle, { context, _, address in unsafe ConnectAttempt.object(context)?.dial(address) ?? CURL_SOCKET_BAD },
+      handle.pointer,
+      { context, _, address in unsafe context.object(ConnectAttempt.self)?.dial(address) ?? CURL_SOCKET_BAD },
       context)
   }
 
@@ -40,20 +42,20 @@ extension ConnectAttempt {
     if case .none = request.body {} else { unsafe setReading(context) }
     if !request.trailers.isEmpty {
       unsafe directdns_setopt_trailers(
-        handle,
+        handle.pointer,
         { list, context in
           // libcurl frees the list itself.
-          let lines = unsafe ConnectAttempt.object(context)?.transfer?.request.trailers ?? []
+          let lines = unsafe context.object(ConnectAttempt.self)?.transfer?.request.trailers ?? []
           unsafe list.pointee = CurlList(lines: lines).takeHead()
           return CURL_TRAILERFUNC_OK
         }, context)
     }
     if request.observer != nil {
       unsafe directdns_setopt_trace(
-        handle,
+        handle.pointer,
         { _, type, text, size, context in
           if type == CURLINFO_TEXT {
-            unsafe ConnectAttempt.object(context)?.traced(UnsafeRawBufferPointer(start: text, count: size))
+            unsafe context.object(ConnectAttempt.self)?.traced(UnsafeRawBufferPointer(start: text, count: size))
           }
           return 0
         }, context)
@@ -62,14 +64,14 @@ extension ConnectAttempt {
 
   private func setReading(_ context: UnsafeMutableRawPointer) {
     unsafe directdns_setopt_read(
-      handle,
+      handle.pointer,
       { room, size, count, context in
-        unsafe ConnectAttempt.object(context)?.read(
+        unsafe context.object(ConnectAttempt.self)?.read(
           into: UnsafeMutableRawBufferPointer(start: room, count: size * count))
           ?? Int(CURL_READFUNC_ABORT)
       },
       { context, offset, origin in
-        guard offset == 0, origin == SEEK_SET, let attempt = unsafe ConnectAttempt.object(context) else {
+        guard offset == 0, origin == SEEK_SET, let attempt = unsafe context.object(ConnectAttempt.self) else {
           return CURL_SEEKFUNC_FAIL
         }
         return attempt.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL

@@ -3,16 +3,6 @@ internal import CDirectDNSCurl
 
 /// What an attempt's handle is told before it starts.
 extension ConnectAttempt {
-  private func set(_ option: CURLoption, _ value: Int) { unsafe _ = directdns_setopt_long(handle, option, value) }
-
-  private func set(_ option: CURLoption, _ value: String?) {
-    if let value {
-      unsafe value.withCString { unsafe _ = directdns_setopt_string(handle, option, $0) }
-    } else {
-      unsafe directdns_setopt_string(handle, option, nil)
-    }
-  }
-
   /// What was set last on its handle of what differs between the requests of a pool.
   struct Applied {
     var url: String?
@@ -30,40 +20,40 @@ extension ConnectAttempt {
   /// their own, which is part of that key. The kernel heeds it for link-local addresses alone, of which none may be
   /// reached without a zone: the numbers are those of no interface.
   func setTransfer(_ route: CurlRoute, scope: Int, _ settings: CurlTransferSettings, _ share: CurlShare) {
-    set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24))
-    unsafe directdns_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
-    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
-    if let share = unsafe share.handle { unsafe directdns_setopt_pointer(handle, CURLOPT_SHARE, share) }
-    set(CURLOPT_NOSIGNAL, 1)
-    set(CURLOPT_PROTOCOLS_STR, route.usesTLS ? "https" : "http")
-    set(CURLOPT_PATH_AS_IS, 1)
-    set(CURLOPT_MAXLIFETIME_CONN, 600)
+    handle.set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24))
+    handle.setOwner(self)
+    if let share = unsafe share.handle { unsafe handle.setPointer(CURLOPT_SHARE, share) }
+    handle.set(CURLOPT_NOSIGNAL, 1)
+    handle.set(CURLOPT_PROTOCOLS_STR, route.usesTLS ? "https" : "http")
+    handle.set(CURLOPT_PATH_AS_IS, 1)
+    handle.set(CURLOPT_MAXLIFETIME_CONN, 600)
     switch route.version {
-    case .http1: set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    case .http1: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     case .automatic:
-      set(CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+      handle.set(CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     case .http2:
-      set(CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+      handle.set(
+        CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
     }
     if let proxy = route.proxy {
-      set(CURLOPT_PROXY, proxy.url)
-      set(CURLOPT_NOPROXY, "")
-      set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+      handle.set(CURLOPT_PROXY, proxy.url)
+      handle.set(CURLOPT_NOPROXY, "")
+      handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
       resolve = CurlList(proxy.place.map { [$0.resolveEntry] } ?? [])
-      unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, resolve.head)
+      handle.set(CURLOPT_RESOLVE, resolve)
     } else {
-      set(CURLOPT_PROXY, "")
+      handle.set(CURLOPT_PROXY, "")
       // Or libcurl would look for `no_proxy` in the environment, each time.
-      set(CURLOPT_NOPROXY, "*")
+      handle.set(CURLOPT_NOPROXY, "*")
     }
     let version = Int(settings.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
     if route.usesTLS {
-      unsafe settings.trust.set(on: handle)
-      set(CURLOPT_SSLVERSION, version)
+      settings.trust.set(on: handle)
+      handle.set(CURLOPT_SSLVERSION, version)
     }
     if route.proxy != nil {
-      unsafe settings.trust.set(on: handle, .proxy)
-      set(CURLOPT_PROXY_SSLVERSION, version)
+      settings.trust.set(on: handle, .proxy)
+      handle.set(CURLOPT_PROXY_SSLVERSION, version)
     }
     if route.usesTLS, route.showsIdentity { setIdentity(settings) }
   }
@@ -73,67 +63,60 @@ extension ConnectAttempt {
     // One whose connection is being opened by another waits for that, instead of opening one of its own.
     if applied.waits != waits {
       applied.waits = waits
-      set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
+      handle.set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
     if applied.connectTimeout != request.terms.connectTimeout {
       applied.connectTimeout = request.terms.connectTimeout
       // Ours are the timers; libcurl's would end a transfer without a word about which of them it was.
-      set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.terms.connectTimeout) + 60_000)
+      handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.terms.connectTimeout) + 60_000)
     }
     guard request.route.proxy == nil else { return }
     if let before = applied.target, before == (address, request.port) { return }
     applied.target = (address, request.port)
     let host = address.map { $0.family == .ipv6 ? "[\($0)]" : $0.description } ?? ""
     connectTo = CurlList(["::\(host):\(request.port)"])
-    unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head)
+    handle.set(CURLOPT_CONNECT_TO, connectTo)
   }
 
   /// For the origin alone: a proxy has an option of its own (CURLOPT_PROXY_SSLCERT).
   private func setIdentity(_ settings: CurlTransferSettings) {
     guard let certificate = settings.certificate else { return }
-    set(CURLOPT_SSLCERT, certificate)
-    set(CURLOPT_SSLKEY, settings.key ?? certificate)
-    if let password = settings.keyPassword { set(CURLOPT_KEYPASSWD, password) }
+    handle.set(CURLOPT_SSLCERT, certificate)
+    handle.set(CURLOPT_SSLKEY, settings.key ?? certificate)
+    if let password = settings.keyPassword { handle.set(CURLOPT_KEYPASSWD, password) }
   }
 
   /// What is sent.
   func setRequest(_ request: TransferRequest) {
     if applied.url != request.url {
       applied.url = request.url
-      set(CURLOPT_URL, request.url)
+      handle.set(CURLOPT_URL, request.url)
     }
     if applied.fields != request.fields {
       applied.fields = request.fields
       fields = CurlList(lines: request.fields)
-      unsafe directdns_setopt_list(handle, CURLOPT_HTTPHEADER, fields.head)
+      handle.set(CURLOPT_HTTPHEADER, fields)
     }
     guard !request.isPlain else { return }
-    if request.decompresses { set(CURLOPT_ACCEPT_ENCODING, "") }
+    if request.decompresses { handle.set(CURLOPT_ACCEPT_ENCODING, "") }
     switch request.body {
-    case .none: if request.method == "HEAD" { set(CURLOPT_NOBODY, 1) }
+    case .none: if request.method == "HEAD" { handle.set(CURLOPT_NOBODY, 1) }
     case .bytes(let bytes) where request.isInline:
-      // Sent in one piece with the head; libcurl copies the bytes, since an array's may move.
-      set(CURLOPT_POSTFIELDSIZE, bytes.count)
-      guard !bytes.isEmpty else {
-        set(CURLOPT_COPYPOSTFIELDS, "")
-        break
-      }
-      unsafe bytes.withUnsafeBytes { bytes in
-        unsafe _ = directdns_setopt_pointer(handle, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress)
-      }
+      // Sent in one piece with the head.
+      handle.setBody(bytes)
     case .bytes(let bytes): setUpload(request, length: Int64(bytes.count))
     case .pulled(let upload): setUpload(request, length: upload.length)
     }
     // What libcurl would call the request by itself is another method, or the same.
     guard request.method != "HEAD" else { return }
     if case .none = request.body, request.method == "GET" { return }
-    set(CURLOPT_CUSTOMREQUEST, request.method)
+    handle.set(CURLOPT_CUSTOMREQUEST, request.method)
   }
 
   private func setUpload(_ request: TransferRequest, length: Int64?) {
-    set(CURLOPT_UPLOAD, 1)
+    handle.set(CURLOPT_UPLOAD, 1)
     let sized = request.trailers.isEmpty ? length : nil
-    unsafe directdns_setopt_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(sized ?? -1))
-    set(CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
+    unsafe directdns_setopt_offset(handle.pointer, CURLOPT_INFILESIZE_LARGE, curl_off_t(sized ?? -1))
+    handle.set(CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
   }
 }

@@ -8,7 +8,7 @@ internal import CDirectDNSCurl
 /// that told it more than every one does, so that nothing of one request is left for the next: libcurl 7.88 would send
 /// cookies across hosts after a `Host` of the caller's own.
 @safe final class ConnectAttempt {
-  let handle: UnsafeMutableRawPointer
+  let handle: CurlHandle
   /// What judges and counts; it outlives every attempt.
   private let events: Unmanaged<CurlTransfers>
   private(set) var transfer: CurlTransfer?
@@ -49,44 +49,17 @@ internal import CDirectDNSCurl
   /// The handle keeps it beyond a reset.
   private var share: CurlShare?
 
-  /// Where libcurl writes what went wrong, in words.
-  let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-
   /// Creates a handle; nil if libcurl has no memory for it.
   init?(events: CurlTransfers) {
-    guard let handle = unsafe curl_easy_init() else { return nil }
-    unsafe self.handle = handle
+    guard let handle = CurlHandle() else { return nil }
+    self.handle = handle
     unsafe self.events = Unmanaged.passUnretained(events)
-    unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
-  deinit {
-    withExtendedLifetime((share, refusal)) { unsafe curl_easy_cleanup(handle) }
-    unsafe errorText.deallocate()
-  }
-
-  /// The object behind a handle that libcurl gave back.
-  static func object(of handle: UnsafeMutableRawPointer) -> ConnectAttempt? {
-    var pointer: UnsafePointer<CChar>?
-    unsafe directdns_getinfo_string(handle, CURLINFO_PRIVATE, &pointer)
-    return unsafe pointer.map {
-      unsafe Unmanaged<ConnectAttempt>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue()
-    }
-  }
-
-  static func object(_ context: UnsafeMutableRawPointer?) -> ConnectAttempt? {
-    // The loop's table keeps the object alive for as long as the transfer runs.
-    unsafe context.map { unsafe Unmanaged<ConnectAttempt>.fromOpaque($0).takeUnretainedValue() }
-  }
+  deinit { withExtendedLifetime((share, refusal)) { handle.close() } }
 
   /// Tells what judges and counts, without a retain for each of the many times.
   func tell<Result>(_ body: (CurlTransfers) -> Result) -> Result { unsafe events._withUnsafeGuaranteedRef { body($0) } }
-
-  /// Calls on the object, without a retain for each of the many lines and pieces of a response.
-  static func call<Result>(_ context: UnsafeMutableRawPointer?, _ body: (ConnectAttempt) -> Result) -> Result? {
-    guard let context = unsafe context else { return nil }
-    return unsafe Unmanaged<ConnectAttempt>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
-  }
 
   /// Prepares the handle for an attempt of a transfer.
   func prepare(
@@ -106,12 +79,12 @@ internal import CDirectDNSCurl
     bodyOffset = 0
     movedAt = .min
     self.share = share
-    unsafe errorText[0] = 0
+    handle.forgetFailure()
     let request = transfer.request
     if self.pool != pool {
       if self.pool != nil { reset() }
       setTransfer(request.route, scope: scope, settings, share)
-      unsafe sockets.watch(handle)
+      sockets.watch(handle)
       setCallbacks()
       self.pool = pool
     }
@@ -122,7 +95,7 @@ internal import CDirectDNSCurl
 
   func start(on multi: CurlMulti) {
     self.multi = multi
-    unsafe multi.add(handle)
+    multi.add(handle)
   }
 
   /// Ends libcurl's transfer, and forgets the request and all that it told the handle which others do not.
@@ -132,7 +105,7 @@ internal import CDirectDNSCurl
   func stop() -> Bool {
     guard let multi else { return true }
     let isEmpty = dropHeldBack()
-    unsafe multi.remove(handle)
+    multi.remove(handle)
     lines = nil
     if isEmpty, let transfer, refusal == nil, isClean, transfer.request.isPlain {
       self.transfer = nil
@@ -142,16 +115,16 @@ internal import CDirectDNSCurl
       reset()
     }
     guard !isEmpty else { return true }
-    unsafe directdns_setopt_string(handle, CURLOPT_URL, "file:///dev/null")
-    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
-    unsafe multi.add(handle)
+    handle.set(CURLOPT_URL, "file:///dev/null")
+    handle.setOwner(self)
+    multi.add(handle)
     return false
   }
 
   /// Makes the handle as good as new.
   private func reset() {
     pool = nil
-    unsafe curl_easy_reset(handle)
+    handle.reset()
     applied = Applied()
     fields = CurlList([])
   }
@@ -161,33 +134,25 @@ internal import CDirectDNSCurl
   ///
   /// - Returns: whether there is such a transfer.
   func askForRefusal(_ multi: CurlMulti) -> Bool {
-    unsafe multi.remove(handle)
-    guard let asked = unsafe RefusalProbe(asking: handle) else { return false }
+    multi.remove(handle)
+    guard let asked = RefusalProbe(asking: handle) else { return false }
     refusal = asked
-    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
-    unsafe multi.add(handle)
+    handle.setOwner(self)
+    multi.add(handle)
     return true
-  }
-
-  /// Microseconds from the start to an event, as libcurl counts them.
-  func time(_ info: CURLINFO) -> Int64 {
-    var value: curl_off_t = 0
-    unsafe directdns_getinfo_offset(handle, info, &value)
-    return Int64(value)
   }
 
   /// Whether it holds back what comes on the connection that has a port of this machine; 0 stands for any.
   func isHeldBack(at port: Int) -> Bool {
     guard receiving != .handingOver else { return false }
-    var own = 0
-    unsafe directdns_getinfo_long(handle, CURLINFO_LOCAL_PORT, &own)
+    let own = handle.number(CURLINFO_LOCAL_PORT)
     return own <= 0 || port == 0 || own == port
   }
 
   /// Whether all of the response has come, by its length.
   var hasWholeBody: Bool {
     guard let transfer, lines?.isHeadComplete == true, !transfer.request.decompresses else { return false }
-    return transfer.progress.received == time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    return transfer.progress.received == handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
   }
 
   /// Whether the request's body may not have gone out whole: libcurl reads 64 KiB ahead of what HTTP/2 lets it send.
@@ -202,7 +167,7 @@ internal import CDirectDNSCurl
   /// Lets a transfer that waits for its reader or for its body go on.
   func resume() {
     receiving = .handingOver
-    unsafe _ = curl_easy_pause(handle, CURLPAUSE_CONT)
+    unsafe _ = curl_easy_pause(handle.pointer, CURLPAUSE_CONT)
   }
 
   /// Has libcurl give up what it holds back, before its transfer is taken from the multi handle.
@@ -216,7 +181,7 @@ internal import CDirectDNSCurl
     guard case .holdingBack = receiving else { return true }
     receiving = .ending
     // It goes to the callback, which wants none of it.
-    return unsafe curl_easy_pause(handle, CURLPAUSE_CONT) != CURLE_BAD_FUNCTION_ARGUMENT
+    return unsafe curl_easy_pause(handle.pointer, CURLPAUSE_CONT) != CURLE_BAD_FUNCTION_ARGUMENT
   }
 }
 

@@ -7,21 +7,16 @@ internal import HTTPTypes
 /// Used by the loop's thread alone. A handle is only ever used again within its pool: same origin, same
 /// security, no cookies, no `Host` of our own, so nothing can cross from one origin to another.
 @safe final class CurlEasy {
-  let handle: UnsafeMutableRawPointer
+  let handle: CurlHandle
   private var fields = CurlList([])
-  private var fieldStrings: [String] = []
-  private var addresses = CurlList([])
-  private var connectTo = CurlList([])
-  private var requestBody: [UInt8] = []
+  private var fieldLines: [String] = []
+  private let addresses: CurlList
+  private let connectTo: CurlList
   private var isPost = false
-
-  /// Where libcurl writes what went wrong, in words.
-  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   /// Told of the end of each connection that this handle opened: those that it made by itself end with it.
   private let sockets: CurlSockets
-  private var bodyLimit = 0
-  private(set) var body: [UInt8] = []
+  private var body: [UInt8] = []
   private var isOverLimit = false
   private var fieldAllowance = CurlFieldAllowance(0)
   private var responseFields = CurlResponseFields()
@@ -32,72 +27,55 @@ internal import HTTPTypes
 
   /// Creates a handle with all that stays the same within a pool; nil if libcurl has no memory for it.
   init?(_ pool: QueryPool, sockets: CurlSockets) {
-    guard let handle = unsafe curl_easy_init() else { return nil }
-    unsafe self.handle = handle
+    guard let handle = CurlHandle() else { return nil }
+    self.handle = handle
     self.sockets = sockets
     addresses = CurlList(pool.addresses.map { [$0] } ?? [])
     connectTo = CurlList(pool.connectTo.map { [$0] } ?? [])
 
-    unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    unsafe directdns_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
-    unsafe directdns_setopt_long(handle, CURLOPT_NOSIGNAL, 1)
-    unsafe directdns_setopt_string(handle, CURLOPT_PROTOCOLS_STR, pool.usesTLS ? "https" : "http")
-    unsafe directdns_setopt_long(handle, CURLOPT_FOLLOWLOCATION, 0)
-    unsafe directdns_setopt_string(handle, CURLOPT_PROXY, "")
+    handle.setOwner(self)
+    handle.set(CURLOPT_NOSIGNAL, 1)
+    handle.set(CURLOPT_PROTOCOLS_STR, pool.usesTLS ? "https" : "http")
+    handle.set(CURLOPT_PROXY, "")
     // Without it libcurl looks into the environment for it, for each transfer.
-    unsafe directdns_setopt_string(handle, CURLOPT_NOPROXY, "*")
-    unsafe directdns_setopt_long(handle, CURLOPT_NETRC, directdns_netrc_ignored)
-    unsafe directdns_setopt_long(
-      handle, CURLOPT_HTTP_VERSION, pool.usesTLS ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+    handle.set(CURLOPT_NOPROXY, "*")
+    handle.set(CURLOPT_HTTP_VERSION, Int(pool.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     // Wait for the first connection to say whether it multiplexes, instead of opening one per query.
-    unsafe directdns_setopt_long(handle, CURLOPT_PIPEWAIT, 1)
-    unsafe directdns_setopt_long(handle, CURLOPT_MAXLIFETIME_CONN, 600)
-    unsafe sockets.watch(handle)
-    if pool.addresses != nil { unsafe directdns_setopt_list(handle, CURLOPT_RESOLVE, addresses.head) }
-    if pool.connectTo != nil { unsafe directdns_setopt_list(handle, CURLOPT_CONNECT_TO, connectTo.head) }
-    if pool.usesTLS { unsafe pool.trust.set(on: handle) }
-    unsafe directdns_setopt_write(handle) { bytes, size, count, context in
-      unsafe CurlEasy.call(context) {
-        unsafe $0.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
-      }
-    }
+    handle.set(CURLOPT_PIPEWAIT, 1)
+    handle.set(CURLOPT_MAXLIFETIME_CONN, 600)
+    sockets.watch(handle)
+    if pool.addresses != nil { handle.set(CURLOPT_RESOLVE, addresses) }
+    if pool.connectTo != nil { handle.set(CURLOPT_CONNECT_TO, connectTo) }
+    if pool.usesTLS { pool.trust.set(on: handle) }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    unsafe directdns_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
+    unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
+      unsafe context.call(CurlEasy.self) {
+        unsafe $0.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      } ?? 0
+    }
+    unsafe handle.setPointer(CURLOPT_WRITEDATA, context)
     unsafe directdns_setopt_header(
-      handle,
+      handle.pointer,
       { bytes, size, count, context in
-        unsafe CurlEasy.call(context) {
+        unsafe context.call(CurlEasy.self) {
           unsafe $0.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
-        }
+        } ?? 0
       }, context)
-    unsafe directdns_setopt_pointer(handle, CURLOPT_PRIVATE, context)
   }
 
   deinit {
     // A handle that performed by itself closes its connections now: nobody is there any more for what they say last.
-    unsafe directdns_setopt_long(handle, CURLOPT_VERBOSE, 0)
-    withExtendedLifetime(sockets) { unsafe curl_easy_cleanup(handle) }
-    unsafe errorText.deallocate()
-  }
-
-  private static func object(_ context: UnsafeMutableRawPointer?) -> CurlEasy? {
-    // The loop's table keeps the object alive for as long as the transfer runs, or ``perform()`` does.
-    unsafe context.map { unsafe Unmanaged<CurlEasy>.fromOpaque($0).takeUnretainedValue() }
-  }
-
-  /// Calls on the object, without a retain for each of the many lines of a response; 0 without one.
-  private static func call(_ context: UnsafeMutableRawPointer?, _ body: (CurlEasy) -> Int) -> Int {
-    guard let context = unsafe context else { return 0 }
-    return unsafe Unmanaged<CurlEasy>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
+    handle.set(CURLOPT_VERBOSE, 0)
+    withExtendedLifetime(sockets) { handle.close() }
   }
 
   /// Has libcurl tell of the TLS session.
   func followTLS() {
     unsafe directdns_setopt_trace(
-      handle,
+      handle.pointer,
       { _, type, text, size, context in
         if type == CURLINFO_TEXT {
-          unsafe CurlEasy.object(context)?.told(UnsafeRawBufferPointer(start: text, count: size))
+          unsafe context.object(CurlEasy.self)?.told(UnsafeRawBufferPointer(start: text, count: size))
         }
         return 0
       }, Unmanaged.passUnretained(self).toOpaque())
@@ -110,7 +88,7 @@ internal import HTTPTypes
   private static let sessionMark = Array("SSL connection using ".utf8)
 
   /// Sends the request that was prepared and waits for the response, without a loop.
-  func perform() -> CURLcode { withExtendedLifetime(self) { unsafe curl_easy_perform(handle) } }
+  func perform() -> CURLcode { withExtendedLifetime(self) { unsafe curl_easy_perform(handle.pointer) } }
 
   /// Why the last transfer failed.
   func failure(_ code: CURLcode) -> HTTPTransportError {
@@ -118,22 +96,11 @@ internal import HTTPTypes
     // libcurl has room for so much of one line, and for so many of them.
     let isInLines = code == directdns_too_large || fieldAllowance.isUsed && body.isEmpty
     if fieldAllowance.isExceeded || isInLines && HTTPTransportError.isLackOfRoom(code) { return .fieldsTooLarge }
-    return HTTPTransportError(code, detail: failureText)
-  }
-
-  /// Why the last transfer failed, in libcurl's words.
-  private var failureText: String { unsafe String(cString: errorText) }
-
-  /// The object behind a handle that libcurl gave back.
-  static func object(of handle: UnsafeMutableRawPointer) -> CurlEasy? {
-    var pointer: UnsafePointer<CChar>?
-    unsafe directdns_getinfo_string(handle, CURLINFO_PRIVATE, &pointer)
-    guard let pointer = unsafe pointer else { return nil }
-    return unsafe Unmanaged<CurlEasy>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
+    return HTTPTransportError(code, detail: handle.failureText)
   }
 
   private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
-    guard body.count + bytes.count <= bodyLimit else {
+    guard body.count + bytes.count <= HTTPReply.bodyLimit else {
       isOverLimit = true
       return 0
     }
@@ -153,48 +120,35 @@ internal import HTTPTypes
     responseFields.begin()
     isOverLimit = false
     sessionLine = nil
-    unsafe errorText[0] = 0
-    bodyLimit = request.bodyLimit
-    fieldAllowance = CurlFieldAllowance(request.fieldLimit)
-    unsafe request.url.withCString { unsafe _ = directdns_setopt_string(handle, CURLOPT_URL, $0) }
+    handle.forgetFailure()
+    fieldAllowance = CurlFieldAllowance(HTTPReply.fieldLimit)
+    let message = request.message
+    handle.set(CURLOPT_URL, message.url)
     // Nearly always the same array, which is seen at once.
-    if fieldStrings != request.fields {
-      fieldStrings = request.fields
-      fields = CurlList(request.fields)
-      unsafe directdns_setopt_list(handle, CURLOPT_HTTPHEADER, fields.head)
+    if fieldLines != message.fieldLines {
+      fieldLines = message.fieldLines
+      fields = CurlList(fieldLines)
+      handle.set(CURLOPT_HTTPHEADER, fields)
     }
-    if let body = request.body {
-      requestBody = body
+    if let body = message.body {
       isPost = true
-      unsafe directdns_setopt_long(handle, CURLOPT_POSTFIELDSIZE, body.count)
-      _ = unsafe body.withUnsafeBytes { bytes in
-        // COPYPOSTFIELDS, since an array's bytes may move. A query is some fifty bytes long.
-        unsafe directdns_setopt_pointer(handle, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress)
-      }
+      handle.setBody(body)
     } else if isPost {
       isPost = false
-      unsafe directdns_setopt_long(handle, CURLOPT_HTTPGET, 1)
+      handle.set(CURLOPT_HTTPGET, 1)
     }
   }
 
   /// What came back; its body is there once.
   func takeReply() -> HTTPReply {
-    var status = 0
-    unsafe directdns_getinfo_long(handle, CURLINFO_RESPONSE_CODE, &status)
-    var address: UnsafePointer<CChar>?
-    unsafe directdns_getinfo_string(handle, CURLINFO_PRIMARY_IP, &address)
     var body: [UInt8] = []
     swap(&body, &self.body)
     return HTTPReply(
-      status: .init(code: status), contentType: responseFields.contentType, age: responseFields.age,
-      cacheControl: responseFields.cacheControl, retryAfter: responseFields.retryAfter, body: body,
-      address: unsafe address.flatMap { unsafe IPAddress(String(cString: $0)) })
+      status: .init(code: handle.number(CURLINFO_RESPONSE_CODE)), contentType: responseFields.contentType,
+      age: responseFields.age, cacheControl: responseFields.cacheControl, retryAfter: responseFields.retryAfter,
+      body: body, address: handle.text(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) })
   }
 
   /// Whether the response came over HTTP/2, which carries several at a time.
-  var isHTTP2: Bool {
-    var version = 0
-    unsafe directdns_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
-    return version >= Int(CURL_HTTP_VERSION_2_0)
-  }
+  var isHTTP2: Bool { handle.number(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0) }
 }

@@ -11,8 +11,6 @@ internal import CDirectDNSCurl
   private(set) var due = Int64.max
   /// Whether several transfers share a connection; see ``CurlRecheck``.
   var sharesConnections = false
-  /// Connections that are open or being opened, as far as the driver counts them.
-  var connectionCount = 0
   /// Told of the end of each connection, the last of which come with that of the handle: it must live as long.
   var sockets: CurlSockets?
 
@@ -25,11 +23,11 @@ internal import CDirectDNSCurl
     unsafe directdns_multi_setopt_events(
       handle,
       { _, socket, what, context, _ in
-        unsafe CurlMulti.object(context)?.watch(socket, what)
+        unsafe context.object(CurlMulti.self)?.watch(socket, what)
         return 0
       },
       { _, milliseconds, context in
-        unsafe CurlMulti.object(context)?.setTimer(milliseconds)
+        unsafe context.object(CurlMulti.self)?.setTimer(milliseconds)
         return 0
       }, Unmanaged.passUnretained(self).toOpaque())
   }
@@ -40,10 +38,6 @@ internal import CDirectDNSCurl
   /// ``sockets`` of its end.
   func close() { withExtendedLifetime((self, sockets)) { unsafe _ = curl_multi_cleanup(handle) } }
 
-  private static func object(_ context: UnsafeMutableRawPointer?) -> CurlMulti? {
-    unsafe context.map { unsafe Unmanaged<CurlMulti>.fromOpaque($0).takeUnretainedValue() }
-  }
-
   private func watch(_ socket: curl_socket_t, _ what: CInt) {
     // CURL_POLL_REMOVE is another bit.
     poller.watch(socket, for: Poller.Interest(rawValue: UInt8(what & 3)), owner: index)
@@ -53,9 +47,9 @@ internal import CDirectDNSCurl
     due = milliseconds < 0 ? .max : milliseconds == 0 ? .min : LoopTime.now + Int64(milliseconds)
   }
 
-  func add(_ easy: UnsafeMutableRawPointer) { unsafe _ = curl_multi_add_handle(handle, easy) }
+  func add(_ easy: CurlHandle) { unsafe _ = curl_multi_add_handle(handle, easy.pointer) }
 
-  func remove(_ easy: UnsafeMutableRawPointer) { unsafe _ = curl_multi_remove_handle(handle, easy) }
+  func remove(_ easy: CurlHandle) { unsafe _ = curl_multi_remove_handle(handle, easy.pointer) }
 
   func set(_ option: CURLMoption, _ value: Int) { unsafe _ = directdns_multi_setopt_long(handle, option, value) }
 

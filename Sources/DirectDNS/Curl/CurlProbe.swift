@@ -30,8 +30,8 @@ enum CurlProbe {
     }
     easy.prepare(request)
     easy.followTLS()
-    unsafe directdns_setopt_long(easy.handle, CURLOPT_CERTINFO, 1)
-    unsafe directdns_setopt_long(easy.handle, CURLOPT_TIMEOUT_MS, Int(request.timeout))
+    easy.handle.set(CURLOPT_CERTINFO, 1)
+    easy.handle.set(CURLOPT_TIMEOUT_MS, Int(request.timeout))
     let code = easy.perform()
     // What is read here lies in the handle.
     return withExtendedLifetime(easy) {
@@ -49,21 +49,18 @@ enum CurlProbe {
   }
 
   private static func time(_ info: CURLINFO, _ easy: CurlEasy) -> Int64? {
-    var microseconds: curl_off_t = 0
-    guard unsafe directdns_getinfo_offset(easy.handle, info, &microseconds) == CURLE_OK, microseconds > 0 else {
-      return nil
-    }
-    return Int64(microseconds)
+    let microseconds = easy.handle.offset(info)
+    return microseconds > 0 ? microseconds : nil
   }
 
   private static func date(_ easy: CurlEasy) -> String? {
-    guard let date = unsafe directdns_header(easy.handle, "date") else { return nil }
+    guard let date = unsafe directdns_header(easy.handle.pointer, "date") else { return nil }
     return unsafe String(cString: date)
   }
 
   private static func certificate(_ easy: CurlEasy) -> [String] {
     var lines: [String] = []
-    var next = unsafe directdns_leaf_certificate(easy.handle)
+    var next = unsafe directdns_leaf_certificate(easy.handle.pointer)
     while let entry = unsafe next {
       if let data = unsafe entry.pointee.data { lines.append(unsafe String(cString: data)) }
       unsafe next = UnsafePointer(entry.pointee.next)

@@ -84,7 +84,7 @@ final class CurlQueries: CurlDriver {
     for pool in pools.values {
       for easy in pool.handles {
         guard let job = easy.job.take() else { continue }
-        unsafe multi.remove(easy.handle)
+        multi.remove(easy.handle)
         finish(job, .failure(.shutDown))
       }
       for job in pool.queue where job.stage == .queued { finish(job, .failure(.shutDown)) }
@@ -175,12 +175,11 @@ final class CurlQueries: CurlDriver {
   private func send(_ job: CurlJob, by easy: CurlEasy) {
     easy.prepare(job.request)
     earliestEnd = min(earliestEnd, job.deadline)
-    unsafe multi.add(easy.handle)
+    multi.add(easy.handle)
   }
 
-  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<HTTPReply, HTTPTransportError>)
-  {
-    unsafe multi.remove(easy.handle)
+  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<HTTPReply, HTTPTransportError>) {
+    multi.remove(easy.handle)
     easy.job = nil
     runningCount -= 1
     pool.idle.append(easy)
@@ -192,7 +191,7 @@ final class CurlQueries: CurlDriver {
   }
 
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
-    guard let easy = unsafe CurlEasy.object(of: handle), let job = easy.job else { return }
+    guard let easy = unsafe CurlHandle.owner(of: handle, as: CurlEasy.self), let job = easy.job else { return }
     let pool = pool(of: job)
     if code == CURLE_OK {
       if pool.isSerial == easy.isHTTP2 {
@@ -205,7 +204,7 @@ final class CurlQueries: CurlDriver {
       // The server has ended the session. libcurl repeats by itself what was refused with it, but before 8.4 not
       // for the transfer that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
       job.isRepeated = true
-      unsafe multi.remove(handle)
+      multi.remove(easy.handle)
       send(job, by: easy)
     } else {
       end(job, by: easy, in: pool, .failure(easy.failure(code)))

@@ -22,15 +22,12 @@ struct CurlTrust: Hashable, Sendable {
   }
 
   /// Has a handle's transfers trust them; libcurl copies what it is told.
-  func set(on handle: UnsafeMutableRawPointer, _ options: Options = .origin) {
-    unsafe directdns_setopt_string(handle, options.folder, folder)
-    guard let blob else {
-      unsafe directdns_setopt_string(handle, options.file, file)
-      return
-    }
+  func set(on handle: CurlHandle, _ options: Options = .origin) {
+    handle.set(options.folder, folder)
+    guard let blob else { return handle.set(options.file, file) }
     unsafe blob.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
-      unsafe directdns_setopt_blob(handle, options.blob, base, bytes.count)
+      unsafe directdns_setopt_blob(handle.pointer, options.blob, base, bytes.count)
     }
   }
 }
@@ -74,15 +71,7 @@ final class QueryPool: Sendable {
 /// One request, as the loop's thread needs it.
 struct CurlRequest: Sendable {
   var pool: QueryPool
-  var url: String
-  /// `Name: value`, one string a field.
-  var fields: [String]
-  /// Sent by POST; without it the request is a GET.
-  var body: [UInt8]?
+  var message: HTTPMessage
   /// Milliseconds for the whole of it, waiting in the queue included.
   var timeout: Int64
-  /// The largest body that is read, in bytes.
-  var bodyLimit: Int
-  /// The most that is read of header fields and trailers together, in bytes; see ``CurlFieldAllowance``.
-  var fieldLimit: Int
 }

@@ -19,15 +19,15 @@ internal import CDirectDNSCurl
   ///
   /// A connection outlives its handle, so whoever ends the connections keeps this object until then: ``CurlMulti``, and
   /// ``CurlEasy`` for those of a handle that performs by itself.
-  func watch(_ handle: UnsafeMutableRawPointer) {
+  func watch(_ handle: CurlHandle) {
     unsafe directdns_setopt_sockets(
-      handle,
+      handle.pointer,
       { context, socket, _ in
-        unsafe CurlSockets.object(context)?.opened(socket)
+        unsafe context.object(CurlSockets.self)?.opened(socket)
         return CURL_SOCKOPT_OK
       },
       { context, socket in
-        unsafe CurlSockets.object(context)?.closes(socket)
+        unsafe context.object(CurlSockets.self)?.closes(socket)
         return directdns_close(socket)
       }, Unmanaged.passUnretained(self).toOpaque())
   }
@@ -51,9 +51,5 @@ internal import CDirectDNSCurl
     open.remove(socket)
     poller?.closed(socket)
     closing?(socket)
-  }
-
-  private static func object(_ context: UnsafeMutableRawPointer?) -> CurlSockets? {
-    unsafe context.map { unsafe Unmanaged<CurlSockets>.fromOpaque($0).takeUnretainedValue() }
   }
 }

@@ -106,10 +106,10 @@ internal import Synchronization
     guard let report = request.progress, let carrier else { return }
     guard isLast || now - progressedAt >= Self.progressInterval else { return }
     progressedAt = now
-    let expected = carrier.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    let expected = carrier.handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
     progress.expected = expected < 0 ? nil : expected
     // libcurl has a copy of such a body, and asks for no piece of it.
-    if request.isInline { progress.sent = carrier.time(CURLINFO_SIZE_UPLOAD_T) }
+    if request.isInline { progress.sent = carrier.handle.offset(CURLINFO_SIZE_UPLOAD_T) }
     report(progress)
   }
 

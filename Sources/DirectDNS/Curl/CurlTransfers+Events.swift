@@ -77,10 +77,10 @@ extension CurlTransfers {
     let head = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
       guard let carrier = transfer.state.carrier else { return nil }
       let isReused = transfer.state.attempts[carrier.attempt]?.socket == nil
-      let connect = isReused ? nil : attempt.time(CURLINFO_CONNECT_TIME_T)
+      let connect = isReused ? nil : attempt.handle.offset(CURLINFO_CONNECT_TIME_T)
       return TransferHead(
         lines: lines, address: carrier.address, isReused: isReused, connect: connect,
-        tls: usesTLS ? connect.map { max(0, attempt.time(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
+        tls: usesTLS ? connect.map { max(0, attempt.handle.offset(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
         wait: now - carrier.since, slower: transfer.state.attempts.slower, attempts: transfer.state.attempts.failed,
         wasRetried: transfer.state.hasRetried)
     }
@@ -119,7 +119,7 @@ extension CurlTransfers {
 
   /// Room for what is to come in one piece, instead of room that doubles and is copied each time.
   private func makeRoom(_ transfer: CurlTransfer, _ attempt: ConnectAttempt, for count: Int) {
-    let expected = Int(clamping: attempt.time(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
+    let expected = Int(clamping: attempt.handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
     let left = expected < 0 ? settings.bufferSize : expected - Int(transfer.progress.received) + count
     transfer.incoming.reserveCapacity(max(count, min(left, settings.bufferSize, Self.largestRoom)))
   }
@@ -138,7 +138,7 @@ extension CurlTransfers {
   }
 
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
-    guard let attempt = unsafe ConnectAttempt.object(of: handle) else { return }
+    guard let attempt = unsafe CurlHandle.owner(of: handle, as: ConnectAttempt.self) else { return }
     guard attempt.transfer != nil else { return freeAttempts.emptied(attempt) }
     let (id, number) = (attempt.id, attempt.number)
     if let refusal = attempt.refusal {

@@ -68,21 +68,19 @@ extension ConnectAttempt {
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
     if let status = proxyStatus { return .refusedByProxy(status) }
-    return unsafe HTTPTransportError(code, detail: String(cString: errorText))
+    return HTTPTransportError(code, detail: handle.failureText)
   }
 
   /// The status of a proxy that has refused a tunnel.
   private var proxyStatus: Int? {
     guard transfer?.request.route.proxy != nil else { return nil }
-    var status = 0
-    unsafe directdns_getinfo_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
+    let status = handle.number(CURLINFO_HTTP_CONNECTCODE)
     return status >= 300 ? status : nil
   }
 
   /// Why there is no connection, if this machine is the reason.
   private var localReason: String? {
-    var number = Int(socketError)
-    if number == 0 { unsafe directdns_getinfo_long(handle, CURLINFO_OS_ERRNO, &number) }
+    let number = socketError == 0 ? handle.number(CURLINFO_OS_ERRNO) : Int(socketError)
     switch CInt(truncatingIfNeeded: number) {
     case EMFILE: return LoopMailbox<CurlTransfers>.noDescriptors
     case ENFILE: return "this machine may open no further files (sysctl fs.file-max)"

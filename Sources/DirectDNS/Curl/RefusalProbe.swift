@@ -19,25 +19,25 @@ internal import CDirectDNSCurl
   /// The handle calls this object until it is reset.
   ///
   /// - Returns: nil where it cannot be asked.
-  init?(asking handle: UnsafeMutableRawPointer) {
+  init?(asking handle: CurlHandle) {
     var name = [CChar](repeating: 0, count: 108)
     listener = unsafe directdns_listen_within(&name)
     guard listener != CURL_SOCKET_BAD else { return nil }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    unsafe curl_easy_reset(handle)
-    unsafe directdns_setopt_string(handle, CURLOPT_URL, "http://127.0.0.1/")
-    unsafe directdns_setopt_string(handle, CURLOPT_PROXY, "")
-    unsafe directdns_setopt_string(handle, CURLOPT_ABSTRACT_UNIX_SOCKET, name)
-    unsafe directdns_setopt_long(handle, CURLOPT_NOSIGNAL, 1)
-    unsafe directdns_setopt_long(handle, CURLOPT_TIMEOUT_MS, 1_000)
+    handle.reset()
+    handle.set(CURLOPT_URL, "http://127.0.0.1/")
+    handle.set(CURLOPT_PROXY, "")
+    unsafe directdns_setopt_string(handle.pointer, CURLOPT_ABSTRACT_UNIX_SOCKET, name)
+    handle.set(CURLOPT_NOSIGNAL, 1)
+    handle.set(CURLOPT_TIMEOUT_MS, 1_000)
     unsafe directdns_setopt_connected(
-      handle, { context, _, _, _, _ in unsafe RefusalProbe.object(context)?.accept() ?? CURL_PREREQFUNC_ABORT }, context
-    )
+      handle.pointer,
+      { context, _, _, _, _ in unsafe context.object(RefusalProbe.self)?.accept() ?? CURL_PREREQFUNC_ABORT }, context)
     unsafe directdns_setopt_trace(
-      handle,
+      handle.pointer,
       { _, type, text, size, context in
         if type == CURLINFO_TEXT {
-          unsafe RefusalProbe.object(context)?.told(UnsafeRawBufferPointer(start: text, count: size))
+          unsafe context.object(RefusalProbe.self)?.told(UnsafeRawBufferPointer(start: text, count: size))
         }
         return 0
       }, context)
@@ -47,10 +47,6 @@ internal import CDirectDNSCurl
     guard listener != CURL_SOCKET_BAD else { return }
     if accepted != CURL_SOCKET_BAD { _ = directdns_close(accepted) }
     _ = directdns_close(listener)
-  }
-
-  private static func object(_ context: UnsafeMutableRawPointer?) -> RefusalProbe? {
-    unsafe context.map { unsafe Unmanaged<RefusalProbe>.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// Takes the request, and not its repetition.

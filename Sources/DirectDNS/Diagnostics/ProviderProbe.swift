@@ -37,10 +37,7 @@ public struct ProviderProbe: Sendable {
     let pool = QueryPool(
       origin: url.originText, addresses: Self.addresses(url, address), usesTLS: url.scheme.isSecure, trust: trust,
       width: 1)
-    let request = CurlRequest(
-      pool: pool, url: message.url, fields: message.fieldLines, body: message.body,
-      timeout: max(1, timeout.wholeMilliseconds), bodyLimit: HTTPEndpoint.bodyLimit,
-      fieldLimit: HTTPEndpoint.fieldLimit)
+    let request = CurlRequest(pool: pool, message: message, timeout: max(1, timeout.wholeMilliseconds))
     let outcome = await Self.pool.run { CurlProbe.run(request) }
     return ProbeReport(provider, at: address, question, outcome, seenAt: clock.wallNow)
   }

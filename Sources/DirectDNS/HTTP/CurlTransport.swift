@@ -83,9 +83,7 @@ public final class CurlTransport: HTTPTransport {
     guard message.url.hasPrefix(route.prefix) else {
       throw .invalidRequest("its URL has another origin than \(endpoint.url.originText)")
     }
-    return CurlRequest(
-      pool: route.pool, url: message.url, fields: message.fieldLines, body: message.body,
-      timeout: timeout.wholeMilliseconds, bodyLimit: HTTPEndpoint.bodyLimit, fieldLimit: HTTPEndpoint.fieldLimit)
+    return CurlRequest(pool: route.pool, message: message, timeout: timeout.wholeMilliseconds)
   }
 
   /// Makes further requests use new connections; those under way stay where they are.

@@ -11,9 +11,9 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   case tls(String)
   /// No response within the time that was given.
   case timedOut
-  /// The body was larger than what is read: ``HTTPEndpoint/bodyLimit`` of a provider's reply.
+  /// The body was larger than what is read: ``HTTPReply/bodyLimit`` of a provider's reply.
   case bodyTooLarge
-  /// Header fields and trailers were larger than what is read: ``HTTPEndpoint/fieldLimit`` of a provider's reply.
+  /// Header fields and trailers were larger than what is read: ``HTTPReply/fieldLimit`` of a provider's reply.
   case fieldsTooLarge
   /// The connection ended before all of the response had come.
   case connectionLost(String)
@@ -44,6 +44,32 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
     switch self {
     case .connect, .refusedByProxy, .timedOut: true
     case .noSocket, .tls, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .invalidRequest, .cancelled, .shutDown: false
+    }
+  }
+}
+
+extension HTTPTransportError: CustomStringConvertible {
+  /// What happened, in words.
+  public var description: String {
+    switch self {
+    case .connect, .noSocket, .refusedByProxy: "no connection: \(text)"
+    case .connectionLost: "connection lost: \(text)"
+    case .invalidRequest: "the request cannot be sent: \(text)"
+    case .tls, .timedOut, .bodyTooLarge, .fieldsTooLarge, .cancelled, .shutDown: text
+    }
+  }
+
+  /// The same for whoever has said already what failed.
+  var text: String {
+    switch self {
+    case .connect(let reason), .noSocket(let reason), .connectionLost(let reason), .invalidRequest(let reason): reason
+    case .refusedByProxy(let status): "the proxy answered \(status)"
+    case .tls(let reason): "TLS: \(reason)"
+    case .timedOut: "timed out"
+    case .bodyTooLarge: "the body is larger than what is read"
+    case .fieldsTooLarge: "header fields and trailers are more than what is read"
+    case .cancelled: "cancelled"
+    case .shutDown: "shut down"
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNSTesting
+import HTTPTypes
 import Testing
 
 @testable import DirectDNS
@@ -31,7 +32,7 @@ struct CurlQueriesTests {
       #expect(server.requests.count == 4)
       server.behave()
       server.release()
-      for task in narrow + wide { #expect(try await task.value.get().status == 200) }
+      for task in narrow + wide { #expect(try await task.value.get().status == .ok) }
     }
   }
 
@@ -46,7 +47,7 @@ struct CurlQueriesTests {
       #expect(await tasks[2].value.failure == .cancelled)
       #expect(await tasks[5].value.failure == .cancelled)
       server.release()
-      for index in [0, 1, 3, 4] { #expect(try await tasks[index].value.get().status == 200) }
+      for index in [0, 1, 3, 4] { #expect(try await tasks[index].value.get().status == .ok) }
       #expect(server.requests.compactMap(\.name) == [0, 1, 3, 4].map { "n\($0).flood.test" })
     }
   }
@@ -61,7 +62,7 @@ struct CurlQueriesTests {
       let waiting = times.map { loop.begin(.sample(url + "n\($0).flood.test", timeout: $0, pool: pool)) }
       for index in [1, 3, 4] { #expect(await waiting[index].value.failure == .timedOut) }
       server.release()
-      for task in [first, waiting[0], waiting[2]] { #expect(try await task.value.get().status == 200) }
+      for task in [first, waiting[0], waiting[2]] { #expect(try await task.value.get().status == .ok) }
       #expect(server.requests.count == 3)
     }
   }
@@ -74,7 +75,7 @@ struct CurlQueriesTests {
       for index in [1, 3, 4] { #expect(await running[index].value.failure == .timedOut) }
       server.behave()
       server.release()
-      for index in [0, 2] { #expect(try await running[index].value.get().status == 200) }
+      for index in [0, 2] { #expect(try await running[index].value.get().status == .ok) }
     }
   }
 
@@ -86,7 +87,7 @@ struct CurlQueriesTests {
       for task in tasks { #expect(await task.value.failure == .timedOut) }
       server.behave()
       server.release()
-      #expect(try await loop.perform(.sample(url + "www.shop.test", pool: pool)).status == 200)
+      #expect(try await loop.perform(.sample(url + "www.shop.test", pool: pool)).status == .ok)
     }
   }
 
@@ -111,7 +112,7 @@ struct CurlQueriesTests {
       }
       let url = "http://doh.test:\(server.port)/resolve?name=www.shop.test"
       for _ in 0..<5 {
-        for pool in pools { #expect(try await loop.perform(.sample(url, pool: pool)).status == 200) }
+        for pool in pools { #expect(try await loop.perform(.sample(url, pool: pool)).status == .ok) }
       }
     }
   }

@@ -37,7 +37,7 @@ struct CurlSocketsTests {
     let request = CurlRequest.sample(url)
     let easy = try #require(CurlEasy(request.pool, sockets: sockets))
     easy.prepare(request)
-    unsafe _ = curl_easy_perform(easy.handle)
+    unsafe _ = curl_easy_perform(easy.handle.pointer)
     body()
   }
 

@@ -11,11 +11,11 @@ struct RefusalProbeTests {
     let wakeUp = try #require(WakeUp())
     let poller = try #require(Poller(wakeUp))
     let multi = try #require(CurlMulti(index: 0, poller: poller))
-    let handle = unsafe try #require(curl_easy_init())
+    let handle = try #require(CurlHandle())
     let before = ProcessState.descriptors + 10
     for _ in 0..<50 {
-      let refusal = unsafe try #require(RefusalProbe(asking: handle))
-      unsafe multi.add(handle)
+      let refusal = try #require(RefusalProbe(asking: handle))
+      multi.add(handle)
       var end: CURLcode?
       // As the loop does it: it never waits for this transfer alone.
       while end == nil {
@@ -24,12 +24,12 @@ struct RefusalProbeTests {
         _ = poller.wait(end == nil ? max(0, min(multi.due, LoopTime.now + 1_000) - LoopTime.now) : 0)
         poller.forEach { socket, ready, _ in multi.act(on: socket, ready) }
       }
-      unsafe multi.remove(handle)
+      multi.remove(handle)
       #expect(end == CURLE_GOT_NOTHING && !refusal.isRemembered)
-      unsafe curl_easy_reset(handle)
+      handle.reset()
     }
     #expect(ProcessState.descriptors <= before)
-    unsafe curl_easy_cleanup(handle)
+    handle.close()
     multi.close()
   }
 }

@@ -17,4 +17,17 @@ struct HTTPTransportErrorTests {
         "invalidRequest", "cancelled", "shutDown",
       ])
   }
+
+  @Test(arguments: [
+    (HTTPTransportError.connect("x"), "no connection: x"), (.noSocket("x"), "no connection: x"),
+    (.refusedByProxy(407), "no connection: the proxy answered 407"), (.tls("x"), "TLS: x"),
+    (.timedOut, "timed out"),
+    (.fieldsTooLarge, "header fields and trailers are more than what is read"),
+    (.bodyTooLarge, "the body is larger than what is read"), (.connectionLost("x"), "connection lost: x"),
+    (.invalidRequest("x"), "the request cannot be sent: x"), (.cancelled, "cancelled"),
+    (.shutDown, "shut down"),
+  ])
+  func `an error says what happened`(_ error: HTTPTransportError, _ text: String) {
+    #expect(error.description == text)
+  }
 }

@@ -26,13 +26,13 @@ struct UpstreamReportTests {
     -> ResolverEvent.Attempt<AddressQuestion>
   {
     let url = Sample.url("https://user:pass@dns.example:8443/resolve?key=QUERY-KEY")
-    let provider = ProviderConfiguration(provider: JSONProvider(name: "one", url: url))
+    let server = DNSServer(0, ProviderConfiguration(provider: JSONProvider(name: "one", url: url)))
     let report = UpstreamReport { [events] event in
       events.withLock { $0.append(event) }
     }
     report.ended(
       QueryMachine.EndedQuery(
-        provider: provider.provider, results: [(AddressQuestion(ResolverFixture.host, .ipv6), result)],
+        server: server, results: [(AddressQuestion(ResolverFixture.host, .ipv6), result)],
         label: QueryLabel(result), status: reply?.status.code, address: reply?.address, isHedge: true,
         duration: .milliseconds(12)))
     guard case .attempt(let attempt) = try #require(events.withLock { $0.last }) else {
@@ -69,13 +69,14 @@ struct UpstreamReportTests {
   @Test func `a query for several names is told question by question, and counted once`() {
     let report = UpstreamReport { [events] event in events.withLock { $0.append(event) } }
     let provider = JSONProvider(name: "one", url: Sample.url("https://dns.example/resolve"))
+    let server = DNSServer(0, ProviderConfiguration(provider: provider))
     let results: [(AddressQuestion, Result<Answer, ProviderFailure>)] = [
       (AddressQuestion(Sample.name("a.example"), .ipv4), .success(.addresses("192.0.2.1"))),
       (AddressQuestion(Sample.name("b.example"), .ipv4), .failure(ProviderFailure(.transport, "left out"))),
     ]
     report.ended(
       QueryMachine.EndedQuery(
-        provider: provider, results: results, label: QueryLabel(.success(.addresses("192.0.2.1"))), isHedge: false,
+        server: server, results: results, label: QueryLabel(.success(.addresses("192.0.2.1"))), isHedge: false,
         duration: .zero))
     let told = events.withLock { $0 }.compactMap { event -> String? in
       guard case .attempt(let attempt) = event else { return nil }
