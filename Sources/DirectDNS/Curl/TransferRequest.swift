@@ -72,8 +72,6 @@ final class TransferRequest: Sendable {
   /// Lines in libcurl's form, a NUL behind each: `Name: value`, `Name;` for an empty value, `Name:` for a field that
   /// libcurl must not add.
   let fields: [UInt8]
-  /// Whether the fields have a `Host` of the caller's own.
-  let hasOwnHost: Bool
   let body: Body
   /// Sent after a body that goes in chunks, in the same form.
   let trailers: [UInt8]
@@ -100,7 +98,6 @@ final class TransferRequest: Sendable {
     self.url = url
     self.method = method
     self.fields = fields
-    self.hasOwnHost = hasOwnHost
     self.body = body
     self.trailers = trailers
     self.decompresses = decompresses

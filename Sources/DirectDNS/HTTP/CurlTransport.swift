@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// DNS requests over libcurl: HTTP/2 over TLS, one connection per endpoint, strict about certificates.
+/// DNS requests over libcurl: HTTP/2 over TLS, strict about certificates.
 ///
-/// An endpoint that speaks HTTP/1.1 alone carries one request at a time on a connection, and gets several.
+/// Over HTTP/2 an endpoint gets one connection, and up to eight where it takes few requests at a time on each. One that
+/// speaks HTTP/1.1 alone carries one request at a time on a connection, and gets up to 32.
 ///
 /// No proxy, no netrc, no redirects, no cookies, no lookup of its own: a host that is no address must come with
 /// addresses.

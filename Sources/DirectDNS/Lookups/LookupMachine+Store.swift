@@ -23,16 +23,14 @@ extension LookupMachine {
   mutating func noteStore(
     _ number: Int, _ query: InFlightQuery, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
-    switch query.stage {
-    case .reading, .readingUnderLease: timers.set(.store(number), at: nil)
-    // It is late, and something else is done by now.
-    case .takingLease, .waitingForLease, .batching, .asking: return
+    func look() -> StoreReading<QueryOutcome> {
+      timers.set(.store(number), at: nil)
+      // What it had may be what was forgotten.
+      return query.isInvalidated ? .nothing : restored(query.question, reading, at: now)
     }
-    // What it had may be what was forgotten.
-    let found = query.isInvalidated ? .nothing : restored(query.question, reading, at: now)
     switch query.stage {
     case .reading(let wait):
-      switch found {
+      switch look() {
       case .found(let outcome):
         if wait != nil { tell(.turn(.awaited)) }
         leaveBatch(query, at: now)
@@ -50,11 +48,12 @@ extension LookupMachine {
       }
     case .readingUnderLease:
       // Whoever had the lease until now has written before giving it back.
-      guard case .found(let outcome) = found else { return askServers(number, query, at: now) }
+      guard case .found(let outcome) = look() else { return askServers(number, query, at: now) }
       if let lease = query.lease { actions.append(.endLease(lease)) }
       queries[number]?.lease = nil
       leaveBatch(query, at: now)
       queryOutcomes.append((number, outcome))
+    // It is late, and something else is done by now.
     case .takingLease, .waitingForLease, .batching, .asking: break
     }
   }

@@ -14,6 +14,8 @@ public struct ResolverConfiguration: Sendable {
   /// addresses. Where ``DirectSwitch`` is off, the system's DNS is asked all the same.
   public var usesSystemDNS: Bool
   /// For how long the cache keeps and uses answers.
+  ///
+  /// Default a `CachePolicy()`, whose properties say what each is.
   public var cache: CachePolicy
   /// The most names in the cache; the least useful one goes first.
   ///
@@ -24,6 +26,8 @@ public struct ResolverConfiguration: Sendable {
   /// Default none.
   public var keepAlive: Set<HostName>
   /// Names with fixed addresses, and suffixes that are the system's DNS's alone.
+  ///
+  /// Default none but those of RFC 6761, such as `localhost`.
   public var localZones: LocalZones
   /// How long a lookup may take.
   ///
@@ -43,6 +47,8 @@ public struct ResolverConfiguration: Sendable {
   /// Default both.
   public var families: AddressFamilies
   /// Whose certificates are trusted.
+  ///
+  /// Default the system's authorities, or those that `SSL_CERT_DIR` and `SSL_CERT_FILE` name.
   public var trust: TrustStore
   /// Where answers are remembered beyond the process.
   ///
@@ -145,6 +151,8 @@ public struct LookupOptions: Sendable, Hashable {
   /// The families to ask for.
   public var families: AddressFamilies?
   /// What to do with expired answers.
+  ///
+  /// Default `allowed`; no configuration has another one.
   public var expired: ExpiredUse
   /// How long the lookup may take; the times of its attempts scale with it.
   public var timeout: Duration?

@@ -14,7 +14,9 @@ extension DirectResolver {
   ///   - type: the type, such as `.mx`.
   ///   - options: how long it may take, and for A and AAAA what to do with expired answers.
   /// - Returns: at least one record.
-  /// - Throws: why there is none: `nameNotFound`, `noRecord`, or why nobody could be asked.
+  /// - Throws: why there is none: `nameNotFound`, `noRecord`; `timedOut`, `upstreamFailed`; `refused` for a name that is not
+  ///   asked for elsewhere, `invalidRequest` for a type that cannot be asked for, `invalidConfiguration` where no provider
+  ///   carries it; `cancelled`, `shutDown`.
   nonisolated(nonsending) public func records(
     of name: DNSName, type: DNSRecordType, options: LookupOptions = LookupOptions()
   ) async throws(DirectDNSError) -> RecordResolution {

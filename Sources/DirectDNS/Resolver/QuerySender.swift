@@ -15,8 +15,6 @@ struct QueryReply: Sendable {
 
 /// Sends queries: makes the request, finds the server's address, and reads the reply.
 final class QuerySender: CurlRecipient {
-  typealias Reply = QueryMachine.Reply
-
   /// A query that can be given up.
   private enum Sent: Sendable {
     case starting
