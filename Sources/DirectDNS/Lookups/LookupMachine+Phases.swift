@@ -80,6 +80,10 @@ extension LookupMachine {
   mutating func goOn(_ number: Int, _ lookup: consuming Lookup, at now: ResolverInstant) {
     if !lookup.wait.isOver { lookup.wait.timePassed(at: now) }
     guard lookup.wait.isOver else {
+      if case .renewing(isPatient: false, round: 0) = lookup.phase, lookup.wait.outcomes.hasRestored {
+        // The store had this family. Where nobody is expected to answer, the other is not waited for to its very end.
+        lookup.wait.hurry(at: now)
+      }
       let end = lookup.wait.end
       lookups[number] = lookup
       return ends.add(number, at: end, among: lookups)

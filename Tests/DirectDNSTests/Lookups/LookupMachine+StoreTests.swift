@@ -26,3 +26,56 @@ struct StoredUseTests {
     #expect(StoredUse(phase: .due, askedAt: 1, isNegative: true, known: nil) == .nothing)
   }
 }
+
+/// A renewal by a process that has just started, beside a store, while nobody is expected to answer.
+struct RenewalOutOfStoreTests {
+  private static let host = ResolverFixture.host
+
+  private struct Unused: SystemSource {
+    func answer(
+      to host: HostName, family: IPAddress.Family, timeout: Duration
+    ) async throws(ProviderFailure) -> Answer {
+      throw ProviderFailure(.transport, "nobody asks it here")
+    }
+  }
+
+  /// When it ends, in seconds, where the store has expired answers of these families and the providers are silent.
+  private func end(_ stored: AddressFamilies, isPatient: Bool) -> (at: Double, freshness: Resolution.Freshness?) {
+    var configuration = ResolverFixture.configuration(["one"])
+    configuration.usesSystemDNS = false
+    let cache = AnswerCache(policy: configuration.cache, capacity: 100)
+    var machine = LookupMachine(
+      ResolverSettings(configuration, system: Unused()), cache: cache, hasStore: true, hasLeases: false, seed: 1,
+      at: Sample.at(10_000))
+    _ = machine.renew(
+      LookupRequest(
+        host: Self.host, wanted: .any, route: .providers, expired: .allowed, purpose: .keeping, prefersIPv6: true),
+      isPatient: isPatient, at: Sample.at(10_000))
+    for step in 0..<200 {
+      let now = Double(10_000 * 20 + step) / 20
+      for case .readStore(let number, let question) in machine.takeActions() {
+        let address = Sample.address(question.family == .ipv4 ? "192.0.2.7" : "2001:db8::7")
+        let isStored = stored.contains(AddressFamilies(question.family))
+        let entry = CacheEntry(
+          content: .addresses([address]), canonicalName: nil, source: 2, life: Sample.life(5000, 5100))
+        machine.storeRead(number, isStored ? .found(entry) : .nothing, at: Sample.at(now))
+      }
+      machine.timePassed(at: Sample.at(now))
+      for case .answer(_, let result, _) in machine.takeEndings() {
+        return (now - 10_000, (try? result.get())?.freshness)
+      }
+    }
+    return (.infinity, nil)
+  }
+
+  @Test(arguments: [AddressFamilies.any, .ipv4, .ipv6])
+  func `waits no longer than a lookup, also where the store has one family alone`(_ stored: AddressFamilies) {
+    let (instant, freshness) = end(stored, isPatient: false)
+    #expect(instant < 0.5 && freshness == .stale)
+  }
+
+  @Test func `waits for the providers where somebody may answer, or nothing is stored`() {
+    #expect(end(.ipv4, isPatient: true).at > 3)
+    #expect(end([], isPatient: false).at > 3)
+  }
+}
