@@ -18,9 +18,9 @@ public struct CachePolicy: Sendable, Hashable {
   ///
   /// Default 24 h.
   public var maximumStale: Duration
-  /// A lookup that could hand out an expired answer waits so long for the refresh.
+  /// A lookup that could hand out an expired answer waits until the refresh has taken so long.
   ///
-  /// Default 300 ms.
+  /// Who comes while it is under way waits for the rest of that. Default 300 ms.
   public var clientResponseTimeout: Duration
   /// Negative answers live at least so long.
   ///

@@ -8,8 +8,18 @@ extension LookupMachine {
   {
     let started = startRefresh(
       request.host, request.wanted, request.route, deadlines, waiter: .lookup(number), at: now)
-    let end = min(now + settings.configuration.cache.clientResponseTimeout, deadlines.whole)
-    wait(number, request, deadlines, .refreshing, started, until: end, at: now)
+    let end = patienceEnds(started, request, settings.configuration.cache.clientResponseTimeout, at: now)
+    wait(number, request, deadlines, .refreshing, started, until: min(end, deadlines.whole), at: now)
+  }
+
+  /// When questions have been under way for so long.
+  ///
+  /// Whoever comes meanwhile waits for what is left of that: a silent server holds everybody up but once.
+  private func patienceEnds(
+    _ families: AddressFamilies, _ request: LookupRequest, _ patience: Duration, at now: ResolverInstant
+  ) -> ResolverInstant {
+    (families.members.compactMap { queryBegan(AddressQuestion(request.host, $0), request.route) }.max() ?? now)
+      + patience
   }
 
   /// Nothing is there: asks, and falls back on expired answers and the system's DNS.

@@ -53,6 +53,13 @@ extension LookupMachine {
     }
   }
 
+  /// Since when a question is under way, on this network; nil for one that is not.
+  func queryBegan(_ question: AddressQuestion, _ route: NameRoute) -> ResolverInstant? {
+    let key = InFlightQuery.Key(question: question, server: route == .system ? .system : .providers)
+    guard let asked = numbers[key].flatMap({ queries[$0]?.asked }) else { return nil }
+    return max(asked, networkChangedAt ?? asked)
+  }
+
   // MARK: Refreshing
 
   /// Asks for those families that are not fresh and may be asked for.

@@ -138,6 +138,28 @@ struct ResolverAskingTests {
     #expect(fixture.transport.cancelled.isEmpty)
   }
 
+  @Test(arguments: [(0, 300), (100, 200), (299, 1), (300, 0), (2000, 0)])
+  func `patience is the refresh's, and whoever comes while it is under way waits for the rest of it`(
+    _ after: Int, _ rest: Int
+  ) async throws {
+    let fixture = try await knowing(age: .seconds(200))
+    fixture.transport.answer { _ in .silence }
+    let first = fixture.begin()
+    await fixture.clock.waitForSleepers(2)
+    fixture.clock.advance(by: .milliseconds(after))
+    let second = fixture.begin()
+    if rest > 0 {
+      // It would have ended by now.
+      fixture.clock.advance(by: .milliseconds(rest) - .nanoseconds(1))
+      #expect(fixture.resolver.lookups.look { $0.lookupCount } > 0)
+      fixture.clock.advance(by: .nanoseconds(1))
+    }
+    #expect(await second.value.resolution?.freshness == .stale)
+    #expect(await first.value.resolution?.freshness == .stale)
+    #expect(fixture.clock.now == Sample.at(200) + .milliseconds(after + rest))
+    #expect(fixture.transport.count == 2)
+  }
+
   @Test func `patience is not waited out when the refresh fails`() async throws {
     let fixture = try await knowing(age: .seconds(200))
     fixture.transport.answer { _ in .down }
