@@ -54,9 +54,11 @@ extension LookupMachine {
     for family in open.members {
       join(AddressQuestion(request.host, family), request.route, deadlines, .lookup(number), at: now)
     }
+    let patience = max(settings.configuration.cache.clientResponseTimeout, FamilyWait.resolutionDelay)
+    let end = min(now + FamilyWait.resolutionDelay, patienceEnds(open, request, patience, at: now))
     wait(
-      number, request, deadlines, .completing(resolution), open, for: .keeping,
-      until: min(now + FamilyWait.resolutionDelay, deadlines.whole), at: now)
+      number, request, deadlines, .completing(resolution), open, for: .keeping, until: min(end, deadlines.whole),
+      at: now)
   }
 
   mutating func renew(

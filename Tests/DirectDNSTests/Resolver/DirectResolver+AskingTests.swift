@@ -160,6 +160,24 @@ struct ResolverAskingTests {
     #expect(fixture.transport.count == 2)
   }
 
+  @Test func `a family that has been silent for long holds up no answer of the other's`() async throws {
+    let fixture = try ResolverFixture { $0.families = .any }
+    fixture.transport.answer { $0.family == .ipv4 ? .answer(.addresses("192.0.2.1", ttl: 100)) : .silence }
+    let first = fixture.begin()
+    await fixture.clock.waitForSleepers(2)
+    fixture.clock.advance(by: .milliseconds(50))
+    #expect(await first.value.resolution?.texts == ["192.0.2.1"])
+    // It may still come.
+    let second = fixture.begin()
+    await fixture.clock.waitForSleepers(2)
+    fixture.clock.advance(by: .milliseconds(50))
+    #expect(await second.value.resolution?.texts == ["192.0.2.1"])
+    fixture.clock.advance(by: .milliseconds(200))
+    for _ in 0..<3 { #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.1"]) }
+    #expect(fixture.clock.now == Sample.at(0.3))
+    #expect(fixture.transport.count == 2)
+  }
+
   @Test func `patience is not waited out when the refresh fails`() async throws {
     let fixture = try await knowing(age: .seconds(200))
     fixture.transport.answer { _ in .down }
