@@ -2,10 +2,12 @@
 #pragma once
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -13,6 +15,12 @@
 // libcurl's setters and getters are variadic, which Swift cannot call: one typed form per kind of argument.
 
 #pragma clang assume_nonnull begin
+
+// How many files this process may have open by now, connections among them.
+static inline long directdns_file_limit(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < LONG_MAX ? (long)limit.rlim_cur : LONG_MAX;
+}
 
 typedef size_t (*directdns_write_callback)(char *bytes, size_t size, size_t count, void *_Nullable context);
 

@@ -53,7 +53,8 @@ public struct DirectClientConfiguration: Sendable {
   public var attemptDelay: Duration
   /// Connections in all; requests beyond wait in the order of their arrival.
   ///
-  /// Default: 256.
+  /// As many are kept for requests to come, but no more than a quarter of the files that the process may open
+  /// (`ulimit -n`). Default: 256.
   public var connections: Int
   /// Connections to one origin (scheme, host and port), for each choice of HTTP version, each proxy, and with or without
   /// the client's certificate.

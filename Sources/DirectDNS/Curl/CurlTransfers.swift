@@ -49,7 +49,8 @@ final class CurlTransfers: CurlDriver {
   private func configure(_ multi: CurlMulti) {
     // Idle connections are closed to make room, the longest idle one first; ours is the queue, so none waits in libcurl.
     multi.set(CURLMOPT_MAX_TOTAL_CONNECTIONS, settings.limits.connections + Self.raceRoom)
-    multi.set(CURLMOPT_MAXCONNECTS, settings.limits.connections)
+    // They must not take what connections to other servers need, nor the rest of the process.
+    multi.set(CURLMOPT_MAXCONNECTS, min(settings.limits.connections, max(8, directdns_file_limit() / 4)))
     multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, settings.limits.streams)
     multi.sockets = sockets
   }

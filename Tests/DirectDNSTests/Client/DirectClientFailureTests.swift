@@ -63,6 +63,29 @@ struct DirectClientFailureTests {
     #expect(try await get(origins[1]) == "two")
   }
 
+  @Test func `connections that are kept leave descriptors for other servers`() async {
+    await #expect(processExitsWith: .success) { try await Self.reachesMany() }
+  }
+
+  private static func reachesMany() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(body: "here") }
+    #if canImport(Darwin)
+      let files = RLIMIT_NOFILE
+    #else
+      let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #endif
+    var limit = rlimit()
+    #expect(unsafe getrlimit(files, &limit) == 0)
+    // A connection takes two of them here, one for each end.
+    limit.rlim_cur = 200
+    #expect(unsafe setrlimit(files, &limit) == 0)
+    let client = try ClientSample.client()
+    for number in 0..<150 {
+      let url = origin.url("/", host: "h\(number).localhost")
+      #expect(try await client.execute(ClientSample.get(url)).body.text() == "here")
+    }
+  }
+
   @Test(arguments: [HTTPRequest.Method.get, .head, .put, .delete, .options])
   func `a request that does no harm twice is sent again when the connection ends, once`(
     _ method: HTTPRequest.Method
