@@ -105,8 +105,7 @@ extension LookupMachine {
     }
     let known = cache.value(question.host)?[question.family].entry
     let use = StoredUse(
-      phase: cache.phase(of: stored, at: now), askedAt: stored.life.askedAt, isNegative: stored.isNegative,
-      known: known?.life)
+      phase: cache.phase(of: stored, at: now), life: stored.life, isNegative: stored.isNegative, known: known?.life)
     tell(.storeRead(isHit: use != .nothing))
     if use != .nothing { tell(.kept(evicted: cache.store(stored, for: question, now: now))) }
     switch use {
@@ -131,11 +130,15 @@ enum StoredUse: Sendable, Hashable {
 
   /// - Parameters:
   ///   - phase: where the stored answer stands.
-  ///   - askedAt: when it was asked for.
+  ///   - life: its life; one without any length is that of an answer of unknown age.
   ///   - isNegative: whether it is a negative one, which serves while it is fresh and never afterwards.
   ///   - known: the life of the cache's own, if it has one.
-  init(phase: CachePhase, askedAt: Int64, isNegative: Bool, known: CacheLife?) {
-    guard phase != .gone, askedAt > known?.askedAt ?? .min else {
+  init(phase: CachePhase, life: CacheLife, isNegative: Bool, known: CacheLife?) {
+    // A wall clock shows whole milliseconds and runs a little faster or slower than the time line: what seems younger by
+    // less than clocks may be apart may be the cache's own.
+    let isYounger =
+      known.map { life.duration > 0 && .nanoseconds(life.askedAt - $0.askedAt) > WallTime.tolerance } ?? true
+    guard phase != .gone, isYounger else {
       self = .nothing
       return
     }

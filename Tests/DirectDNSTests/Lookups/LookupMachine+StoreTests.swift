@@ -4,26 +4,37 @@ import Testing
 @testable import DirectDNS
 
 struct StoredUseTests {
-  private let known = Sample.life(0, 100)
+  private let known = Sample.life(100, 200)
+  private let younger = Sample.life(101.5, 201.5)
 
   @Test(arguments: [
     (CachePhase.fresh, StoredUse.answer, StoredUse.answer), (.due, .makeshift, .newer),
     (.grace, .makeshift, .newer), (.stale, .makeshift, .newer), (.gone, .nothing, .nothing),
   ])
-  func `a younger answer is worth what its phase says`(_ phase: CachePhase, _ alone: StoredUse, _ younger: StoredUse) {
-    #expect(StoredUse(phase: phase, askedAt: 1, isNegative: false, known: nil) == alone)
-    #expect(StoredUse(phase: phase, askedAt: 1, isNegative: false, known: known) == younger)
+  func `a younger answer is worth what its phase says`(
+    _ phase: CachePhase, _ alone: StoredUse, _ beside: StoredUse
+  ) {
+    #expect(StoredUse(phase: phase, life: younger, isNegative: false, known: nil) == alone)
+    #expect(StoredUse(phase: phase, life: younger, isNegative: false, known: known) == beside)
   }
 
   @Test(arguments: [CachePhase.fresh, .due, .grace, .stale, .gone])
-  func `the cache's own answer, or an older one, is nothing new`(_ phase: CachePhase) {
-    #expect(StoredUse(phase: phase, askedAt: 0, isNegative: false, known: known) == .nothing)
-    #expect(StoredUse(phase: phase, askedAt: -1, isNegative: false, known: known) == .nothing)
+  func `the cache's own answer as clocks may show it, or an older one, is nothing new`(_ phase: CachePhase) {
+    for asked in [0, 99.999, 100, 100.001, 101] {
+      let life = Sample.life(asked, asked + 100)
+      #expect(StoredUse(phase: phase, life: life, isNegative: false, known: known) == .nothing)
+    }
+  }
+
+  @Test func `an answer of unknown age is better than nothing, and no better than what the cache has`() {
+    let unknown = Sample.life(150, 150)
+    #expect(StoredUse(phase: .stale, life: unknown, isNegative: false, known: nil) == .makeshift)
+    #expect(StoredUse(phase: .stale, life: unknown, isNegative: false, known: known) == .nothing)
   }
 
   @Test func `a negative answer is worth something while it is fresh alone`() {
-    #expect(StoredUse(phase: .fresh, askedAt: 1, isNegative: true, known: nil) == .answer)
-    #expect(StoredUse(phase: .due, askedAt: 1, isNegative: true, known: nil) == .nothing)
+    #expect(StoredUse(phase: .fresh, life: younger, isNegative: true, known: nil) == .answer)
+    #expect(StoredUse(phase: .due, life: younger, isNegative: true, known: nil) == .nothing)
   }
 }
 

@@ -207,6 +207,21 @@ struct ResolverStoreTests {
     #expect(try await fixture.resolver.resolve(Self.host).freshness == .stale)
   }
 
+  @Test(arguments: [-3600, 3600]) func `after the clock was set what the cache has is as young as before`(
+    _ seconds: Int64
+  ) async throws {
+    let fixture = try member()
+    try await fixture.learn("192.0.2.1", ttl: 100)
+    #expect(await fixture.resolver.flushStore().unwritten == 0)
+    clock.advance(by: .seconds(80))
+    clock.setSecondsSince1970(clock.secondsSince1970 + seconds)
+    fixture.transport.answer { _ in .down }
+    #expect(try await fixture.resolver.resolve(Self.host).freshness == .due)
+    // The refresh behind it has looked into the store by now.
+    await fixture.settle()
+    #expect(fixture.resolver.cached(Self.host)?.freshness == .due)
+  }
+
   @Test func `no stored answer lives longer than the resolver's own policy allows`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(4000), ttl: .seconds(1_000_000))
     let fixture = try member()
