@@ -13,13 +13,13 @@ protocol CurlDriver: LoopDriver {
   var isBusy: Bool { get }
 
   /// The sockets that several of the transfers which were started since it was asked last will go out on.
-  func takeCrowdedSockets() -> [curl_socket_t]
+  func takeSocketsToCork() -> [curl_socket_t]
 
   /// Takes back a handle whose transfer has ended.
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode)
 
   /// A connection that no transfer uses has something to say, or has ended.
-  func spoke(_ socket: CInt)
+  func receivedUnasked(on socket: CInt)
 
   /// Does what is due, after transfers went on.
   ///
@@ -31,7 +31,7 @@ extension CurlDriver {
   static var threadName: String { "curl" }
 
   func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8) {
-    if ready.isEmpty { spoke(socket) } else { multis[Int(owner)].act(on: socket, ready) }
+    if ready.isEmpty { receivedUnasked(on: socket) } else { multis[Int(owner)].act(on: socket, ready) }
   }
 
   func turn(hasNews: Bool) -> Int64 {
@@ -55,10 +55,10 @@ extension CurlDriver {
   }
 
   private func actOnTimers() {
-    let crowded = takeCrowdedSockets()
-    CurlSockets.cork(crowded, true)
+    let corked = takeSocketsToCork()
+    CurlSockets.cork(corked, true)
     for multi in multis where multi.due <= now { multi.actOnTimers() }
-    CurlSockets.cork(crowded, false)
+    CurlSockets.cork(corked, false)
   }
 
   /// The connections end with the handles, and each tells the driver's objects of its end.

@@ -75,7 +75,7 @@ final class CurlQueries: CurlDriver {
 
   var isBusy: Bool { runningCount > 0 }
 
-  func takeCrowdedSockets() -> [curl_socket_t] {
+  func takeSocketsToCork() -> [curl_socket_t] {
     defer { startCount = 0 }
     return startCount > 1 ? Array(sockets.open) : []
   }
@@ -213,7 +213,7 @@ final class CurlQueries: CurlDriver {
 
   /// Ends a connection that says something over HTTP/1 when nothing was asked: it would be taken for the answer to the
   /// next query (RFC 9112 §6.3), and not every format names what it answers.
-  func spoke(_ socket: CInt) {
+  func receivedUnasked(on socket: CInt) {
     if serial.contains(socket) { directdns_end_unread(socket) }
   }
 

@@ -21,7 +21,7 @@ extension CurlTransfers {
   ///
   /// It would be taken for the answer to the next request (RFC 9112 §6.3): a second response, a 408 for the silence, the
   /// body of a response that has none. libcurl finds a connection dead that has ended with nothing left to read.
-  func spoke(_ socket: CInt) {
+  func receivedUnasked(on socket: CInt) {
     if machine.isAlone(socket), !isHeldBack(socket) { directdns_end_unread(socket) }
   }
 

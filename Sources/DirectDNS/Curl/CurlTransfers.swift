@@ -65,7 +65,7 @@ final class CurlTransfers: CurlDriver {
 
   func willRunTasks() { handovers.willRunTasks() }
 
-  func takeCrowdedSockets() -> [curl_socket_t] {
+  func takeSocketsToCork() -> [curl_socket_t] {
     var crowded: [curl_socket_t] = []
     for (pool, count) in started where count > 1 {
       crowded += machine.pools.read(pool) { $0.load.multiplexing == .always ? $0.sockets : [] } ?? []

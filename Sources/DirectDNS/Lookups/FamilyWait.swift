@@ -67,7 +67,7 @@ struct FamilyWait: Sendable {
   }
 
   /// Gives the family that is still open ``resolutionDelay`` and no more, whatever the addresses are for.
-  mutating func hurry(at now: ResolverInstant) { end = min(end, now + Self.resolutionDelay) }
+  mutating func shorten(at now: ResolverInstant) { end = min(end, now + Self.resolutionDelay) }
 
   /// Notes that time has passed.
   mutating func timePassed(at now: ResolverInstant) { if end <= now { isOver = true } }

@@ -11,7 +11,7 @@ extension LookupMachine {
   }
 
   /// Keeps an answer, and says what those who wait for it get.
-  mutating func kept(
+  mutating func keep(
     _ answer: Answer, _ entry: CacheEntry?, _ query: InFlightQuery, _ source: UInt16, asked: ResolverInstant,
     at now: ResolverInstant
   ) -> QueryOutcome {
@@ -70,7 +70,7 @@ extension LookupMachine {
       deadlines = self.deadlines(nil, from: query.asked)
     }
     guard !isOver(deadlines, of: query.key.server, at: now) else { return nil }
-    // Of providers it was asked anew when the network changed.
+    // Providers were asked once more when the network changed; only the system's DNS has to be.
     let isLost = query.key.server != .providers && isOfOldNetwork(query)
     return isLost || isOutOfTime(query, at: now) ? deadlines : nil
   }

@@ -64,7 +64,7 @@ extension LookupMachine {
     if !added.isEmpty || !removed.isEmpty {
       keepAlive(keptAlive.names.subtracting(removed).union(added), at: now)
     }
-    hurryFailing(at: now)
+    refreshFailingSoon(at: now)
     advance(at: now)
   }
 
@@ -74,7 +74,7 @@ extension LookupMachine {
     systemFailures.forgetAll()
     networkChangedAt = now
     servers.networkDidChange(at: now)
-    hurryFailing(at: now)
+    refreshFailingSoon(at: now)
     advance(at: now)
   }
 
@@ -91,7 +91,7 @@ extension LookupMachine {
         queries[number]?.isInvalidated = true
       }
     }
-    hurry([host], at: now)
+    refreshSoon([host], at: now)
   }
 
   /// Ends what is under way; nothing is asked afterwards.

@@ -53,7 +53,7 @@ extension LookupMachine {
 
   /// Asks for names soon, whatever was settled: one that was forgotten is cold, and a pause was made for servers or a
   /// network that are others by now.
-  mutating func hurry(_ hosts: [HostName], within spread: Duration = .zero, at now: ResolverInstant) {
+  mutating func refreshSoon(_ hosts: [HostName], within spread: Duration = .zero, at now: ResolverInstant) {
     for host in hosts {
       guard var state = keptAlive[host], state.open.isEmpty else { continue }
       let next = now + spread * ((1 + keptAlive.jitter()) / 2)
@@ -66,8 +66,8 @@ extension LookupMachine {
   }
 
   /// Asks for those that failed once more, over some two seconds.
-  mutating func hurryFailing(at now: ResolverInstant) {
-    hurry(keptAlive.failing.sorted(), within: .seconds(2), at: now)
+  mutating func refreshFailingSoon(at now: ResolverInstant) {
+    refreshSoon(keptAlive.failing.sorted(), within: .seconds(2), at: now)
   }
 
   /// Whether a family's answer is younger than any that is refreshed ahead.

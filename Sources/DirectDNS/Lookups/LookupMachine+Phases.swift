@@ -94,7 +94,7 @@ extension LookupMachine {
     guard lookup.wait.isOver else {
       if case .renewing(isPatient: false, round: 0) = lookup.phase, lookup.wait.outcomes.hasRestored {
         // The store had this family. Where nobody is expected to answer, the other is not waited for to its very end.
-        lookup.wait.hurry(at: now)
+        lookup.wait.shorten(at: now)
       }
       let end = lookup.wait.end
       lookups[number] = lookup

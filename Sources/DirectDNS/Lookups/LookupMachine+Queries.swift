@@ -159,7 +159,7 @@ extension LookupMachine {
   ) {
     guard let query = queries[number] else { return }
     let question = query.question
-    // What it has in the store.
+    // What the query holds in the store.
     func takeLease() -> StoreLink.Lease? { hasLeases ? queries[number]?.lease.take() : nil }
     switch result {
     case .success(let answered):
@@ -172,7 +172,7 @@ extension LookupMachine {
       } else if hasStore {
         actions.append(.writeStore(entry, question, provider: answered.provider, takeLease()))
       }
-      queryOutcomes.append((number, kept(answered.answer, entry, query, source, asked: answered.asked, at: now)))
+      queryOutcomes.append((number, keep(answered.answer, entry, query, source, asked: answered.asked, at: now)))
     case .failure(let failed):
       if let lease = takeLease() { actions.append(.endLease(lease)) }
       guard !failed.isCancelled else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }

@@ -112,7 +112,7 @@ extension LookupMachine {
     case .answer:
       let answer = Answer(stored.content, ttl: nil, canonicalName: stored.canonicalName)
       return .found(.answered(answer, .store, stored.life))
-    case .makeshift: return .found(.restored)
+    case .staleOnly: return .found(.restored)
     case .newer, .nothing: return .nothing
     }
   }
@@ -123,7 +123,7 @@ enum StoredUse: Sendable, Hashable {
   /// It answers the question.
   case answer
   /// It is not fresh, and better than the nothing that the cache has: those who wait may want it at once.
-  case makeshift
+  case staleOnly
   /// It is not fresh, and younger than the cache's own: kept while the providers are asked.
   case newer
   case nothing
@@ -147,7 +147,7 @@ enum StoredUse: Sendable, Hashable {
     } else if isNegative {
       self = .nothing
     } else {
-      self = known == nil ? .makeshift : .newer
+      self = known == nil ? .staleOnly : .newer
     }
   }
 }

@@ -134,7 +134,7 @@ extension LookupMachine {
       guard isItsOwn || entry != nil, !cache.hasProviderEntry(question, at: now) else {
         return queryOutcomes.append((number, .answered(answer, .system, life)))
       }
-      queryOutcomes.append((number, kept(answer, entry, query, SourceNames.system, asked: query.asked, at: now)))
+      queryOutcomes.append((number, keep(answer, entry, query, SourceNames.system, asked: query.asked, at: now)))
     case .failure(let failure):
       let error = Self.systemFailed(question.host, failure)
       // Neither what a caller had no time for nor what another network said is worth remembering.

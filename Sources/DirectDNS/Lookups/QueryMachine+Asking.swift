@@ -141,8 +141,8 @@ extension QueryMachine {
     let result = reply.health(of: attempt.subject)
     let lookup = ServerHealth.LookupKey(host: attempt.subject.first.host, end: attempt.end)
     let isTelling = !attempt.isShort || reply.sendError != .timedOut
-    if attempt.isOutrun, case .failure(let failure) = result, failure.kind == .cancelled {
-      states.outrun(attempt.server.number)
+    if attempt.lostRace, case .failure(let failure) = result, failure.kind == .cancelled {
+      states.lostRace(attempt.server.number)
     } else {
       count(
         isTelling ? result : .failure(ProviderFailure(.cancelled, "its caller's time was short")), of: attempt.server,

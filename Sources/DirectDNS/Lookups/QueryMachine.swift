@@ -67,7 +67,7 @@ struct QueryMachine: Sendable {
     /// Whether it made room for another: it counts as one that timed out.
     var isGivenUp = false
     /// Whether another server answered before it.
-    var isOutrun = false
+    var lostRace = false
   }
 
   /// A question that is being asked.
@@ -169,7 +169,7 @@ struct QueryMachine: Sendable {
       switch result {
       case .success(let answer):
         for other in ask.running {
-          attempts[other]?.isOutrun = true
+          attempts[other]?.lostRace = true
           actions.append(.cancel(other))
         }
         finish(

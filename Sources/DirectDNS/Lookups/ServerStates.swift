@@ -224,8 +224,10 @@ struct ServerStates: Sendable {
   /// A query was given up since another server answered before it.
   ///
   /// That says nothing of the server's health, but that a probe was no success: the next one has its time.
-  mutating func outrun(_ number: Int) {
-    if let place = place(of: number) { all[place].tally.note(.failure(ProviderFailure(.cancelled, "outrun"))) }
+  mutating func lostRace(_ number: Int) {
+    if let place = place(of: number) {
+      all[place].tally.note(.failure(ProviderFailure(.cancelled, "another server answered first")))
+    }
   }
 
   /// Forgets what the last network taught.

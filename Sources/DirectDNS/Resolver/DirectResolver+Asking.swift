@@ -65,7 +65,7 @@ extension DirectResolver {
   ///   - options: what is wanted.
   ///   - start: when whoever wants to know began to look the name up.
   /// - Returns: addresses that may be used at once, or that there are none; nil if somebody would have to be asked.
-  func knowledge(
+  func knownOutcome(
     of host: HostName, _ options: LookupOptions, since start: ResolverInstant
   ) -> Result<Resolution, DirectDNSError>? {
     let wanted = options.families ?? families

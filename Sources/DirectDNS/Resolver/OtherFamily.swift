@@ -143,7 +143,7 @@ extension DirectResolver {
     return OtherFamily(missing) { [self] in
       var options = options
       options.families = missing
-      return isDirect ? knowledge(of: name, options, since: began) : nil
+      return isDirect ? knownOutcome(of: name, options, since: began) : nil
     } look: { () async throws(DirectDNSError) in
       try await look(missing)
     } observer: {

@@ -8,8 +8,8 @@ struct StoredUseTests {
   private let younger = Sample.life(101.5, 201.5)
 
   @Test(arguments: [
-    (CachePhase.fresh, StoredUse.answer, StoredUse.answer), (.due, .makeshift, .newer),
-    (.grace, .makeshift, .newer), (.stale, .makeshift, .newer), (.gone, .nothing, .nothing),
+    (CachePhase.fresh, StoredUse.answer, StoredUse.answer), (.due, .staleOnly, .newer),
+    (.grace, .staleOnly, .newer), (.stale, .staleOnly, .newer), (.gone, .nothing, .nothing),
   ])
   func `a younger answer is worth what its phase says`(
     _ phase: CachePhase, _ alone: StoredUse, _ beside: StoredUse
@@ -28,7 +28,7 @@ struct StoredUseTests {
 
   @Test func `an answer of unknown age is better than nothing, and no better than what the cache has`() {
     let unknown = Sample.life(150, 150)
-    #expect(StoredUse(phase: .stale, life: unknown, isNegative: false, known: nil) == .makeshift)
+    #expect(StoredUse(phase: .stale, life: unknown, isNegative: false, known: nil) == .staleOnly)
     #expect(StoredUse(phase: .stale, life: unknown, isNegative: false, known: known) == .nothing)
   }
 
