@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectDNSSQLite
 import Foundation
 import Testing
 
@@ -345,5 +346,25 @@ private struct CacheFixture {
       #expect(outcome.status == 74, "\(command)")
       #expect(outcome.errors.contains("is no file that can be a database. Choose another path."), "\(outcome.errors)")
     }
+  }
+}
+
+@Suite struct `dnsctl cache import` {
+  @Test(arguments: [(50_000, true), (64 << 20, false)])
+  func `says when the store is too small for all that was imported`(_ size: Int, _ isFull: Bool) async throws {
+    let folder = try TestFolder()
+    var lines = AnswerFile.head
+    for number in 0..<1000 {
+      lines +=
+        #"{"host":"host-\#(number).example","type":"A","addresses":["192.0.2.1"],"provider":"a","asked":1700000000000,"expires":1700000100000,"gone":170008\#(6500 + number)000}"#
+        + "\n"
+    }
+    var fixture = CommandFixture()
+    fixture.input = ScriptedInput([lines])
+    fixture.store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: folder.path + "/a.sqlite", maximumBytes: size))
+    let outcome = await fixture.run(["cache", "import", "--store", "redis://cache.example"])
+    #expect(outcome.output == "1000 stored, 0 kept as newer or the same, 0 gone\n")
+    #expect(outcome.errors.contains("The store is full") == isFull)
+    #expect(outcome.status == 0)
   }
 }

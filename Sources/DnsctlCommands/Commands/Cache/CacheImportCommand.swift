@@ -34,8 +34,21 @@ struct CacheImportCommand: StoreCommand {
       let batch = Array(usable[start..<min(start + AnswerImport.batch, usable.count)])
       try await store.call { store throws(DirectDNSError) in stored += try await store.writeNewer(batch) }
     }
+    // A store of limited size lets go what is gone first; what is gone within a minute may be so by now.
+    let lasting = usable.lazy.filter { $0.gone > store.now + .seconds(60) }
+    var isWhole = true
+    if stored > 0, let first = lasting.min(by: { $0.gone < $1.gone }) {
+      try await store.call { store throws(DirectDNSError) in
+        isWhole = try await !store.read([first.question]).isEmpty
+      }
+    }
     let kept = usable.count - stored
     try context.print("\(stored) stored, \(kept) kept as newer or the same, \(answers.count - usable.count) gone\n")
+    if !isWhole {
+      context.complain(
+        "The store is full, and has let go again of those that are gone first. dnsctl cache stats tells how many it has."
+      )
+    }
     return .answered
   }
 
