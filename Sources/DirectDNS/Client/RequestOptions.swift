@@ -90,7 +90,7 @@ public struct RequestTimeouts: Hashable, Sendable {
   /// Default: 5 s.
   public var connect: Duration
   /// For the response's head, from the moment at which the connection stands or something of the request's body was
-  /// last sent.
+  /// last sent; a pause in which the body itself has nothing to send does not count.
   ///
   /// Default: 30 s.
   public var firstByte: Duration

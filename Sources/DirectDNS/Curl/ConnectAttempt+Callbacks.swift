@@ -134,8 +134,12 @@ extension ConnectAttempt {
       case .bytes(let count):
         tell { $0.sent(count, self) }
         return count
-      case .starved: return Int(CURL_READFUNC_PAUSE)
-      case .ended: return 0
+      case .starved:
+        tell { $0.starved(self) }
+        return Int(CURL_READFUNC_PAUSE)
+      case .ended:
+        tell { $0.sent(0, self) }
+        return 0
       case .failed: return Int(CURL_READFUNC_ABORT)
       }
     }

@@ -130,9 +130,12 @@ extension CurlTransfers {
   /// A body that comes in pieces of so many bytes is a long one.
   private static let longPiece = 8 * 1024
 
+  /// The request's body has nothing to send for now.
+  func starved(_ attempt: ConnectAttempt) { machine.starved(attempt.id) }
+
   func sent(_ count: Int, _ attempt: ConnectAttempt) {
     guard let transfer = attempt.transfer else { return }
-    machine.moved(attempt.id, at: now)
+    machine.sent(attempt.id, at: now)
     transfer.progress.sent += Int64(count)
     if transfer.request.progress != nil { handovers.note(transfer) }
   }

@@ -130,7 +130,7 @@ extension PoolMachine {
     }
     transfers.change(id) { transfer in
       transfer.state.noteRetry(joins: joins)
-      transfer.state.moved(at: now)
+      transfer.state.sent(at: now)
     }
     noteJoin(id, pool, attempt: number, state.attempts[number]?.address)
     return .again

@@ -4,9 +4,22 @@
 extension PoolMachine {
   // MARK: What moves them on
 
-  /// Something of the request went out, or of the response came in.
+  /// Something of the response came in.
   mutating func moved(_ id: TransferID, at now: Int64) {
     transfers.change(id) { $0.state.moved(at: now) }
+  }
+
+  /// A request's body has nothing to send for now.
+  mutating func starved(_ id: TransferID) { transfers.change(id) { $0.state.starved() } }
+
+  /// Something of a request went out, or its body has come to its end.
+  mutating func sent(_ id: TransferID, at now: Int64) {
+    let wasStarved = transfers.change(id) { transfer in
+      defer { transfer.state.sent(at: now) }
+      return transfer.state.isStarved
+    }
+    // The server's time runs again.
+    if wasStarved == true { noteDue(id) }
   }
 
   /// A response's reader has enough for now.

@@ -34,7 +34,7 @@ extension TransferState {
     case .receiving(let carrier): return idleEnd(carrier) <= now ? .idle : nil
     case .connecting: return startedAt + terms.connectTimeout <= now ? .connect : nil
     case .sent(let carrier), .asking(let carrier):
-      return carrier.movedAt + terms.firstByteTimeout <= now ? .firstByte : nil
+      return firstByteEnd(carrier) <= now ? .firstByte : nil
     }
   }
 

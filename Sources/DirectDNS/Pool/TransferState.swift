@@ -67,6 +67,8 @@ struct TransferState {
   private(set) var forbidden: IPAddress?
   /// Whether the response waits for its reader, and not for the server.
   private(set) var isHeldBack = false
+  /// Whether the request waits for more of its own body, and not for the server.
+  private(set) var isStarved = false
 
   init(_ terms: TransferTerms) { self.terms = terms }
 
@@ -164,12 +166,22 @@ struct TransferState {
   mutating func requeue() {
     phase = .waiting
     attempts.reset()
+    isStarved = false
     turn = .second
   }
 
   // MARK: Carried
 
   mutating func moved(at now: Int64) { changeCarrier { $0.movedAt = now } }
+
+  /// The request's body has nothing to send for now.
+  mutating func starved() { isStarved = true }
+
+  /// Something of the request's body went out, or it has come to its end.
+  mutating func sent(at now: Int64) {
+    isStarved = false
+    moved(at: now)
+  }
 
   /// Its reader has enough for now.
   mutating func heldBack() { isHeldBack = true }
@@ -196,6 +208,7 @@ struct TransferState {
     guard var carrier else { return }
     carrier.movedAt = now
     phase = .asking(carrier)
+    isStarved = false
   }
 
   private mutating func changeCarrier(_ change: (inout Carrier) -> Void) {
@@ -241,9 +254,13 @@ struct TransferState {
     case .waiting: terms.deadline
     case .receiving(let carrier): min(terms.deadline, idleEnd(carrier))
     case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, attempts.nextStart ?? .max)
-    case .sent(let carrier), .asking(let carrier): min(terms.deadline, carrier.movedAt + terms.firstByteTimeout)
+    case .sent(let carrier), .asking(let carrier): min(terms.deadline, firstByteEnd(carrier))
     }
   }
+
+  /// When it has waited too long for a response: the time in which the server waits for the request's body is not the
+  /// server's.
+  func firstByteEnd(_ carrier: Carrier) -> Int64 { isStarved ? .max : carrier.movedAt + terms.firstByteTimeout }
 
   /// When its response has been silent for too long.
   func idleEnd(_ carrier: Carrier) -> Int64 {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+/// Uploads whose source has nothing to send for a while.
+@Suite(.timeLimit(.minutes(1)))
+struct PausedUploadTests {
+  /// A body of one piece, which does not end before somebody says so.
+  private func paused() -> (RequestBody, AsyncStream<[UInt8]>.Continuation) {
+    let (pieces, source) = AsyncStream.makeStream(of: [UInt8].self)
+    source.yield(Array("first".utf8))
+    return (.stream(pieces), source)
+  }
+
+  @Test func `a body that pauses costs nothing of the server's time for the first byte`() async throws {
+    let origin = try await FakeOrigin.start()
+    let client = try ClientSample.client { $0.timeouts.firstByte = .seconds(1) }
+    let (body, source) = paused()
+    let url = origin.url("/", host: "shop.test")
+    let outcome = Task { try await client.post(url, body).body.text() }
+    // Another request's time for the first byte is over before the body goes on.
+    let silent = try #require(TalkativeServer("", then: ""))
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.get("http://shop.test:\(silent.port)/")
+    }
+    #expect(error?.code == .timedOut)
+    source.yield(Array(", second".utf8))
+    source.finish()
+    let text = try await outcome.value
+    #expect(text.hasSuffix("first, second"))
+    await client.shutdown()
+    await origin.stop()
+    await silent.speak()
+    silent.stop()
+  }
+
+  @Test func `once its body has ended the time for the first byte runs`() async throws {
+    let server = try #require(TalkativeServer("", then: ""))
+    let client = try ClientSample.client { $0.timeouts.firstByte = .milliseconds(200) }
+    let (body, source) = paused()
+    let outcome = Task { try await client.post("http://shop.test:\(server.port)/", body) }
+    source.finish()
+    let error = await #expect(throws: DirectDNSError.self) { try await outcome.value }
+    #expect(error?.code == .timedOut && error?.message.contains("0.2 ") == true)
+    await client.shutdown()
+    await server.speak()
+    server.stop()
+  }
+}
