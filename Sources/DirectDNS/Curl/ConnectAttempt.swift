@@ -170,6 +170,12 @@ internal import CDirectDNSCurl
     unsafe _ = curl_easy_pause(handle.pointer, CURLPAUSE_CONT)
   }
 
+  /// Lets a transfer that waits for its body go on, be its reader behind.
+  func resumeSending() {
+    let isHeldBack = if case .handingOver = receiving { false } else { true }
+    unsafe _ = curl_easy_pause(handle, isHeldBack ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+  }
+
   /// Has libcurl give up what it holds back, before its transfer is taken from the multi handle.
   ///
   /// It would outlive the transfer, `curl_easy_reset` and `curl_easy_cleanup` where others use the connection: libcurl

@@ -72,6 +72,7 @@ extension CurlTransfers {
     let tells = request.route.proxy == nil || usesTLS
     let isHTTP2 = attempt.lines?.isHTTP2 ?? false
     machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
+    if machine.transfers.read(attempt.id, { $0.state.isStarved }) == true { noteStarved(attempt) }
     if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
     let (lines, now) = (attempt.lines?.takeHead() ?? HeadLines(), now)
     let head = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
@@ -131,7 +132,19 @@ extension CurlTransfers {
   private static let longPiece = 8 * 1024
 
   /// The request's body has nothing to send for now.
-  func starved(_ attempt: ConnectAttempt) { machine.starved(attempt.id) }
+  func starved(_ attempt: ConnectAttempt) {
+    machine.starved(attempt.id)
+    if attempt.lines?.isHeadComplete == true { noteStarved(attempt) }
+  }
+
+  /// libcurl waits for a request's body, also where the response says that nothing more of it is wanted: until 8.7 a
+  /// transfer whose reading is paused does not end.
+  private func noteStarved(_ attempt: ConnectAttempt) {
+    starvedUploads.set(attempt.id, at: now + Self.starvedLook)
+  }
+
+  /// Milliseconds from one look to the next.
+  private static let starvedLook: Int64 = 50
 
   func sent(_ count: Int, _ attempt: ConnectAttempt) {
     guard let transfer = attempt.transfer else { return }

@@ -35,6 +35,9 @@ final class CurlTransfers: CurlDriver {
   var handovers = Handovers()
   /// Transfers whose response is whole while their request's body may not be.
   var earlyAnswers = EarlyAnswers<Machine.TransferID>()
+  /// Transfers that wait for more of their request's body although the response has begun, and when to look whether
+  /// libcurl still wants it.
+  var starvedUploads = TimerQueue<Machine.TransferID, Int64>()
 
   init?(_ settings: CurlTransferSettings, poller: Poller) {
     guard let multi = CurlMulti(index: 0, poller: poller) else { return nil }
@@ -229,13 +232,23 @@ final class CurlTransfers: CurlDriver {
 
   func endTurn() -> Int64 {
     for id in earlyAnswers.takeStuck(at: now, sent: sentOf) { act { $0.finish(id, .success(())) } }
+    lookAtStarvedUploads()
     var due = min(machine.endTurn(at: now), earlyAnswers.due)
     while !machine.actions.isEmpty {
       perform()
       due = min(machine.endTurn(at: now), earlyAnswers.due)
     }
     handovers.carryOut(at: now)
-    return due
+    return min(due, starvedUploads.next() ?? .max)
+  }
+
+  /// Has libcurl go on with those that wait for their body: where the server's answer has ended the request, its
+  /// transfer ends then, and elsewhere it waits again.
+  private func lookAtStarvedUploads() {
+    while let id = starvedUploads.takeDue(at: now) {
+      guard machine.transfers.read(id, { $0.state.isStarved }) == true else { continue }
+      running[id.index].transfer?.carrier?.resumeSending()
+    }
   }
 
   /// How much of its body a transfer has sent; nil once it is over.

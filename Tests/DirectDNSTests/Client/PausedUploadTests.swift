@@ -49,4 +49,46 @@ struct PausedUploadTests {
     await server.speak()
     server.stop()
   }
+
+  @Test(arguments: [
+    "413 Content Too Large\r\nContent-Length: 2\r\n\r\nno",
+    "401 Unauthorized\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n",
+    "413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno",
+    "200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno",
+  ])
+  func `an answer that wants no more of a body that pauses ends with its own end`(_ answer: String) async throws {
+    let server = try #require(TalkativeServer("HTTP/1.1 " + answer, then: ""))
+    let client = try ClientSample.client()
+    let (body, source) = paused()
+    let response = try await client.post("http://shop.test:\(server.port)/", body)
+    #expect(answer.hasPrefix("\(response.status.code)"))
+    let text = try await response.body.text()
+    #expect(text == "no")
+    source.finish()
+    await client.shutdown()
+    await server.speak()
+    server.stop()
+  }
+
+  @Test(arguments: HTTPProtocolVersion.allCases, [nil, 2])
+  func `so does one that ends its stream or its connection`(
+    _ version: HTTPProtocolVersion, _ length: Int?
+  ) async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let refusal = OriginResponse(.contentTooLarge, length: length) { try await $0.write("no") }
+    let configuration = FakeOriginConfiguration(
+      identity: try authority.issue(names: ["shop.test"]), httpVersions: [version])
+    let origin = try await FakeOrigin.start(configuration: configuration, admit: { _ in .answer(refusal) })
+    let client = try ClientSample.client {
+      $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+    }
+    let (body, source) = paused()
+    let response = try await client.post(origin.url("/", host: "shop.test"), body)
+    let text = try await response.body.text()
+    #expect(response.status == .contentTooLarge && text == "no")
+    source.finish()
+    await client.shutdown()
+    await origin.stop()
+  }
 }
