@@ -66,7 +66,7 @@ extension DirectClient {
         telemetry.retries(.expectation)
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
-        report(failure.attempts, place)
+        if !failure.isAnothers { report(failure.attempts, place) }
         guard history.allows(failure, isRetryable: place.isRetryable, canBeReplayed: body.kind != .oneShot) else {
           throw place.error(failure, others: target.others?.failure)
         }

@@ -87,6 +87,8 @@ public enum RequestEvent: Sendable {
 public struct RequestTimeouts: Hashable, Sendable {
   /// For a connection, over all addresses that are tried; waiting for a free one does not count.
   ///
+  /// A request that waits so long while others try to connect to the same addresses in vain fails as they do.
+  ///
   /// Default: 5 s.
   public var connect: Duration
   /// For the response's head, from the moment at which the connection stands or something of the request's body was

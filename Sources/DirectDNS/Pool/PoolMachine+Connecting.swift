@@ -13,7 +13,7 @@ extension PoolMachine {
       case .ask: return actions.append(.askForOthers(id))
       case .lost:
         guard let failure = transfers.read(id, { $0.state.loss }) else { return }
-        return finish(id, .failure(failure))
+        return lose(id, failure, at: now)
       case .wait, .rest: return
       }
     }
@@ -154,6 +154,7 @@ extension PoolMachine {
 
   private mutating func noteEstablished(_ attempt: ConnectAttempts.Attempt?, _ pool: SlabID<Pool>) {
     guard let attempt, let socket = attempt.socket, connections.established(socket) else { return }
+    pools.change(pool) { $0.loss = nil }
     note(pool) { $0.established(attempt.address) }
   }
 

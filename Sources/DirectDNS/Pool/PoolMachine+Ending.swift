@@ -81,10 +81,31 @@ extension PoolMachine {
     if case .invalidRequest = reason { return finish(id, .failure(TransferFailure(reason))) }
     // What was judged before and is dialled now is not the same: nothing else is tried.
     guard state.attempts.isRacing, state.forbidden == nil else {
-      return finish(id, .failure(TransferFailure(reason, forbidden: state.forbidden)))
+      return lose(id, TransferFailure(reason, forbidden: state.forbidden), at: now)
     }
     step(id, at: now)
     noteDue(id)
+  }
+
+  /// A transfer found no connection.
+  mutating func lose(_ id: TransferID, _ failure: TransferFailure, at now: Int64) {
+    if let transfer = transfers[id] {
+      pools.change(transfer.pool) { pool in
+        guard pool.load.established == 0 else { return }
+        if let loss = PoolLoss(failure, of: transfer.state, after: pool.loss, at: now) { pool.loss = loss }
+      }
+    }
+    finish(id, .failure(failure))
+  }
+
+  /// Why one that has waited finds no connection either; nil where it may.
+  func loss(of id: TransferID, in pool: SlabID<Pool>, at now: Int64) -> TransferFailure? {
+    guard let loss = pools.read(pool, { $0.load.established == 0 ? $0.loss : nil }) else { return nil }
+    return transfers.read(id) { transfer in
+      // One that waits once more has waited for something else before.
+      guard case .first = transfer.state.turn else { return nil }
+      return loss?.failure(of: transfer.state.terms, waitingSince: transfer.arrivedAt, at: now)
+    } ?? nil
   }
 
   /// What is left of a transfer has to end by then.

@@ -53,7 +53,7 @@ extension PoolMachine {
     for attempt in failure.attempts.dropFirst(known) {
       actions.append(.tell(id, failed: attempt.address, attempt.reason))
     }
-    finish(id, .failure(failure))
+    lose(id, failure, at: now)
   }
 
   /// Wakes the timers for a transfer whose state has changed.

@@ -34,6 +34,8 @@ struct PoolMachine<Route: Hashable> {
     var sockets: [Int32] = []
     /// Requests that went onto connections that stood.
     var joins = 0
+    /// What attempts to connect came to since none brings a connection.
+    var loss: PoolLoss?
     /// Whether it is among the changed ones.
     var isChanged = false
   }
@@ -41,6 +43,7 @@ struct PoolMachine<Route: Hashable> {
   struct Transfer {
     let pool: SlabID<Pool>
     var state: TransferState
+    let arrivedAt: Int64
     /// Its place among those that run.
     var place = 0
   }
@@ -99,7 +102,7 @@ struct PoolMachine<Route: Hashable> {
     _ terms: TransferTerms, _ route: Route, _ multiplexing: PoolLoad.Multiplexing, at now: Int64
   ) -> TransferID {
     let pool = pool(route, multiplexing)
-    let id = transfers.insert(Transfer(pool: pool, state: TransferState(terms)))
+    let id = transfers.insert(Transfer(pool: pool, state: TransferState(terms), arrivedAt: now))
     if waiting.count == 0, let admission = admission(to: pool) {
       begin(id, in: pool, admission, at: now)
     } else {
@@ -178,6 +181,7 @@ struct PoolMachine<Route: Hashable> {
   private mutating func take(from pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64) {
     guard let id = waiting.popFirst(in: pool), transfers.has(id) else { return }
     waitingDeadlines.set(id, at: nil)
+    if let failure = loss(of: id, in: pool, at: now) { return finish(id, .failure(failure)) }
     begin(id, in: pool, admission, at: now)
   }
 

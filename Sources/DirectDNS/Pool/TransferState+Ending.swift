@@ -68,6 +68,8 @@ struct TransferFailure: Error, Sendable {
   let address: IPAddress?
   /// What the request's body failed with.
   var bodyFailure: (any Error)?
+  /// Whether another request's attempts failed so, for which this one waited.
+  var isAnothers = false
 
   enum Timer: String, Sendable, Hashable { case connect, firstByte, idle, whole }
 
