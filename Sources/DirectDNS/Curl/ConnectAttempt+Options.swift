@@ -83,7 +83,9 @@ extension ConnectAttempt {
     guard let certificate = settings.certificate else { return }
     handle.set(CURLOPT_SSLCERT, certificate)
     handle.set(CURLOPT_SSLKEY, settings.key ?? certificate)
-    if let password = settings.keyPassword { handle.set(CURLOPT_KEYPASSWD, password) }
+    // An empty one where there is none: OpenSSL would ask for it on the process's terminal, or read it from standard input,
+    // and everything would wait for the answer.
+    handle.set(CURLOPT_KEYPASSWD, settings.keyPassword ?? "")
   }
 
   /// What is sent.

@@ -57,6 +57,31 @@ struct ClientIdentityTests {
     }
   }
 
+  /// Where there is a terminal, OpenSSL would ask for it there, and nothing of the client would go on.
+  @Test func `a key that wants a password and has none given fails, and is asked for nowhere`() async throws {
+    let identity = try authority.issueClient(name: "pipeline")
+    let key = """
+      -----BEGIN RSA PRIVATE KEY-----
+      Proc-Type: 4,ENCRYPTED
+      DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF
+
+      MIICXAIBAAKBgQC7
+      -----END RSA PRIVATE KEY-----
+
+      """
+    let pem = FileManager.default.temporaryDirectory.appending(path: "locked-\(UUID().uuidString).pem")
+    defer { try? FileManager.default.removeItem(at: pem) }
+    try Data((identity.certificates.joined(separator: "\n") + "\n" + key).utf8).write(to: pem)
+    let origin = try await demanding()
+    let client = try client { $0.identity = ClientIdentity(certificate: pem.path) }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
+    }
+    #expect(error?.code == .tlsFailed)
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test(arguments: [true, false])
   func `a client's certificate is not shown to another origin that a redirect leads to`(_ isSameServer: Bool)
     async throws
