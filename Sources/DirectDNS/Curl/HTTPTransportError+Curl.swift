@@ -65,6 +65,10 @@ extension ConnectAttempt {
       if HTTPTransportError.isLackOfRoom(code), lines.isHeadComplete, transfer.request.decompresses {
         return .bodyTooLarge
       }
+      // Its decoders call it so when they get more than they want, such as a second member of gzip.
+      if code == CURLE_WRITE_ERROR, lines.isHeadComplete, transfer.request.decompresses {
+        return .connectionLost("something stands behind what could be decompressed")
+      }
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
     if let status = proxyStatus { return .refusedByProxy(status) }

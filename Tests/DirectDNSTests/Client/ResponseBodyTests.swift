@@ -276,6 +276,21 @@ struct ResponseBodyTests {
     await origin.stop()
   }
 
+  @Test func `what stands behind compressed data is an error that says so`() async throws {
+    var twice = OriginResponse(body: "plain text").gzipped()
+    twice.body += twice.body
+    let response = twice
+    let origin = try await FakeOrigin.start { _ in response }
+    let client = try ClientSample.client()
+    let error = await #expect(throws: DirectDNSError.self) {
+      let request = try ClientSample.get(origin.url("/", host: "shop.test"))
+      _ = try await client.execute(request, options: RequestOptions(decompresses: true)).body.text()
+    }
+    #expect(error?.code == .connectionLost && error?.message.contains("behind what could be decompressed") == true)
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `a response of many heads is the last one`() async throws {
     let origin = try await FakeOrigin.start { _ in
       var response = OriginResponse(body: "x")
