@@ -173,7 +173,7 @@ internal import CDirectDNSCurl
   /// Lets a transfer that waits for its body go on, be its reader behind.
   func resumeSending() {
     let isHeldBack = if case .handingOver = receiving { false } else { true }
-    unsafe _ = curl_easy_pause(handle, isHeldBack ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+    unsafe _ = curl_easy_pause(handle.pointer, isHeldBack ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
   /// Has libcurl give up what it holds back, before its transfer is taken from the multi handle.
