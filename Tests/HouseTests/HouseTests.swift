@@ -26,8 +26,6 @@ struct HouseTests {
     "Sources/DirectDNS/Model/HTTPVersionChoice.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Model/TransferProgress.swift": "RequestBodyTests",
     // A rule of two readers, whose tests hold it.
-    "Sources/DirectDNS/Providers/ResponseFlags.swift": "AnswerSectionTests, RecordAnswerTests",
-    "Sources/DirectDNS/Providers/JSONEscape.swift": "JSONPieceTests, JSONReaderTests",
     "Sources/DirectDNS/Providers/JSONReply.swift": "DNSJSONTests",
     // Parts of one type in a file of their own: the type's tests hold them.
     "Sources/DirectDNS/Client/DirectClient+Lookup.swift": "LateFamilyTests, HappyEyeballsTests",
@@ -36,7 +34,6 @@ struct HouseTests {
     "Sources/DirectDNS/Client/RequestOptions.swift":
       "DirectClientTests, RequestBodyTests, DirectClientConfigurationTests",
     "Sources/DirectDNS/Client/RequestPlace.swift": "DirectClientFailureTests",
-    "Sources/DirectDNS/Client/RequestTarget.swift": "DirectClientTests, ClientConnectionsTests",
     // An exchange's parts need a server and a loop: the client's tests drive them.
     "Sources/DirectDNS/Curl/CurlDriver.swift": "CurlQueriesTests, CurlMultiTests",
     "Sources/DirectDNS/Curl/CurlJob.swift": "LoopTests",
@@ -51,17 +48,14 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/Handovers.swift": "ResponseBodyTests, LoadTests",
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
     "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",
-    "Sources/DirectDNS/Pool/PoolMachine+Ending.swift": "PoolMachineTests",
     "Sources/DirectDNS/Curl/TransferRequest.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",
     "Sources/DirectDNS/Providers/EMASReply.swift": "EMASProviderTests",
     "Sources/DirectDNS/Stores/AnswerStore.swift": "MemoryAnswerStoreTests, by the contract of all stores",
-    "Sources/DirectDNS/Cookies/CookieJarConfiguration.swift": "CookieStore+LimitsTests",
     "Sources/DirectDNS/Lookups/Lookup.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Cache/AnswerCache+Writing.swift": "AnswerCacheTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Events.swift": "LookupMachineTests, LookupSimulationTests",
     "Sources/DirectDNS/Pool/TransferState+Ending.swift": "TransferStateTests, RetryRuleTests",
-    "Sources/DirectDNS/Pool/TransferTerms.swift": "TransferStateTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Phases.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+System.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Queries.swift": "DirectResolver+StoreTests, LookupSimulationTests",
@@ -71,7 +65,6 @@ struct HouseTests {
     "Sources/DirectDNS/Resolver/Lookups.swift": "DirectResolverTests, DirectResolver+AskingTests",
     "Sources/DirectDNS/Resolver/QuerySender.swift": "QueryMachineTests, BootstrapTests",
     "Sources/DirectDNS/Files/FileFailure.swift": "FilePlaceTests, WritableFileTests",
-    "Sources/DirectDNS/Model/ASCII.swift": "by every parser's tests",
     "Sources/DirectDNS/Model/IPAddress+Text.swift": "IPAddressTests",
     "Sources/DirectDNS/Model/LegacyIPv4.swift": "WebURLHostTests",
     "Sources/DirectDNS/Model/PercentEncoding.swift": "WebURLTests, WebURL+CanonicalTests",
@@ -80,7 +73,6 @@ struct HouseTests {
     "Sources/DirectDNS/Warmup/WarmupJob+Ending.swift": "WarmupJobTests",
     "Sources/DirectDNS/Warmup/WarmupJob+Looking.swift": "WarmupJobTests",
     "Sources/DirectDNS/Rewriting/DirectRequest.swift": "RequestRewriterTests",
-    "Sources/DirectDNS/Rewriting/RedirectConfiguration.swift": "RedirectTests",
   ]
 
   @Test func `the sources are found`() {

@@ -1,4 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+/// What the pool has to know of a transfer.
+struct TransferTerms: Sendable {
+  /// The addresses to connect to, in the order of trying; none through a proxy.
+  var addresses: [IPAddress] = []
+  /// Whether it goes through a proxy, which libcurl connects to by itself.
+  var isProxied = false
+  /// Whether a family of addresses may yet come; see ``ConnectionRace``.
+  var hasOthers = false
+  /// Whether it may be sent again when it may have reached the server.
+  var isRetryable = false
+  /// Whether its body can be sent from the beginning once more.
+  var canStartOver = true
+  /// Whether fields follow its body.
+  var hasTrailers = false
+  /// Whether it waits for the server to say that it may send its body.
+  var expectsContinue = false
+  // Milliseconds.
+  var connectTimeout: Int64
+  var firstByteTimeout: Int64
+  /// For a pause in the response's body while its reader wants more; nil for any.
+  var idleTimeout: Int64?
+  /// When all of it must have ended, by the loop's time.
+  var deadline: Int64
+}
+
 /// How a transfer ends that fails, and when its times are over.
 extension TransferState {
   /// Why it failed before it had a connection.
@@ -25,6 +50,26 @@ extension TransferState {
   }
 
   // MARK: Time
+
+  /// When something has to be done about it, if nothing happens before.
+  var due: Int64 {
+    switch phase {
+    case .waiting: terms.deadline
+    case .receiving(let carrier): min(terms.deadline, idleEnd(carrier))
+    case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, attempts.nextStart ?? .max)
+    case .sent(let carrier), .asking(let carrier): min(terms.deadline, firstByteEnd(carrier))
+    }
+  }
+
+  /// When it has waited too long for a response: the time in which the server waits for the request's body is not the
+  /// server's.
+  func firstByteEnd(_ carrier: Carrier) -> Int64 { isStarved ? .max : carrier.movedAt + terms.firstByteTimeout }
+
+  /// When its response has been silent for too long.
+  func idleEnd(_ carrier: Carrier) -> Int64 {
+    guard let timeout = terms.idleTimeout, !isHeldBack else { return .max }
+    return carrier.movedAt + timeout
+  }
 
   /// A time that is over, if one is.
   func exceeded(at now: Int64) -> TransferFailure.Timer? {

@@ -247,24 +247,4 @@ struct TransferState {
   mutating func refuseRetry() { retry = .refused(before: hasRetried) }
 
   var isStranded: Bool { if case .refused = retry { true } else { false } }
-
-  /// When something has to be done about it, if nothing happens before.
-  var due: Int64 {
-    switch phase {
-    case .waiting: terms.deadline
-    case .receiving(let carrier): min(terms.deadline, idleEnd(carrier))
-    case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, attempts.nextStart ?? .max)
-    case .sent(let carrier), .asking(let carrier): min(terms.deadline, firstByteEnd(carrier))
-    }
-  }
-
-  /// When it has waited too long for a response: the time in which the server waits for the request's body is not the
-  /// server's.
-  func firstByteEnd(_ carrier: Carrier) -> Int64 { isStarved ? .max : carrier.movedAt + terms.firstByteTimeout }
-
-  /// When its response has been silent for too long.
-  func idleEnd(_ carrier: Carrier) -> Int64 {
-    guard let timeout = terms.idleTimeout, !isHeldBack else { return .max }
-    return carrier.movedAt + timeout
-  }
 }

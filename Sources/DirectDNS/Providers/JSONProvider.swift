@@ -81,3 +81,94 @@ public struct JSONProvider: NameableProvider {
     return try DNSJSON.answer(from: reply.body, to: question, freshness: reply.freshness)
   }
 }
+
+extension JSONProvider: RecordProvider {
+  /// The request that asks for records; the type goes as a number, which every API takes.
+  public func request(for question: DNSQuestion, at secondsSince1970: Int64) -> HTTPMessage {
+    let text = question.name.description
+    let name = text == "." ? text : String(text.dropLast())
+    var items = [("name", name), ("type", "\(question.type.rawValue)")]
+    if let clientSubnet { items.append(("edns_client_subnet", clientSubnet.description)) }
+    if let signature {
+      let key = Signing.alidns(
+        account: signature.account, keyID: signature.keyID, secret: signature.secret, time: secondsSince1970, name: name
+      )
+      items += [
+        ("uid", signature.account), ("ak", signature.keyID), ("ts", String(secondsSince1970)), ("key", key),
+      ]
+    }
+    let query = items.map { $0.0 + "=" + queryEscaped($0.1) }.joined(separator: "&")
+    return HTTPMessage(url: url.queryPrefix + query, fields: [.accept: "application/dns-json"])
+  }
+
+  /// Reads a reply; the content type may be any that speaks of JSON or JavaScript.
+  public func records(from reply: HTTPReply, to question: DNSQuestion) throws(ProviderFailure) -> RecordAnswer {
+    try reply.checkStatus()
+    try reply.checkContentType { $0.contains("json") || $0.contains("javascript") }
+    return try RecordAnswer(json: reply.body, to: question, freshness: reply.freshness)
+  }
+}
+
+extension RecordAnswer {
+  /// Reads the reply format that the JSON APIs share, in which records' data is text.
+  init(json body: [UInt8], to question: DNSQuestion, freshness: HTTPFreshness) throws(ProviderFailure) {
+    guard let json = JSONValue(body), json.isObject else { throw .malformed("not a JSON object") }
+    guard let status = json["Status"]?.integer.flatMap({ UInt16(exactly: $0) }), status < 4096 else {
+      throw .malformed("no DNS status in the JSON")
+    }
+    guard json["TC"]?.isTrue != true else { throw .malformed("a truncated reply") }
+    // An object at AliDNS and an array elsewhere.
+    let echoes = json["Question"].map { $0.isObject ? [$0] : $0.elements ?? [] } ?? []
+    guard echoes.count == 1, let echo = echoes.first else {
+      throw .malformed("a reply that does not repeat the question")
+    }
+    guard echo.dnsName == question.name, echo["type"]?.recordType == question.type else {
+      throw .malformed("a reply to another question")
+    }
+    var answers: [ResourceRecord] = []
+    for row in try json["Answer"]?.section() ?? [] { answers.append(try row.record(freshness)) }
+    try self.init(
+      to: question, responseCode: DNSMessage.ResponseCode(rawValue: status), answers: answers,
+      authority: (json["Authority"]?.elements ?? []).compactMap { $0["type"]?.recordType },
+      isAuthenticated: json["AD"]?.isTrue == true, explanation: json["Comment"]?.comment ?? "")
+  }
+}
+
+extension JSONValue {
+  /// What `name` says.
+  fileprivate var dnsName: DNSName? { self["name"]?.spelled { DNSName(presentation: $0) } }
+
+  /// A number at most APIs, a string or a mnemonic at some.
+  fileprivate var recordType: DNSRecordType? {
+    if let number = integer { return UInt16(exactly: number).map(DNSRecordType.init(rawValue:)) }
+    return string.flatMap(DNSRecordType.init)
+  }
+
+  fileprivate func section() throws(ProviderFailure) -> [JSONValue] {
+    guard let elements else { throw .malformed("a section that is no list") }
+    return elements
+  }
+
+  fileprivate func record(_ freshness: HTTPFreshness) throws(ProviderFailure) -> ResourceRecord {
+    guard let owner = dnsName, let type = self["type"]?.recordType else {
+      throw .malformed("a record without a name or a type")
+    }
+    guard let ttl = self["TTL"]?.integer else { throw .malformed("a record without a TTL") }
+    guard let text = self["data"]?.string else { throw .malformed("a record of type \(type) without data") }
+    let read = RecordData(text, type: type)
+    // Addresses and chains go by these. Of all others the text is shown: anybody may publish what cannot be read, and it
+    // says nothing about the provider.
+    guard read != nil || ![.a, .aaaa, .cname].contains(type) else {
+      throw ProviderFailure(.response, "a record of type \(type) whose data is none")
+    }
+    let data = read ?? .presentation(text)
+    let lifetime = min(UInt32(clamping: max(0, ttl)), DNSRecord.lifetimeLimit)
+    return ResourceRecord(owner: owner, type: type, ttl: freshness.lifetime(lifetime), data: data)
+  }
+
+  /// What `Comment` says, in parentheses: one string at Google, a list at Cloudflare.
+  var comment: String {
+    let texts = string.map { [$0] } ?? elements?.compactMap(\.string) ?? []
+    return texts.isEmpty ? "" : " (" + texts.map { DirectDNSError.quoted($0) }.joined(separator: ", ") + ")"
+  }
+}

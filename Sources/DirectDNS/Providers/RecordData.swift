@@ -79,3 +79,99 @@ public struct ResourceRecord: Hashable, Sendable, CustomStringConvertible {
   /// The record as a line of a zone's file (RFC 1035 §5.1).
   public var description: String { "\(owner) \(ttl) IN \(type) \(data)" }
 }
+
+extension RecordData: CustomStringConvertible {
+  /// The data in the presentation form of its type's RFC; what has none as `\# LENGTH HEX` (RFC 3597 §5).
+  ///
+  /// Names are in lower case and end with a dot.
+  public var description: String {
+    switch self {
+    case .address(let address): "\(address)"
+    case .name(let name): "\(name)"
+    case .mailExchange(let preference, let exchange): "\(preference) \(exchange)"
+    case .text(let strings): strings.map { PresentationText.quoted($0) }.joined(separator: " ")
+    case .service(let priority, let weight, let port, let target): "\(priority) \(weight) \(port) \(target)"
+    case .authority(let zone):
+      "\(zone.primary) \(zone.mailbox) \(zone.serial) \(zone.refresh) \(zone.retry) \(zone.expire) \(zone.minimum)"
+    case .binding(let binding): binding.presentation
+    case .certificationAuthority(let flags, let tag, let value):
+      "\(flags) \(tag) \(PresentationText.quoted(value))"
+    case .opaque(let bytes): PresentationText.generic(bytes)
+    case .presentation(let text): text.printable
+    }
+  }
+}
+
+extension RecordData {
+  /// Reads the presentation form, as providers spell it that answer in JSON; nil for what is none of that type.
+  init?(_ text: String, type: DNSRecordType) {
+    if PresentationText.isGeneric(text) {
+      guard let bytes = PresentationText.bytes(generic: text) else { return nil }
+      self.init(bytes, type: type)
+      return
+    }
+    guard type != .txt else {
+      self = .text(Self.strings(text))
+      return
+    }
+    guard Self.isKnown(type) else {
+      self = .presentation(text)
+      return
+    }
+    guard let words = PresentationText.words(text), let data = Self.data(words, type) else { return nil }
+    self = data
+  }
+
+  private static func isKnown(_ type: DNSRecordType) -> Bool {
+    [.a, .aaaa, .cname, .dname, .ns, .ptr, .mx, .srv, .soa, .svcb, .https, .caa].contains(type)
+  }
+
+  private static func data(_ words: [PresentationText.Word], _ type: DNSRecordType) -> RecordData? {
+    switch (type, words.count) {
+    case (.a, 1), (.aaaa, 1):
+      let text = words[0].bytes
+      guard let address = IPAddress(ascii: text.span), DNSRecordType(address.family) == type else {
+        return nil
+      }
+      return .address(address)
+    case (.cname, 1), (.dname, 1), (.ns, 1), (.ptr, 1): return words[0].name.map(RecordData.name)
+    case (.mx, 2):
+      guard let preference: UInt16 = words[0].number(), let exchange = words[1].name else { return nil }
+      return .mailExchange(preference: preference, exchange: exchange)
+    case (.srv, 4):
+      let numbers: [UInt16] = words.prefix(3).compactMap { $0.number() }
+      guard numbers.count == 3, let target = words[3].name else { return nil }
+      return .service(priority: numbers[0], weight: numbers[1], port: numbers[2], target: target)
+    case (.soa, 7):
+      let numbers: [UInt32] = words.dropFirst(2).compactMap { $0.number() }
+      guard numbers.count == 5, let primary = words[0].name, let mailbox = words[1].name else { return nil }
+      return .authority(
+        Authority(
+          primary: primary, mailbox: mailbox, serial: numbers[0], refresh: numbers[1], retry: numbers[2],
+          expire: numbers[3], minimum: numbers[4]))
+    case (.caa, 3):
+      guard let flags: UInt8 = words[0].number(), isTag(words[1].bytes) else { return nil }
+      return .certificationAuthority(
+        flags: flags, tag: String(decoding: words[1].bytes, as: UTF8.self), value: words[2].bytes)
+    case (.svcb, 2...), (.https, 2...): return ServiceBinding(words).map(RecordData.binding)
+    default: return nil
+    }
+  }
+
+  /// The strings of a TXT record: those in quotes, or, at providers that leave the quotes out, all of it as it stands.
+  private static func strings(_ text: String) -> [[UInt8]] {
+    guard text.first == "\"", let words = PresentationText.words(text) else { return pieces(Array(text.utf8)) }
+    return words.flatMap { pieces($0.bytes) }
+  }
+
+  /// Bytes as strings of a TXT record, each of which has room for 255 (RFC 1035 §3.3).
+  private static func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
+    var pieces: [[UInt8]] = []
+    var rest = bytes[...]
+    repeat {
+      pieces.append(Array(rest.prefix(255)))
+      rest = rest.dropFirst(255)
+    } while !rest.isEmpty
+    return pieces
+  }
+}

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSOpenSSL
+
 /// The signatures of the vendors' APIs, each a pure function.
 enum Signing {
   /// AliDNS: hex(SHA-256(uid ‖ secret ‖ ts ‖ name ‖ ak)).
@@ -35,5 +37,39 @@ enum Signing {
 
   private static func hex(_ bytes: [UInt8]) -> String {
     String(decoding: bytes.flatMap { [ASCII.hexDigit($0 >> 4), ASCII.hexDigit($0 & 15)] }, as: UTF8.self)
+  }
+}
+
+/// The hashes that the vendors' signatures are made of, by OpenSSL's libcrypto: libcurl has loaded it already.
+package enum Digest {
+  /// 32 bytes.
+  package static func sha256(_ bytes: [UInt8]) -> [UInt8] { unsafe digest(bytes, EVP_sha256()) }
+
+  /// 16 bytes; for vendors who want it, since it proves nothing any more.
+  package static func md5(_ bytes: [UInt8]) -> [UInt8] { unsafe digest(bytes, EVP_md5()) }
+
+  /// RFC 2104 with SHA-256: 32 bytes.
+  package static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
+    // HMAC takes no key at all for the one of its last call.
+    let key = key.isEmpty ? [0] : key
+    return unsafe [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+      let made = unsafe HMAC(EVP_sha256(), key, Int32(key.count), bytes, bytes.count, buffer.baseAddress, nil)
+      precondition(unsafe made != nil, "OpenSSL has no HMAC with SHA-256")
+      count = 32
+    }
+  }
+
+  /// Whether two are the same, without telling by the time how much of them is alike.
+  package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  private static func digest(_ bytes: [UInt8], _ kind: OpaquePointer?) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
+      var size: UInt32 = 0
+      // It fails where the system's policy (FIPS) forbids a hash: an empty one is no signature that a vendor takes.
+      let made = unsafe EVP_Digest(bytes, bytes.count, buffer.baseAddress, &size, kind, nil)
+      count = made == 1 ? Int(size) : 0
+    }
   }
 }

@@ -144,3 +144,93 @@ public struct Redirect: Hashable, Sendable {
 extension WebURL.Scheme {
   fileprivate var isWebSocket: Bool { self == .ws || self == .wss }
 }
+
+/// How redirects are followed.
+public struct RedirectConfiguration: Hashable, Sendable {
+  /// What becomes of a POST that is answered with 301 or 302.
+  public enum PostRedirect: Hashable, Sendable {
+    /// It goes on as GET, without its body, as browsers have always done (RFC 9110 §15.4.2).
+    case toGET
+    /// It stays a POST and keeps its body.
+    case keep
+  }
+
+  /// What becomes of a redirect from TLS to plain text.
+  public enum Downgrade: Hashable, Sendable {
+    /// It is followed, without credentials, since the origin is another one.
+    case allowed
+    /// It is an error.
+    case refused
+  }
+
+  /// How many redirects are followed in a row; the next one is an error.
+  ///
+  /// Default: 20. With 0 the first redirect is an error.
+  public var limit: Int
+  /// What becomes of a POST that is answered with 301 or 302; ``PostRedirect/toGET`` by default.
+  public var postRedirect: PostRedirect
+  /// What becomes of a redirect from TLS to plain text; ``Downgrade/allowed`` by default.
+  public var downgrade: Downgrade
+  /// Fields that hold secrets of the caller's own, such as an API key; none by default.
+  ///
+  /// They go to no other origin, as `Authorization` and `Cookie` do without being named here.
+  public var secretFields: Set<HTTPField.Name>
+
+  /// Creates a configuration.
+  public init(
+    limit: Int = 20, postRedirect: PostRedirect = .toGET, downgrade: Downgrade = .allowed,
+    secretFields: Set<HTTPField.Name> = []
+  ) {
+    self.limit = limit
+    self.postRedirect = postRedirect
+    self.downgrade = downgrade
+    self.secretFields = secretFields
+  }
+}
+
+/// What a request's header fields become on the way from one URL to the next.
+///
+/// What is kept keeps its place, its spelling and its number.
+struct RedirectFields {
+  let source: WebURL
+  let target: WebURL
+  /// Whether the next request goes without the body that this one has, or could have.
+  let dropsBody: Bool
+  let secretFields: Set<HTTPField.Name>
+
+  private var crossesOrigin: Bool { Origin(source) != Origin(target) }
+
+  func next(_ fields: HTTPFields) -> HTTPFields { HTTPFields(fields.compactMap(next)) }
+
+  private func next(_ field: HTTPField) -> HTTPField? {
+    let name = field.name.canonicalName
+    // The proxy's password is not for origins, and `originalUrl` is of the hop that it was made for.
+    guard field.name != .proxyAuthorization, field.name != .originalURL else { return nil }
+    if crossesOrigin, Self.ofOneOrigin.contains(name) || secretFields.contains(field.name) { return nil }
+    if dropsBody, Self.isAboutBody(name) { return nil }
+    return field.name == .referer ? referer(field) : field
+  }
+
+  /// What names an origin or opens its doors: no other origin gets to see it.
+  ///
+  /// CVE-2018-1000007, CVE-2022-27774 and CVE-2022-27776 are of clients that thought another port or scheme of the same
+  /// host the same place.
+  private static let ofOneOrigin: Set = ["authorization", "cookie", "cookie2", "host", "origin", "www-authenticate"]
+
+  private static func isAboutBody(_ name: String) -> Bool {
+    name.hasPrefix("content-") || name == "transfer-encoding" || name == "expect"
+  }
+
+  /// The field without user info and fragment (CVE-2021-22876), across origins no more than its origin.
+  private func referer(_ field: HTTPField) -> HTTPField? {
+    guard !field.value.isEmpty else { return field }
+    guard let url = try? WebURL(field.value, base: source) else { return nil }
+    // RFC 9110 §10.1.3: what was read in private is not told in the open.
+    guard target.scheme.isSecure || !(url.scheme.isSecure || source.scheme.isSecure) else { return nil }
+    var cleaned = field
+    let shown = crossesOrigin ? "\(Origin(url))/" : url.text(userInfo: false, fragment: false)
+    // What has nothing to hide keeps its spelling.
+    if shown != url.href { cleaned.value = shown }
+    return cleaned
+  }
+}

@@ -39,3 +39,116 @@ struct WakeUpTests {
     #expect(poller.wait(0) == 0)
   }
 }
+
+/// What the thread tells its driver, and when it ends.
+@Suite(.timeLimit(.minutes(1)))
+struct LoopThreadTests {
+  @Test func `a command is carried out, and followed by a turn that has news`() async {
+    let diary = Diary()
+    let loop = Loop<DiaryDriver>(.init(diary: diary))
+    #expect(!loop.mailbox.isRunning)
+    #expect(loop.post("one"))
+    #expect(await diary.first(3) == ["made", "one", "turn with news"])
+    loop.stop()
+    #expect(await diary.first(5).suffix(2) == ["stop", "close"])
+    #expect(!loop.post("two"))
+  }
+
+  @Test func `a time that has come is a turn without news`() async {
+    let diary = Diary()
+    let loop = Loop<DiaryDriver>(.init(diary: diary, isDueOnce: true))
+    #expect(loop.post("one"))
+    #expect(await diary.first(4) == ["made", "one", "turn with news", "turn without news"])
+    loop.stop()
+  }
+
+  @Test func `a thread that is woken has news for its driver, and nobody is woken where there is none`() async {
+    let diary = Diary()
+    let loop = Loop<DiaryDriver>(.init(diary: diary))
+    loop.wake()
+    #expect(!loop.mailbox.isRunning)
+    #expect(loop.post("one"))
+    _ = await diary.first(3)
+    loop.wake()
+    #expect(await diary.first(4).last == "turn with news")
+    loop.stop()
+  }
+
+  @Test func `a thread with nothing to wait for ends after the driver's limit, and begins again`() async {
+    let diary = Diary()
+    let loop = Loop<DiaryDriver>(.init(diary: diary, idleLimit: 1))
+    for round in 1...3 {
+      #expect(loop.post("again"))
+      #expect(await diary.first(round * 5).suffix(5) == ["made", "again", "turn with news", "stop", "close"])
+    }
+    #expect(!loop.mailbox.isRunning)
+  }
+
+  @Test func `a driver that cannot be made is a loop that takes nothing`() {
+    let loop = Loop<DiaryDriver>(.init(diary: nil))
+    #expect(!loop.post("one") && !loop.mailbox.isRunning)
+  }
+}
+
+/// What a driver was told, in order.
+private final class Diary: Sendable {
+  private let state = Locked<(entries: [String], waiter: (count: Int, caller: CheckedContinuation<Void, Never>)?)>(
+    ([], nil))
+
+  func write(_ entry: String) {
+    state.withLock { state -> CheckedContinuation<Void, Never>? in
+      state.entries.append(entry)
+      guard let waiter = state.waiter, state.entries.count >= waiter.count else { return nil }
+      state.waiter = nil
+      return waiter.caller
+    }?.resume()
+  }
+
+  /// The first so many entries, as soon as they are there.
+  func first(_ count: Int) async -> [String] {
+    await withCheckedContinuation { caller in
+      let isThere = state.withLock { state in
+        guard state.entries.count < count else { return true }
+        state.waiter = (count, caller)
+        return false
+      }
+      if isThere { caller.resume() }
+    }
+    return Array(state.withLock(\.entries).prefix(count))
+  }
+}
+
+/// Writes down what it is told.
+private final class DiaryDriver: LoopDriver {
+  struct Settings: Sendable {
+    var diary: Diary?
+    var isDueOnce = false
+    var idleLimit: Int64?
+  }
+
+  static var threadName: String { "diary" }
+  let idleLimit: Int64?
+  var now = LoopTime.now
+  private let diary: Diary
+  private var isDue: Bool
+
+  init?(_ settings: Settings, poller: Poller) {
+    guard let diary = settings.diary else { return nil }
+    (self.diary, isDue, idleLimit) = (diary, settings.isDueOnce, settings.idleLimit)
+    diary.write("made")
+  }
+
+  func carryOut(_ command: String) { diary.write(command) }
+
+  func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8) { diary.write("socket") }
+
+  func turn(hasNews: Bool) -> Int64 {
+    diary.write(hasNews ? "turn with news" : "turn without news")
+    defer { isDue = false }
+    return isDue ? now : .max
+  }
+
+  func stop() { diary.write("stop") }
+
+  func close() { diary.write("close") }
+}
