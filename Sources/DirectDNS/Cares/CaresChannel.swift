@@ -148,3 +148,20 @@ internal import CDirectDNSCares
     return min(due, now + .seconds(Int64(left.tv_sec)) + .microseconds(Int64(left.tv_usec)))
   }
 }
+
+/// The system's configuration as c-ares reads it when a channel is made.
+///
+/// Two of them are alike while no file has changed. The hosts file is none of them: each lookup reads it.
+struct CaresSystem: Hashable {
+  /// Another file in place of /etc/resolv.conf.
+  let resolvConf: String?
+  private let stamps: [FileStamp?]
+
+  /// Looks at the files.
+  init(resolvConf: String? = nil) {
+    self.resolvConf = resolvConf
+    stamps = [resolvConf ?? "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/svc.conf"].map {
+      FileStamp(of: $0)
+    }
+  }
+}

@@ -226,7 +226,7 @@ public final class DirectResolver: Sendable {
 
   @inline(never)
   private func findRoute(since unknown: UInt) -> Bool {
-    let exists = Routes.exists(for: .ipv6)
+    let exists = IPAddress.Family.ipv6.hasRoute
     _ = route6.compareExchange(expected: unknown, desired: unknown | (exists ? 2 : 1), ordering: .relaxed)
     return exists
   }

@@ -4,25 +4,7 @@ import Testing
 
 @testable import DirectDNS
 
-struct CaresSystemTests {
-  @Test func `the system's configuration is the same until a file of it changes`() throws {
-    let folder = try FileFolder()
-    func system() -> CaresSystem { CaresSystem(resolvConf: folder / "resolv.conf") }
-    let none = system()
-    #expect(none == system())
-    try folder.write("nameserver 192.0.2.1\n", to: "resolv.conf")
-    let some = system()
-    #expect(some != none && some == system())
-    try folder.write("nameserver 192.0.2.20\n", to: "resolv.conf")
-    #expect(system() != some)
-  }
-
-  @Test func `another resolv.conf is another configuration`() {
-    #expect(CaresSystem(resolvConf: "/nowhere/a") != CaresSystem(resolvConf: "/nowhere/b"))
-  }
-}
-
-struct RoutesTests {
+struct FamilyRouteTests {
   @Test(arguments: [(IPAddress.Family.ipv4, "/proc/net/route"), (.ipv6, "/proc/net/ipv6_route")])
   func `a family has a route when the kernel's table leads beyond this machine`(
     _ family: IPAddress.Family, _ table: String
@@ -36,16 +18,16 @@ struct RoutesTests {
         : words.count > 9 && words[0].allSatisfy { $0 == "0" } && words[1] == "00" && words[9] != "lo"
     }
     // Without one there may still be a narrower route, so only the one direction is certain.
-    if hasDefault { #expect(Routes.exists(for: family)) }
-    if lines.isEmpty { #expect(!Routes.exists(for: family)) }
+    if hasDefault { #expect(family.hasRoute) }
+    if lines.isEmpty { #expect(!family.hasRoute) }
   }
 
   @Test func `asking leaves no descriptor open`() async {
     await #expect(processExitsWith: .success) {
-      _ = Routes.exists(for: .ipv4)
+      _ = IPAddress.Family.ipv4.hasRoute
       // Room for what the runtime opens when it first needs it; four hundred would be a leak.
       let before = ProcessState.descriptors + 10
-      for _ in 0..<200 { for family in IPAddress.Family.allCases { _ = Routes.exists(for: family) } }
+      for _ in 0..<200 { for family in IPAddress.Family.allCases { _ = family.hasRoute } }
       #expect(ProcessState.descriptors <= before)
     }
   }
