@@ -241,10 +241,7 @@ internal import Synchronization
 
   private func hash(of record: UnsafeMutablePointer<Word>) -> UInt64 {
     let count = RecordShape(unsafe record[Field.shape].load(ordering: .relaxed)).nameLength
-    let hash = (0..<(count + 7) / 8).reduce(NameHash.begin(count)) { hash, place in
-      NameHash.step(hash, unsafe record[Field.payload + place].load(ordering: .relaxed))
-    }
-    return NameHash.end(hash)
+    return NameHash.hash(count) { place in unsafe record[Field.payload + place].load(ordering: .relaxed) }
   }
 
   /// What is known of a name.
