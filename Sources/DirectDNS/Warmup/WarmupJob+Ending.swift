@@ -77,16 +77,3 @@ extension WarmupJob {
       metadata: ["names": "\(report.answered)", "capacity": "\(resolver.configuration.capacity)"])
   }
 }
-
-extension WarmupTelemetry {
-  init(_ source: MetricSource = MetricSource()) {
-    self.init(source, outcomes: WarmupOutcome.Kind.allCases.map(\.rawValue))
-  }
-
-  func note(_ outcome: WarmupOutcome) { note(outcome.kind.rawValue, isExpired: outcome.isExpired) }
-
-  func ended(_ report: WarmupReport, isReady: Bool) {
-    note(WarmupOutcome.Kind.unfinished.rawValue, count: report.unfinished)
-    ended(after: report.durationMs, readiness: !isReady ? 0 : report.standing == .complete ? 1 : 0.5)
-  }
-}

@@ -72,7 +72,7 @@ public final class WarmupJob: Sendable {
       queries: families.members.count)
     state = Locked(
       State(
-        queue: WarmupQueue(pace: WarmupPace(rate: plan.rate), width: width), tally: WarmupTally(minimum: plan.minimum)))
+        queue: WarmupQueue(rate: plan.rate, width: width, at: clock.now), tally: WarmupTally(minimum: plan.minimum)))
   }
 
   /// Whoever listens to a job that never ran hears the end of it.

@@ -31,9 +31,9 @@ public struct WarmupPlan: Sendable {
   ///
   /// Default 64. Where every provider has a request rate, no more than get their turn within a second.
   public var concurrency: Int
-  /// The most names that begin in a second.
+  /// The most names that begin in a second, on average; a twentieth of them may begin at once.
   ///
-  /// Default nothing: as fast as the providers' own rates let it.
+  /// Default nil: as fast as the providers' own rates let it.
   public var rate: Double?
   /// How long it may take; what is not done by then is left alone.
   ///
@@ -93,5 +93,148 @@ public struct WarmupPlan: Sendable {
     guard retry.limit >= 0, retry.backoff >= .zero, retry.maximumBackoff >= .zero else {
       throw DirectDNSError(.invalidConfiguration, "retry has a negative value: 0 tries and 0 s are the least.")
     }
+  }
+}
+
+/// Which names are looked up again, how often, and when.
+public struct WarmupRetry: Sendable, Hashable {
+  /// The most tries after the first one.
+  ///
+  /// Default 2. Names that providers turned away with 429 have ten more, since it says nothing about the name.
+  public var limit: Int
+  /// The pause before the second try; it doubles with each further one.
+  ///
+  /// Default 1 s, which is also how long a failure is remembered.
+  public var backoff: Duration
+  /// No pause is longer, unless a provider's `Retry-After` is.
+  ///
+  /// Default 30 s.
+  public var maximumBackoff: Duration
+  /// The errors that are worth another try.
+  ///
+  /// Default `upstreamFailed` and `timedOut`. A negative answer is an answer, and a name that a policy refuses stays
+  /// refused.
+  public var codes: Set<DirectDNSError.Code>
+
+  /// Creates a rule; without arguments, the defaults.
+  public init(
+    limit: Int = 2, backoff: Duration = .seconds(1), maximumBackoff: Duration = .seconds(30),
+    codes: Set<DirectDNSError.Code> = [.upstreamFailed, .timedOut]
+  ) {
+    self.limit = limit
+    self.backoff = backoff
+    self.maximumBackoff = maximumBackoff
+    self.codes = codes
+  }
+
+  /// Every name is looked up once.
+  public static let never = WarmupRetry(limit: 0)
+
+  /// How often one name may be turned away and be looked up again all the same.
+  static let rejectionLimit = 10
+
+  /// When a name is looked up again; nil if it is not.
+  ///
+  /// - Parameters:
+  ///   - code: why there is no answer.
+  ///   - failures: the tries that failed, this one included, those that were turned away left out.
+  ///   - rejections: the tries that were turned away by 429, this one included.
+  ///   - memory: for how long the resolver remembers such a failure: an earlier try would hear of nothing else.
+  ///   - jitter: from 0 to 1, so that not all come back together.
+  ///   - now: the present.
+  /// - Returns: the instant.
+  func next(
+    after code: DirectDNSError.Code, failures: Int, rejections: Int, memory: Duration, jitter: Double,
+    at now: ResolverInstant
+  ) -> ResolverInstant? {
+    guard codes.contains(code), failures <= limit, rejections <= Self.rejectionLimit else { return nil }
+    let pause = backoff.doubled(failures + rejections - 1, atMost: maximumBackoff)
+    let longest = max(pause, memory)
+    return now + longest + .nanoseconds(saturating: Double(longest.wholeNanoseconds) * 0.1 * min(max(jitter, 0), 1))
+  }
+}
+
+/// How many names must have an address for a warm-up to have succeeded.
+public enum WarmupMinimum: Sendable, Hashable {
+  /// So many names.
+  case names(Int)
+  /// That share of the list's names, from 0 to 1, rounded up; of an empty list only 0 is reached.
+  case share(Double)
+
+  /// Every name.
+  public static let all = WarmupMinimum.share(1)
+
+  /// Reads `40` or `95%`.
+  public init?(_ text: String) {
+    if text.utf8.last == UInt8(ascii: "%") {
+      let digits = text.dropLast()
+      guard digits.utf8.allSatisfy({ ASCII.isDigit($0) || $0 == ASCII.dot }), let percent = Double(digits),
+        (0...100).contains(percent)
+      else { return nil }
+      self = .share(percent / 100)
+    } else {
+      guard text.utf8.allSatisfy(ASCII.isDigit), let count = Int(text) else { return nil }
+      self = .names(count)
+    }
+  }
+
+  /// How many of so many names must have an address.
+  public func needed(of names: Int) -> Int {
+    switch self {
+    case .names(let count): max(0, count)
+    case .share(let share): needed(of: names, share: Self.bounded(share))
+    }
+  }
+
+  private func needed(of names: Int, share: Double) -> Int {
+    guard share > 0 else { return 0 }
+    // A share that binary fractions cannot hold, such as 7 % of 100, must not ask for one more. Some of nothing is not
+    // reached: a list that is empty by mistake would let everyone through.
+    return max(1, min(names, Int(exactly: (share * Double(names) - 1e-6).rounded(.up)) ?? names))
+  }
+
+  /// A share between none and all; one that is no number asks for all.
+  private static func bounded(_ share: Double) -> Double { share.isNaN ? 1 : min(max(share, 0), 1) }
+
+  /// Whether so many names are enough.
+  ///
+  /// - Parameters:
+  ///   - answered: the names that have an address.
+  ///   - names: the names of the list, as far as they are known.
+  ///   - isListComplete: whether all of them are known; of an unknown number only nothing is a certain share.
+  /// - Returns: whether the minimum is reached.
+  func isReached(_ answered: Int, of names: Int, isListComplete: Bool) -> Bool {
+    if !isListComplete, case .share(let share) = self, Self.bounded(share) > 0 { return false }
+    return answered >= needed(of: names)
+  }
+}
+
+extension WarmupMinimum: CustomStringConvertible, Codable {
+  /// `40` or `95%`.
+  public var description: String {
+    switch self {
+    case .names(let count): return "\(count)"
+    case .share(let share):
+      let hundredths = Int((Self.bounded(share) * 10_000).rounded())
+      let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
+      guard rest > 0 else { return "\(whole)%" }
+      return rest % 10 == 0 ? "\(whole).\(rest / 10)%" : "\(whole).\(rest < 10 ? "0" : "")\(rest)%"
+    }
+  }
+
+  /// Decodes `40` or `95%`.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let minimum = WarmupMinimum(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no count of names and no percentage")
+    }
+    self = minimum
+  }
+
+  /// Encodes the minimum as its text.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
   }
 }

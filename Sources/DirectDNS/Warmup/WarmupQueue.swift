@@ -42,13 +42,21 @@ struct WarmupQueue: Sendable {
   private var retryCount = 0
   private var isClosed = false
   private var pausedUntil: ResolverInstant?
-  private var pace: WarmupPace
+  /// The names that may begin, so many a second.
+  private var pace: TokenBucket?
   private var width: WarmupWidth
   /// Names under way.
   private(set) var running = 0
 
-  init(pace: WarmupPace, width: WarmupWidth) {
-    self.pace = pace
+  /// Creates a queue without names.
+  ///
+  /// - Parameters:
+  ///   - rate: the most names that begin in a second, on average; nil for any number.
+  ///   - width: how many are under way at a time.
+  ///   - now: the present.
+  init(rate: Double?, width: WarmupWidth, at now: ResolverInstant) {
+    // What a late timer missed is made up for, but for no more than 50 ms.
+    pace = rate.map { TokenBucket(RateLimit(perSecond: $0, burst: $0 / 20), now: now) }
     self.width = width
   }
 
@@ -94,13 +102,12 @@ struct WarmupQueue: Sendable {
     let wanted = min(count, max(1, waiting.count), width.current)
     guard running + wanted <= width.current else { return .wait(nil) }
     if let pausedUntil, pausedUntil > now { return .wait(pausedUntil) }
-    let turn = pace.turn(at: now)
-    guard turn <= now else { return .wait(turn) }
+    if let turn = pace?.ready(at: now), turn > now { return .wait(turn) }
     let isRetry = retries.min.map { $0.at <= now } ?? false
     // While many wait for another try, no new name makes them more.
     guard isRetry || (!waiting.isEmpty && retries.count < Self.room) else { return .wait(retries.min?.at) }
     let task = isRetry ? retries.removeMin().task : WarmupQueue.Task(host: waiting.removeFirst())
-    pace.begin(at: now)
+    _ = pace?.take(at: now)
     running += 1
     return .look(task)
   }
@@ -128,6 +135,47 @@ struct WarmupQueue: Sendable {
     guard instant > before else { return }
     pausedUntil = instant
     if before <= now { width.narrow() }
+  }
+}
+
+/// How many names are under way at a time: a value, moved by what providers say.
+struct WarmupWidth: Sendable, Hashable {
+  /// The most names at a time.
+  let most: Int
+  private(set) var current: Int
+  private var answered = 0
+
+  /// Creates the width.
+  ///
+  /// Where every provider has a rate, no more names are under way than have their turn within a second, so that none
+  /// waits for longer than its lookup may take, and others' lookups find their turn soon.
+  ///
+  /// - Parameters:
+  ///   - concurrency: the most names that are wanted at a time.
+  ///   - limits: the providers' rates; nil for a provider without one.
+  ///   - queries: the queries that a name takes.
+  init(concurrency: Int, limits: [RateLimit?], queries: Int) {
+    let rates = limits.compactMap { $0?.perSecond }
+    let isLimited = !limits.isEmpty && rates.count == limits.count
+    let turns = isLimited ? rates.reduce(0, +) / Double(max(1, queries)) : .infinity
+    // Compared as they are: the largest `Int` as a `Double` is one more than any `Int`.
+    most = max(1, turns < Double(concurrency) ? Int(turns) : concurrency)
+    current = most
+  }
+
+  /// A provider said 429, and no other is left: half as many are enough.
+  mutating func narrow() {
+    current = max(1, current / 2)
+    answered = 0
+  }
+
+  /// A name was answered: after as many as are under way, one more is tried.
+  mutating func widen() {
+    guard current < most else { return }
+    answered += 1
+    guard answered >= current else { return }
+    answered = 0
+    current += 1
   }
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CoreMetrics
+
 /// Makes a report out of outcomes as they come: a value of bounded size.
 struct WarmupTally: Sendable {
   private var report: WarmupReport
@@ -92,5 +94,39 @@ extension DirectDNSError {
   /// The message in one line, with everyone who was asked.
   fileprivate var line: String {
     attempts.isEmpty ? message : message + " Tried " + attempts.map(\.description).joined(separator: "; ") + "."
+  }
+}
+
+/// Counts what warm-ups did.
+struct WarmupTelemetry: Sendable {
+  /// In the order of the kinds: every series is there before the first name is done.
+  private let names: [Counter]
+  private let expired: Counter
+  private let duration: Timer
+  private let ready: Meter
+
+  init(_ source: MetricSource = MetricSource()) {
+    names = WarmupOutcome.Kind.allCases.map { source.counter(.warmedNames, $0.rawValue) }
+    expired = source.counter(.expiredWarmups)
+    duration = source.timer(.warmupTime)
+    ready = source.meter(.warmupReadiness)
+  }
+
+  /// A name is done.
+  func note(_ outcome: WarmupOutcome) {
+    count(outcome.kind)
+    if outcome.isExpired { expired.increment() }
+  }
+
+  /// It has ended: 1 is ready, 0.5 ready and degraded, 0 not ready.
+  func ended(_ report: WarmupReport, isReady: Bool) {
+    count(.unfinished, by: report.unfinished)
+    duration.recordMilliseconds(report.durationMs)
+    ready.set(!isReady ? 0 : report.standing == .complete ? 1 : 0.5)
+  }
+
+  private func count(_ kind: WarmupOutcome.Kind, by number: Int = 1) {
+    guard let index = WarmupOutcome.Kind.allCases.firstIndex(of: kind) else { return }
+    names[index].increment(by: number)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 struct WarmupQueueTests {
   private func queue(width: Int = 2, rate: Double? = nil, _ names: String...) -> WarmupQueue {
     var queue = WarmupQueue(
-      pace: WarmupPace(rate: rate), width: WarmupWidth(concurrency: width, limits: [], queries: 1))
+      rate: rate, width: WarmupWidth(concurrency: width, limits: [], queries: 1), at: Sample.at(0))
     for name in names { _ = queue.offer(Sample.name(name)) }
     return queue
   }
@@ -65,6 +65,65 @@ struct WarmupQueueTests {
     #expect(step(&queue) == "0.5")
     #expect(step(&queue, at: 0.5) == "b.example")
   }
+
+  // MARK: Pace
+
+  /// Names that have nothing but the pace to wait for.
+  private func queue(rate: Double?, count: Int) -> WarmupQueue {
+    var queue = queue(width: count, rate: rate)
+    for index in 0..<count { _ = queue.offer(Sample.name("h\(index).example")) }
+    return queue
+  }
+
+  private func begun(_ queue: inout WarmupQueue, at now: ResolverInstant) -> Int {
+    var count = 0
+    while case .look = queue.next(at: now) { count += 1 }
+    return count
+  }
+
+  @Test func `without a rate no name waits`() {
+    var queue = queue(rate: nil, count: 1000)
+    #expect(begun(&queue, at: Sample.at(0)) == 1000)
+  }
+
+  @Test func `names begin at even intervals`() {
+    var queue = queue(rate: 4, "a.example", "b.example")
+    #expect(step(&queue, at: 10) == "a.example")
+    #expect(step(&queue, at: 10) == "10.25")
+    #expect(step(&queue, at: 10.25) == "b.example")
+    _ = queue.offer(Sample.name("c.example"))
+    queue.ended(isAnswer: true)
+    #expect(step(&queue, at: 10.3) == "10.5")
+  }
+
+  @Test func `a late timer is made up for, a quiet time is not saved up`() {
+    var queue = queue(rate: 100, count: 100)
+    #expect(begun(&queue, at: Sample.at(0)) == 5)
+    // 25 ms late: three names may begin at once.
+    #expect(begun(&queue, at: Sample.at(0.035)) == 3)
+    #expect(begun(&queue, at: Sample.at(60)) == 5)
+  }
+
+  @Test func `over a long time no more begin than the rate allows`() {
+    var random = SeededGenerator(seed: 5)
+    var queue = queue(rate: 500, count: 11_000)
+    var now = Sample.at(0)
+    var count = 0
+    while now < Sample.at(20) {
+      now = now + .microseconds(Int64.random(in: 1...4000, using: &random))
+      count += begun(&queue, at: now)
+    }
+    #expect((9_990...10_026).contains(count))
+  }
+
+  @Test(arguments: [Double.leastNonzeroMagnitude, 1e-300, 1e-12, 1e300])
+  func `no rate is too small or too large to reckon with`(_ rate: Double) {
+    var queue = queue(rate: rate, count: 3)
+    let count = begun(&queue, at: Sample.at(1))
+    #expect(count == (rate > 1 ? 3 : 1))
+  }
+
+  // MARK: What comes back
 
   @Test func `a name is tried again when its time has come, before new ones`() {
     var queue = queue("a.example", "b.example")
@@ -163,6 +222,42 @@ struct WarmupQueueTests {
     for _ in 0..<4 { queue.ended(isAnswer: true) }
     _ = queue.offer(Sample.name("f.example"))
     #expect(begins(together: 9))
+  }
+}
+
+struct WarmupWidthTests {
+  @Test(arguments: [nil, 1e300, .infinity] as [Double?])
+  func `as many names may be under way as there are numbers`(_ rate: Double?) {
+    let limits = [rate.map { RateLimit(perSecond: $0) }]
+    #expect(WarmupWidth(concurrency: .max, limits: limits, queries: 2).most == .max)
+  }
+
+  @Test(arguments: [
+    ([nil] as [Double?], 64), ([20], 10), ([20, nil], 64), ([20, 40], 30), ([0.5], 1), ([1000], 64), ([], 64),
+  ])
+  func `where every provider has a rate no more names are under way than have their turn within a second`(
+    _ rates: [Double?], _ expected: Int
+  ) {
+    let limits = rates.map { rate in rate.map { RateLimit(perSecond: $0) } }
+    #expect(WarmupWidth(concurrency: 64, limits: limits, queries: 2).current == expected)
+  }
+
+  @Test func `429 halves it, and answers widen it again one by one`() {
+    var width = WarmupWidth(concurrency: 8, limits: [], queries: 2)
+    width.narrow()
+    #expect(width.current == 4)
+    width.narrow()
+    width.narrow()
+    width.narrow()
+    #expect(width.current == 1)
+    width.widen()
+    #expect(width.current == 2)
+    width.widen()
+    #expect(width.current == 2)
+    width.widen()
+    #expect(width.current == 3)
+    for _ in 0..<100 { width.widen() }
+    #expect(width.current == 8)
   }
 }
 
