@@ -21,32 +21,19 @@ public struct ServiceBinding: Hashable, Sendable {
   ///
   /// A malformed list is empty.
   public var alpn: [String] {
-    guard let value = parameters[1] else { return [] }
-    var protocols: [String] = []
-    var index = 0
-    while index < value.count {
-      let end = index + 1 + Int(value[index])
-      guard end <= value.count else { return [] }
-      protocols.append(String(decoding: value[(index + 1)..<end], as: UTF8.self))
-      index = end
-    }
-    return protocols
+    let items = parameters[Key.alpn].flatMap(Self.identifiers) ?? []
+    return items.map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The port, where it is not the scheme's own (key 3).
   public var port: UInt16? {
-    guard let value = parameters[3], value.count == 2 else { return nil }
-    return UInt16(value[0]) << 8 | UInt16(value[1])
+    guard let value = parameters[Key.port], value.count == 2 else { return nil }
+    return Self.numbers(value).first
   }
 
   /// Addresses to begin with while A and AAAA are on their way (keys 4 and 6).
-  public var hints: [IPAddress] { addresses(key: 4, size: 4) + addresses(key: 6, size: 16) }
-
-  private func addresses(key: UInt16, size: Int) -> [IPAddress] {
-    guard let value = parameters[key], value.count.isMultiple(of: size) else { return [] }
-    return stride(from: 0, to: value.count, by: size).compactMap {
-      IPAddress(bytes: value[$0..<($0 + size)])
-    }
+  public var hints: [IPAddress] {
+    [Key.ipv4Hint, Key.ipv6Hint].flatMap { Self.addresses($0, parameters[$0] ?? []) }
   }
 }
 
@@ -61,9 +48,8 @@ extension ServiceBinding {
     static let ipv4Hint: UInt16 = 4
     static let ech: UInt16 = 5
     static let ipv6Hint: UInt16 = 6
-    /// Where DNS over HTTPS is (RFC 9461).
-    static let dohPath: UInt16 = 7
 
+    /// By their numbers; the last one is RFC 9461's.
     static let names = ["mandatory", "alpn", "no-default-alpn", "port", "ipv4hint", "ech", "ipv6hint", "dohpath"]
 
     static func name(_ key: UInt16) -> String { Int(key) < names.count ? names[Int(key)] : "key\(key)" }
@@ -112,8 +98,8 @@ extension ServiceBinding {
       }
       return name + "=" + PresentationText.quoted(items.joined(separator: [comma]))
     case Key.port: return name + "=" + numbers(value).map(String.init).joined()
-    case Key.ipv4Hint: return name + "=" + addresses(value, size: 4)
-    case Key.ipv6Hint: return name + "=" + addresses(value, size: 16)
+    case Key.ipv4Hint, Key.ipv6Hint:
+      return name + "=" + addresses(key, value).map(\.description).joined(separator: ",")
     case Key.ech: return name + "=" + Base64.encoded(value)
     default: return value.isEmpty ? name : name + "=" + PresentationText.quoted(value)
     }
@@ -135,9 +121,11 @@ extension ServiceBinding {
     return items
   }
 
-  private static func addresses(_ value: [UInt8], size: Int) -> String {
-    stride(from: 0, to: value.count, by: size).compactMap { IPAddress(bytes: value[$0..<$0 + size]) }
-      .map(\.description).joined(separator: ",")
+  /// The addresses of a hint; none where it is malformed.
+  private static func addresses(_ key: UInt16, _ value: [UInt8]) -> [IPAddress] {
+    let size = key == Key.ipv4Hint ? 4 : 16
+    guard value.count.isMultiple(of: size) else { return [] }
+    return stride(from: 0, to: value.count, by: size).compactMap { IPAddress(bytes: value[$0..<$0 + size]) }
   }
 
   private static let comma = UInt8(ascii: ",")

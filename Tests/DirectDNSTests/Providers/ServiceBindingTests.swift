@@ -11,7 +11,7 @@ struct ServiceBindingTests {
   @Test(
     arguments: [
       ([2, 0x68, 0x32], ["h2"]), ([2, 0x68, 0x33, 2, 0x68, 0x32], ["h3", "h2"]), ([], []),
-      ([3, 0x68, 0x32], []), ([2, 0x68, 0x32, 9], []), ([0], [""]), ([255], []),
+      ([3, 0x68, 0x32], []), ([2, 0x68, 0x32, 9], []), ([0], []), ([255], []),
     ] as [([UInt8], [String])])
   func `alpn is a list of texts, each behind its length`(_ value: [UInt8], _ expected: [String]) {
     #expect(binding([1: value]).alpn == expected)
@@ -29,7 +29,8 @@ struct ServiceBindingTests {
     let six: [UInt8] = [0x20, 1, 0x0d, 0xb8] + [UInt8](repeating: 0, count: 11) + [9]
     #expect(
       binding([4: four, 6: six]).hints.map(\.description) == ["192.0.2.7", "192.0.2.8", "2001:db8::9"])
-    #expect(binding([4: [1, 2, 3], 6: [1]]).hints == [])
+    let malformed = binding([4: [192, 0, 2, 7, 5], 6: [1]])
+    #expect(malformed.hints == [] && RecordData.binding(malformed).description == "1 . ipv4hint= ipv6hint=")
     #expect(binding([:]).hints == [])
   }
 
