@@ -48,3 +48,22 @@ package enum Base64 {
     return count < 6 && bits & (1 << count - 1) == 0 ? bytes : nil
   }
 }
+
+/// Hexadecimal digits, two for each byte.
+enum Hex {
+  /// The bytes in lower-case digits.
+  static func encoded(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes.flatMap { [ASCII.hexDigit($0 >> 4), ASCII.hexDigit($0 & 15)] }, as: UTF8.self)
+  }
+
+  /// The bytes of digits of either case; nil for anything else, and for half a byte.
+  static func decoded(_ digits: some Sequence<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var upper: UInt8?
+    for digit in digits {
+      guard let value = ASCII.hexValue(digit) else { return nil }
+      if let high = upper.take() { bytes.append(high << 4 | value) } else { upper = value }
+    }
+    return upper == nil ? bytes : nil
+  }
+}

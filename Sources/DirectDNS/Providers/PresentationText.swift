@@ -81,8 +81,7 @@ enum PresentationText {
 
   /// `\# LENGTH HEX`.
   static func generic(_ bytes: [UInt8]) -> String {
-    let digits = bytes.flatMap { [ASCII.hexDigit($0 >> 4), ASCII.hexDigit($0 & 0xf)] }
-    return "\\# \(bytes.count)" + (bytes.isEmpty ? "" : " " + String(decoding: digits, as: UTF8.self).uppercased())
+    "\\# \(bytes.count)" + (bytes.isEmpty ? "" : " " + Hex.encoded(bytes).uppercased())
   }
 
   /// Whether a text is of the form `\# LENGTH HEX`, be it that the digits are wrong.
@@ -92,12 +91,10 @@ enum PresentationText {
   static func bytes(generic text: String) -> [UInt8]? {
     guard isGeneric(text) else { return nil }
     let words = text.utf8.dropFirst(2).split { $0 == ASCII.space || $0 == ASCII.tab }
-    guard let length = words.first.flatMap({ Int(String(decoding: $0, as: UTF8.self)) }) else { return nil }
-    let digits = words.dropFirst().joined().compactMap(ASCII.hexValue)
-    guard length >= 0, digits.count == words.dropFirst().reduce(0, { $0 + $1.count }), digits.count / 2 == length,
-      digits.count.isMultiple(of: 2)
+    guard let length = words.first.flatMap({ Int(String(decoding: $0, as: UTF8.self)) }),
+      let bytes = Hex.decoded(words.dropFirst().joined()), bytes.count == length
     else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    return bytes
   }
 
   static let quote = UInt8(ascii: "\"")

@@ -26,3 +26,13 @@ struct Base64Tests {
     #expect(Base64.urlDecoded(text) == nil)
   }
 }
+
+struct HexTests {
+  @Test func `each byte is two digits`() {
+    #expect(Hex.encoded([0, 0x0F, 0xAB, 0xFF]) == "000fabff" && Hex.encoded([]).isEmpty)
+    #expect(Hex.decoded("000fABff".utf8) == [0, 0x0F, 0xAB, 0xFF] && Hex.decoded("".utf8) == [])
+  }
+
+  @Test(arguments: ["0", "000", "0g", "0x00", " 00", "0 0", "０0"])
+  func `half a byte and what is no digit are refused`(_ text: String) { #expect(Hex.decoded(text.utf8) == nil) }
+}
