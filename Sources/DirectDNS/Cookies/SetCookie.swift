@@ -44,9 +44,7 @@ package struct SetCookie {
   }
 
   private static func trimmed(_ text: Substring.UTF8View) -> String {
-    var text = text.drop(while: ASCII.isBlank)
-    while let last = text.last, ASCII.isBlank(last) { text.removeLast() }
-    return String(Substring(text))
+    String(Substring(text.trimming(ASCII.isBlank)))
   }
 
   private mutating func take(_ attribute: Substring.UTF8View) {

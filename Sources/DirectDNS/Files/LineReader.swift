@@ -62,8 +62,7 @@ package struct LineReader: Sendable {
       line = line[..<mark]
       isTooLong = false
     }
-    while let first = line.first, ASCII.isBlankOrReturn(first) { line.removeFirst() }
-    while let last = line.last, ASCII.isBlankOrReturn(last) { line.removeLast() }
+    line = line.trimming(ASCII.isBlankOrReturn)
     guard !line.isEmpty else { return nil }
     let text = String(validating: line, as: UTF8.self)
     let fault = isTooLong ? "the line is longer than \(limit) bytes" : text == nil ? "the line is not UTF-8" : nil

@@ -90,6 +90,21 @@ enum ASCII {
   }
 }
 
+extension BidirectionalCollection<UInt8> {
+  /// What is left without the bytes of that kind at both ends.
+  func trimming(_ isDropped: (UInt8) -> Bool) -> SubSequence {
+    guard let first = firstIndex(where: { !isDropped($0) }), let last = lastIndex(where: { !isDropped($0) }) else {
+      return self[endIndex...]
+    }
+    return self[first...last]
+  }
+}
+
+extension Substring {
+  /// What is left without the blanks at both ends.
+  var trimmed: Substring { Substring(utf8.trimming(ASCII.isBlank)) }
+}
+
 extension UInt16 {
   /// Reads a port as people write it: digits and nothing else, not even the sign that Swift's own numbers may have.
   ///

@@ -65,7 +65,8 @@ public struct DNSPodProvider: NameableProvider {
     guard reply.body.count <= 4096, reply.body.allSatisfy({ $0 < 0x80 }) else {
       throw .malformed("not a reply of DNSPod's: too long, or not ASCII")
     }
-    var text = String(decoding: reply.body, as: UTF8.self).trimming(" \r\n\t")
+    let line = reply.body.trimming { ASCII.isBlankOrReturn($0) || $0 == ASCII.newline }
+    var text = String(decoding: line, as: UTF8.self)
     if let tail = text.firstIndex(of: "|") { text = String(text[..<tail]) }  // the client's address
     if let range = text.firstRange(of: ".:") {  // `name.:` where the server repeats the question
       guard DNSName(String(text[..<range.lowerBound])) == question.message.name else {

@@ -19,7 +19,7 @@ extension HTTPReply {
     let given = contentType ?? ""
     // As nearly all servers spell it: without parameters, in lower case.
     if !given.utf8.contains(UInt8(ascii: ";")), isAllowed(given) { return }
-    let media = given.lowercased().split(separator: ";").first.map { $0.trimming(" \t") } ?? ""
+    let media = given.lowercased().split(separator: ";").first.map { String($0.trimmed) } ?? ""
     guard isAllowed(media) else {
       throw .malformed(
         media == "text/html"
@@ -55,7 +55,7 @@ package struct HTTPFreshness: Hashable, Sendable {
 
   /// A number of seconds as a field has it; one that is too large to hold is a very large one, not none (RFC 9111 §1.2.2).
   static func seconds(_ value: String) -> UInt32? {
-    let digits = value.trimming(" \t")
+    let digits = value[...].trimmed
     guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
     return UInt32(digits) ?? .max
   }
@@ -98,17 +98,5 @@ package struct HTTPFreshness: Hashable, Sendable {
   package func lifetime(_ ttl: UInt32) -> UInt32 {
     let bound = min(ttl, maxAge ?? .max)
     return bound > age ? bound - age : 0
-  }
-}
-
-extension StringProtocol {
-  /// The text without those ASCII characters at its ends.
-  func trimming(_ characters: String) -> String {
-    let set = characters.unicodeScalars
-    let scalars = unicodeScalars
-    guard let first = scalars.firstIndex(where: { !set.contains($0) }),
-      let last = scalars.lastIndex(where: { !set.contains($0) })
-    else { return "" }
-    return String(String.UnicodeScalarView(scalars[first...last]))
   }
 }

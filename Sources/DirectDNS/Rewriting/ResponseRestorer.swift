@@ -163,16 +163,6 @@ extension HTTPField.Name {
   static let refresh = token("Refresh")
 }
 
-extension Substring {
-  /// Without the blanks around it (RFC 6265 §5.2).
-  fileprivate var trimmed: Substring {
-    var text = self
-    while text.first == " " || text.first == "\t" { text.removeFirst() }
-    while text.last == " " || text.last == "\t" { text.removeLast() }
-    return text
-  }
-}
-
 /// Where the URL stands in the value of `Refresh`: `5; url=/next` (HTML, "shared declarative refresh steps").
 enum RefreshURL {
   /// The URL's place; nil for a value that only names a time.

@@ -74,10 +74,4 @@ struct ReplyChecksTests {
   ) {
     #expect(HTTPFreshness(age: age, cacheControl: control).lifetime(ttl) == expected)
   }
-
-  @Test func `trimming takes characters off both ends only`() {
-    #expect(
-      " \ta b\t ".trimming(" \t") == "a b" && "   ".trimming(" ") == "" && "\r\nx\r\n".trimming("\r\n") == "x"
-    )
-  }
 }
