@@ -95,12 +95,7 @@ internal import CDirectDNSCares
     let context = Context(query, self)
     contexts[ObjectIdentifier(context)] = context
     var hints = ares_addrinfo_hints()
-    hints.ai_family =
-      switch query.lookup.family {
-      case .ipv4: AF_INET
-      case .ipv6: AF_INET6
-      case nil: AF_UNSPEC
-      }
+    hints.ai_family = query.lookup.family == .ipv4 ? AF_INET : AF_INET6
     hints.ai_flags = directdns_ares_canonname | directdns_ares_nosort
     unsafe ares_getaddrinfo(
       handle, query.lookup.host.text, nil, &hints,

@@ -17,8 +17,7 @@ struct CaresLookup: Sendable {
   static var version: String { unsafe ares_version(nil).map { unsafe String(cString: $0) } ?? "" }
 
   var host: HostName
-  /// Nothing asks for both families.
-  var family: IPAddress.Family?
+  var family: IPAddress.Family
   /// `ADDRESS:PORT,…` instead of the system's own servers.
   var servers: String?
   /// Milliseconds for the whole lookup.

@@ -10,7 +10,7 @@
 /// Why a file could not be written or read.
 package struct FileFailure: Error, Hashable, Sendable {
   /// The system's number for it; 0 where the system was not asked.
-  package let code: Int32
+  let code: Int32
   /// The reason, to follow "cannot be written: ".
   package let reason: String
 

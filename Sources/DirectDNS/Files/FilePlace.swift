@@ -43,12 +43,12 @@ package enum FilePlace: Hashable, Sendable {
 
 /// Who may do what with a file.
 package struct FileRights: Hashable, Sendable {
-  package let owner: UInt32
-  package let group: UInt32
+  let owner: UInt32
+  let group: UInt32
   /// The permissions, without the file's kind.
-  package let mode: UInt32
+  let mode: UInt32
 
-  package init(owner: UInt32, group: UInt32, mode: UInt32) {
+  init(owner: UInt32, group: UInt32, mode: UInt32) {
     self.owner = owner
     self.group = group
     self.mode = mode
@@ -110,7 +110,7 @@ package enum FileTrust: Hashable, Sendable {
   /// - Parameters:
   ///   - rights: the file's.
   ///   - user: whose process it is.
-  package init(_ rights: FileRights, user: UInt32) {
+  init(_ rights: FileRights, user: UInt32) {
     if rights.mode & 0o002 != 0 {
       self = .refused(
         "may be written to by everybody (mode \(String(rights.mode, radix: 8))), so anybody can say where names lead. Run chmod go-w on it."

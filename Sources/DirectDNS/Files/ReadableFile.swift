@@ -27,10 +27,10 @@ package final class ReadableFile: Sendable {
   deinit { close(descriptor) }
 
   /// Whether this process may read what is at a path, which is not opened for it.
-  package static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
+  static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
   /// The number of its bytes; nil for a folder, a FIFO or a device, which has none.
-  package var length: Int64? {
+  var length: Int64? {
     var found = stat()
     guard unsafe fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int64(found.st_size)

@@ -10,7 +10,7 @@ package struct CivilDate: Hashable, Sendable {
   /// 1 to 31.
   package let day: Int64
 
-  package init(year: Int64, month: Int64, day: Int64) {
+  init(year: Int64, month: Int64, day: Int64) {
     self.year = year
     self.month = month
     self.day = day
@@ -32,7 +32,7 @@ package struct CivilDate: Hashable, Sendable {
 
   /// The days from 1970-01-01 on, negative before it; for a day that there is not, such as 30 February, those of the
   /// day that comes out when one goes on counting.
-  package var daysSince1970: Int64 {
+  var daysSince1970: Int64 {
     let shifted = month > 2 ? year : year - 1
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
     return shifted * 365 + shifted.floored(by: 4) - shifted.floored(by: 100) + shifted.floored(by: 400) + dayOfYear
@@ -40,7 +40,7 @@ package struct CivilDate: Hashable, Sendable {
   }
 
   /// How many days that month of that year has.
-  package static func days(in month: Int64, of year: Int64) -> Int64 {
+  static func days(in month: Int64, of year: Int64) -> Int64 {
     switch month {
     case 4, 6, 9, 11: 30
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

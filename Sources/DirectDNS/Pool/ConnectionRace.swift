@@ -28,7 +28,7 @@ package struct ConnectionRace {
   private var failed: [Int] = []
   /// No further attempt starts before it, unless one fails.
   private var notBefore = Int64.min
-  package private(set) var winner: Int?
+  private(set) var winner: Int?
 
   /// Creates a race.
   ///

@@ -152,7 +152,6 @@ struct PoolLoad {
 
   /// A response told what the server speaks, or a request that got a connection which another one uses.
   mutating func learned(isMultiplexed: Bool) {
-    guard multiplexing == .unknown || (multiplexing == .always) != isMultiplexed else { return }
     multiplexing = isMultiplexed ? .always : .never
   }
 

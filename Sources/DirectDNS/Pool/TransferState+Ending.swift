@@ -66,7 +66,7 @@ extension TransferState {
   func firstByteEnd(_ carrier: Carrier) -> Int64 { isStarved ? .max : carrier.movedAt + terms.firstByteTimeout }
 
   /// When its response has been silent for too long.
-  func idleEnd(_ carrier: Carrier) -> Int64 {
+  private func idleEnd(_ carrier: Carrier) -> Int64 {
     guard let timeout = terms.idleTimeout, !isHeldBack else { return .max }
     return carrier.movedAt + timeout
   }
@@ -121,7 +121,7 @@ struct TransferFailure: Error, Sendable {
   init(
     _ reason: HTTPTransportError, attempts: [FailedAddress] = [], mayHaveArrived: Bool = false,
     wasRefused: Bool = false, wasRetried: Bool = false, timer: Timer? = nil, forbidden: IPAddress? = nil,
-    address: IPAddress? = nil, bodyFailure: (any Error)? = nil
+    address: IPAddress? = nil
   ) {
     self.reason = reason
     self.attempts = attempts
@@ -131,6 +131,5 @@ struct TransferFailure: Error, Sendable {
     self.timer = timer
     self.forbidden = forbidden
     self.address = address
-    self.bodyFailure = bodyFailure
   }
 }

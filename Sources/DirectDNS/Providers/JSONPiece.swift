@@ -16,7 +16,6 @@ struct JSONPiece: Sendable {
   }
 
   var isObject: Bool { first == UInt8(ascii: "{") }
-  var isArray: Bool { first == ASCII.openBracket }
   var isString: Bool { first == UInt8(ascii: "\"") }
   var isTrue: Bool { first == UInt8(ascii: "t") }
   var isNull: Bool { first == UInt8(ascii: "n") }
