@@ -7,7 +7,7 @@ public struct RateLimit: Hashable, Sendable, Codable {
   public var perSecond: Double
   /// Requests that may go out at once after a quiet time.
   ///
-  /// At least 1.
+  /// Default ``perSecond``, a second's worth. The initialiser takes less than 1 for 1: no request could ever go out.
   public var burst: Double
 
   /// Creates a limit; without `burst`, a second's worth may go out at once.

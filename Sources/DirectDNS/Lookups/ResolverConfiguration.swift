@@ -146,15 +146,19 @@ public struct ResolverConfiguration: Sendable {
   }
 }
 
-/// What a single lookup wants; nil means the resolver's configuration.
+/// What a single lookup wants.
 public struct LookupOptions: Sendable, Hashable {
   /// The families to ask for.
+  ///
+  /// Default nil: as the resolver's configuration says.
   public var families: AddressFamilies?
   /// What to do with expired answers.
   ///
   /// Default `allowed`; no configuration has another one.
   public var expired: ExpiredUse
   /// How long the lookup may take; the times of its attempts scale with it.
+  ///
+  /// Default nil: as long as the resolver's configuration says.
   public var timeout: Duration?
   /// What the addresses are for, which says how long the second family is waited for.
   var purpose = FamilyWait.Purpose.handingOut
