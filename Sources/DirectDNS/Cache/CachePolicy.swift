@@ -31,6 +31,8 @@ public struct CachePolicy: Sendable, Hashable {
   /// Default 300 s (RFC 2308 §5 allows three hours).
   public var maximumNegativeTTL: Duration
   /// The lifetime of a negative answer whose reply has no SOA; nil means that it is not kept (RFC 2308 §5).
+  ///
+  /// Default nil.
   public var negativeTTLWithoutSOA: Duration?
   /// A failure is remembered so long at first, doubling with each further one (RFC 9520).
   ///

@@ -46,6 +46,8 @@ public struct DirectClientConfiguration: Sendable {
   /// Default: false; bodies come as they were sent.
   public var decompresses: Bool
   /// How long a request may take.
+  ///
+  /// Default: as ``RequestTimeouts`` has it, 120 s for all of it.
   public var timeouts: RequestTimeouts
   /// The time from one attempt to connect to the next one, at another address; a failure starts it at once.
   ///
@@ -53,8 +55,10 @@ public struct DirectClientConfiguration: Sendable {
   public var attemptDelay: Duration
   /// Connections in all; requests beyond wait in the order of their arrival.
   ///
+  /// Default: 256. With several ``threads`` each has its share of them, 64 of 256 with four: no more go to one origin over
+  /// one thread, even if the others have connections to spare.
   /// As many are kept for requests to come, but no more than a quarter of the files that the process may open
-  /// (`ulimit -n`). Default: 256.
+  /// (`ulimit -n`).
   public var connections: Int
   /// Connections to one origin (scheme, host and port), for each choice of HTTP version, each proxy, and with or without
   /// the client's certificate.
@@ -65,9 +69,10 @@ public struct DirectClientConfiguration: Sendable {
   ///
   /// Default: 50; BIND 9.18 closes a connection at 64, nginx takes 128.
   public var streamsPerConnection: Int
-  /// Threads that carry the transfers; each origin belongs to one of them.
+  /// Threads that carry the transfers.
   ///
-  /// Default: 1, which carries some 40 000 requests a second of 1 KB.
+  /// Default: 1, which carries some 40 000 requests a second of 1 KB. All requests to one origin with the same choice of
+  /// HTTP version, the same proxy, and alike with or without the client's certificate, are one thread's.
   public var threads: Int
   /// Bytes of a response's body that wait for a slow reader before the server has to.
   ///
@@ -78,6 +83,8 @@ public struct DirectClientConfiguration: Sendable {
   /// Default: false. It holds what the URL holds: user name, password and query. One that the caller has set never goes out.
   public var forwardsOriginalURL: Bool
   /// What lookups want; its time is also bounded by the request's.
+  ///
+  /// Default: as ``LookupOptions`` has it, which is as the resolver has it.
   public var lookup: LookupOptions
 
   /// Creates the default configuration.

@@ -84,7 +84,7 @@ public struct ProbeReport: Sendable {
   /// The server's certificate; nil without TLS, or when it was refused.
   public var certificate: Certificate?
   /// By how much the server's clock is ahead of this machine's, by its `Date` field, to about a second; negative if it is
-  /// behind, nothing if it does not say.
+  /// behind, nil if it does not say.
   public var clockSkew: Duration?
 
   init(

@@ -39,7 +39,7 @@ public protocol AnswerStore: Sendable {
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError)
 
-  /// Forgets everything.
+  /// Forgets all answers.
   ///
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func removeAll() async throws(DirectDNSError)

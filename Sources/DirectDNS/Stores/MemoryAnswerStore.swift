@@ -74,7 +74,7 @@ public final class MemoryAnswerStore: FleetAnswerStore {
     }
   }
 
-  /// Forgets everything.
+  /// Forgets all answers; leases stay until they end.
   public func removeAll() { state.withLock { $0.answers = [:] } }
 
   /// Shows everything, in one page.

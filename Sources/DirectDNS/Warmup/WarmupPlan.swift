@@ -25,7 +25,7 @@ public struct WarmupPlan: Sendable {
   public var sources: [WarmupSource]
   /// The families to ask for.
   ///
-  /// Default nothing: as the resolver's configuration says.
+  /// Default nil: as the resolver's configuration says.
   public var families: AddressFamilies?
   /// The most names under way at a time.
   ///
@@ -48,6 +48,8 @@ public struct WarmupPlan: Sendable {
   /// Default ``Shortfall/accepted``.
   public var shortfall: Shortfall
   /// Which names are tried again.
+  ///
+  /// Default: as ``WarmupRetry`` has it, two more tries.
   public var retry: WarmupRetry
   /// Which names are kept alive afterwards.
   ///
