@@ -17,9 +17,18 @@ extension FuzzTarget {
   /// A message that is read is written and read again as the same one; without its last byte it is none.
   private static func message(_ bytes: [UInt8]) throws(BrokenRule) {
     guard let message = try? DNSMessage(decoding: bytes) else { return }
-    try require((try? DNSMessage(decoding: message.encoded())) == message, "a message changes when it is written")
+    let records = message.answers + message.authorities + message.additionals
+    // Data that is not as its type wants stays as it came: a pointer in it leads elsewhere in another message, and may make
+    // a name there.
+    let isCompressible: (DNSRecord) -> Bool = { record in
+      guard case .opaque = record.data else { return false }
+      return [.cname, .soa, .svcb, .https].contains(record.type)
+    }
+    try require(
+      (try? DNSMessage(decoding: message.encoded())) == message || records.contains(where: isCompressible),
+      "a message changes when it is written")
     try require((try? DNSMessage(decoding: Array(bytes.dropLast()))) == nil, "a message is read without its last byte")
-    for record in message.answers + message.authorities + message.additionals {
+    for record in records {
       try require(DNSName(record.owner.description) == record.owner, "a name changes as text: \(record.owner)")
       guard let host = record.owner.hostName else { continue }
       try require(DNSName(host) == record.owner, "a name changes as a host: \(host)")
