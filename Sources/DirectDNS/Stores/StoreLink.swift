@@ -91,6 +91,9 @@ final class StoreLink: Sendable {
   /// Has a question forgotten.
   func forget(_ question: AddressQuestion) { writer.add(.forget, to: question) }
 
+  /// Whether a read is under way, be it that nobody waits for it any more.
+  var isReading: Bool { reader.isReading }
+
   /// Writes what is yet to be written, until then at most.
   func flush(until instant: ResolverInstant) async -> (unwritten: Int, reason: DirectDNSError?) {
     await writer.flush(until: instant)

@@ -41,6 +41,9 @@ final class StoreReader: Sendable {
     self.report = report
   }
 
+  /// Whether a read is under way, be it that nobody waits for it any more.
+  var isReading: Bool { state.withLock(\.isReading) }
+
   /// What the store has.
   func read(_ question: AddressQuestion) async -> StoreReading<StoredAnswer> {
     guard isUsable() else { return .unavailable }
