@@ -136,19 +136,20 @@ struct SOCKSHandshake {
     return connect(host, port)
   }
 
-  /// `4 1 PORT ADDRESS USER 0`, and `NAME 0` behind an address of 0.0.0.x (SOCKS4a).
+  /// `4 1 PORT ADDRESS USER 0`, and `NAME 0` behind an address of 0.0.0.x (SOCKS4a); each of at most 255 bytes.
   private mutating func readSOCKS4(_ bytes: inout ArraySlice<UInt8>) -> Step {
     version = 4
     let read = Array(bytes.prefix(8 + 256 + 256))
     guard read.count >= 9 else { return .wait }
-    guard let userEnd = read[8...].firstIndex(of: 0) else {
+    // Not of all that has come: what is refused is so however the bytes are cut.
+    guard let userEnd = read[8...].prefix(256).firstIndex(of: 0) else {
       return read.count < 8 + 256 ? .wait : tooLong()
     }
     let isName = read[4] == 0 && read[5] == 0 && read[6] == 0 && read[7] != 0
     var end = userEnd
     if isName {
-      guard let nameEnd = read[(userEnd + 1)...].firstIndex(of: 0) else {
-        return read.count < 8 + 512 ? .wait : tooLong()
+      guard let nameEnd = read[(userEnd + 1)...].prefix(256).firstIndex(of: 0) else {
+        return read.count < userEnd + 1 + 256 ? .wait : tooLong()
       }
       end = nameEnd
     }

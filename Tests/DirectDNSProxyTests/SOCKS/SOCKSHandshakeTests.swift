@@ -84,6 +84,19 @@ struct SOCKSHandshakeTests {
     for size in [1, 1000] { #expect(steps(request, by: size) == [outcome]) }
   }
 
+  @Test(arguments: [255, 256, 400])
+  func `a user or a name of SOCKS4 that is longer than 255 is refused, however the bytes are cut`(length: Int) {
+    let (head, long): ([UInt8], [UInt8]) = ([4, 1, 0, 80, 0, 0, 0, 1], Array(repeating: 0x61, count: length))
+    let refused = ["refuse [0, 91, 0, 0, 0, 0, 0, 0]"]
+    for size in [1, 100, 1000] {
+      #expect(
+        steps(head + long + [0] + Array("a.b".utf8) + [0], by: size).prefix(1)
+          == (length == 255 ? ["connect a.b:80"] : refused)[...])
+      let name = steps(head + [0x78, 0] + long + [0], by: size).prefix(1)
+      #expect(length == 255 ? name.first?.hasPrefix("connect aaa") == true : name == refused[...])
+    }
+  }
+
   @Test func `SOCKS4 has no password`() {
     #expect(steps([4, 1, 0, 80, 192, 0, 2, 1, 0], by: 1, wantsUser: true) == ["refuse [0, 91, 0, 0, 0, 0, 0, 0]"])
   }
