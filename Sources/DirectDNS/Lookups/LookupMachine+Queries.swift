@@ -114,7 +114,7 @@ extension LookupMachine {
       query.stage = .asking
       let (question, deadlines) = (query.question, query.deadlines)
       queries[number] = query
-      servers.ask(number, question, deadlines, at: now)
+      servers.ask(number, .one(question), deadlines, at: now)
     }
   }
 
@@ -146,10 +146,10 @@ extension LookupMachine {
       case .answered(let answered): serversAnswered(member, .success(answered), at: now)
       case .alone(let failed):
         queries[member]?.stage = .asking
-        servers.ask(member, question, query.deadlines, after: failed, at: now)
+        servers.ask(member, .one(question), query.deadlines, after: failed, at: now)
       case nil:
         queries[member]?.stage = .asking
-        servers.ask(member, question, query.deadlines, at: now)
+        servers.ask(member, .one(question), query.deadlines, at: now)
       }
     }
   }
@@ -191,5 +191,21 @@ extension LookupMachine {
       lastSource = (provider, cache.sources.code(ofProvider: provider) ?? SourceNames.system)
     }
     return lastSource.code
+  }
+
+  // MARK: Records
+
+  /// Begins to ask for records, of whichever servers carry them; nobody else waits for them, and nothing is kept.
+  mutating func askRecords(_ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant) -> Int {
+    defer { advance(at: now) }
+    let number = number()
+    servers.ask(number, .records(question), deadlines(timeout, from: now, hasSystem: false), at: now)
+    return number
+  }
+
+  /// The caller of a lookup of records has left.
+  mutating func cancelRecords(_ number: Int, at now: ResolverInstant) {
+    servers.cancel(number)
+    advance(at: now)
   }
 }

@@ -24,6 +24,8 @@ struct LookupMachine: StateMachine {
   enum Ending: Sendable {
     /// That is what a lookup gets, and whether anything had to be asked for.
     case answer(Int, Result<Resolution, DirectDNSError>, wasAsked: Bool)
+    /// That is what a lookup of records gets.
+    case records(Int, Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>)
     /// All of what was under way is over.
     case drained(Int)
   }
@@ -215,6 +217,9 @@ struct LookupMachine: StateMachine {
         switch action {
         case .finished(let number, let result): serversAnswered(number, result, at: now)
         case .finishedBatch(let number, let outcomes): batchAnswered(number, outcomes, at: now)
+        case .finishedRecords(let number, let result):
+          if case .success(let answered) = result { serverAnswered(.provider(answered.server), at: now) }
+          endings.append(.records(number, result))
         default: actions.append(.query(action))
         }
       }
@@ -230,9 +235,9 @@ struct LookupMachine: StateMachine {
     }
   }
 
-  func deadlines(_ timeout: Duration?, from now: ResolverInstant) -> LookupDeadlines {
+  func deadlines(_ timeout: Duration?, from now: ResolverInstant, hasSystem: Bool? = nil) -> LookupDeadlines {
     LookupDeadlines(
-      timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: settings.system != nil,
+      timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: hasSystem ?? (settings.system != nil),
       usual: timeout == nil ? nil : settings.configuration.timeout)
   }
 

@@ -51,7 +51,8 @@ extension QueryMachine {
       isShort: ask.deadlines.isShort)
     ask.running.append(lastAttempt)
     states.asked(server.number, at: now)
-    actions.append(.send(lastAttempt, to: server, ask.subject, timeout: timeout, isRaced: ask.isRaced))
+    actions.append(
+      .send(lastAttempt, to: server, ask.subject, timeout: timeout, mayBeCancelled: ask.isRaced || ask.isRecords))
   }
 
   /// What is due of a race: a second query beside the first, or another one in place of one that has had its time.
@@ -93,35 +94,63 @@ extension QueryMachine {
     ask.running.removeAll { $0 == number }
     ask.race?.end(late)
     let failure = ProviderFailure(HTTPTransportError.timedOut)
-    let reply = Reply(failure, .timedOut, asked: attempt.begun, isBatch: false)
+    let reply = Reply(failure, .timedOut, asked: attempt.begun, to: attempt.subject)
     _ = note(attempt, reply, at: now)
     ask.candidates.note(reply.failure(failure, of: attempt.server))
   }
 
   mutating func setTimer(_ number: Int, _ ask: Ask) {
-    guard ask.isRaced else { return }
+    guard ask.isRaced || ask.isRecords else { return }
     let instant = ask.candidates.order.isEmpty ? nil : ask.race?.nextInstant
-    timers.set(number, at: instant.flatMap { $0 < ask.deadlines.providers ? $0 : nil })
+    timers.set(
+      number,
+      at: instant.flatMap { $0 < ask.deadlines.providers ? $0 : nil } ?? (ask.isRecords ? ask.deadlines.whole : nil))
   }
 
   mutating func lose(_ number: Int, _ ask: Ask, at now: ResolverInstant) {
-    if case .batch = ask.subject {
-      actions.append(.finishedBatch(number, [:]))
-      return
-    }
     let isLate = now >= ask.deadlines.providers || ask.isRaced && ask.race == nil
-    finish(number, .failure(ask.candidates.failed(isLate: isLate)))
+    fail(number, ask.subject, ask.candidates.failed(isLate: isLate))
   }
 
-  mutating func finish(_ number: Int, _ result: Result<Answered, Failed>) {
+  /// Ends a question whose queries are under way: its caller has left, or his time is over.
+  mutating func end(_ number: Int, _ ask: Ask, isCancelled: Bool = false) {
+    for attempt in ask.running { actions.append(.cancel(attempt)) }
+    var failed = ask.candidates.failed(isLate: !isCancelled)
+    failed.isCancelled = isCancelled
+    fail(number, ask.subject, failed)
+  }
+
+  /// No server answers a question.
+  mutating func fail(_ number: Int, _ subject: Subject, _ failed: Failed) {
     timers.set(number, at: nil)
-    actions.append(.finished(number, result))
+    switch subject {
+    case .one: actions.append(.finished(number, .failure(failed)))
+    case .batch: actions.append(.finishedBatch(number, [:]))
+    case .records: actions.append(.finishedRecords(number, .failure(failed)))
+    }
+  }
+
+  /// Another server has answered before those that are still asked.
+  mutating func endRace(_ ask: Ask) {
+    for other in ask.running {
+      attempts[other]?.lostRace = true
+      actions.append(.cancel(other))
+    }
+  }
+
+  /// The servers that a question can be asked of, by their numbers, in the order of asking.
+  func order(for subject: Subject, at now: ResolverInstant) -> [Int] {
+    let order = states.order(at: now)
+    guard case .records(let question) = subject else { return order }
+    let able = Set(states.all.filter { $0.configuration.provider.carries(question) }.map(\.number))
+    return order.filter(able.contains)
   }
 
   mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
+    guard case .batch(let questions) = attempt.subject else { return }
     if reading.isRefusal { states.refusesBatches(attempt.server.number) }
     let provider = attempt.server.name
-    let outcomes = reading.results(of: attempt.subject.questions).mapValues { result -> BatchOutcome in
+    let outcomes = reading.results(of: questions).mapValues { result -> BatchOutcome in
       switch (result, reading) {
       case (.success(let answer), _):
         .answered(
@@ -139,7 +168,9 @@ extension QueryMachine {
   ) -> Result<Answer, ProviderFailure> {
     let duration = now - reply.asked
     let result = reply.health(of: attempt.subject)
-    let lookup = ServerHealth.LookupKey(host: attempt.subject.first.host, end: attempt.end)
+    // What no host can be called is told from others by the instant at which its lookup ends.
+    let lookup = ServerHealth.LookupKey(
+      host: attempt.subject.host ?? HostName(canonical: "invalid"), end: attempt.end)
     let isTelling = !attempt.isShort || reply.sendError != .timedOut
     if attempt.lostRace, case .failure(let failure) = result, failure.kind == .cancelled {
       states.lostRace(attempt.server.number)

@@ -31,7 +31,7 @@ extension QueryMachine {
         continue
       }
       (ask.running, ask.race, ask.turn) = ([], nil, nil)
-      ask.candidates = Candidates(order: states.order(at: now))
+      ask.candidates = Candidates(order: order(for: ask.subject, at: now))
       ask.isRaced = ask.candidates.order.count > 1
       start(number, ask, at: now)
     }
@@ -40,17 +40,6 @@ extension QueryMachine {
   /// Ends every question; none is taken afterwards.
   mutating func shutdown() {
     isShutDown = true
-    for (number, ask) in asks.all {
-      for other in ask.running { actions.append(.cancel(other)) }
-      timers.set(number, at: nil)
-      switch ask.subject {
-      case .one:
-        var failed = ask.candidates.failed(isLate: false)
-        failed.isCancelled = true
-        finish(number, .failure(failed))
-      case .batch: actions.append(.finishedBatch(number, [:]))
-      }
-    }
-    asks = NumberTable()
+    for (number, _) in asks.all { cancel(number) }
   }
 }

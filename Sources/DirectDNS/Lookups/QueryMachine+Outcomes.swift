@@ -12,6 +12,15 @@ extension QueryMachine {
     var asked: ResolverInstant
   }
 
+  /// The records that a server named.
+  struct AnsweredRecords: Sendable {
+    var answer: RecordAnswer
+    /// The server's number.
+    var server: Int
+    /// The provider's name.
+    var provider: String
+  }
+
   /// Why none of them answered.
   struct Failed: Error, Sendable {
     var attempts: [DirectDNSError.Attempt]
@@ -48,6 +57,7 @@ extension QueryMachine {
     enum Reading: Sendable {
       case one(Result<Answer, ProviderFailure>)
       case batch(BatchReading)
+      case records(Result<RecordAnswer, ProviderFailure>)
     }
   }
 
@@ -85,35 +95,51 @@ extension QueryMachine {
 
 extension QueryMachine.Reply {
   /// What a query that could not be sent, or was not answered, brought.
-  init(_ failure: ProviderFailure, _ error: HTTPTransportError?, asked: ResolverInstant, isBatch: Bool) {
+  init(
+    _ failure: ProviderFailure, _ error: HTTPTransportError?, asked: ResolverInstant, to subject: QueryMachine.Subject
+  ) {
     self.asked = asked
-    reading = isBatch ? .batch(BatchReading(failure, status: nil)) : .one(.failure(failure))
+    reading =
+      switch subject {
+      case .one: .one(.failure(failure))
+      case .batch: .batch(BatchReading(failure, status: nil))
+      case .records: .records(.failure(failure))
+      }
     sendError = error
   }
 
   /// The query was given up to make room for another: where that ended it, it has timed out.
   mutating func countAsTimedOut() {
-    guard case .one(.failure(let failure)) = reading, failure.kind == .cancelled else { return }
+    let timedOut = ProviderFailure(HTTPTransportError.timedOut)
     // Without an error, it was given up while the server's own address was looked up.
-    if sendError == .cancelled { reading = .one(.failure(ProviderFailure(HTTPTransportError.timedOut))) }
+    switch reading {
+    case .one(.failure(let failure)) where failure.kind == .cancelled:
+      if sendError == .cancelled { reading = .one(.failure(timedOut)) }
+    case .records(.failure(let failure)) where failure.kind == .cancelled:
+      if sendError == .cancelled { reading = .records(.failure(timedOut)) }
+    default: return
+    }
     if sendError == .cancelled || sendError == nil { sendError = .timedOut }
   }
 
   /// What it says about its server's health.
   func health(of subject: QueryMachine.Subject) -> Result<Answer, ProviderFailure> {
-    switch reading {
-    case .one(let one): one
-    case .batch(let reading): reading.health(of: subject.questions)
+    switch (reading, subject) {
+    case (.one(let one), _): one
+    case (.batch(let reading), .batch(let questions)): reading.health(of: questions)
+    case (.batch(let reading), _): reading.health(of: [])
+    case (.records(let records), _): records.map(\.counted)
     }
   }
 
   /// What it says about each question.
-  func results(
-    of subject: QueryMachine.Subject
-  ) -> [(AddressQuestion, Result<Answer, ProviderFailure>)] {
-    switch reading {
-    case .one(let one): [(subject.first, one)]
-    case .batch(let reading): reading.results(of: subject.questions).map { ($0.key, $0.value) }
+  func results(of subject: QueryMachine.Subject) -> QueryMachine.EndedQuery.Results {
+    switch (reading, subject) {
+    case (.one(let one), .one(let question)): .addresses([(question, one)])
+    case (.batch(let reading), .batch(let questions)):
+      .addresses(reading.results(of: questions).map { ($0.key, $0.value) })
+    case (.records(let records), .records(let question)): .records(question, records)
+    default: .addresses([])
     }
   }
 
@@ -125,5 +151,13 @@ extension QueryMachine.Reply {
         provider: server.name, reason: failure.reason,
         trouble: .init(sendError, hasReply: status != nil)),
       isTimeout: isTimeout, isCancelled: failure.kind == .cancelled && !isTimeout)
+  }
+}
+
+extension RecordAnswer {
+  /// The same as health and counts go by, to whom addresses and records are one.
+  fileprivate var counted: Answer {
+    if isNameMissing { return Answer(.negative(.nameNotFound), ttl: nil) }
+    return Answer(records.isEmpty ? .negative(.noAddress) : .addresses([]), ttl: nil)
   }
 }

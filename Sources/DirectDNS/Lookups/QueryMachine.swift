@@ -3,36 +3,33 @@
 ///
 /// A value, moved by what happens and by `now`; what is sent and told is what it gives out as actions.
 struct QueryMachine: Sendable {
-  /// What is asked for: one question, or several in one query.
+  /// What is asked for: a name's addresses, those of several names in one query, or records of any type.
   enum Subject: Sendable, Hashable {
     case one(AddressQuestion)
     case batch([AddressQuestion])
+    case records(DNSQuestion)
 
-    var questions: [AddressQuestion] {
+    /// By which the queries of one lookup are known to belong together; nil for a name that no host has.
+    var host: HostName? {
       switch self {
-      case .one(let question): [question]
-      case .batch(let questions): questions
-      }
-    }
-
-    /// The question, or the first of them.
-    var first: AddressQuestion {
-      switch self {
-      case .one(let question): question
-      case .batch(let questions): questions[0]
+      case .one(let question): question.host
+      case .batch(let questions): questions[0].host
+      case .records(let question): question.name.hostName
       }
     }
   }
 
   enum Action: Sendable {
-    /// Send the query of that number; `isRaced` where it may be cancelled.
-    case send(Int, to: DNSServer, Subject, timeout: Duration, isRaced: Bool)
+    /// Send the query of that number.
+    case send(Int, to: DNSServer, Subject, timeout: Duration, mayBeCancelled: Bool)
     /// Nobody wants that query any more; its end is still to be told.
     case cancel(Int)
     /// That is what came of a question.
     case finished(Int, Result<Answered, Failed>)
     /// That is what came of a batch: what is missing has to be asked by itself.
     case finishedBatch(Int, [AddressQuestion: BatchOutcome])
+    /// That is what came of a question for records.
+    case finishedRecords(Int, Result<AnsweredRecords, Failed>)
     /// A query has ended; for logs, metrics and the observer.
     case ended(EndedQuery)
     /// A question waits for a server's rate.
@@ -46,12 +43,17 @@ struct QueryMachine: Sendable {
   /// What there is to tell of a query that has ended.
   struct EndedQuery: Sendable {
     var server: DNSServer
-    var results: [(AddressQuestion, Result<Answer, ProviderFailure>)]
+    var results: Results
     var label: QueryLabel
     var status: Int?
     var address: IPAddress?
     var isHedge: Bool
     var duration: Duration
+
+    enum Results: Sendable {
+      case addresses([(AddressQuestion, Result<Answer, ProviderFailure>)])
+      case records(DNSQuestion, Result<RecordAnswer, ProviderFailure>)
+    }
   }
 
   /// A query under way.
@@ -84,6 +86,9 @@ struct QueryMachine: Sendable {
     var turn: Turn?
 
     enum Turn: Sendable { case reserved(Int), blocked }
+
+    /// A lookup of addresses keeps to its time itself, whatever becomes of its questions; one of records is its question.
+    var isRecords: Bool { if case .records = subject { true } else { false } }
   }
 
   var states: ServerStates
@@ -116,20 +121,17 @@ struct QueryMachine: Sendable {
   ///
   /// - Parameters:
   ///   - number: by which it will be finished; the caller's own, and of no other question under way.
-  ///   - question: what to ask.
+  ///   - subject: what to ask: one question for addresses or for records.
   ///   - deadlines: the times of the lookup.
   ///   - failed: a server that has failed this question already, if one has.
   ///   - now: the present.
   mutating func ask(
-    _ number: Int, _ question: AddressQuestion, _ deadlines: LookupDeadlines, after failed: Failure? = nil,
+    _ number: Int, _ subject: Subject, _ deadlines: LookupDeadlines, after failed: Failure? = nil,
     at now: ResolverInstant
   ) {
-    guard !isShutDown else {
-      return finish(number, .failure(Failed(attempts: [], isTimeout: false, isCancelled: true)))
-    }
-    let order = states.order(at: now)
-    guard !order.isEmpty else {
-      return finish(number, .failure(Failed(attempts: [], isTimeout: false, isCancelled: false)))
+    let order = order(for: subject, at: now)
+    guard !isShutDown, !order.isEmpty else {
+      return fail(number, subject, Failed(attempts: [], isTimeout: false, isCancelled: isShutDown))
     }
     var candidates = Candidates(order: failed == nil ? order : order.filter { $0 != failed?.server })
     if let failed { candidates.note(failed) }
@@ -137,7 +139,7 @@ struct QueryMachine: Sendable {
     start(
       number,
       Ask(
-        subject: .one(question), deadlines: deadlines, candidates: candidates, isRaced: isRaced,
+        subject: subject, deadlines: deadlines, candidates: candidates, isRaced: isRaced,
         hedges: states.hedges), at: now)
   }
 
@@ -163,31 +165,36 @@ struct QueryMachine: Sendable {
     let result = note(attempt, reply, at: now)
     guard var ask = asks.removeValue(forKey: attempt.ask) else { return }
     ask.running.removeAll { $0 == number }
-    switch reply.reading {
-    case .batch(let reading): finishBatch(attempt, reply, reading)
-    case .one:
-      switch result {
-      case .success(let answer):
-        for other in ask.running {
-          attempts[other]?.lostRace = true
-          actions.append(.cancel(other))
-        }
-        finish(
-          attempt.ask,
-          .success(
-            Answered(
-              answer: answer, server: attempt.server.number, provider: attempt.server.name, asked: reply.asked)))
-      case .failure(let failure):
-        ask.candidates.note(reply.failure(failure, of: attempt.server))
-        ask.race?.end(attempt.server.number)
-        if ask.running.isEmpty {
-          start(attempt.ask, ask, at: now)
-        } else {
-          setTimer(attempt.ask, ask)
-          asks[attempt.ask] = ask
-        }
+    switch (reply.reading, result) {
+    case (.batch(let reading), _): finishBatch(attempt, reply, reading)
+    case (.one, .success(let answer)):
+      endRace(ask)
+      timers.set(attempt.ask, at: nil)
+      let answered = Answered(
+        answer: answer, server: attempt.server.number, provider: attempt.server.name, asked: reply.asked)
+      actions.append(.finished(attempt.ask, .success(answered)))
+    case (.records(.success(let answer)), _):
+      endRace(ask)
+      timers.set(attempt.ask, at: nil)
+      let answered = AnsweredRecords(answer: answer, server: attempt.server.number, provider: attempt.server.name)
+      actions.append(.finishedRecords(attempt.ask, .success(answered)))
+    case (_, .failure(let failure)):
+      ask.candidates.note(reply.failure(failure, of: attempt.server))
+      ask.race?.end(attempt.server.number)
+      if ask.running.isEmpty {
+        start(attempt.ask, ask, at: now)
+      } else {
+        setTimer(attempt.ask, ask)
+        asks[attempt.ask] = ask
       }
+    // A failure to get records is one for health too.
+    case (.records(.failure), .success): break
     }
+  }
+
+  /// Nobody wants the answer to a question any more: its queries are given up.
+  mutating func cancel(_ number: Int) {
+    if let ask = asks.removeValue(forKey: number) { end(number, ask, isCancelled: true) }
   }
 
   /// The time has come that it wanted to be told of.
@@ -209,11 +216,14 @@ struct QueryMachine: Sendable {
       case .blocked?:
         ask.turn = nil
         start(number, ask, at: now)
+      case nil where ask.isRecords && now >= ask.deadlines.whole: end(number, ask)
       case nil:
         // Too late for another query: those under way end by themselves.
         if now < ask.deadlines.providers {
           decide(number, &ask, at: now)
           setTimer(number, ask)
+        } else if ask.isRecords {
+          timers.set(number, at: ask.deadlines.whole)
         }
         asks[number] = ask
       }

@@ -19,7 +19,7 @@ public enum ResolverEvent: Sendable {
     public var outcome: String
     /// Whether it brought an answer, a negative one included.
     public var isAnswer: Bool
-    /// Whether it was sent because another one took long; no query for records is.
+    /// Whether it was sent because another one took long.
     public var isHedge: Bool
     /// How long it took.
     public var duration: Duration

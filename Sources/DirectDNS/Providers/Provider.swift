@@ -146,27 +146,25 @@ public protocol RecordProvider: Provider {
   func records(from reply: HTTPReply, to question: DNSQuestion) throws(ProviderFailure) -> RecordAnswer
 }
 
-/// A request for records, and how its reply is read.
-struct RecordQuery {
-  let request: HTTPMessage
-  let read: (HTTPReply) throws(ProviderFailure) -> RecordAnswer
-}
-
 extension Provider {
   /// Whether the format carries records that answer a question; each carries addresses.
   func carries(_ question: DNSQuestion) -> Bool { self is any RecordProvider || AddressQuestion(question) != nil }
 
-  /// Asks for records; nil where the format carries addresses alone, and it is not those that are asked for.
-  func query(for question: DNSQuestion, at secondsSince1970: Int64) -> RecordQuery? {
-    if let provider = self as? any RecordProvider {
-      return RecordQuery(request: provider.request(for: question, at: secondsSince1970)) {
-        reply throws(ProviderFailure) in try provider.records(from: reply, to: question)
-      }
-    }
-    return AddressQuestion(question).map { addresses in
-      RecordQuery(request: request(for: addresses, at: secondsSince1970)) { reply throws(ProviderFailure) in
-        RecordAnswer(try answer(from: reply, to: addresses), to: question)
-      }
-    }
+  /// Asks for records; nil where the format does not carry them.
+  func request(forRecords question: DNSQuestion, at secondsSince1970: Int64) -> HTTPMessage? {
+    if let provider = self as? any RecordProvider { return provider.request(for: question, at: secondsSince1970) }
+    return AddressQuestion(question).map { request(for: $0, at: secondsSince1970) }
   }
+
+  /// Reads a reply to a question for records.
+  func records(of question: DNSQuestion, in reply: HTTPReply) throws(ProviderFailure) -> RecordAnswer {
+    if let provider = self as? any RecordProvider { return try provider.records(from: reply, to: question) }
+    guard let addresses = AddressQuestion(question) else { throw .notCarried }
+    return RecordAnswer(try answer(from: reply, to: addresses), to: question)
+  }
+}
+
+extension ProviderFailure {
+  /// A question that the server's format has no query for.
+  static let notCarried = Self(.response, "its format does not carry that question")
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import HTTPTypes
-
 /// Records of any type.
 extension DirectResolver {
   /// Looks up the records of a name.
   ///
   /// A and AAAA of a host's name are looked up as addresses are: by the cache, expired answers and the store. All other types are
-  /// asked for each time: of the same servers, in their order, with their deadlines, rates and breakers, one server after
-  /// the other. The system's DNS is asked for addresses alone.
+  /// asked for each time: of the same servers that carry them, in their order, with the same deadlines, rates, breakers and
+  /// second queries. The system's DNS is asked for addresses alone.
   ///
   /// - Parameters:
   ///   - name: the name; see ``DNSName/init(asking:)`` for one that a person wrote.
@@ -73,50 +71,11 @@ extension DirectResolver {
   private func asked(
     _ question: DNSQuestion, _ timeout: Duration?
   ) async throws(DirectDNSError) -> (answer: RecordAnswer, provider: String) {
-    var ask = lookups.tell { machine, now in machine.recordAsk(question, timeout, at: now) }
-    while true {
-      guard !hasEnded else {
-        throw DirectDNSError(.shutDown, "The resolver was shut down before \(question.shown) was looked up.")
-      }
-      switch lookups.tell({ $0.next(&ask, at: $1) }) {
-      case .wait(let instant):
-        do { try await clock.sleep(until: instant) } catch { throw Self.cancelled(question) }
-      case .failed(let failed): throw recordsFailed(question, failed)
-      case .ask(let server, let timeout):
-        let reply = await reply(to: question, from: server, timeout)
-        lookups.tell { $0.ended(&ask, server, reply, at: $1) }
-        lookupReport.upstreams.ended(question, reply, server.configuration.provider, clock.now - reply.asked)
-        switch reply.result {
-        case .success(let answer): return (answer, server.name)
-        case .failure(let failure) where failure.kind == .cancelled && Task.isCancelled: throw Self.cancelled(question)
-        case .failure: continue
-        }
-      }
+    let number = lookups.tell { $0.askRecords(question, timeout, at: $1) }
+    switch await lookups.records(of: number) {
+    case .success(let answered): return (answered.answer, answered.provider)
+    case .failure(let failed): throw recordsFailed(question, failed)
     }
-  }
-
-  private func reply(to question: DNSQuestion, from server: DNSServer, _ timeout: Duration) async -> RecordReply {
-    let begun = clock.now
-    guard let query = server.configuration.provider.query(for: question, at: clock.secondsSince1970) else {
-      return RecordReply(asked: begun, result: .failure(ProviderFailure(.response, "carries addresses alone")))
-    }
-    let target: HTTPEndpoint
-    do throws(ProviderFailure) {
-      target = try await bootstrap.endpoint(server.configuration, timeout: timeout)
-    } catch {
-      return RecordReply(asked: begun, result: .failure(error))
-    }
-    let asked = clock.now
-    let reply: HTTPReply
-    do throws(HTTPTransportError) {
-      reply = try await transport.send(query.request, to: target, timeout: timeout - (asked - begun))
-    } catch {
-      if error.mayBeTheAddress { bootstrap.connectingFailed(target) }
-      return RecordReply(asked: asked, result: .failure(ProviderFailure(error)), sendError: error)
-    }
-    let result: Result<RecordAnswer, ProviderFailure>
-    do throws(ProviderFailure) { result = .success(try query.read(reply)) } catch { result = .failure(error) }
-    return RecordReply(asked: asked, result: result, status: reply.status.code, address: reply.address)
   }
 
   private static func cancelled(_ question: DNSQuestion) -> DirectDNSError {
@@ -132,8 +91,9 @@ extension DirectResolver {
         "\(question.type) cannot be asked for: \(who). Name a provider of DNS messages (RFC 8484) or of a JSON API, such as google or doh+https://…."
       )
     }
-    if failed.isCancelled, hasEnded {
-      return DirectDNSError(.shutDown, "The resolver was shut down while \(question.shown) was looked up.")
+    if failed.isCancelled {
+      guard hasEnded else { return Self.cancelled(question) }
+      return DirectDNSError(.shutDown, "The resolver was shut down before \(question.shown) was looked up.")
     }
     return DirectDNSError(
       failed.isTimeout ? .timedOut : .upstreamFailed,

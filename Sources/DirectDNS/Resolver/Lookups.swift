@@ -9,18 +9,16 @@ final class Lookups: QueryRecipient {
     var wasAsked: Bool
   }
 
-  /// A lookup's outcome and its caller, whichever comes first.
-  private enum Waiting: Sendable {
-    case outcome(Outcome)
-    case caller(CheckedContinuation<Outcome, Never>)
-  }
+  /// What a lookup of records got.
+  typealias Records = Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>
 
   private let runner: MachineRunner<LookupMachine>
   private let sender: QuerySender
   private let store: StoreLink?
   private let lookupReport: LookupReport
-  private let waiting = Locked(NumberTable<Waiting>())
-  private let drained = Locked<[Int: CheckedContinuation<Void, Never>?]>([:])
+  private let outcomes = NumberedWaits<Outcome>()
+  private let records = NumberedWaits<Records>()
+  private let drained = NumberedWaits<Void>()
 
   init(
     _ machine: LookupMachine, clock: any ResolverClock, sender: QuerySender, store: StoreLink?,
@@ -44,30 +42,25 @@ final class Lookups: QueryRecipient {
   /// Waits for a lookup that has begun; its caller may be cancelled, and alone leaves then.
   nonisolated(nonsending) func outcome(of number: Int) async -> Outcome {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { caller in
-        let outcome = waiting.withLock { waiting -> Outcome? in
-          if case .outcome(let outcome)? = waiting.removeValue(forKey: number) { return outcome }
-          waiting[number] = .caller(caller)
-          return nil
-        }
-        if let outcome { caller.resume(returning: outcome) }
-      }
+      await outcomes.value(of: number)
     } onCancel: {
       tell { $0.cancel(number, at: $1) }
+    }
+  }
+
+  /// Waits for a lookup of records that has begun; with its caller its queries go.
+  nonisolated(nonsending) func records(of number: Int) async -> Records {
+    await withTaskCancellationHandler {
+      await records.value(of: number)
+    } onCancel: {
+      tell { $0.cancelRecords(number, at: $1) }
     }
   }
 
   /// Waits until all questions are over that are under way now.
   func finished(_ host: HostName? = nil, servers: Set<InFlightQuery.Server>) async {
     let number = tell { machine, _ in machine.drain(host, servers) }
-    await withCheckedContinuation { continuation in
-      let isOver = drained.withLock { drained in
-        if drained.removeValue(forKey: number) != nil { return true }
-        drained[number] = .some(continuation)
-        return false
-      }
-      if isOver { continuation.resume() }
-    }
+    await drained.value(of: number)
   }
 
   /// Queries have ended.
@@ -113,15 +106,15 @@ final class Lookups: QueryRecipient {
 
   private func perform(_ action: QueryMachine.Action) {
     switch action {
-    case .send(let number, let server, let subject, let timeout, let isRaced):
-      sender.send(number, to: server, subject, timeout: timeout, isRaced: isRaced, for: self)
+    case .send(let number, let server, let subject, let timeout, let mayBeCancelled):
+      sender.send(number, to: server, subject, timeout: timeout, mayBeCancelled: mayBeCancelled, for: self)
     case .cancel(let number): sender.cancel(number)
     case .ended(let query): lookupReport.upstreams.ended(query)
     case .waits: lookupReport.upstreams.waits()
     case .breaker(let server, let isOpen): lookupReport.upstreams.breaker(of: server, isOpen: isOpen)
     case .opened(let server): lookupReport.upstreams.opened(server)
     // The lookups' machine keeps these to itself.
-    case .finished, .finishedBatch: break
+    case .finished, .finishedBatch, .finishedRecords: break
     }
   }
 
@@ -132,28 +125,21 @@ final class Lookups: QueryRecipient {
   private func resume(_ endings: [LookupMachine.Ending]) {
     var callers: [(caller: CheckedContinuation<Outcome, Never>, outcome: Outcome)] = []
     callers.reserveCapacity(endings.count)
-    waiting.withLock { waiting in
+    outcomes.table.withLock { outcomes in
       for case .answer(let number, let result, let wasAsked) in endings {
         let outcome = Outcome(result: result, wasAsked: wasAsked)
-        if case .caller(let caller)? = waiting.removeValue(forKey: number) {
-          callers.append((caller, outcome))
-        } else {
-          waiting[number] = .outcome(outcome)
-        }
+        if let caller = outcomes.came(outcome, under: number) { callers.append((caller, outcome)) }
       }
     }
-    for case .drained(let number) in endings { finished(number) }
+    for ending in endings {
+      switch ending {
+      case .answer: break
+      case .records(let number, let result): records.deliver(result, under: number)
+      case .drained(let number): drained.deliver((), under: number)
+      }
+    }
     guard callers.count > 1 else { return callers.forEach { $0.caller.resume(returning: $0.outcome) } }
     Task.detached { [callers] in for (caller, outcome) in callers { caller.resume(returning: outcome) } }
-  }
-
-  private func finished(_ number: Int) {
-    let continuation = drained.withLock { drained -> CheckedContinuation<Void, Never>? in
-      if let waiting = drained.removeValue(forKey: number) { return waiting }
-      drained[number] = .some(nil)
-      return nil
-    }
-    continuation?.resume()
   }
 }
 

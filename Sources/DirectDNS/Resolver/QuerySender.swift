@@ -43,14 +43,14 @@ final class QuerySender: CurlRecipient {
   ///   - server: the server.
   ///   - subject: what to ask.
   ///   - timeout: how long it may take, the server's own address included.
-  ///   - isRaced: whether it may be given up.
+  ///   - mayBeCancelled: whether it may be given up before it has ended.
   ///   - recipient: gets what it brought, once.
   func send(
-    _ number: Int, to server: DNSServer, _ subject: QueryMachine.Subject, timeout: Duration, isRaced: Bool,
+    _ number: Int, to server: DNSServer, _ subject: QueryMachine.Subject, timeout: Duration, mayBeCancelled: Bool,
     for recipient: any QueryRecipient
   ) {
     let begun = clock.now
-    let query = Query(number, server, subject, isRaced: isRaced, begun: begun, for: recipient)
+    let query = Query(number, server, subject, mayBeCancelled: mayBeCancelled, begun: begun, for: recipient)
     guard timeout > .zero else {
       return recipient.ended([
         query.failure(.noTimeLeft, .timedOut, asked: begun)
@@ -64,10 +64,13 @@ final class QuerySender: CurlRecipient {
   }
 
   private func send(_ query: Query, by curl: CurlTransport, to target: HTTPEndpoint, timeout: Duration) {
+    guard let message = query.message(at: clock.secondsSince1970) else {
+      return query.recipient.ended([query.failure(.notCarried, nil, asked: query.begun)])
+    }
     do throws(HTTPTransportError) {
-      let request = try curl.request(query.message(at: clock.secondsSince1970), target, timeout)
+      let request = try curl.request(message, target, timeout)
       let job = CurlTaggedJob(request, query, for: self)
-      if query.isRaced { sent.withLock { $0[query.number] = .transfer(job) } }
+      if query.mayBeCancelled { sent.withLock { $0[query.number] = .transfer(job) } }
       curl.start(job)
     } catch {
       query.recipient.ended([query.reply(.failure(error), asked: query.begun, noting: target, bootstrap)])
@@ -75,14 +78,14 @@ final class QuerySender: CurlRecipient {
   }
 
   private func send(_ query: Query, timeout: Duration) {
-    if query.isRaced { sent.withLock { $0[query.number] = .starting } }
+    if query.mayBeCancelled { sent.withLock { $0[query.number] = .starting } }
     let task = Task.immediateDetached { [self] in
       let reply = await reply(query, timeout: timeout)
       forget(query)
       query.recipient.ended([reply])
     }
     // It may have ended already.
-    if query.isRaced { sent.withLock { if $0[query.number] != nil { $0[query.number] = .task(task) } } }
+    if query.mayBeCancelled { sent.withLock { if $0[query.number] != nil { $0[query.number] = .task(task) } } }
   }
 
   /// Gets queries back from libcurl's loop.
@@ -99,7 +102,7 @@ final class QuerySender: CurlRecipient {
     recipient?.ended(replies)
   }
 
-  private func forget(_ query: Query) { if query.isRaced { sent.withLock { $0[query.number] = nil } } }
+  private func forget(_ query: Query) { if query.mayBeCancelled { sent.withLock { $0[query.number] = nil } } }
 
   /// Gives up a query; its end is still told.
   func cancel(_ number: Int) {
@@ -124,10 +127,12 @@ final class QuerySender: CurlRecipient {
     guard left > .zero else {
       return query.failure(.noTimeLeft, .timedOut, asked: asked)
     }
+    guard let message = query.message(at: clock.secondsSince1970) else {
+      return query.failure(.notCarried, nil, asked: asked)
+    }
     let result: Result<HTTPReply, HTTPTransportError>
     do throws(HTTPTransportError) {
-      result = .success(
-        try await transport.send(query.message(at: clock.secondsSince1970), to: target, timeout: left))
+      result = .success(try await transport.send(message, to: target, timeout: left))
     } catch {
       result = .failure(error)
     }
@@ -140,39 +145,38 @@ private final class Query: Sendable {
   let number: Int
   let server: DNSServer
   let subject: QueryMachine.Subject
-  let isRaced: Bool
+  let mayBeCancelled: Bool
   let begun: ResolverInstant
   /// Gets what it brought.
   let recipient: any QueryRecipient
 
   init(
-    _ number: Int, _ server: DNSServer, _ subject: QueryMachine.Subject, isRaced: Bool, begun: ResolverInstant,
+    _ number: Int, _ server: DNSServer, _ subject: QueryMachine.Subject, mayBeCancelled: Bool, begun: ResolverInstant,
     for recipient: any QueryRecipient
   ) {
     self.number = number
     self.server = server
     self.subject = subject
-    self.isRaced = isRaced
+    self.mayBeCancelled = mayBeCancelled
     self.begun = begun
     self.recipient = recipient
   }
 
   private var provider: any Provider { server.configuration.provider }
 
-  func message(at seconds: Int64) -> HTTPMessage {
+  /// The request; nil where the server's format has none for what is asked.
+  func message(at seconds: Int64) -> HTTPMessage? {
     switch subject {
     case .one(let question): provider.request(for: question, at: seconds)
-    case .batch(let questions):
-      (provider as? any BatchProvider)?.request(for: questions, at: seconds)
-        ?? provider.request(for: questions[0], at: seconds)
+    case .batch(let questions): (provider as? any BatchProvider)?.request(for: questions, at: seconds)
+    case .records(let question): provider.request(forRecords: question, at: seconds)
     }
   }
 
   func failure(
     _ failure: ProviderFailure, _ error: HTTPTransportError?, asked: ResolverInstant
   ) -> QueryReply {
-    let isBatch = if case .batch = subject { true } else { false }
-    return QueryReply(number: number, reply: .init(failure, error, asked: asked, isBatch: isBatch))
+    QueryReply(number: number, reply: .init(failure, error, asked: asked, to: subject))
   }
 
   func reply(
@@ -198,11 +202,15 @@ private final class Query: Sendable {
       } catch {
         return .one(.failure(error))
       }
+    case .records(let question):
+      do throws(ProviderFailure) {
+        return .records(.success(try provider.records(of: question, in: reply)))
+      } catch {
+        return .records(.failure(error))
+      }
     case .batch(let questions):
       do throws(ProviderFailure) {
-        guard let provider = provider as? any BatchProvider else {
-          throw ProviderFailure(.response, "takes no batches")
-        }
+        guard let provider = provider as? any BatchProvider else { throw .notCarried }
         return .batch(.answers(try provider.answers(from: reply, to: questions)))
       } catch {
         return .batch(BatchReading(error, status: reply.status.code))

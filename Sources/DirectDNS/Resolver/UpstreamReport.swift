@@ -18,46 +18,27 @@ struct UpstreamReport: Sendable {
     metrics.count(.queries, provider.name, query.label.text)
     metrics.record(.queryTime, provider.name, duration: query.duration)
     if query.isHedge { metrics.count(.hedges, provider.name) }
-    for (question, result) in query.results {
-      if case .failure(let failure) = result, failure.kind != .cancelled {
-        logger.debug(
-          "query failed",
-          metadata: [
-            "provider": "\(provider.name.printable)", "question": "\(question)", "reason": "\(failure.reason)",
-          ])
+    switch query.results {
+    case .addresses(let results):
+      for (question, result) in results {
+        log(result, of: "\(question)", provider)
+        observer?(.attempt(query.event(question, Self.text(result), result)))
       }
-      guard let observer else { continue }
-      let isAnswer = if case .success = result { true } else { false }
-      observer(
-        .attempt(
-          ResolverEvent.Attempt(
-            provider: provider.name, origin: provider.url.originText, question: question, address: query.address,
-            status: query.status, outcome: Self.text(result), isAnswer: isAnswer, isHedge: query.isHedge,
-            duration: query.duration)))
+    case .records(let question, let result):
+      log(result, of: question.shown, provider)
+      observer?(.recordAttempt(query.event(question, Self.text(result), result)))
     }
   }
 
-  /// A query for records ended.
-  func ended(_ question: DNSQuestion, _ reply: RecordReply, _ provider: any Provider, _ duration: Duration) {
-    let counted = reply.counted
-    if case .one(let result) = counted.reading {
-      let label = QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) })
-      metrics.count(.queries, provider.name, label.text)
-      metrics.record(.queryTime, provider.name, duration: duration)
-    }
-    if case .failure(let failure) = reply.result, failure.kind != .cancelled {
-      logger.debug(
-        "query failed",
-        metadata: [
-          "provider": "\(provider.name.printable)", "question": "\(question.shown)", "reason": "\(failure.reason)",
-        ])
-    }
-    observer?(
-      .recordAttempt(
-        ResolverEvent.Attempt(
-          provider: provider.name, origin: provider.url.originText, question: question, address: reply.address,
-          status: reply.status, outcome: Self.text(reply.result), isAnswer: (try? reply.result.get()) != nil,
-          isHedge: false, duration: duration)))
+  private func log<Value>(
+    _ result: Result<Value, ProviderFailure>, of question: @autoclosure () -> String, _ provider: any Provider
+  ) {
+    guard case .failure(let failure) = result, failure.kind != .cancelled else { return }
+    logger.debug(
+      "query failed",
+      metadata: [
+        "provider": "\(provider.name.printable)", "question": "\(question())", "reason": "\(failure.reason)",
+      ])
   }
 
   private static func text(_ result: Result<RecordAnswer, ProviderFailure>) -> String {
@@ -107,5 +88,17 @@ struct UpstreamReport: Sendable {
       }
     case .failure(let failure): return failure.reason
     }
+  }
+}
+
+extension QueryMachine.EndedQuery {
+  fileprivate func event<Question, Value>(
+    _ question: Question, _ outcome: String, _ result: Result<Value, ProviderFailure>
+  ) -> ResolverEvent.Attempt<Question> {
+    let provider = server.configuration.provider
+    let isAnswer = if case .success = result { true } else { false }
+    return ResolverEvent.Attempt(
+      provider: provider.name, origin: provider.url.originText, question: question, address: address, status: status,
+      outcome: outcome, isAnswer: isAnswer, isHedge: isHedge, duration: duration)
   }
 }

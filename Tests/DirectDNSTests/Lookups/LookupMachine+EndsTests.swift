@@ -80,7 +80,8 @@ struct LookupMachineEndsTests {
 
     // The fallback of a public name is remembered in one place.
     let failed = QueryMachine.Reply(
-      ProviderFailure(.transport, "refused"), .connect("refused"), asked: Sample.at(0), isBatch: false)
+      ProviderFailure(.transport, "refused"), .connect("refused"), asked: Sample.at(0),
+      to: .one(AddressQuestion(ResolverFixture.host, .ipv4)))
     for (query, failedAt) in [(1, 100.0), (2, 101), (3, 103)] {
       Self.begin(&machine, ResolverFixture.host, at: failedAt)
       machine.ended(query, failed, at: Sample.at(failedAt))
@@ -134,7 +135,8 @@ struct LookupMachineEndsTests {
     var machine = Self.machine()
     Self.begin(&machine, ResolverFixture.host, at: 0)
     let failed = QueryMachine.Reply(
-      ProviderFailure(.transport, "refused"), .connect("refused"), asked: Sample.at(0), isBatch: false)
+      ProviderFailure(.transport, "refused"), .connect("refused"), asked: Sample.at(0),
+      to: .one(AddressQuestion(ResolverFixture.host, .ipv4)))
     machine.ended(1, failed, at: Sample.at(0))
     let number = try #require(Self.asked(&machine).numbers.first)
     machine.update(Self.settings(), at: Sample.at(1))

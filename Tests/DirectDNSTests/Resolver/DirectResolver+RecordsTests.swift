@@ -79,7 +79,7 @@ struct ResolverRecordsTests {
       #expect(found.source == .provider("one") && found.isAuthenticated == true && found.freshness == .fresh)
     }
     #expect(servers.asked.withLock(\.self) == Array(repeating: "one.test?name=a.example&type=15", count: 2))
-    #expect(servers.timeouts.withLock { $0[0] } == .seconds(3))
+    #expect(servers.timeouts.withLock { $0[0] } == .milliseconds(4900))
   }
 
   @Test func `the next one is asked when one fails, and health has it`() async throws {

@@ -32,7 +32,7 @@ struct UpstreamReportTests {
     }
     report.ended(
       QueryMachine.EndedQuery(
-        server: server, results: [(AddressQuestion(ResolverFixture.host, .ipv6), result)],
+        server: server, results: .addresses([(AddressQuestion(ResolverFixture.host, .ipv6), result)]),
         label: QueryLabel(result), status: reply?.status.code, address: reply?.address, isHedge: true,
         duration: .milliseconds(12)))
     guard case .attempt(let attempt) = try #require(events.withLock { $0.last }) else {
@@ -76,7 +76,8 @@ struct UpstreamReportTests {
     ]
     report.ended(
       QueryMachine.EndedQuery(
-        server: server, results: results, label: QueryLabel(.success(.addresses("192.0.2.1"))), isHedge: false,
+        server: server, results: .addresses(results), label: QueryLabel(.success(.addresses("192.0.2.1"))),
+        isHedge: false,
         duration: .zero))
     let told = events.withLock { $0 }.compactMap { event -> String? in
       guard case .attempt(let attempt) = event else { return nil }

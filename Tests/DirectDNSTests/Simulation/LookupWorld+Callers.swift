@@ -19,6 +19,7 @@ extension LookupWorld {
     case 3:
       number = machine.askSystemAlone(request, at: now)
       caller.isPastCache = true
+    case 4: return callForRecords(of: host, timeout)
     default:
       let isStale = if case .wait? = machine.find(request, at: now)?.verdict { true } else { false }
       guard case .waiting(let waiting, _) = machine.begin(request, at: now) else {
@@ -31,6 +32,14 @@ extension LookupWorld {
     say("  lookup \(number) for \(host), \(request.wanted), until \(caller.deadline.nanoseconds / 1_000_000) ms")
     callers[number] = caller
     if chance(10) { schedule(.leave(number), after: milliseconds(0...2000)) }
+  }
+
+  private mutating func callForRecords(of host: HostName, _ timeout: Duration?) {
+    let question = DNSQuestion(name: DNSName(host), type: chance(50) ? .mx : .a)
+    let number = machine.askRecords(question, timeout, at: now)
+    say("  lookup \(number) for records of \(host)")
+    recordCallers[number] = now + (timeout ?? machine.settings.configuration.timeout)
+    if chance(20) { schedule(.leaveRecords(number), after: milliseconds(0...2000)) }
   }
 
   mutating func change() {

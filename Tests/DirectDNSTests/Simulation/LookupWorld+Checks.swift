@@ -15,7 +15,7 @@ extension LookupWorld {
       sent[number]?.isCancelled = true
       unschedule(number)
       let reply = QueryMachine.Reply(
-        ProviderFailure(.cancelled, "cancelled"), .cancelled, asked: query.asked, isBatch: query.isBatch)
+        ProviderFailure(.cancelled, "cancelled"), .cancelled, asked: query.asked, to: query.subject)
       schedule(.reply(number, reply), after: milliseconds(0...50))
     case .query: break
     case .askSystem(let number, let question, _, let timeout):
@@ -38,10 +38,25 @@ extension LookupWorld {
   }
 
   mutating func perform(_ ending: LookupMachine.Ending) throws(Fault) {
-    guard case .answer(let number, let result, _) = ending else { return }
     if slips(.losesAnswer, 1) { return }
-    try answer(number, result)
-    if slips(.answersTwice, 1) { try answer(number, result) }
+    for _ in 0..<(slips(.answersTwice, 1) ? 2 : 1) {
+      switch ending {
+      case .answer(let number, let result, _): try answer(number, result)
+      case .records(let number, let result): try answerRecords(number, result)
+      case .drained: break
+      }
+    }
+  }
+
+  private mutating func answerRecords(
+    _ number: Int, _ result: Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>
+  ) throws(Fault) {
+    guard recordCallers.removeValue(forKey: number) != nil else {
+      throw fault("lookup \(number) of records was answered twice, or nobody waits for it")
+    }
+    answered += 1
+    let isAnswer = if case .success = result { true } else { false }
+    say("  lookup \(number) of records \(isAnswer ? "gets some" : "fails")")
   }
 
   private mutating func answer(_ number: Int, _ result: Result<Resolution, DirectDNSError>) throws(Fault) {
@@ -60,16 +75,16 @@ extension LookupWorld {
     _ number: Int, _ server: DNSServer, _ subject: QueryMachine.Subject, _ timeout: Duration
   ) throws(Fault) {
     queries += 1
-    say("  query \(number) to server \(server.number) for \(subject.questions)")
+    say("  query \(number) to server \(server.number) for \(subject)")
     try expect(!isShutDown, "a query was sent after the end")
     try expect(timeout > .zero, "a query was sent without time")
     if let until = blocked[server.number] {
       try expect(now >= until, "server \(server.number) was asked although it said 429")
     }
-    let isBatch = if case .batch = subject { true } else { false }
+    let questions = subject.questions
     let isHedge = machine.servers.attempts[number]?.isHedge == true
-    let isForgotten = subject.questions.contains { wasForgotten($0, before: number) }
-    for question in subject.questions where !isForgotten {
+    let isForgotten = questions.contains { wasForgotten($0, before: number) }
+    for question in questions where !isForgotten {
       let others = sent.values.filter { !$0.isCancelled && !$0.isForgotten && $0.questions.contains(question) }
       try expect(
         others.allSatisfy { $0.server != server.number },
@@ -80,14 +95,13 @@ extension LookupWorld {
     }
     try countQuery(isHedge: isHedge)
     sent[number] = Sent(
-      server: server.number, questions: subject.questions, isBatch: isBatch, isHedge: isHedge, asked: now,
-      isForgotten: isForgotten)
+      server: server.number, subject: subject, isHedge: isHedge, asked: now, isForgotten: isForgotten)
     let (delay, reply) = reply(to: subject, from: server.number)
     if delay < timeout {
       schedule(.reply(number, reply), after: delay)
     } else {
       let late = QueryMachine.Reply(
-        ProviderFailure(HTTPTransportError.timedOut), .timedOut, asked: now, isBatch: isBatch)
+        ProviderFailure(HTTPTransportError.timedOut), .timedOut, asked: now, to: subject)
       schedule(.reply(number, late), after: timeout)
     }
   }
@@ -126,8 +140,11 @@ extension LookupWorld {
   /// After each event.
   mutating func check() throws(Fault) {
     // In an order, so that a seed's fault reads the same each time.
-    try expect(left.map { callers[$0] == nil } ?? true, "a caller who left was not told")
-    let waiting = callers.filter { $0.value.deadline < now }.keys.min()
+    try expect(
+      left.map { callers[$0] == nil && recordCallers[$0] == nil } ?? true, "a caller who left was not told")
+    let waiting =
+      callers.filter { $0.value.deadline < now }.keys.min()
+      ?? recordCallers.filter { $0.value < now }.keys.min()
     if let waiting { throw fault("lookup \(waiting) waits beyond its deadline") }
     for (number, caller) in callers.filter({ $0.value.staleBy != nil }).sorted(by: { $0.key < $1.key }) {
       guard let staleBy = caller.staleBy else { continue }
@@ -169,6 +186,8 @@ extension LookupWorld {
   /// When all is over.
   mutating func checkEnd() throws(Fault) {
     try expect(callers.isEmpty, "\(callers.count) callers were never answered")
+    try expect(recordCallers.isEmpty, "\(recordCallers.count) callers never got records")
+    try expect(machine.servers.asks.isEmpty, "\(machine.servers.asks.count) questions are left")
     try expect(machine.lookupCount == 0, "\(machine.lookupCount) lookups are left")
     try expect(machine.queryCount == 0, "\(machine.queryCount) questions are left")
     try expect(machine.batches.isEmpty, "\(machine.batches.count) batches are left")

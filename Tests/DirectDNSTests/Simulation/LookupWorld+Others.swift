@@ -85,11 +85,20 @@ extension LookupWorld {
     case .batch:
       return .init(
         asked: now, reading: .batch(BatchReading(failure, status: status)), sendError: error, status: status)
+    case .records:
+      return .init(asked: now, reading: .records(.failure(failure)), sendError: error, status: status)
     }
   }
 
   private mutating func reading(of subject: QueryMachine.Subject, _ mood: Mood) -> QueryMachine.Reply.Reading {
-    guard case .batch(let questions) = subject else { return .one(.success(said(to: subject.first, mood))) }
+    let questions: [AddressQuestion]
+    switch subject {
+    case .one(let question): return .one(.success(said(to: question, mood)))
+    case .batch(let several): questions = several
+    case .records(let question):
+      let record = ResourceRecord(owner: question.name, type: question.type, ttl: 60, data: .opaque([]))
+      return .records(.success(RecordAnswer(records: mood == .empty ? [] : [record], isNameMissing: chance(10))))
+    }
     var answers: [AddressQuestion: Result<Answer, ProviderFailure>] = [:]
     // Some are left out, and some fail by themselves.
     for question in questions where !chance(10) {
@@ -168,6 +177,17 @@ extension LookupWorld {
         content: chance(90) ? answer(to: question).content : .negative(.noAddress), canonicalName: nil,
         source: SourceNames.store,
         life: CacheLife(askedAt: asked.nanoseconds, expireAt: (asked + .seconds(300)).nanoseconds))
+    }
+  }
+}
+
+extension QueryMachine.Subject {
+  /// The questions for addresses.
+  var questions: [AddressQuestion] {
+    switch self {
+    case .one(let question): [question]
+    case .batch(let questions): questions
+    case .records: []
     }
   }
 }

@@ -36,18 +36,19 @@ struct LookupWorld {
 
   struct Sent {
     var server: Int
-    var questions: [AddressQuestion]
-    var isBatch: Bool
+    var subject: QueryMachine.Subject
     var isHedge: Bool
     var asked: ResolverInstant
     /// Whether nobody wants it any more.
     var isCancelled = false
     /// Whether its name was forgotten since: whoever asks now does not wait for it.
     var isForgotten = false
+
+    var questions: [AddressQuestion] { subject.questions }
   }
 
   enum Event {
-    case call, leave(Int), mood, change, fleet
+    case call, leave(Int), leaveRecords(Int), mood, change, fleet
     case reply(Int, QueryMachine.Reply)
     case system(Int, Result<Answer, ProviderFailure>)
     case store(Int, StoreReading<CacheEntry>)
@@ -74,6 +75,8 @@ struct LookupWorld {
   var store = Store()
   // What is under way.
   var callers: [Int: Caller] = [:]
+  /// Who waits for records, and until when at most.
+  var recordCallers: [Int: ResolverInstant] = [:]
   var sent: [Int: Sent] = [:]
   /// Until when a server wants to be left alone, by its number.
   var blocked: [Int: ResolverInstant] = [:]
@@ -209,6 +212,9 @@ struct LookupWorld {
       schedule(.call, after: chance(10) ? milliseconds(0...40_000) : milliseconds(0...300))
     case .leave(let number):
       machine.cancel(number, at: now)
+      left = number
+    case .leaveRecords(let number):
+      machine.cancelRecords(number, at: now)
       left = number
     case .mood:
       changeMoods()

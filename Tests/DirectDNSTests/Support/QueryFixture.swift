@@ -32,12 +32,12 @@ final class QueryFixture: QueryRecipient {
 
   private func perform(_ action: QueryMachine.Action) {
     switch action {
-    case .send(let number, let server, let subject, let timeout, let isRaced):
-      sender.send(number, to: server, subject, timeout: timeout, isRaced: isRaced, for: self)
+    case .send(let number, let server, let subject, let timeout, let mayBeCancelled):
+      sender.send(number, to: server, subject, timeout: timeout, mayBeCancelled: mayBeCancelled, for: self)
     case .cancel(let number): sender.cancel(number)
     case .finished(let number, let outcome):
       waiting.withLock { $0.callers.removeValue(forKey: number) }?.resume(returning: outcome)
-    case .finishedBatch, .ended, .waits, .breaker, .opened: break
+    case .finishedBatch, .finishedRecords, .ended, .waits, .breaker, .opened: break
     }
   }
 
@@ -55,7 +55,7 @@ final class QueryFixture: QueryRecipient {
         waiting.callers[waiting.last] = caller
         return waiting.last
       }
-      tell { $0.ask(number, question, deadlines, at: $1) }
+      tell { $0.ask(number, .one(question), deadlines, at: $1) }
     }
     return try outcome.get()
   }
