@@ -192,7 +192,7 @@ extension DirectClient {
         metadata: [
           "origin": "\(place.origin)", "address": "\(attempt.address)", "reason": "\(attempt.reason.text)",
         ])
-      if case .noSocket = attempt.reason { continue }
+      if attempt.reason.isLocal { continue }
       resolver.report(attempt.address, .failed)
       for loop in loops { _ = loop.post(.closeIdle(attempt.address)) }
     }

@@ -74,9 +74,7 @@ extension CurlTransferSettings {
   /// The settings of each of a client's loops.
   init(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
     let identity = configuration.identity
-    for file in [identity?.certificate, identity?.key].compactMap(\.self) where !ReadableFile.isReadable(file) {
-      throw DirectDNSError(.invalidConfiguration, "identity: \(file) cannot be read. Check its path and rights.")
-    }
+    try identity?.check()
     self.init(
       trust: try configuration.trust.resolved(), certificate: identity?.certificate, key: identity?.key,
       keyPassword: identity?.password?.text, requiresTLS13: configuration.minimumTLS == .v13,

@@ -143,6 +143,8 @@ extension RequestTimeouts {
 }
 
 /// A client's own certificate, and the key to it.
+///
+/// Both are checked when the client is made, and read for each connection: they can be renewed where they are.
 public struct ClientIdentity: Sendable, Hashable {
   /// The file of the certificate and its chain, in PEM form.
   public var certificate: String

@@ -53,6 +53,9 @@ struct RequestPlace: Sendable {
     case .refusedByProxy(let status): refused(status)
     case .noSocket(let reason): "\(origin) could not be connected to: \(reason)"
     case .tls(let reason): "TLS with \(origin) failed: \(reason)\(Self.tlsAdvice(reason))"
+    case .tlsSetup(let reason):
+      "TLS with \(origin) could not be set up on this machine: \(reason); check the client's certificate and key, and "
+        + "the authorities' files"
     case .connectionLost(let reason): lost(failure, reason, inBody)
     case .invalidRequest(let reason): "the request to \(origin) cannot be sent: \(reason)"
     case .bodyTooLarge:

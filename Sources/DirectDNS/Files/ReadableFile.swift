@@ -29,6 +29,12 @@ package final class ReadableFile: Sendable {
   /// Whether this process may read what is at a path, which is not opened for it.
   static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
+  /// Whether a file is at a path, and no folder, pipe or device; it is not opened for that.
+  static func isRegular(_ path: String) -> Bool {
+    var found = stat()
+    return unsafe stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The number of its bytes; nil for a folder, a FIFO or a device, which has none.
   var length: Int64? {
     var found = stat()

@@ -111,7 +111,8 @@ struct QueryLabel: Sendable, Hashable {
     case (.rateLimited, _): "rateLimited"
     case (.response, _): "refused"
     case (.transport, .invalidRequest?), (.transport, .cancelled?), (.transport, .shutDown?): "failed"
-    case (.transport, let error?): error.code.description
+    case (.transport, let error?), (.local, let error?): error.code.description
+    case (.local, nil): "failed"
     case (.transport, nil):
       switch status?.kind {
       case nil: "failed"

@@ -49,7 +49,7 @@ enum BatchReading: Sendable {
       // Whoever gets no answer from it but this may not be talking to it: a reply that cannot be read is a failure.
       case (.transport, let status?) where (200..<300).contains(status): .refused(failure)
       case (.transport, let status?) where Self.saysNo(status): .refused(ProviderFailure(.response, failure.reason))
-      case (.transport, _), (.cancelled, _): .serverFailed(failure)
+      case (.transport, _), (.local, _), (.cancelled, _): .serverFailed(failure)
       }
   }
 

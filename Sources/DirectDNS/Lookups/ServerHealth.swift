@@ -92,13 +92,17 @@ struct ServerHealth: Sendable, Hashable {
 
   /// Notes a failure.
   ///
-  /// An RCODE is a reply, and 429 says nothing about health.
+  /// An RCODE is a reply; 429, and what this machine could not send, say nothing about health.
   mutating func failed(
     _ kind: ProviderFailure.Kind, of lookup: LookupKey, in time: Duration, at now: ResolverInstant
   ) {
     switch kind {
     case .response: answered(in: time)
     case .cancelled: probedAt = nil
+    case .local:
+      queries += 1
+      failures += 1
+      probedAt = nil
     case .rateLimited(let retryAfter):
       queries += 1
       failures += 1

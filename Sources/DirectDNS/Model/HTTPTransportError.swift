@@ -9,6 +9,9 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   case refusedByProxy(Int)
   /// The server's certificate was refused, or TLS failed otherwise.
   case tls(String)
+  /// This machine could not set up TLS, be it for a certificate, a key or an authority's file of its own: that says nothing
+  /// of the server.
+  case tlsSetup(String)
   /// No response within the time that was given.
   case timedOut
   /// The body was larger than what is read: ``HTTPReply/bodyLimit`` of a provider's reply.
@@ -28,7 +31,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   var code: DirectDNSError.Code {
     switch self {
     case .connect, .noSocket, .refusedByProxy: .connectFailed
-    case .tls: .tlsFailed
+    case .tls, .tlsSetup: .tlsFailed
     case .timedOut: .timedOut
     case .bodyTooLarge: .bodyTooLarge
     case .fieldsTooLarge: .fieldsTooLarge
@@ -43,7 +46,17 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   var mayBeTheAddress: Bool {
     switch self {
     case .connect, .refusedByProxy, .timedOut: true
-    case .noSocket, .tls, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .invalidRequest, .cancelled, .shutDown: false
+    case .noSocket, .tls, .tlsSetup, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .invalidRequest, .cancelled,
+      .shutDown:
+      false
+    }
+  }
+
+  /// Whether this machine is the reason: that says nothing of the address, nor of the server.
+  var isLocal: Bool {
+    switch self {
+    case .noSocket, .tlsSetup, .invalidRequest, .cancelled, .shutDown: true
+    case .connect, .refusedByProxy, .tls, .timedOut, .bodyTooLarge, .fieldsTooLarge, .connectionLost: false
     }
   }
 }
@@ -55,7 +68,7 @@ extension HTTPTransportError: CustomStringConvertible {
     case .connect, .noSocket, .refusedByProxy: "no connection: \(text)"
     case .connectionLost: "connection lost: \(text)"
     case .invalidRequest: "the request cannot be sent: \(text)"
-    case .tls, .timedOut, .bodyTooLarge, .fieldsTooLarge, .cancelled, .shutDown: text
+    case .tls, .tlsSetup, .timedOut, .bodyTooLarge, .fieldsTooLarge, .cancelled, .shutDown: text
     }
   }
 
@@ -65,6 +78,7 @@ extension HTTPTransportError: CustomStringConvertible {
     case .connect(let reason), .noSocket(let reason), .connectionLost(let reason), .invalidRequest(let reason): reason
     case .refusedByProxy(let status): "the proxy answered \(status)"
     case .tls(let reason): "TLS: \(reason)"
+    case .tlsSetup(let reason): "TLS could not be set up on this machine: \(reason)"
     case .timedOut: "timed out"
     case .bodyTooLarge: "the body is larger than what is read"
     case .fieldsTooLarge: "header fields and trailers are more than what is read"

@@ -78,7 +78,11 @@ extension PoolMachine {
     if let address = state.attempts[number]?.address { actions.append(.tell(id, failed: address, reason)) }
     transfers.change(id) { $0.state.attempts.fail(number, reason) }
     actions.append(.close(id, attempt: number))
-    if case .invalidRequest = reason { return finish(id, .failure(TransferFailure(reason))) }
+    switch reason {
+    // Nor could it go to any other address.
+    case .invalidRequest, .tlsSetup: return finish(id, .failure(TransferFailure(reason)))
+    default: break
+    }
     // What was judged before and is dialled now is not the same: nothing else is tried.
     guard state.attempts.isRacing, state.forbidden == nil else {
       return lose(id, TransferFailure(reason, forbidden: state.forbidden), at: now)

@@ -98,6 +98,9 @@ public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertibl
     case response
     /// The endpoint asks for fewer requests, where it says so for so long (429, `Retry-After`).
     case rateLimited(retryAfter: Duration?)
+    /// This machine could not ask, for want of a descriptor or of a file that can be read; it says nothing about the
+    /// endpoint.
+    case local
     /// The caller no longer wants the answer; it says nothing about the endpoint.
     case cancelled
   }
@@ -120,7 +123,13 @@ public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertibl
   static func malformed(_ reason: String) -> Self { Self(.transport, reason) }
 
   init(_ error: HTTPTransportError) {
-    self.init(error == .cancelled || error == .shutDown ? .cancelled : .transport, error.description)
+    let kind: Kind =
+      switch error {
+      case .cancelled, .shutDown: .cancelled
+      case .noSocket, .tlsSetup: .local
+      default: .transport
+      }
+    self.init(kind, error.description)
   }
 }
 

@@ -57,29 +57,41 @@ struct ClientIdentityTests {
     }
   }
 
-  /// Where there is a terminal, OpenSSL would ask for it there, and nothing of the client would go on.
-  @Test func `a key that wants a password and has none given fails, and is asked for nowhere`() async throws {
-    let identity = try authority.issueClient(name: "pipeline")
-    let key = """
-      -----BEGIN RSA PRIVATE KEY-----
-      Proc-Type: 4,ENCRYPTED
-      DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF
-
-      MIICXAIBAAKBgQC7
-      -----END RSA PRIVATE KEY-----
-
-      """
-    let pem = FileManager.default.temporaryDirectory.appending(path: "locked-\(UUID().uuidString).pem")
-    defer { try? FileManager.default.removeItem(at: pem) }
-    try Data((identity.certificates.joined(separator: "\n") + "\n" + key).utf8).write(to: pem)
-    let origin = try await demanding()
-    let client = try client { $0.identity = ClientIdentity(certificate: pem.path) }
-    let error = await #expect(throws: DirectDNSError.self) {
-      try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
+  /// What a certificate that is being renewed may look like for a moment: libcurl says so before it sends the server
+  /// anything.
+  ///
+  /// A key that wants a password would be asked for on the terminal by OpenSSL, and nothing of the client would go on.
+  @Test(arguments: [nil, "nothing", ClientKeys.locked])
+  func `a certificate that does not fit its key any more fails the request and says nothing of the addresses`(
+    _ key: String?
+  ) async throws {
+    let other = try authority.issueClient(name: "other")
+    try await withClientCertificate { identity in
+      let origin = try await demanding()
+      let client = try ClientSample.client(names: ["shop.test": ["127.0.0.1", "127.0.0.2"]]) {
+        $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+        $0.identity = identity
+      }
+      let whole = try String(contentsOfFile: identity.certificate, encoding: .utf8)
+      let certificate = try authority.issueClient(name: "pipeline").certificates[0]
+      try (certificate + "\n" + (key ?? other.privateKey)).write(
+        toFile: identity.certificate, atomically: true, encoding: .utf8)
+      let tried = Locked(0)
+      var options = RequestOptions()
+      options.observer = { if case .connecting = $0 { tried.withLock { $0 += 1 } } }
+      let request = try ClientSample.get(origin.url("/", host: "shop.test"))
+      let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request, options: options) }
+      #expect(tried.withLock(\.self) == 1)
+      #expect(error?.code == .tlsFailed && error?.attempts.isEmpty == true, "\(String(describing: error))")
+      #expect(error?.message.contains("on this machine") == true)
+      try whole.write(toFile: identity.certificate, atomically: true, encoding: .utf8)
+      // The first address again: it is not held to be dead.
+      let response = try await client.execute(request)
+      #expect(response.connection.remoteAddress == IPAddress("127.0.0.1"))
+      #expect(response.connection.failedAddresses.isEmpty)
+      await client.shutdown()
+      await origin.stop()
     }
-    #expect(error?.code == .tlsFailed)
-    await client.shutdown()
-    await origin.stop()
   }
 
   @Test(arguments: [true, false])

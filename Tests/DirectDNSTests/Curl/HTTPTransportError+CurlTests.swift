@@ -9,6 +9,7 @@ struct HTTPTransportErrorCurlTests {
     switch HTTPTransportError(code, detail: detail) {
     case .connect, .noSocket, .refusedByProxy: "connect"
     case .tls: "tls"
+    case .tlsSetup: "tlsSetup"
     case .timedOut: "timedOut"
     case .bodyTooLarge: "bodyTooLarge"
     case .fieldsTooLarge: "fieldsTooLarge"
@@ -22,6 +23,8 @@ struct HTTPTransportErrorCurlTests {
   @Test(arguments: [
     (CURLE_COULDNT_CONNECT, "connect"), (CURLE_COULDNT_RESOLVE_HOST, "connect"),
     (CURLE_PEER_FAILED_VERIFICATION, "tls"),
+    (CURLE_SSL_CERTPROBLEM, "tlsSetup"), (CURLE_SSL_CACERT_BADFILE, "tlsSetup"), (CURLE_SSL_CIPHER, "tlsSetup"),
+    (CURLE_SSL_ENGINE_NOTFOUND, "tlsSetup"), (CURLE_SSL_CRL_BADFILE, "tlsSetup"), (CURLE_SSL_CLIENTCERT, "tls"),
     (CURLE_SSL_CONNECT_ERROR, "tls"), (CURLE_OPERATION_TIMEDOUT, "timedOut"),
     (CURLE_FILESIZE_EXCEEDED, "bodyTooLarge"),
     (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "connectionLost"),

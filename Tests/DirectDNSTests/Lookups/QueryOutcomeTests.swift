@@ -32,6 +32,8 @@ struct QueryLabelTests {
     Case(kind: .transport, error: .bodyTooLarge, label: "bodyTooLarge"),
     Case(kind: .transport, error: .fieldsTooLarge, label: "fieldsTooLarge"),
     Case(kind: .transport, error: .invalidRequest("a reason"), label: "failed"),
+    Case(kind: .local, error: .tlsSetup("a reason"), label: "tlsFailed"),
+    Case(kind: .local, label: "failed"),
     Case(kind: .transport, status: .ok, label: "malformed"),
     Case(kind: .transport, status: .badGateway, label: "httpStatus"),
     Case(kind: .transport, label: "failed"),

@@ -31,6 +31,16 @@ struct ServerHealthTests {
     #expect(health.standing(at: Sample.at(31)) == .probe)
   }
 
+  @Test func `what this machine could not send opens no breaker, and ends a probe without a word about the server`() {
+    var health = ServerHealth()
+    failed(&health, 10, at: 0, .local)
+    #expect(health.standing(at: Sample.at(0)) == .usable && health.failuresInARow == 0)
+    #expect(health.queries == 10 && health.failures == 10)
+    failed(&health, 3, at: 1)
+    failed(&health, 1, at: 31, .local)
+    #expect(health.standing(at: Sample.at(31)) == .probe)
+  }
+
   @Test func `a reply between failures begins the count anew`() {
     var health = ServerHealth()
     failed(&health, 2, at: 0)

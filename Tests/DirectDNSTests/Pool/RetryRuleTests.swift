@@ -25,7 +25,8 @@ struct RetryRuleTests {
   }
 
   @Test(arguments: [
-    HTTPTransportError.timedOut, .cancelled, .shutDown, .tls("x"), .connect("x"), .invalidRequest("x"), .bodyTooLarge,
+    HTTPTransportError.timedOut, .cancelled, .shutDown, .tls("x"), .tlsSetup("x"), .connect("x"), .invalidRequest("x"),
+    .bodyTooLarge,
     .fieldsTooLarge,
   ])
   func `no other failure is`(_ reason: HTTPTransportError) {

@@ -51,6 +51,7 @@ extension Result<Answer, ProviderFailure> {
       case .transport: "transport"
       case .response: "response"
       case .rateLimited(let after): "limited" + (after.map { " \($0.components.seconds)" } ?? "")
+      case .local: "local"
       case .cancelled: "cancelled"
       }
     }

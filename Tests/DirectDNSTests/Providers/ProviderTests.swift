@@ -13,6 +13,7 @@ struct ProviderTests {
 
   @Test(arguments: [
     (HTTPTransportError.connect("x"), ProviderFailure.Kind.transport), (.tls("x"), .transport),
+    (.tlsSetup("x"), .local), (.noSocket("x"), .local),
     (.timedOut, .transport),
     (.fieldsTooLarge, .transport), (.bodyTooLarge, .transport), (.connectionLost("x"), .transport),
     (.invalidRequest("x"), .transport),

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSOpenSSL
+
+extension ClientIdentity {
+  /// Sees that there is a certificate, and the key that belongs to it: libcurl would say so of each connection.
+  ///
+  /// It reads them anew for each, so that they may be renewed; what a pipe brings can be read once, and is left to it.
+  ///
+  /// - Throws: `invalidConfiguration` that names the file which is wrong.
+  func check() throws(DirectDNSError) {
+    let keyFile = key ?? certificate
+    guard let certificateText = try Self.text(certificate), let keyText = try Self.text(keyFile) else { return }
+    // What OpenSSL could not read is not another call's failure.
+    defer { ERR_clear_error() }
+    let found = unsafe Self.reading(certificateText) { unsafe PEM_read_bio_X509_AUX($0, nil, nil, nil) }
+    guard let found = unsafe found else {
+      throw Self.wrong("\(certificate) holds no certificate that can be read. Convert it to PEM: openssl x509.")
+    }
+    defer { unsafe X509_free(found) }
+    // An empty password where there is none, or OpenSSL would ask for it on the process's terminal.
+    let foundKey = unsafe (password?.text ?? "").withCString { password in
+      unsafe Self.reading(keyText) {
+        unsafe PEM_read_bio_PrivateKey($0, nil, nil, UnsafeMutableRawPointer(mutating: password))
+      }
+    }
+    guard let foundKey = unsafe foundKey else {
+      let advice = password == nil ? "If it has a password, give it." : "Check its password."
+      throw Self.wrong("\(keyFile) holds no key that can be read. \(advice) It has to be in PEM form: openssl pkey.")
+    }
+    defer { unsafe EVP_PKEY_free(foundKey) }
+    guard unsafe X509_check_private_key(found, foundKey) == 1 else {
+      throw Self.wrong("the key in \(keyFile) is not that of the certificate in \(certificate), the first one there.")
+    }
+  }
+
+  private static func wrong(_ reason: String) -> DirectDNSError {
+    DirectDNSError(.invalidConfiguration, "identity: \(reason)")
+  }
+
+  /// What stands in a file; nil where it is none, such as a pipe.
+  private static func text(_ path: String) throws(DirectDNSError) -> [UInt8]? {
+    guard !ReadableFile.isReadable(path) || ReadableFile.isRegular(path) else { return nil }
+    do throws(FileFailure) { return try ReadableFile(path, waits: false).readToEnd() } catch {
+      throw DirectDNSError(
+        .invalidConfiguration, "identity: \(path) cannot be read: \(error.reason). Check its path and rights.",
+        underlying: error)
+    }
+  }
+
+  private static func reading(_ text: [UInt8], _ read: (OpaquePointer?) -> OpaquePointer?) -> OpaquePointer? {
+    unsafe text.withUnsafeBytes { text in
+      let bio = unsafe BIO_new_mem_buf(text.baseAddress, Int32(clamping: text.count))
+      defer { unsafe BIO_free(bio) }
+      return unsafe read(bio)
+    }
+  }
+}
