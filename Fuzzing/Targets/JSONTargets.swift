@@ -119,8 +119,9 @@ extension FuzzTarget {
   private static func replyFields(_ bytes: [UInt8]) throws(BrokenRule) {
     let lines = bytes.split(separator: 0x0a, maxSplits: 2, omittingEmptySubsequences: false).map { Array($0).asText }
     let (age, control, pause) = (lines[0], lines.count > 1 ? lines[1] : nil, lines.count > 2 ? lines[2] : nil)
+    // A date is counted from another one.
     let reply = HTTPReply(
-      status: .tooManyRequests, contentType: nil, age: age, cacheControl: control, retryAfter: pause)
+      status: .tooManyRequests, contentType: nil, age: age, cacheControl: control, retryAfter: pause, date: age)
     for ttl in [0, 1, 60, DNSRecord.lifetimeLimit, .max] {
       let lifetime = reply.freshness.lifetime(ttl)
       try require(lifetime <= ttl, "HTTP lengthens a lifetime of \(ttl) s to \(lifetime) s")
@@ -130,7 +131,7 @@ extension FuzzTarget {
     guard case .failure(let failure) = Result(catching: { () throws(ProviderFailure) in try reply.checkStatus() }),
       case .rateLimited(let rest) = failure.kind
     else { throw BrokenRule(description: "429 limits no rate") }
-    try require(rest.map { $0 >= .zero && $0 <= .seconds(86_400) } ?? true, "a pause of \(rest ?? .zero)")
+    try require(rest.map { $0 >= .zero && $0 <= HTTPReply.longestPause } ?? true, "a pause of \(rest ?? .zero)")
   }
 
   private static func checkReason(_ result: Result<some Any, ProviderFailure>) throws(BrokenRule) {

@@ -146,6 +146,7 @@ internal import HTTPTypes
     return HTTPReply(
       status: .init(code: handle.number(CURLINFO_RESPONSE_CODE)), contentType: responseFields.contentType,
       age: responseFields.age, cacheControl: responseFields.cacheControl, retryAfter: responseFields.retryAfter,
+      date: responseFields.date,
       body: body, address: handle.text(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) })
   }
 

@@ -8,9 +8,12 @@ struct CurlResponseFields: Sendable {
   private(set) var age: String?
   private(set) var cacheControl: String?
   private(set) var retryAfter: String?
+  /// Of a response of status 429 alone: no other one's matters.
+  private(set) var date: String?
   /// The content type of the response before: nearly always that of the next one too, which is not made again then.
   private var likelyType: String?
   private var isOver = false
+  private var isLimited = false
 
   /// Forgets what came: the next response begins.
   mutating func begin() {
@@ -34,7 +37,11 @@ struct CurlResponseFields: Sendable {
         cacheControl = cacheControl.map { $0 + ", " + more } ?? more
       }
     case UInt8(ascii: "r"): if Self.isField(line, 11), retryAfter == nil { retryAfter = text(line, Self.retryAfter) }
-    case UInt8(ascii: "h"): if Self.begins(line, with: Self.status) { begin() }
+    case UInt8(ascii: "d"): if isLimited, Self.isField(line, 4), date == nil { date = text(line, Self.date) }
+    case UInt8(ascii: "h"):
+      guard Self.begins(line, with: Self.status) else { break }
+      begin()
+      isLimited = Self.isLimited(line)
     default: break
     }
   }
@@ -43,7 +50,15 @@ struct CurlResponseFields: Sendable {
   private static let contentType = Array("content-type:".utf8)
   private static let cacheControl = Array("cache-control:".utf8)
   private static let retryAfter = Array("retry-after:".utf8)
+  private static let date = Array("date:".utf8)
   private static let status = Array("http/".utf8)
+  private static let limited = Array(" 429".utf8)
+
+  /// Whether a status line, `HTTP/2 429` or `HTTP/1.1 429 Too Many Requests`, says that there were too many requests.
+  private static func isLimited(_ line: Span<UInt8>) -> Bool {
+    guard let blank = line.indices.first(where: { line[$0] == ASCII.space }) else { return false }
+    return begins(line.extracting(blank..<line.count), with: limited)
+  }
 
   private static func isField(_ line: Span<UInt8>, _ colon: Int) -> Bool {
     line.count > colon && line[colon] == ASCII.colon

@@ -232,9 +232,10 @@ struct QueryMachine: Sendable {
 
   // MARK: What a warm-up goes by
 
-  /// When somebody may be asked again: now, unless all of them said 429.
-  func unblocked(at now: ResolverInstant) -> ResolverInstant {
-    max(now, states.all.map { $0.health.blockedUntil ?? now }.min() ?? now)
+  /// The server that may be asked before the others, and when; nil unless all of them said 429.
+  func pause(at now: ResolverInstant) -> (server: String, end: ResolverInstant)? {
+    let ends = states.all.map { ($0.server.name, $0.health.blockedUntil ?? now) }
+    return ends.min { $0.1 < $1.1 }.flatMap { $0.1 > now ? (server: $0.0, end: $0.1) : nil }
   }
 
   /// Whether every server failed again and again.

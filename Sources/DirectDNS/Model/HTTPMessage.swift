@@ -56,6 +56,8 @@ public struct HTTPReply: Sendable {
   public var cacheControl: String?
   /// `Retry-After`, where the response had it.
   public var retryAfter: String?
+  /// `Date`, where a response of status 429 had it.
+  public var date: String?
   /// The body, as it came.
   public var body: [UInt8]
   /// The address that answered, where the transport knows it.
@@ -67,19 +69,20 @@ public struct HTTPReply: Sendable {
   ) {
     self.init(
       status: status, contentType: fields[.contentType], age: fields[.age], cacheControl: fields[.cacheControl],
-      retryAfter: fields[.retryAfter], body: body, address: address)
+      retryAfter: fields[.retryAfter], date: fields[.date], body: body, address: address)
   }
 
   /// Creates a reply.
   public init(
     status: HTTPResponse.Status, contentType: String?, age: String? = nil, cacheControl: String? = nil,
-    retryAfter: String? = nil, body: [UInt8] = [], address: IPAddress? = nil
+    retryAfter: String? = nil, date: String? = nil, body: [UInt8] = [], address: IPAddress? = nil
   ) {
     self.status = status
     self.contentType = contentType
     self.age = age
     self.cacheControl = cacheControl
     self.retryAfter = retryAfter
+    self.date = date
     self.body = body
     self.address = address
   }

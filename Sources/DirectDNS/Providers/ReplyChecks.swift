@@ -28,11 +28,20 @@ extension HTTPReply {
     }
   }
 
-  /// `Retry-After` in seconds (RFC 9110 §10.2.3), a day at most.
+  /// The longest pause: whoever asks for more, be it by mistake, is asked once in that time whether it still holds.
+  package static let longestPause = Duration.seconds(3600)
+
+  /// `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), ``longestPause`` at most.
   ///
-  /// A date is not read: it needs a clock that is right.
+  /// A date is counted from the reply's own `Date`, since this machine's clock need not be right.
   private var pause: Duration? {
-    retryAfter.flatMap { HTTPFreshness.seconds($0) }.map { .seconds(min(Int64($0), 86_400)) }
+    guard let retryAfter else { return nil }
+    let most = Self.longestPause.components.seconds
+    if let seconds = HTTPFreshness.seconds(retryAfter) { return .seconds(min(Int64(seconds), most)) }
+    guard let end = LooseDate(retryAfter).secondsSince1970, let now = date.flatMap({ LooseDate($0).secondsSince1970 })
+    else { return nil }
+    // Years of four digits: no difference overflows.
+    return .seconds(min(max(0, end - now), most))
   }
 
   /// What HTTP says about the lifetime.

@@ -7,7 +7,8 @@ extension WarmupJob {
     let queries =
       state.begun == nil
       ? [] : resolver.tallies.map { ($0.source, $0.tally - (state.queriesBefore[$0.server] ?? QueryTally())) }
-    return state.tally.report(end, duration: now - (state.begun ?? now), queries: queries)
+    return state.tally.report(
+      end, duration: now - (state.begun ?? now), queries: queries, pause: state.queue.pause(at: now))
   }
 
   func finish() -> Outcome {

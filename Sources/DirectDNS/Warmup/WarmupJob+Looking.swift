@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Logging
+
 /// Names come in, and are looked up: the job as a performer of what its queue says.
 extension WarmupJob {
   // MARK: Reading names
@@ -133,10 +135,12 @@ extension WarmupJob {
     let now = clock.now
     let outcome = WarmupOutcome(
       host: task.host, result: result, tries: task.failures + task.rejections + 1, duration: now - began)
-    let unblocked = outcome.isOfProvider ? now : resolver.lookups.look { $0.servers.unblocked(at: now) }
-    let again = retry(task, outcome, wasTurnedAway: unblocked > now, at: now)
+    let pause = outcome.isOfProvider ? nil : resolver.lookups.look { $0.servers.pause(at: now) }
+    let again = retry(task, outcome, wasTurnedAway: pause != nil, at: now)
+    if let pause, state.withLock({ $0.queue.pause(until: pause.end, by: pause.server, at: now) }) {
+      tell(WarmupReport.Pause(provider: pause.server, left: pause.end - now))
+    }
     let channels = state.withLock { state -> [WarmupChannel] in
-      if unblocked > now { state.queue.pause(until: unblocked, at: now) }
       if let (task, instant) = again, state.end == nil {
         state.queue.again(task, at: instant)
         return []
@@ -162,6 +166,13 @@ extension WarmupJob {
       after: error.code, failures: task.failures, rejections: task.rejections, memory: memory,
       jitter: .random(in: 0...1), at: now)
     return instant.map { (task, $0) }
+  }
+
+  /// Every provider said 429: short pauses are how a rate is found, long ones are not.
+  private func tell(_ pause: WarmupReport.Pause) {
+    logger.log(
+      level: pause.left < .seconds(10) ? .debug : .warning, "warm-up paused: every provider said 429",
+      metadata: ["provider": "\(pause.provider)", "milliseconds": "\(pause.leftMs)"])
   }
 
   func note(_ outcome: WarmupOutcome, _ state: inout State) {

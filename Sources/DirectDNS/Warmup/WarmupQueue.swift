@@ -42,6 +42,8 @@ struct WarmupQueue: Sendable {
   private var retryCount = 0
   private var isClosed = false
   private var pausedUntil: ResolverInstant?
+  /// The provider that may be asked first when the pause is over.
+  private var pausedBy = ""
   /// The names that may begin, so many a second.
   private var pace: TokenBucket?
   private var width: WarmupWidth
@@ -130,11 +132,25 @@ struct WarmupQueue: Sendable {
   /// Every provider said 429: nothing begins before that instant, and then fewer names at a time.
   ///
   /// All that were under way are told so: they are one reason for fewer, and not many.
-  mutating func pause(until instant: ResolverInstant, at now: ResolverInstant) {
+  ///
+  /// - Parameters:
+  ///   - instant: when the pause is over.
+  ///   - provider: the first one that may be asked then.
+  ///   - now: the present.
+  /// - Returns: whether it begins now.
+  mutating func pause(until instant: ResolverInstant, by provider: String, at now: ResolverInstant) -> Bool {
     let before = pausedUntil ?? now
-    guard instant > before else { return }
+    guard instant > before else { return false }
     pausedUntil = instant
-    if before <= now { width.narrow() }
+    pausedBy = provider
+    guard before <= now else { return false }
+    width.narrow()
+    return true
+  }
+
+  /// The pause that it is in; nil while names may begin.
+  func pause(at now: ResolverInstant) -> WarmupReport.Pause? {
+    pausedUntil.flatMap { $0 > now ? WarmupReport.Pause(provider: pausedBy, left: $0 - now) : nil }
   }
 }
 

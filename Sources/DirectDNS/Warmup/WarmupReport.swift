@@ -73,6 +73,25 @@ public struct WarmupReport: Sendable, Hashable, Codable {
     public var failed: Int
   }
 
+  /// A pause that every provider asks for (429): no name begins before it is over.
+  public struct Pause: Sendable, Hashable, Codable {
+    /// The provider that may be asked before the others.
+    public var provider: String
+    // As the JSON has it.
+    var leftMs: Double
+
+    init(provider: String, left: Duration) {
+      self.provider = provider
+      leftMs = left.inMilliseconds
+    }
+
+    /// How much of it was left, in whole microseconds; the JSON has milliseconds, `leftMs`.
+    public var left: Duration {
+      get { Duration(inMilliseconds: leftMs) }
+      set { leftMs = newValue.inMilliseconds }
+    }
+  }
+
   /// The list's names, each counted once however it is spelled; those that were not read are not known.
   public var names = 0
   /// Entries that were another spelling of a name before them.
@@ -105,6 +124,8 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public var slowest: [Slow] = []
   /// What the providers were asked, in the order of asking.
   public var queries: [Queries] = []
+  /// The pause that it is in, or was in when it ended early; nil without one.
+  public var pause: Pause?
   // As the JSON has it.
   var durationMs = 0.0
   /// What the plan wanted.
@@ -148,6 +169,9 @@ public struct WarmupReport: Sendable, Hashable, Codable {
     if negative > 0 { parts.append("\(negative) negative") }
     if failed > 0 { parts.append("\(failed) failed") }
     if unfinished > 0 { parts.append("\(unfinished) unfinished") }
+    if let pause {
+      parts.append("\(pause.provider.printable) wanted no query for \(Int(pause.left.components.seconds)) s more (429)")
+    }
     return parts.joined(separator: ", ")
   }
 }

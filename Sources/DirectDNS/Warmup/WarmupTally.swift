@@ -68,14 +68,17 @@ struct WarmupTally: Sendable {
   ///   - end: how it ended.
   ///   - duration: how long it took.
   ///   - queries: what the providers were asked; those that were not are left out.
+  ///   - pause: the pause that it is in; one that kept no name from being done is left out.
   /// - Returns: the report.
   func report(
-    _ end: WarmupReport.End, duration: Duration, queries: [(source: String, tally: QueryTally)]
+    _ end: WarmupReport.End, duration: Duration, queries: [(source: String, tally: QueryTally)],
+    pause: WarmupReport.Pause? = nil
   ) -> WarmupReport {
     var report = report
     report.end = end
     report.durationMs = duration.inMilliseconds
     report.unfinished = end == .running ? 0 : report.names - report.done
+    report.pause = end == .finished ? nil : pause
     report.reasons = reasons.map { WarmupReport.Reason(code: $0.key, names: $0.value) }
       .sorted { $0.code.rawValue < $1.code.rawValue }
     report.failures.sort { $0.host < $1.host }

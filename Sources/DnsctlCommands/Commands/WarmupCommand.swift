@@ -12,7 +12,7 @@ struct WarmupCommand: ContextCommand {
     discussion: """
       A file of names has one host a line; blank lines and what follows a # are left out. A name counts once, however it is spelled. What is no name is reported as FILE:LINE and stops nothing. Without --store what is learned ends with the process, which then tells no more than whether the names can be resolved.
 
-      Names that the store has fresh cost no query. A provider's request rate always holds, and one that answers 429 is left alone for as long as it asks for. A name that failed is tried again twice, after 1 s and 2 s.
+      Names that the store has fresh cost no query. A provider's request rate always holds, and one that answers 429 is left alone for as long as it asks for, an hour at most; the line of progress says so. A name that failed is tried again twice, after 1 s and 2 s.
 
       The summary stands on standard output, with --json the report in one line, progress and failures on standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
 

@@ -61,7 +61,8 @@ struct WarmupSummary {
       case .stopped: ", stopped early"
       case .running, .finished: ""
       }
-    return "\(style.standing(report.standing)): \(enough)\(end), \(took)"
+    let pause = report.pause.map { ", \($0.provider.printable) wanted no query for \($0.left.rough) more (429)" }
+    return "\(style.standing(report.standing)): \(enough)\(end)\(pause ?? ""), \(took)"
   }
 
   private static func verb(_ report: WarmupReport) -> String {

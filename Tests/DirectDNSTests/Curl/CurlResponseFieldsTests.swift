@@ -22,6 +22,16 @@ struct CurlResponseFieldsTests {
     #expect(fields("HTTP/2 200", "age:", "content-type: \u{e9}") == ["\u{e9}", "", nil, nil])
   }
 
+  @Test(arguments: [
+    ("HTTP/2 429", "x"), ("HTTP/1.1 429 Too Many Requests", "x"), ("HTTP/2 200", nil), ("HTTP/1.1 200 429", nil),
+    ("HTTP/2", nil), ("HTTP/1.1  429", nil),
+  ])
+  func `the date is taken of 429 alone`(_ status: String, _ date: String?) {
+    var fields = CurlResponseFields()
+    for line in [status, "Date: x", "date: y"] { fields.take(Array((line + "\r\n").utf8).span) }
+    #expect(fields.date == date)
+  }
+
   @Test func `bytes that are no UTF-8 are replaced`() {
     var fields = CurlResponseFields()
     fields.take(Array("age: ".utf8 + [0xff, 0x0d, 0x0a]).span)

@@ -673,7 +673,7 @@ struct QueryMachineTests {
     let upstreams = upstreams("one", limits: ["one": RateLimit(perSecond: 1)])
     transport.reply { _ in .status(429, retryAfter: 2) }
     _ = await ask(upstreams, "n0.example")
-    #expect(upstreams.unblocked(at: clock.now) == Sample.at(2))
+    #expect(upstreams.pause(at: clock.now)?.end == Sample.at(2))
     transport.reply { _ in Self.good }
     let lookup = begin(upstreams, "n1.example")
     await clock.waitForSleepers()
@@ -687,11 +687,12 @@ struct QueryMachineTests {
 
   @Test func `all are blocked when each said 429, and until the first may be asked again`() async {
     let upstreams = upstreams("one", "two")
-    #expect(upstreams.unblocked(at: Sample.at(0)) == Sample.at(0))
+    #expect(upstreams.pause(at: Sample.at(0)) == nil)
     transport.reply { .status(429, retryAfter: $0.provider == "one" ? 30 : 10) }
     _ = await ask(upstreams)
-    #expect(upstreams.unblocked(at: Sample.at(0)) == Sample.at(10))
-    #expect(upstreams.unblocked(at: Sample.at(11)) == Sample.at(11))
+    #expect(upstreams.pause(at: Sample.at(0))?.end == Sample.at(10))
+    #expect(upstreams.pause(at: Sample.at(0))?.server == "two")
+    #expect(upstreams.pause(at: Sample.at(11)) == nil)
     #expect(!upstreams.areAllOpen())
   }
 

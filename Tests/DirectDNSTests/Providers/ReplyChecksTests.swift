@@ -29,7 +29,7 @@ struct ReplyChecksTests {
     arguments: [
       (429, nil, nil), (429, "7", 7), (429, " 7\t", 7), (429, "Wed, 21 Oct 2015 07:28:00 GMT", nil),
       (429, "-1", nil), (429, "+5", nil), (429, "", nil),
-      (429, "99999999999999999999", 86_400), (429, "4294967295", 86_400), (429, "0", 0),
+      (429, "99999999999999999999", 3600), (429, "4294967295", 3600), (429, "86400", 3600), (429, "0", 0),
     ] as [(Int, String?, Int64?)])
   func `429 asks for fewer requests`(
     _ code: Int, _ after: String?, _ seconds: Int64?
@@ -37,6 +37,18 @@ struct ReplyChecksTests {
     var fields = HTTPFields()
     fields[.retryAfter] = after
     #expect(status(code, fields)?.kind == .rateLimited(retryAfter: seconds.map { .seconds($0) }))
+  }
+
+  @Test(arguments: [
+    ("Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:27:30 GMT", 30),
+    ("Wednesday, 21-Oct-15 07:28:00 GMT", "Wed, 21 Oct 2015 07:27:30 GMT", 30),
+    ("Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:29:00 GMT", 0),
+    ("Fri, 31 Dec 9999 23:59:59 GMT", "Wed, 21 Oct 2015 07:29:00 GMT", 3600),
+    ("Wed, 21 Oct 2015 07:28:00 GMT", "now", nil), ("later", "Wed, 21 Oct 2015 07:28:00 GMT", nil),
+  ])
+  func `a date counts from the reply's own`(_ after: String, _ date: String, _ seconds: Int64?) {
+    let kind = status(429, [.retryAfter: after, .date: date])?.kind
+    #expect(kind == .rateLimited(retryAfter: seconds.map { .seconds($0) }))
   }
 
   @Test func `503 counts as any other failure of the server, whatever it asks for`() {

@@ -70,6 +70,7 @@ final class QueryFixture: QueryRecipient {
   private var servers: [DNSServerState] { runner.look { $0.states.all } }
   var tallies: [QueryTally] { servers.map(\.tally) }
   var status: [UpstreamStatus] { servers.map { UpstreamStatus($0.configuration.provider, $0.health) } }
-  func unblocked(at now: ResolverInstant) -> ResolverInstant { runner.look { $0.unblocked(at: now) } }
+  /// When somebody may be asked again, and who; nil unless all of them said 429.
+  func pause(at now: ResolverInstant) -> (server: String, end: ResolverInstant)? { runner.look { $0.pause(at: now) } }
   func areAllOpen() -> Bool { runner.look(\.areAllOpen) }
 }

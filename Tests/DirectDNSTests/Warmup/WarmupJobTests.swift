@@ -262,6 +262,49 @@ struct WarmupJobTests {
     #expect(refused < 100, "it asks fewer at a time when it is turned away")
   }
 
+  @Test func `a provider that wants no query for a day is asked again after an hour, and the report says so meanwhile`()
+    async throws
+  {
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.reply { _ in .status(429, retryAfter: 86_400) }
+    let job = try WarmupJob(plan(names(3)), resolver: fixture.resolver)
+    let running = Task { try await job.warmUp() }
+    #expect(await ProcessState.eventually { job.report.pause != nil })
+    #expect(job.report.pause == WarmupReport.Pause(provider: "one", left: .seconds(3600)))
+    #expect(job.report.summary.contains("one wanted no query for 3600 s more (429)"))
+    let asked = fixture.transport.count
+    fixture.transport.answer(Self.good)
+    await fixture.clock.waitForSleepers()
+    fixture.clock.advance(by: .seconds(3599))
+    #expect(fixture.transport.count == asked)
+    await fixture.clock.waitForSleepers()
+    fixture.clock.advance(by: .seconds(1))
+    let report = try await running.value
+    #expect(report.resolved == 3 && report.pause == nil)
+  }
+
+  @Test func `where one provider wants no query the other is asked, and nothing pauses`() async throws {
+    let fixture = try ResolverFixture("one", "two") { $0.usesSystemDNS = false }
+    fixture.transport.reply {
+      $0.provider == "one" ? .status(429, retryAfter: 86_400) : .answer(.addresses("192.0.2.1"))
+    }
+    let job = try WarmupJob(plan(names(40)), resolver: fixture.resolver)
+    let report = try await job.warmUp()
+    #expect(report.resolved == 40 && report.pause == nil)
+  }
+
+  @Test func `a warm-up whose time ends in a pause says whom it waited for`() async throws {
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.reply { _ in .status(429, retryAfter: 100) }
+    let job = try WarmupJob(plan(names(3)) { $0.timeout = .seconds(60) }, resolver: fixture.resolver)
+    let running = Task { try await job.warmUp() }
+    #expect(await ProcessState.eventually { job.report.pause != nil })
+    await fixture.clock.waitForSleepers(2)
+    fixture.clock.advance(by: .seconds(60))
+    let report = try await running.value
+    #expect(report.end == .deadline && report.pause == WarmupReport.Pause(provider: "one", left: .seconds(40)))
+  }
+
   // MARK: Failures
 
   @Test func `a name that fails is tried again after a pause, others meanwhile`() async throws {

@@ -154,15 +154,23 @@ struct WarmupQueueTests {
   @Test func `when all providers said 429 nothing begins before they may be asked, and then half as many`() {
     var queue = queue(width: 4, "a.example", "b.example", "c.example", "d.example", "e.example")
     for _ in 0..<4 { _ = step(&queue) }
-    queue.pause(until: Sample.at(10), at: Sample.at(1))
+    #expect(queue.pause(at: Sample.at(1)) == nil)
+    let isNew1 = queue.pause(until: Sample.at(10), by: "one", at: Sample.at(1))
+    #expect(isNew1)
     // The other three were sent before they knew, and each is told a little later than the one before.
-    for later in 1...3 { queue.pause(until: Sample.at(10 + Double(later) / 1000), at: Sample.at(1)) }
+    for later in 1...3 {
+      let isNew2 = queue.pause(until: Sample.at(10 + Double(later) / 1000), by: "two", at: Sample.at(1))
+      #expect(!isNew2)
+    }
+    #expect(queue.pause(at: Sample.at(1)) == WarmupReport.Pause(provider: "two", left: .milliseconds(9003)))
+    #expect(queue.pause(at: Sample.at(10.1)) == nil)
     for name in ["a.example", "b.example", "c.example", "d.example"] { queue.again(task(name), at: Sample.at(1)) }
     #expect(step(&queue, at: 1) == "10.003")
     #expect(step(&queue, at: 10.1) == "a.example")
     #expect(step(&queue, at: 10.1) == "b.example")
     #expect(step(&queue, at: 10.1) == "wait")
-    queue.pause(until: Sample.at(12), at: Sample.at(10.5))
+    let isNew3 = queue.pause(until: Sample.at(12), by: "one", at: Sample.at(10.5))
+    #expect(isNew3)
     queue.ended(isAnswer: false)
     queue.ended(isAnswer: false)
     #expect(step(&queue, at: 11) == "12.0")
