@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSClock
 
-/// The machine's monotonic clock.
+/// The machine's steady clock, which goes on while the machine is suspended: answers age meanwhile.
 public struct SystemClock: ResolverClock {
   /// Creates the clock.
   public init() {}
 
-  /// The present instant, by CLOCK_MONOTONIC.
-  public var now: ResolverInstant { ResolverInstant(nanoseconds: directdns_monotonic()) }
+  /// The present instant, by CLOCK_BOOTTIME; by CLOCK_MONOTONIC on macOS, which is the same.
+  public var now: ResolverInstant { ResolverInstant(nanoseconds: directdns_elapsed()) }
 
   /// The present instant, up to 4 ms behind, for 10 ns instead of 25 ns.
-  public var coarseNow: ResolverInstant { ResolverInstant(nanoseconds: directdns_monotonic_coarse()) }
+  ///
+  /// After the machine was suspended it takes up to 50 ms until it shows that.
+  public var coarseNow: ResolverInstant {
+    let awake = directdns_awake_coarse()
+    let suspended = Self.suspension.total(at: awake, elapsed: directdns_elapsed, awake: directdns_awake)
+    return ResolverInstant(nanoseconds: awake + suspended)
+  }
+
+  private static let suspension = Suspension()
 
   /// Wall-clock seconds since 1970.
   public var secondsSince1970: Int64 { directdns_wall_milliseconds() / 1000 }

@@ -79,7 +79,7 @@ extension LoopDriver {
   func willRunTasks() {}
 }
 
-/// The time that loops go by: the machine's monotonic clock, in milliseconds.
+/// The time that loops go by: the machine's steady clock, in milliseconds.
 enum LoopTime {
   static var now: Int64 { milliseconds(SystemClock().now) }
 

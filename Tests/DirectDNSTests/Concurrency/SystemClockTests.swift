@@ -30,6 +30,17 @@ struct SystemClockTests {
     #expect(now - coarse < .seconds(5))
   }
 
+  /// By the machine's own clock, which goes on while it is suspended.
+  @Test func `time goes on while the machine is suspended`() throws {
+    #if os(Linux)
+      var time = timespec()
+      try #require(unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0)
+      let machine = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+      #expect(clock.now.nanoseconds >= machine)
+      #expect(clock.now - ResolverInstant(nanoseconds: machine) < .seconds(20))
+    #endif
+  }
+
   @Test func `the wall clock is the machine's`() {
     #expect(abs(clock.secondsSince1970 - Int64(Date().timeIntervalSince1970)) <= 2)
   }
