@@ -132,7 +132,7 @@ public final class DirectClient: Sendable {
       let response = try await send(request, body, call, hop: hops.count)
       if let cookies = call.settings.configuration.cookies, response.maySetCookie {
         cookies.store(
-          setCookie: response.headerFields[values: .setCookie], for: response.url,
+          setCookie: response.headerFields.cookies, for: response.url,
           hostField: request.fields[.hostField],
           staysOnMachine: response.connection.remoteAddress?.isLoopback ?? false)
       }

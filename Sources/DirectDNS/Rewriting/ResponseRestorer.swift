@@ -56,7 +56,7 @@ public struct ResponseRestorer: Hashable, Sendable {
       case .refresh: value = refresh(field.value)
       default: continue
       }
-      if value != field.value { restored.headerFields[index].value = value }
+      if value != field.value, field.isText { restored.headerFields[index].value = value }
     }
     return restored
   }
@@ -192,4 +192,21 @@ enum RefreshURL {
     character == " " || character == "\t" || character == "\n" || character == "\r\n" || character == "\r"
       || character == "\u{c}"
   }
+}
+
+extension HTTPField {
+  /// Whether the octets of its value are UTF-8: ``value`` of any others is another value, with U+FFFD in it.
+  package var isText: Bool {
+    let text = value
+    guard text.unicodeScalars.contains("\u{FFFD}") else { return true }
+    var copy = self
+    copy.value = text
+    return copy == self
+  }
+}
+
+extension HTTPFields {
+  /// The values of `Set-Cookie` that a cookie can be made of: text cannot hold octets that are no UTF-8, and the cookie
+  /// that is sent back would be another one.
+  package var cookies: [String] { filter { $0.name == .setCookie && $0.isText }.map(\.value) }
 }

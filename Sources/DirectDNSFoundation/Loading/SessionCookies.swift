@@ -55,7 +55,7 @@ struct SessionCookies: Sendable {
 
   /// Stores what a response sets, and takes out what it takes back.
   func store(_ response: DirectResponse, hostField: String?) {
-    let fields = response.headerFields[values: .setCookie]
+    let fields = response.headerFields.cookies
     guard !fields.isEmpty, let storage, accepts(response.url), let jar else { return }
     let before = Set(jar.cookies)
     jar.store(setCookie: fields, for: response.url, hostField: hostField, staysOnMachine: false)

@@ -7,6 +7,26 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ClientCookiesTests {
+  /// Text cannot hold them, and what it would hold in their place is another cookie.
+  @Test func `a cookie of octets that are no UTF-8 is refused, and never sent back as another`() async throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: good=gr\u{fc}n\u{fffd}\r\nSet-Cookie: bad=gr"
+    let sent = Array(head.utf8) + [0xfc] + Array("n; Domain=127.0.0.1\r\n\r\n".utf8)
+    let origin = try await FakeOrigin.start { _ in throw OriginFault.bytes(sent) }
+    let jar = CookieJar()
+    let client = try ClientSample.client { $0.cookies = jar }
+    let url = origin.url("/", host: "shop.test")
+    let response = try await client.get(url)
+    #expect(jar.cookies.map(\.name) == ["good"])
+    _ = try await client.get(url)
+    #expect(origin.requests.last?.fields[.cookie] == "good=gr\u{fc}n\u{fffd}")
+    // Whoever wants the octets finds them in the field, as it came.
+    let field = try #require(response.headerFields.first { $0.name == .setCookie && !$0.isText })
+    #expect(
+      field == HTTPField(name: .setCookie, value: Array("bad=gr".utf8) + [0xfc] + Array("n; Domain=127.0.0.1".utf8)))
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `cookies of a hop are stored before the next one, and stay with their host`() async throws {
     let origin = try await FakeOrigin.start { request in
       let port = request.host?.split(separator: ":").last ?? ""
