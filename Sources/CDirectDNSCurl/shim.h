@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -172,6 +173,12 @@ static inline void directdns_end_unread(curl_socket_t socket) {
 }
 
 /// The port of this machine that a socket's connection has; 0 if that cannot be told.
+/// Whether the kernel takes more of what a socket is to send.
+static inline int directdns_has_room(curl_socket_t socket) {
+  struct pollfd watch = {socket, POLLOUT, 0};
+  return poll(&watch, 1, 0) == 1 && (watch.revents & POLLOUT) != 0;
+}
+
 static inline long directdns_local_port(curl_socket_t socket) {
   struct sockaddr_storage place;
   socklen_t size = sizeof place;

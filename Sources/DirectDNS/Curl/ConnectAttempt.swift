@@ -155,6 +155,9 @@ internal import CDirectDNSCurl
     return transfer.progress.received == handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
   }
 
+  /// Whether the server has answered with a status behind which more of the request's body is welcome.
+  var isAccepted: Bool { (200..<300).contains(handle.number(CURLINFO_RESPONSE_CODE)) }
+
   /// Whether the request's body may not have gone out whole: libcurl reads 64 KiB ahead of what HTTP/2 lets it send.
   var mayStillSend: Bool {
     switch transfer?.request.body {

@@ -143,6 +143,17 @@ extension CurlTransfers {
     starvedUploads.set(attempt.id, at: now + Self.starvedLook)
   }
 
+  /// Whether an upload may go on behind its answer, and waits for its source, or for the server to take more of it.
+  func isWaitingToSend(_ id: Machine.TransferID) -> Bool {
+    guard let attempt = running[id.index].transfer?.carrier, attempt.isAccepted else { return false }
+    guard let (pool, isStarved) = machine.transfers.read(id, { ($0.pool, $0.state.isStarved) }) else { return false }
+    let port = attempt.handle.number(CURLINFO_LOCAL_PORT)
+    let sockets = machine.pools.read(pool) { $0.sockets } ?? []
+    guard !isStarved, let socket = sockets.first(where: { directdns_local_port($0) == port }) else { return isStarved }
+    // While HTTP/2's windows hold it back libcurl does not wait for room in the socket, and where TCP's do there is none.
+    return attempt.multi?.poller.isWatched(socket, for: .writing) == false || directdns_has_room(socket) == 0
+  }
+
   /// Milliseconds from one look to the next.
   private static let starvedLook: Int64 = 50
 

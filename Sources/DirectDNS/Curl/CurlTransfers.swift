@@ -25,7 +25,7 @@ final class CurlTransfers: CurlDriver {
   private let share = CurlShare()
   var machine: Machine
   /// The transfers that wait or run, at their places in the machine, and their attempts.
-  private var running: [(transfer: CurlTransfer?, attempts: [ConnectAttempt])] = []
+  private(set) var running: [(transfer: CurlTransfer?, attempts: [ConnectAttempt])] = []
   /// Attempts that serve no transfer.
   var freeAttempts = FreeAttempts()
   /// Pools with transfers that have sent nothing yet, and how many.
@@ -231,7 +231,9 @@ final class CurlTransfers: CurlDriver {
   // MARK: The end of a turn
 
   func endTurn() -> Int64 {
-    for id in earlyAnswers.takeStuck(at: now, sent: sentOf) { act { $0.finish(id, .success(())) } }
+    for id in earlyAnswers.takeStuck(at: now, sent: sentOf, waits: isWaitingToSend) {
+      act { $0.finish(id, .success(())) }
+    }
     lookAtStarvedUploads()
     var due = min(machine.endTurn(at: now), earlyAnswers.due)
     while !machine.actions.isEmpty {

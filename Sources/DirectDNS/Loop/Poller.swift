@@ -57,6 +57,11 @@ final class Poller {
     if watches[place].registered != interest, !interest.isEmpty || !watches[place].isKnown { register(place) }
   }
 
+  /// Whether a socket is watched for that.
+  func isWatched(_ socket: CInt, for interest: Interest) -> Bool {
+    watches.indices.contains(Int(socket)) && watches[Int(socket)].wanted.isSuperset(of: interest)
+  }
+
   /// A socket was opened, and its end will be told: before that, no other one has its number.
   func opened(_ socket: CInt) { watches[place(of: socket)] = Watch(isKnown: true) }
 

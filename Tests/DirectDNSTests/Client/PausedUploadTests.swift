@@ -70,6 +70,42 @@ struct PausedUploadTests {
     server.stop()
   }
 
+  /// RFC 9113 §8.1: the server may answer before it has the body, and may still want it.
+  @Test func `over HTTP/2 an upload goes on behind its answer, however long its source pauses`() async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let answer = OriginResponse(.ok, length: 2) { try await $0.write("ok") }
+    let configuration = FakeOriginConfiguration(
+      identity: try authority.issue(names: ["shop.test"]), httpVersions: [.http2])
+    let origin = try await FakeOrigin.start(configuration: configuration, admit: { _ in .answer(answer) })
+    let client = try ClientSample.client {
+      $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+    }
+    let sent = Locked<Int64>(0)
+    var options = RequestOptions()
+    options.progress = { progress in sent.withLock { $0 = progress.sent } }
+    let (body, source) = paused()
+    let request = HTTPRequest(method: .post, url: try WebURL(origin.url("/", host: "shop.test")))
+    let response = try await client.execute(request, body: body, options: options)
+    let text = Task { try await response.body.text() }
+    // Another request's time is over before the body goes on.
+    let silent = try #require(TalkativeServer("", then: ""))
+    var impatient = RequestOptions()
+    impatient.timeouts = RequestTimeouts(firstByte: .milliseconds(400))
+    await #expect(throws: DirectDNSError.self) {
+      try await client.execute(ClientSample.get("http://shop.test:\(silent.port)/"), options: impatient)
+    }
+    source.yield(Array(", second".utf8))
+    source.finish()
+    let whole = try await text.value
+    #expect(response.status == .ok && whole == "ok")
+    #expect(sent.withLock(\.self) == 13)
+    await client.shutdown()
+    await origin.stop()
+    await silent.speak()
+    silent.stop()
+  }
+
   @Test(arguments: HTTPProtocolVersion.allCases, [nil, 2])
   func `so does one that ends its stream or its connection`(
     _ version: HTTPProtocolVersion, _ length: Int?

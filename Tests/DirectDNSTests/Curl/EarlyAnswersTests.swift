@@ -25,6 +25,15 @@ struct EarlyAnswersTests {
     #expect(answers.takeStuck(at: 600) { _ in 75 } == [1])
   }
 
+  @Test func `what waits for its source or for the server has its time anew`() {
+    var answers = EarlyAnswers<Int>()
+    answers.note(1, sent: 70, at: 0)
+    #expect(answers.takeStuck(at: 100, sent: { _ in 70 }, waits: { _ in true }) == [])
+    #expect(answers.due == 200)
+    #expect(answers.takeStuck(at: 199, sent: { _ in 70 }) == [])
+    #expect(answers.takeStuck(at: 200, sent: { _ in 70 }) == [1])
+  }
+
   @Test func `what is over is forgotten, and each has its own time`() {
     var answers = EarlyAnswers<Int>()
     answers.note(1, sent: 0, at: 0)
