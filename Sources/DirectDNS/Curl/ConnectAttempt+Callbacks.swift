@@ -50,7 +50,7 @@ extension ConnectAttempt {
           return CURL_TRAILERFUNC_OK
         }, context)
     }
-    if request.observer != nil {
+    if request.observer != nil || request.followsStream {
       unsafe directdns_setopt_trace(
         handle.pointer,
         { _, type, text, size, context in
@@ -95,9 +95,12 @@ extension ConnectAttempt {
   }
 
   private func traced(_ text: UnsafeRawBufferPointer) {
+    guard let request = transfer?.request else { return }
+    if request.followsStream { unsafe streamTrace.take(text.bindMemory(to: UInt8.self).span) }
+    guard let observer = request.observer else { return }
     let line = unsafe String(decoding: text, as: UTF8.self).trimmingLineEnd
     guard CurlTrace.isAboutTLS(line) else { return }
-    transfer?.request.observer?(.secured(line))
+    observer(.secured(line))
   }
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {

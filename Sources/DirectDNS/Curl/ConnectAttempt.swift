@@ -44,6 +44,8 @@ internal import CDirectDNSCurl
   var connectTo = CurlList([])
   var resolve = CurlList([])
   var bodyOffset = 0
+  /// What libcurl has said of its stream, where that matters.
+  var streamTrace = StreamTrace()
   /// What finds out whether its request was refused unprocessed, while it does.
   private(set) var refusal: RefusalProbe?
   /// The handle keeps it beyond a reset.
@@ -77,6 +79,7 @@ internal import CDirectDNSCurl
     socketError = 0
     receiving = .handingOver
     bodyOffset = 0
+    streamTrace = StreamTrace()
     movedAt = .min
     self.share = share
     handle.forgetFailure()

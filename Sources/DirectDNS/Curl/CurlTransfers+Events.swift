@@ -180,6 +180,11 @@ extension CurlTransfers {
     default: ending = .failed(attempt.failure(code))
     }
     if code != CURLE_OK { attempt.isClean = false }
+    if code != CURLE_OK, attempt.streamTrace.isUnprocessed, attempt.lines?.isUsed == false,
+      attempt.transfer?.carrier === attempt
+    {
+      return act { $0.asked(id, wasRefused: true) }
+    }
     act { $0.ended(id, attempt: number, ending, at: now) }
   }
 }

@@ -111,6 +111,16 @@ final class TransferRequest: Sendable {
 }
 
 extension TransferRequest {
+  /// Whether it matters what becomes of its stream: it may be sent again only where the server did not process it.
+  var followsStream: Bool {
+    guard !terms.isRetryable, terms.canStartOver, !isPlain else { return false }
+    return switch route.version {
+    case .http1: false
+    case .automatic: route.usesTLS
+    case .http2: true
+    }
+  }
+
   /// Whether all of it goes out with its head.
   var isSmall: Bool { if case .none = body { true } else { isInline } }
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What libcurl's talk says of the fate of a request's stream over HTTP/2: a pure value.
+///
+/// GOAWAY names the last stream that the server has taken up: one above it was not processed, and its request may be sent
+/// again whatever it is (RFC 9113 §6.8). Where the connection has no other stream, libcurl before 8.4 forgets that: it
+/// says what came, and the request fails as one whose connection was lost.
+struct StreamTrace {
+  private var stream: UInt64?
+  private var last: UInt64?
+
+  /// Whether the server has said that it did not process the request.
+  var isUnprocessed: Bool {
+    if let stream, let last { stream > last } else { false }
+  }
+
+  /// Takes a line.
+  mutating func take(_ line: Span<UInt8>) {
+    if let number = Self.number(in: line, behind: Self.opened) ?? Self.number(in: line, behind: Self.openedSince8) {
+      // Each connection counts anew.
+      (stream, last) = (number, nil)
+    } else if let number = Self.number(in: line, behind: Self.goAway) {
+      last = min(last ?? number, number)
+    }
+  }
+
+  private static let opened = Array("Using Stream ID: ".utf8)
+  private static let openedSince8 = Array("[HTTP/2] [".utf8)
+  // It has been misspelled, as `recveived`.
+  private static let goAway = Array(" GOAWAY, error=".utf8)
+  private static let lastStream = Array("last_stream=".utf8)
+
+  private static func number(in line: Span<UInt8>, behind mark: [UInt8]) -> UInt64? {
+    if mark != goAway { return begins(line, at: 0, with: mark) ? digits(in: line, at: mark.count) : nil }
+    guard line.count > 0, line[0] == UInt8(ascii: "r"),
+      let blank = line.indices.first(where: { line[$0] == ASCII.space }), begins(line, at: blank, with: mark),
+      let place = line.indices.first(where: { begins(line, at: $0, with: lastStream) })
+    else { return nil }
+    return digits(in: line, at: place + lastStream.count)
+  }
+
+  private static func begins(_ line: Span<UInt8>, at place: Int, with mark: [UInt8]) -> Bool {
+    guard line.count - place >= mark.count else { return false }
+    for index in mark.indices where line[place + index] != mark[index] { return false }
+    return true
+  }
+
+  private static func digits(in line: Span<UInt8>, at place: Int) -> UInt64? {
+    var (number, end) = (UInt64(0), place)
+    // A stream's number has 31 bits.
+    while end < line.count, end < place + 10, ASCII.isDigit(line[end]) {
+      number = number * 10 + UInt64(line[end] - ASCII.zero)
+      end += 1
+    }
+    return end > place ? number : nil
+  }
+}

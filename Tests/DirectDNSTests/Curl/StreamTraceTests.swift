@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+struct StreamTraceTests {
+  private func isUnprocessed(_ lines: String...) -> Bool {
+    var trace = StreamTrace()
+    for line in lines { trace.take(Array(line.utf8).span) }
+    return trace.isUnprocessed
+  }
+
+  private static let opened = "Using Stream ID: 15 (easy handle 0x7f)\n"
+
+  @Test func `a stream above the last one of GOAWAY was not processed`() {
+    #expect(isUnprocessed(Self.opened, "recveived GOAWAY, error=0, last_stream=13\n"))
+    #expect(isUnprocessed("[HTTP/2] [15] OPENED stream for https://a/\n", "received GOAWAY, error=0, last_stream=13\n"))
+    // The first one says that the end is near, and the second one where it is (RFC 9113 §6.8).
+    #expect(
+      isUnprocessed(
+        Self.opened, "received GOAWAY, error=0, last_stream=2147483647\n", "received GOAWAY, error=0, last_stream=13"))
+  }
+
+  @Test(arguments: [
+    "recveived GOAWAY, error=0, last_stream=15\n", "recveived GOAWAY, error=0, last_stream=2147483647\n",
+    "recveived GOAWAY, error=0, last_stream=", "recveived GOAWAY, error=0", "", "r", "received", "x: GOAWAY",
+    "x GOAWAY, error=0, last_stream=1", "Connection #0 to host a left intact\n", "h2h3 [x: GOAWAY, last_stream=1]",
+  ])
+  func `any other may have been`(_ line: String) {
+    #expect(!isUnprocessed(Self.opened, line))
+    #expect(!isUnprocessed(line))
+  }
+
+  @Test func `what a connection said holds for its own streams`() {
+    #expect(!isUnprocessed(Self.opened, "received GOAWAY, error=0, last_stream=13", "Using Stream ID: 1 (easy"))
+    #expect(!isUnprocessed("received GOAWAY, error=0, last_stream=13"))
+  }
+}
