@@ -129,11 +129,10 @@ extension ClientHandler {
         return refuse(
           ProxyRefusal(405, "http_request_denied", "TRACE is refused: it would show what a request holds."), request)
       }
-      if request.method == "OPTIONS", let value = request.head.onlyValue(.maxForwards),
-        let count = Int(request.head.text(value)), count >= 0
-      {
-        guard count > 0 else { return answerOptions(request) }
-        request.maxForwards = count - 1
+      switch MaxForwards(request.head, method: request.method) {
+      case .end: return answerOptions(request)
+      case .goOn(let count): request.maxForwards = count
+      case .unlimited: break
       }
       let exchange = Exchange(self, request, origin, path: path, user: user)
       state = .exchange(exchange)

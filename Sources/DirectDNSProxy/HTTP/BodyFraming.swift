@@ -58,7 +58,8 @@ package enum BodyFraming: Equatable, Sendable {
     return found
   }
 
-  private static func number(_ digits: Span<UInt8>) -> Int? {
+  /// A length in digits and nothing else (RFC 9110 §8.6).
+  static func number(_ digits: Span<UInt8>) -> Int? {
     guard !digits.isEmpty, digits.count <= 18 else { return nil }
     var value = 0
     for index in digits.indices {

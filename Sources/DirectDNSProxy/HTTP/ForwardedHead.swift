@@ -116,7 +116,8 @@ enum ForwardedHead {
   /// What frames a message as everybody reads it: a tab, a zero ahead or capitals lead some astray.
   private static func framing(_ head: MessageHead, _ field: MessageHead.Field) -> String? {
     switch field.name {
-    case .contentLength: Int(head.text(field.value)).map { "Content-Length: \($0)\r\n" }
+    case .contentLength:
+      BodyFraming.number(head.bytes.span.extracting(field.value)).map { "Content-Length: \($0)\r\n" }
     case .transferEncoding where BodyFraming.isChunkedAlone(head): "Transfer-Encoding: chunked\r\n"
     default: nil
     }
