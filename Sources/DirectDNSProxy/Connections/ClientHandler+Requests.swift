@@ -11,10 +11,13 @@ extension ClientHandler {
     guard case .head(let since) = state, let first: UInt8 = held.getInteger(at: held.readerIndex) else { return false }
     if since == nil {
       takeSettings()
-      switch first {
-      case 4, 5:
+      // At a connection's first byte alone: behind a request nobody who reads HTTP in between would know of it.
+      if first == 4 || first == 5, !speaksHTTP {
         state = .socks(SOCKSHandshake(wantsUser: settings.configuration.users != nil), since: .now())
         return true
+      }
+      speaksHTTP = true
+      switch first {
       // Empty lines before a request, as old clients send them behind a body (RFC 9112 §2.2).
       case 0x0d where held.readableBytes == 1: return false
       case 0x0d where held.getInteger(at: held.readerIndex + 1, as: UInt8.self) == 0x0a:

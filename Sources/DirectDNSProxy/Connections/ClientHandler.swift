@@ -33,6 +33,8 @@ final class ClientHandler: ChannelDuplexHandler {
   var state = State.head(since: nil)
   var held = ByteBuffer()
   var searched = 0
+  /// It began with what is no SOCKS.
+  var speaksHTTP = false
   private(set) var context: ChannelHandlerContext?
   private var holdsRead = false
   private var isCounted = false
