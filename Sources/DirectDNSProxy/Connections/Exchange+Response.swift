@@ -12,10 +12,15 @@ extension Exchange {
   }
 
   func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
-    if status == 407, case .passing(let handler) = stage, case .proxy(let upstream) = handler.hop {
-      // Whoever asked has a password for this proxy at best.
+    if status == 407, case .passing(let handler) = stage {
       handler.close()
-      return refuse(upstream.credentialsRefusal)
+      // Whoever asked has a password for this proxy at best.
+      if case .proxy(let upstream) = handler.hop { return refuse(upstream.credentialsRefusal) }
+      // An origin is no proxy: the client would take this one to be asking, and for an origin's realm (RFC 9110 §11.7.1).
+      return refuse(
+        ProxyRefusal(
+          502, "http_protocol_error",
+          "\(origin) answered as only a proxy may, by 407: it wants a password for itself by 401."))
     }
     if request.head.minorVersion == 0, framing == .untilClose, head.contains(.transferEncoding),
       case .passing(let handler) = stage

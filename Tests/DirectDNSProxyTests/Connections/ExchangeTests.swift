@@ -52,6 +52,27 @@ struct ExchangeTests {
     await origin.stop()
   }
 
+  @Test(arguments: ["", "Connection: Upgrade\r\nUpgrade: websocket\r\n"])
+  func `an origin cannot ask for the proxy's password`(fields: String) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    let request = "GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\(fields)\r\n"
+    try await client.send(request)
+    let server = try await origin.connection()
+    await server.receive("\r\n\r\n")
+    try await server.send(
+      "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 2\r\n\r\nhi")
+    let refusal = await client.receive("401")
+    #expect(refusal.hasPrefix("HTTP/1.1 502 ") && !refusal.contains("Proxy-Authenticate"), "\(refusal)")
+    #expect(refusal.contains("Proxy-Status: directdns; error=http_protocol_error\r\n"))
+    client.forget()
+    try await client.send(request)
+    _ = try await origin.connection(1)
+    await proxy.stop()
+    await origin.stop()
+  }
+
   @Test func `interim responses without end are no response`() async throws {
     let begun = try await begin()
     let (client, server) = (begun.client, begun.server)
