@@ -35,7 +35,7 @@ struct ProxyTelemetry: Sendable {
 
   /// Something was asked for.
   func begin(_ access: inout ProxyAccess, to origin: ForwardOrigin?, _ head: MessageHead?) {
-    guard let tracer else { return }
+    guard let tracer, !access.isProbe else { return }
     var context = ServiceContext.topLevel
     if let head { tracer.extract(head, into: &context, using: FieldExtractor()) }
     let method = access.method.isEmpty ? nil : Self.label(of: access.method)
@@ -76,7 +76,8 @@ struct ProxyTelemetry: Sendable {
   /// A request or a tunnel has ended; its labels have no name of a host, and no text of a client's.
   func ended(_ access: ProxyAccess) {
     if let span = access.span { end(span, access) }
-    guard metrics.isCollected else { return }
+    // Of a health check every few seconds they would say most.
+    guard metrics.isCollected, !access.isProbe else { return }
     let error = access.error.map { String($0.prefix { $0 != ";" }) }
     let outcome = error ?? access.status.map { "\($0 / 100)xx" } ?? "none"
     metrics.count(.proxyRequests, access.kind.rawValue, outcome)

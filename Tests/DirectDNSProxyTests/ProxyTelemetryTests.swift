@@ -78,4 +78,18 @@ struct ProxyTelemetryTests {
     #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 404 "))
     await plain.stop()
   }
+
+  @Test func `asking whether the proxy is well is no request of the spans`() async throws {
+    let tracer = InMemoryTracer()
+    let proxy = try await ProxyFixture(tracer: tracer)
+    let client = try await proxy.client()
+    for start in ["GET /live", "HEAD /ready", "GET /proxy.pac", "POST /live"] {
+      try await client.send("\(start) HTTP/1.1\r\nHost: x\r\n\r\n")
+      await client.receive("\r\n\r\n")
+      client.forget()
+    }
+    #expect(await proxy.accesses(4).map(\.isProbe) == [true, true, false, false])
+    #expect(tracer.finishedSpans.count == 2 && tracer.activeSpans.isEmpty)
+    await proxy.stop()
+  }
 }

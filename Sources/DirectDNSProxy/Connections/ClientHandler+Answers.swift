@@ -43,13 +43,13 @@ extension ClientHandler {
 
   /// Answers a request of the proxy's own; no side effects, whatever page of a browser asks.
   func serveOwn(_ path: String, _ request: ClientRequest) {
-    var access = access(.http, nil, request)
+    let isRead = request.method == "GET" || request.method == "HEAD"
+    var access = access(.http, nil, request, isProbe: isRead && (path == "/live" || path == "/ready"))
     access.path = path
-    guard request.method == "GET" || request.method == "HEAD" else {
+    guard isRead else {
       return refuse(
         ProxyRefusal(405, nil, "This is a proxy: ask it with the whole URL, or with CONNECT."), request, access)
     }
-    access.isProbe = path == "/live" || path == "/ready"
     if path == "/metrics", let metrics = settings.configuration.metrics, address?.isLoopback != false,
       // A page can make a name of its own lead here (DNS rebinding), and would read them.
       request.isForLocalHost

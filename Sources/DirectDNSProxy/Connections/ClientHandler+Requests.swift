@@ -179,12 +179,15 @@ extension ClientHandler {
   }
 
   /// What is told of something at its end; its span begins.
-  func access(_ kind: ProxyAccess.Kind, _ origin: ForwardOrigin?, _ request: ClientRequest? = nil) -> ProxyAccess {
+  func access(
+    _ kind: ProxyAccess.Kind, _ origin: ForwardOrigin?, _ request: ClientRequest? = nil, isProbe: Bool = false
+  ) -> ProxyAccess {
     // Written out for somebody who reads it.
     let isRead = settings.configuration.accessLog != nil
     var access = ProxyAccess(
       kind, method: request?.method ?? "", client: address, origin: isRead ? origin.map { "\($0)" } : nil)
     if let request { access.httpVersion = request.head.minorVersion == 1 ? "1.1" : "1.0" }
+    access.isProbe = isProbe
     loop.shared.telemetry.begin(&access, to: origin, request?.head)
     return access
   }
