@@ -79,8 +79,8 @@ extension ClientHandler {
 
   /// Where this client found the proxy.
   private var pacPlace: String {
-    if let local = context?.channel.localAddress, let address = local.ipAddressValue, let port = local.port {
-      return address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+    if let local = context?.channel.localAddress, let address = local.ipAddressValue?.unmapped, let port = local.port {
+      return "\(ListenAddress.tcp(address, port: UInt16(port)))"
     }
     return settings.places.first { if case .tcp = $0 { true } else { false } }?.description ?? "127.0.0.1:3128"
   }

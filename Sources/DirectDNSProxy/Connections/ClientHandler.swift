@@ -66,7 +66,8 @@ final class ClientHandler: ChannelDuplexHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    address = context.channel.remoteAddress?.ipAddressValue
+    // A socket at [::] has IPv4's clients in mapped form (RFC 4291 §2.5.5.2).
+    address = context.channel.remoteAddress?.ipAddressValue?.unmapped
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
