@@ -21,6 +21,13 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
         throw DirectDNSError(
           .invalidConfiguration, "\(text): the path of a socket has 1 to 107 bytes: take a shorter one")
       }
+      // To systemd and socat that is a socket without a file, which has no mode that says who may use it.
+      guard !path.hasPrefix("@") else {
+        throw DirectDNSError(
+          .invalidConfiguration,
+          "\(text): a socket without a file has no mode that says who may use it: give a path, or write unix:./\(path) for a file of that name"
+        )
+      }
       self = .unix(path: path)
       return
     }

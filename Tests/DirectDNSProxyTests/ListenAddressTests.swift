@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Where a proxy listens")
 struct ListenAddressTests {
-  @Test(arguments: ["127.0.0.1:3128", "[::1]:0", "0.0.0.0:65535", "unix:/run/proxy.sock", "unix:relative"])
+  @Test(arguments: ["127.0.0.1:3128", "[::1]:0", "0.0.0.0:65535", "unix:/run/proxy.sock", "unix:relative", "unix:./@x"])
   func `an address is written as it is read`(text: String) throws {
     #expect("\(try ListenAddress(text))" == text)
   }
@@ -16,7 +16,8 @@ struct ListenAddressTests {
 
   @Test(arguments: [
     "", "3128", ":3128", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+80", "::1:3128",
-    "[127.0.0.1]:1", "example.com:3128", "unix:", "unix:" + String(repeating: "a", count: 108), "[::1]3128",
+    "[127.0.0.1]:1", "example.com:3128", "unix:", "unix:@proxy", "unix:" + String(repeating: "a", count: 108),
+    "[::1]3128",
   ])
   func `what is none is refused with the text and a way to write it`(text: String) {
     #expect {
