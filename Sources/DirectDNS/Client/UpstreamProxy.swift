@@ -55,6 +55,7 @@ public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
     host = url.host
     // The parser drops a port of 80, which is no proxy's own.
     port = url.port ?? (Self.names80(rest) ? 80 : scheme.port)
+    guard port > 0 else { throw DirectDNSError(.invalidConfiguration, "the port is 0, which no proxy has") }
     user = url.hasUserInfo ? Self.decoded(url.username) : nil
     password = url.hasUserInfo ? Secret(Self.decoded(url.password)) : nil
     self.resolvesNames = resolvesNames || scheme.resolvesNames

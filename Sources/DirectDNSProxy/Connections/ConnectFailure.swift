@@ -23,9 +23,9 @@ struct ConnectFailure {
     return ![EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EACCES, EPERM].contains(code)
   }
 
-  /// The reason in words.
+  /// The reason in words, as a part of a sentence.
   var reason: String {
-    if let refusal { return refusal.message }
+    if let refusal { return refusal.message.last == "." ? String(refusal.message.dropLast()) : refusal.message }
     return switch code {
     case ECONNREFUSED?: "connection refused"
     case ENETUNREACH?: "no route to its network"

@@ -43,7 +43,7 @@ struct ConnectFailureTests {
 
   @Test func `what another proxy has refused is told in its words`() {
     let named = ConnectFailure(ProxyRefusal(502, "dns_error", "It has no such name."))
-    #expect(named.reason == "It has no such name." && named.type == "dns_error" && named.isAboutAddress)
+    #expect(named.reason == "It has no such name" && named.type == "dns_error" && named.isAboutAddress)
     #expect(ConnectFailure(ProxyRefusal(502, nil, "No.")).type == "destination_unavailable")
   }
 
