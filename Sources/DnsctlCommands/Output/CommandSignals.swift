@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -26,14 +28,20 @@ package enum CommandSignals {
   /// A hang-up ends the process no more: to one that goes on it is the wish to read its files again.
   static func ignoreHangUp() { signal(SIGHUP, SIG_IGN) }
 
-  /// Waits for SIGINT or SIGTERM, which end the process no more by themselves; a second one does.
+  /// How long signals count as one: timeout(1) sends the same one twice at once, to a process and to its group.
+  private static let together = DispatchTimeInterval.milliseconds(200)
+
+  /// Waits for SIGINT or SIGTERM, which end the process no more by themselves; a second one does, unless it comes with the
+  /// first.
   static func interruption() async -> ExitStatus? {
     let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
     let heard = HeardSignals([SIGINT, SIGTERM]) { continuation.yield($0 == SIGINT ? .interrupted : .terminated) }
     let first = await signals.first { _ in true }
-    heard.end()
-    if heard.numbers.contains(SIGINT) { signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() } }
-    if heard.numbers.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + together) {
+      heard.end()
+      if heard.numbers.contains(SIGINT) { signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() } }
+      if heard.numbers.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
+    }
     return first
   }
 
