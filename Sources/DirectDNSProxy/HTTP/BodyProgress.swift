@@ -3,6 +3,9 @@ internal import NIOCore
 
 /// How far a body has been passed on.
 struct BodyProgress {
+  /// So many go on as they are, without being copied.
+  private static let fewPieces = 4
+
   let framing: BodyFraming
   private var left = 0
   private var chunks: ChunkedBody
@@ -46,14 +49,20 @@ struct BodyProgress {
     case .chunked:
       var pieces: [ChunkedBody.Piece] = []
       let count = try chunks.read(buffer.readableBytesUInt8Span, into: &pieces)
+      // Each of many small ones would cost a write.
+      var together: ByteBuffer? = pieces.count > Self.fewPieces ? ByteBuffer() : nil
       for piece in pieces {
+        var part: ByteBuffer
         switch piece {
         case .pass(let range):
           passed += range.count
-          if let slice = buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count) { pass(slice) }
-        case .end(let trailers): if !trailers.isEmpty { pass(ByteBuffer(bytes: trailers)) }
+          part = buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count) ?? ByteBuffer()
+        case .end(let trailers): part = ByteBuffer(bytes: trailers)
         }
+        if part.readableBytes == 0 { continue }
+        if together?.writeBuffer(&part) == nil { pass(part) }
       }
+      if let together { pass(together) }
       buffer.moveReaderIndex(forwardBy: count)
       isOver = chunks.isOver
     }

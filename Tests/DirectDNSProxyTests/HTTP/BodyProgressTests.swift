@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+import Testing
+
+@testable import DirectDNSProxy
+
+struct BodyProgressTests {
+  /// What a body in chunks becomes for a client of HTTP/1.0, part by part, and what is left behind it.
+  private func unwrap(_ text: String) throws -> (parts: [String], rest: String, progress: BodyProgress) {
+    var progress = BodyProgress(.chunked, isUnwrapped: true)
+    var buffer = ByteBuffer(string: text)
+    var parts: [String] = []
+    _ = try progress.pass(&buffer) { parts.append(String(buffer: $0)) }
+    return (parts, String(buffer: buffer), progress)
+  }
+
+  @Test(arguments: [3, 5, 1000])
+  func `chunks that are taken off lose nothing, and many small ones go on together`(count: Int) throws {
+    let (parts, rest, progress) = try unwrap(String(repeating: "1\r\nx\r\n", count: count) + "0\r\n\r\nGET")
+    #expect(parts.joined() == String(repeating: "x", count: count) && progress.passed == count)
+    #expect(parts.count == (count > 4 ? 1 : count))
+    #expect(rest == "GET" && progress.isOver)
+  }
+}
