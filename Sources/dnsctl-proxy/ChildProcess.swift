@@ -13,9 +13,21 @@ internal import DnsctlCommands
 /// A program that runs beside us, at the same terminal and with the same standard streams.
 struct ChildProcess: Sendable {
   /// Why it could not be started.
-  enum Failure: Error {
+  enum Failure: Error, Equatable {
     case notFound
     case notExecutable(String)
+
+    /// What posix_spawnp(3) says.
+    init(_ code: Int32) {
+      switch code {
+      case ENOENT: self = .notFound
+      // A shell would read such a file itself, and execvp(3) has one read it: be it a program of another machine.
+      case ENOEXEC:
+        self = .notExecutable(
+          "it is no program of this machine, and no script whose first line names what reads it, such as #!/bin/sh")
+      default: self = .notExecutable(unsafe String(cString: strerror(code)))
+      }
+    }
 
     /// What shells end with there.
     var status: Int32 {
@@ -81,8 +93,7 @@ struct ChildProcess: Sendable {
     case 0:
       identifier = child
       signals.begin(child)
-    case ENOENT: throw .notFound
-    default: throw .notExecutable(unsafe String(cString: strerror(code)))
+    default: throw Failure(code)
     }
   }
 
