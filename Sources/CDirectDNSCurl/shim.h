@@ -172,13 +172,13 @@ static inline void directdns_end_unread(curl_socket_t socket) {
   while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
 }
 
-/// The port of this machine that a socket's connection has; 0 if that cannot be told.
 /// Whether the kernel takes more of what a socket is to send.
 static inline int directdns_has_room(curl_socket_t socket) {
   struct pollfd watch = {socket, POLLOUT, 0};
   return poll(&watch, 1, 0) == 1 && (watch.revents & POLLOUT) != 0;
 }
 
+/// The port of this machine that a socket's connection has; 0 if that cannot be told.
 static inline long directdns_local_port(curl_socket_t socket) {
   struct sockaddr_storage place;
   socklen_t size = sizeof place;
