@@ -250,8 +250,8 @@ struct DirectClientTests {
     }
   }
 
-  // A stream above GOAWAY's last one was not processed (RFC 9113 §6.8), but libcurl 7.88 drops what it knows of that
-  // when the last of a connection's streams has ended: then such a POST fails, although it could be sent again.
+  // A stream above GOAWAY's last one was not processed (RFC 9113 §6.8): libcurl 7.88 drops what it knows of that when the
+  // last of a connection's streams has ended, and what it says of it is heard.
   @Test func `no POST arrives twice when nginx says GOAWAY, and one that fails says why`() async throws {
     try await NginxSite.running { server in
       try await withClient(of: server) { client in

@@ -96,7 +96,9 @@ extension ConnectAttempt {
 
   private func traced(_ text: UnsafeRawBufferPointer) {
     guard let request = transfer?.request else { return }
-    if request.followsStream { unsafe streamTrace.take(text.bindMemory(to: UInt8.self).span) }
+    if request.followsStream, let last = unsafe streamTrace.take(text.bindMemory(to: UInt8.self).span) {
+      tell { $0.connectionEnds(after: last, self) }
+    }
     guard let observer = request.observer else { return }
     let line = unsafe String(decoding: text, as: UTF8.self).trimmingLineEnd
     guard CurlTrace.isAboutTLS(line) else { return }

@@ -152,6 +152,15 @@ internal import CDirectDNSCurl
     return own <= 0 || port == 0 || own == port
   }
 
+  /// What tells its connection from others: both addresses and this machine's port; nil before it has one.
+  var connection: [String]? {
+    guard let remote = handle.text(CURLINFO_PRIMARY_IP), let local = handle.text(CURLINFO_LOCAL_IP), !local.isEmpty
+    else {
+      return nil
+    }
+    return [remote, local, "\(handle.number(CURLINFO_LOCAL_PORT))"]
+  }
+
   /// Whether all of the response has come, by its length.
   var hasWholeBody: Bool {
     guard let transfer, lines?.isHeadComplete == true, !transfer.request.decompresses else { return false }

@@ -164,6 +164,16 @@ extension CurlTransfers {
     if transfer.request.progress != nil { handovers.note(transfer) }
   }
 
+  /// A server takes up no later stream of the connection that an attempt has read from: those that share it do not hear of
+  /// that themselves.
+  func connectionEnds(after last: UInt64, _ attempt: ConnectAttempt) {
+    guard let place = attempt.connection else { return }
+    for other in running.lazy.flatMap(\.attempts)
+    where other !== attempt && other.pool == attempt.pool && other.transfer?.request.followsStream == true {
+      if other.connection == place { other.streamTrace.end(after: last) }
+    }
+  }
+
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
     guard let attempt = unsafe CurlHandle.owner(of: handle, as: ConnectAttempt.self) else { return }
     guard attempt.transfer != nil else { return freeAttempts.emptied(attempt) }

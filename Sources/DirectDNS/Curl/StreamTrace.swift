@@ -14,14 +14,21 @@ struct StreamTrace {
   }
 
   /// Takes a line.
-  mutating func take(_ line: Span<UInt8>) {
+  ///
+  /// - Returns: the last stream of the connection that the server has taken up, where the line says so.
+  mutating func take(_ line: Span<UInt8>) -> UInt64? {
     if let number = Self.number(in: line, behind: Self.opened) ?? Self.number(in: line, behind: Self.openedSince8) {
       // Each connection counts anew.
       (stream, last) = (number, nil)
     } else if let number = Self.number(in: line, behind: Self.goAway) {
-      last = min(last ?? number, number)
+      end(after: number)
+      return number
     }
+    return nil
   }
+
+  /// The server has taken up no later stream of its connection.
+  mutating func end(after number: UInt64) { last = min(last ?? number, number) }
 
   private static let opened = Array("Using Stream ID: ".utf8)
   private static let openedSince8 = Array("[HTTP/2] [".utf8)

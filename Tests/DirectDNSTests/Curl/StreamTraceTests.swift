@@ -6,7 +6,7 @@ import Testing
 struct StreamTraceTests {
   private func isUnprocessed(_ lines: String...) -> Bool {
     var trace = StreamTrace()
-    for line in lines { trace.take(Array(line.utf8).span) }
+    for line in lines { _ = trace.take(Array(line.utf8).span) }
     return trace.isUnprocessed
   }
 
@@ -29,6 +29,14 @@ struct StreamTraceTests {
   func `any other may have been`(_ line: String) {
     #expect(!isUnprocessed(Self.opened, line))
     #expect(!isUnprocessed(line))
+  }
+
+  @Test func `what another request of the connection has read counts`() {
+    var (reader, trace) = (StreamTrace(), StreamTrace())
+    _ = trace.take(Array(Self.opened.utf8).span)
+    #expect(reader.take(Array("received GOAWAY, error=0, last_stream=13\n".utf8).span) == 13)
+    trace.end(after: 13)
+    #expect(trace.isUnprocessed)
   }
 
   @Test func `what a connection said holds for its own streams`() {
