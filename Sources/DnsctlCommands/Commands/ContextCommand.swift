@@ -8,6 +8,8 @@ package protocol ContextCommand: AsyncParsableCommand {
 
 extension ContextCommand {
   package func run() async throws {
+    // None of these starts another program, which would inherit it.
+    FileLimit.raise()
     CommandSignals.end(await run(in: .process()))
   }
 }

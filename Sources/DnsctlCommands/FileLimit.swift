@@ -11,9 +11,9 @@
 ///
 /// The soft limit is 1 024 nearly everywhere for the sake of programs that use select(2), and a program that does not is
 /// meant to raise it to the hard one (systemd.exec(5), LimitNOFILE=). What it starts then inherits that.
-enum FileLimit {
+package enum FileLimit {
   /// Raises the soft limit to the hard one, as far as that is possible.
-  static func raise() {
+  package static func raise() {
     #if canImport(Glibc)
       let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
