@@ -14,6 +14,8 @@ public final class SQLiteAnswerStore: AnswerStore {
   private let configuration: SQLiteStoreConfiguration
   private let reader: SQLiteWorker
   private let writer: SQLiteWorker
+  private let made = SystemClock().wallNow
+  private let lost = Locked(0)
 
   /// Creates a store; nothing happens to the file yet.
   ///
@@ -37,6 +39,9 @@ public final class SQLiteAnswerStore: AnswerStore {
   /// Always `sqlite`.
   public var name: String { "sqlite" }
 
+  /// How many answers that were asked for since it was made the file had no room for.
+  public var letGo: Int { lost.withLock(\.self) }
+
   /// What is known about questions.
   public func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] {
     try await reader.perform { database throws(SQLiteError) in try database.read(questions) }
@@ -45,14 +50,21 @@ public final class SQLiteAnswerStore: AnswerStore {
   /// Keeps answers.
   public func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) {
     let most = configuration.maximumBytes
-    try await writer.perform { database throws(SQLiteError) in try database.write(answers, maximumBytes: most) }
+    try await writer.perform { [lost, made] database throws(SQLiteError) in
+      try database.write(answers)
+      let count = try database.keepSize(most, countingSince: made)
+      lost.withLock { $0 += count }
+    }
   }
 
   /// Keeps the answers that were asked for later than what is known about their questions; nobody writes in between.
   public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
     let most = configuration.maximumBytes
-    return try await writer.perform { database throws(SQLiteError) in
-      try database.writeNewer(answers, maximumBytes: most)
+    return try await writer.perform { [lost, made] database throws(SQLiteError) in
+      let kept = try database.writeNewer(answers)
+      let count = try database.keepSize(most, countingSince: made)
+      lost.withLock { $0 += count }
+      return kept
     }
   }
 

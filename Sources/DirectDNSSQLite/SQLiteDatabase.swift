@@ -11,6 +11,7 @@ internal import DirectDNS
   private let upsert: SQLiteStatement
   private let delete: SQLiteStatement
   private let page: SQLiteStatement
+  private let ending: SQLiteStatement
   private let prune: SQLiteStatement
 
   /// Opens the file, makes it if there is none, and brings it up to date.
@@ -36,11 +37,10 @@ internal import DirectDNS
       """
       SELECT host, family, line FROM answers WHERE (host, family) > (?1, ?2) ORDER BY host, family LIMIT ?3
       """)
+    let first = "FROM answers ORDER BY gone LIMIT max(1, (SELECT count(*) FROM answers) / 8)"
+    ending = try connection.prepareOwn("SELECT host, family, line \(first)")
     prune = try connection.prepareOwn(
-      """
-      DELETE FROM answers WHERE (host, family) IN
-        (SELECT host, family FROM answers ORDER BY gone LIMIT max(1, (SELECT count(*) FROM answers) / 8))
-      """)
+      "DELETE FROM answers WHERE (host, family) IN (SELECT host, family \(first))")
   }
 
   func read(_ questions: [AddressQuestion]) throws(SQLiteError) -> [StoredAnswer] {
@@ -53,15 +53,14 @@ internal import DirectDNS
     return answers
   }
 
-  func write(_ answers: [StoredAnswer], maximumBytes: Int) throws(SQLiteError) {
+  func write(_ answers: [StoredAnswer]) throws(SQLiteError) {
     try change { () throws(SQLiteError) in
       for answer in answers { try keep(answer) }
     }
-    try keepSize(maximumBytes)
   }
 
   /// Keeps those that were asked for later than what is known, and says how many.
-  func writeNewer(_ answers: [StoredAnswer], maximumBytes: Int) throws(SQLiteError) -> Int {
+  func writeNewer(_ answers: [StoredAnswer]) throws(SQLiteError) -> Int {
     var kept = 0
     try change { () throws(SQLiteError) in
       for answer in answers {
@@ -70,7 +69,6 @@ internal import DirectDNS
         kept += 1
       }
     }
-    try keepSize(maximumBytes)
     return kept
   }
 
@@ -78,12 +76,29 @@ internal import DirectDNS
     try upsert.run(answer.question.key + [.integer(answer.gone.milliseconds), .text(answer.text)])
   }
 
-  private func keepSize(_ maximumBytes: Int) throws(SQLiteError) {
+  /// Lets those go that are gone first, where the file has become too large.
+  ///
+  /// - Parameters:
+  ///   - maximumBytes: how large it may be.
+  ///   - start: which of them count: those that were asked for since then.
+  /// - Returns: how many of those were let go.
+  /// - Throws: what SQLite could not do.
+  func keepSize(_ maximumBytes: Int, countingSince start: WallInstant) throws(SQLiteError) -> Int {
+    var count = 0
     // An eighth at once; a bound below the size of an empty file must not keep this going.
     for _ in 0..<8 {
-      guard try connection.usedBytes() > maximumBytes else { return }
+      guard try connection.usedBytes() > maximumBytes else { break }
+      try ending.run { row in
+        let place = Place(columns: [row.value(0), row.value(1)])
+        if let question = place.question, let answer = StoredAnswer(text: row.text(2), to: question),
+          answer.asked >= start
+        {
+          count += 1
+        }
+      }
       try prune.run()
     }
+    return count
   }
 
   /// All of it or nothing, and nobody else writes meanwhile.

@@ -392,6 +392,28 @@ struct SQLiteAnswerStoreTests {
     #expect(try await store.read([question(9999), question(0)]).map(\.question) == [question(9999)])
   }
 
+  @Test(arguments: [false, true])
+  func `a store says how many that were asked for since it was made it has let go`(_ areOld: Bool) async throws {
+    let store = Self.store(folder.path(), maximumBytes: 300_000)
+    let asked = SystemClock().wallNow + .seconds(areOld ? -60 : 60)
+    for start in stride(from: 0, to: 10_000, by: 250) {
+      try await store.write(
+        (start..<(start + 250)).map { number in
+          var one = try answer(number)
+          one.asked = asked
+          return one
+        })
+    }
+    let kept = Locked(0)
+    try await store.visit { page in
+      kept.withLock { $0 += page.count }
+      return true
+    }
+    let count = kept.withLock(\.self)
+    #expect(count > 0 && count < 10_000)
+    #expect(store.letGo == (areOld ? 0 : 10_000 - count))
+  }
+
   @Test func `a writer that another process keeps waiting gives up, and readers do not wait`() async throws {
     try await store.write([answer(1)])
     let other = try raw()

@@ -166,6 +166,21 @@ struct `dnsctl warmup` {
     #expect(try report(third).fromStore == 2 && report(third).queries.isEmpty)
   }
 
+  @Test(arguments: [true, false])
+  func `a store that has no room for all of them is told of, and no success`(_ isJSON: Bool) async throws {
+    // The younger ones push the older ones out.
+    let store = MemoryAnswerStore(capacity: 1, clock: StillClock())
+    let outcome = await run(["--hosts", "/hosts", "--store", "any.db"] + (isJSON ? ["--json"] : [])) {
+      $0.store = store
+    }
+    #expect(outcome.status == 74)
+    if isJSON {
+      #expect(try report(outcome).letGo > 0)
+    } else {
+      #expect(outcome.output.contains("not kept") && outcome.output.contains("the store is full"), "\(outcome.output)")
+    }
+  }
+
   @Test func `expired answers of a store serve where nobody answers, and the summary says so`() async throws {
     let store = MemoryAnswerStore(clock: StillClock())
     let now = StillClock().wallNow
@@ -279,9 +294,9 @@ struct WarmupBarTests {
     paused.pause = WarmupReport.Pause(provider: "one\u{1b}", left: .seconds(3500))
     let bar = WarmupBar(expecting: 2000, now: at(0))
     let line = bar.line(paused, now: at(2), width: 120)
-    #expect(line.hasSuffix("500 of 2000 names  250/s  one\\u{1b} wants no query for 58 min (429)"), "\(line)")
+    #expect(line.hasSuffix("500 of 2000 names  250/s  one\\u{1B} wants no query for 58 min (429)"), "\(line)")
     let summary = WarmupSummary(paused, usesColour: false).text
-    #expect(summary.contains(", one\\u{1b} wanted no query for 58 min more (429), in "), "\(summary)")
+    #expect(summary.contains(", one\\u{1B} wanted no query for 58 min more (429), in "), "\(summary)")
   }
 
   @Test func `while a list is being read its lines are the whole, and without lines there is no whole`() {

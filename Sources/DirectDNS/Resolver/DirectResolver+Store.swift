@@ -5,12 +5,16 @@ public import ServiceLifecycle
 public struct StoreFlush: Sendable {
   /// The answers that the store did not get since it was last flushed, and the names that it was not told to forget.
   public var unwritten: Int
+  /// How many of the answers that it did get it has let go again for want of room, since it was last flushed: those that
+  /// are gone first.
+  public var letGo: Int
   /// Why not, where the store said so; without a reason, time ran out.
   public var reason: DirectDNSError?
 
   /// Creates one of its parts: for a test.
-  public init(unwritten: Int, reason: DirectDNSError? = nil) {
+  public init(unwritten: Int, letGo: Int = 0, reason: DirectDNSError? = nil) {
     self.unwritten = unwritten
+    self.letGo = letGo
     self.reason = reason
   }
 }
@@ -42,10 +46,17 @@ extension DirectResolver {
   @discardableResult
   public func flushStore(within limit: Duration = flushLimit) async -> StoreFlush {
     guard let store else { return StoreFlush(unwritten: 0) }
-    let (unwritten, reason) = await store.flush(until: clock.now + limit)
-    let flush = StoreFlush(unwritten: unwritten, reason: reason)
-    storeReport?.unwritten(flush)
+    let (unwritten, letGo, reason) = await store.flush(until: clock.now + limit)
+    let flush = StoreFlush(unwritten: unwritten, letGo: letGo, reason: reason)
+    storeReport?.flushed(flush)
     return flush
+  }
+
+  /// Waits as ``flushStore(within:)`` does, and leaves it to that to say what was not written.
+  ///
+  /// - Returns: how many answers the store has let go again for want of room in all.
+  package func settleStore(within limit: Duration = flushLimit) async -> Int {
+    await store?.settle(until: clock.now + limit) ?? 0
   }
 
   /// Ends what is under way, like ``shutdown()``, and waits until the store has been told what was learned and has it where

@@ -30,7 +30,12 @@ struct StoreReport: Sendable {
     observer?(.store(name, event))
   }
 
-  func unwritten(_ flush: StoreFlush) {
+  func flushed(_ flush: StoreFlush) {
+    if flush.letGo > 0 {
+      logger.warning(
+        "the store is full, and has let answers go again",
+        metadata: ["store": "\(name.printable)", "answers": "\(flush.letGo)"])
+    }
     guard flush.unwritten > 0 else { return }
     logger.warning(
       "answers were not written to the store in time",

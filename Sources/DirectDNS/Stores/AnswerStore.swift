@@ -50,6 +50,12 @@ public protocol AnswerStore: Sendable {
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError)
 
+  /// How many answers this process has learned and written, and the store has let go again for want of room, since it was
+  /// made.
+  ///
+  /// By default 0: a store that others make room in need not know.
+  var letGo: Int { get }
+
   /// Brings what was written to where it outlives the process in the simplest form, such as a log into its file.
   ///
   /// A resolver calls it when it ends. What cannot be done now may wait for the next time. By default it does nothing.
@@ -57,6 +63,9 @@ public protocol AnswerStore: Sendable {
 }
 
 extension AnswerStore {
+  /// None that it knows of.
+  public var letGo: Int { 0 }
+
   /// Reads, compares and writes.
   public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
     let known = Dictionary(try await read(answers.map(\.question)).map { ($0.question, $0.asked) }) { max($0, $1) }

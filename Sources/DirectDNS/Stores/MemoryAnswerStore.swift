@@ -11,10 +11,12 @@ public final class MemoryAnswerStore: FleetAnswerStore {
   private struct State {
     var answers: [AddressQuestion: StoredAnswer] = [:]
     var leases: [AddressQuestion: Lease] = [:]
+    var letGo = 0
   }
 
   private let capacity: Int
   private let clock: any ResolverClock
+  private let made: WallInstant
   private let state = Locked(State())
 
   /// Creates an empty store.
@@ -26,7 +28,11 @@ public final class MemoryAnswerStore: FleetAnswerStore {
   public init(capacity: Int = 20_000, clock: any ResolverClock = SystemClock()) {
     self.capacity = max(1, capacity)
     self.clock = clock
+    made = clock.wallNow
   }
+
+  /// How many answers that were asked for since it was made had no room for long.
+  public var letGo: Int { state.withLock(\.letGo) }
 
   /// Always `memory`.
   public var name: String { "memory" }
@@ -64,6 +70,7 @@ public final class MemoryAnswerStore: FleetAnswerStore {
     let ending = state.answers.values.sorted { $0.gone < $1.gone }
     for answer in ending.prefix(state.answers.count - capacity + capacity / 10) {
       state.answers[answer.question] = nil
+      if answer.asked >= made { state.letGo += 1 }
     }
   }
 

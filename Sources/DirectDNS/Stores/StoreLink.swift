@@ -95,9 +95,12 @@ final class StoreLink: Sendable {
   var isReading: Bool { reader.isReading }
 
   /// Writes what is yet to be written, until then at most.
-  func flush(until instant: ResolverInstant) async -> (unwritten: Int, reason: DirectDNSError?) {
+  func flush(until instant: ResolverInstant) async -> (unwritten: Int, letGo: Int, reason: DirectDNSError?) {
     await writer.flush(until: instant)
   }
+
+  /// Writes what is yet to be written, until then at most, and says how many answers the store has let go in all.
+  func settle(until instant: ResolverInstant) async -> Int { await writer.settle(until: instant) }
 
   /// Has the store bring what was written to where it stays, until then at most.
   func checkpoint(until instant: ResolverInstant) async { await writer.checkpoint(until: instant) }

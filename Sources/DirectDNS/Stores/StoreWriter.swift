@@ -12,6 +12,8 @@ final class StoreWriter: Sendable {
     var isWriting = false
     var lastError: DirectDNSError?
     var dropped = 0
+    /// Those that the store has let go, as far as they have been told of.
+    var letGo = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
     /// Begins again once the store has rested.
     var nextTry: Task<Void, Never>?
@@ -72,16 +74,27 @@ final class StoreWriter: Sendable {
 
   /// Writes what waits, resting or not, and returns when it was written, could not be, or at that instant.
   ///
-  /// - Returns: how many changes the store did not get since the last flush, and why.
-  func flush(until instant: ResolverInstant) async -> (unwritten: Int, reason: DirectDNSError?) {
-    start()
-    _ = await Deadline.wait(until: instant, clock) { await self.finished() }
+  /// - Returns: how many changes the store did not get since the last flush, how many answers it has let go again, and
+  ///   why it did not get the former.
+  func flush(until instant: ResolverInstant) async -> (unwritten: Int, letGo: Int, reason: DirectDNSError?) {
+    let lost = await settle(until: instant)
     return state.withLock { state in
+      let letGo = lost - state.letGo
+      state.letGo = lost
       // What was dropped is told of once: nothing brings it back.
       let count = state.pending.count + state.dropped
       state.dropped = 0
-      return (count, count == 0 ? nil : state.lastError)
+      return (count, letGo, count == 0 ? nil : state.lastError)
     }
+  }
+
+  /// Writes what waits, resting or not, and returns when it was written, could not be, or at that instant.
+  ///
+  /// - Returns: how many answers the store has let go again in all.
+  func settle(until instant: ResolverInstant) async -> Int {
+    start()
+    _ = await Deadline.wait(until: instant, clock) { await self.finished() }
+    return store.letGo
   }
 
   /// Has the store bring what was written to where it stays; by then at the latest nobody waits for it any more.

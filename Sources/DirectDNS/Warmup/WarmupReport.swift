@@ -124,6 +124,9 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public var slowest: [Slow] = []
   /// What the providers were asked, in the order of asking.
   public var queries: [Queries] = []
+  /// The answers that the store had no room for; for whoever has waited for the store to note
+  /// (``AnswerStore/letGo``), as `dnsctl` does.
+  public var letGo = 0
   /// The pause that it is in, or was in when it ended early; nil without one.
   public var pause: Pause?
   // As the JSON has it.

@@ -31,7 +31,8 @@ struct WarmupCommand: ContextCommand {
           5  fewer have
          64  the command line is wrong
          74  a file or standard input could not be read, the report or standard
-             output not written, or the store did not take what was learned
+             output not written, or the store did not take what was learned,
+             or not all of it had room there
          78  the configuration is wrong
         130  interrupted before the end
         141  the reader of standard output has gone
@@ -166,18 +167,20 @@ struct WarmupCommand: ContextCommand {
     }
     let interruption = Task { await context.interruption() }
     defer { interruption.cancel() }
-    let report = try await run(job, expecting: lists.expected, until: interruption, in: context)
-    let written = try write(report, in: context)
+    var report = try await run(job, expecting: lists.expected, until: interruption, in: context)
+    report.letGo = await resolver.settleStore()
+    let stored = report.letGo > 0 ? ExitStatus.streams : .answered
+    let written = try write(report, in: context).joined(stored)
     guard report.end != .stopped else { return written.joined(await interruption.value ?? .interrupted) }
     guard report.isMinimumReached else { return written.joined(.minimumMissed) }
-    guard keepsAlive, written == .answered else { return written }
+    guard keepsAlive, written == .answered || written == stored else { return written }
     let following = try upstream.follow(resolver, in: context, tell: context.complain)
     defer { following?.cancel() }
     isDone()
     let kept = report.names - report.negative
     context.complain("keeping \(kept.counted("name")) fresh until told to end")
     _ = await interruption.value
-    return .answered
+    return stored
   }
 
   /// Runs the job, and shows how far it is and what is no name.

@@ -15,6 +15,8 @@ struct RenewingStore: AnswerStore {
 
   func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int { try await base.writeNewer(answers) }
 
+  var letGo: Int { base.letGo }
+
   func checkpoint() async { await base.checkpoint() }
 
   func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) { try await base.remove(questions) }

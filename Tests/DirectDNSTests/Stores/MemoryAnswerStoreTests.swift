@@ -29,5 +29,19 @@ struct MemoryAnswerStoreTests {
     #expect(kept.count <= 10 && kept.count >= 8)
     #expect(kept.contains(answers[19]))
     #expect(!kept.contains(answers[0]))
+    #expect(store.letGo == 20 - kept.count)
+  }
+
+  @Test func `what was asked for before the store was made counts as nobody's loss`() {
+    let clock = ManualClock()
+    let store = MemoryAnswerStore(capacity: 1, clock: clock)
+    for number in 0..<20 {
+      store.write([
+        StoredAnswer(
+          AddressQuestion(Sample.name("host-\(number).example"), .ipv4), .negative(.noAddress), provider: "one",
+          asked: clock.wallNow - .seconds(1), expires: clock.wallNow, gone: clock.wallNow + .seconds(number + 1))
+      ])
+    }
+    #expect(store.letGo == 0)
   }
 }

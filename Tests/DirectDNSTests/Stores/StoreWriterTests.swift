@@ -86,7 +86,7 @@ struct StoreWriterTests {
     store.fail()
     add("a", "b")
     await events.wait { $0 == ["failed"] }
-    let (unwritten, reason) = await writer.flush(until: clock.now + .seconds(2))
+    let (unwritten, _, reason) = await writer.flush(until: clock.now + .seconds(2))
     #expect(unwritten == 2)
     #expect(reason?.code == .storeFailed)
     store.fail(false)
