@@ -13,7 +13,9 @@
 /// meant to raise it to the hard one (systemd.exec(5), LimitNOFILE=). What it starts then inherits that.
 package enum FileLimit {
   /// Raises the soft limit to the hard one, as far as that is possible.
-  package static func raise() {
+  ///
+  /// Not inlined: Swift 6.3.1 (`-O`, Linux) leaves out all that follows it in an asynchronous function otherwise.
+  @inline(never) package static func raise() {
     #if canImport(Glibc)
       let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
