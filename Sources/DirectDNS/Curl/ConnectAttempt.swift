@@ -136,7 +136,7 @@ internal import CDirectDNSCurl
   /// tells.
   ///
   /// - Returns: whether there is such a transfer.
-  func askForRefusal(_ multi: CurlMulti) -> Bool {
+  func checkRefusal(_ multi: CurlMulti) -> Bool {
     multi.remove(handle)
     guard let asked = RefusalProbe(asking: handle) else { return false }
     refusal = asked

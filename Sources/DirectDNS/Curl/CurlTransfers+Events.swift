@@ -179,7 +179,7 @@ extension CurlTransfers {
     guard attempt.transfer != nil else { return freeAttempts.emptied(attempt) }
     let (id, number) = (attempt.id, attempt.number)
     if let refusal = attempt.refusal {
-      return act { $0.asked(id, wasRefused: refusal.isRemembered) }
+      return act { $0.checked(id, wasRefused: refusal.isRemembered) }
     }
     let ending: Machine.Ending
     switch code {
@@ -193,7 +193,7 @@ extension CurlTransfers {
     if code != CURLE_OK, attempt.streamTrace.isUnprocessed, attempt.lines?.isUsed == false,
       attempt.transfer?.carrier === attempt
     {
-      return act { $0.asked(id, wasRefused: true) }
+      return act { $0.checked(id, wasRefused: true) }
     }
     act { $0.ended(id, attempt: number, ending, at: now) }
   }

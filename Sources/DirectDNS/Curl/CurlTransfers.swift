@@ -145,15 +145,15 @@ final class CurlTransfers: CurlDriver {
     case .askForOthers(let id):
       guard let transfer = running[id.index].transfer else { break }
       if let known = transfer.request.others?.ask() { join(transfer, known) } else { machine.step(id, at: now) }
-    case .tell(let id, let address, let error): running[id.index].transfer?.request.observer?(.failed(address, error))
+    case .report(let id, let address, let error): running[id.index].transfer?.request.observer?(.failed(address, error))
     case .startOver(let id):
       guard let transfer = running[id.index].transfer else { break }
       transfer.carrier = nil
       transfer.progress.sent = 0
       if case .pulled(let upload) = transfer.request.body { _ = upload.restart() }
-    case .ask(let id, let number):
-      guard let attempt = attempt(id, number), let multi = attempt.multi, attempt.askForRefusal(multi) else {
-        return machine.asked(id, wasRefused: false)
+    case .checkRefusal(let id, let number):
+      guard let attempt = attempt(id, number), let multi = attempt.multi, attempt.checkRefusal(multi) else {
+        return machine.checked(id, wasRefused: false)
       }
     case .end(let id, let result): end(id, result)
     case .endConnection(let socket): directdns_end(socket)

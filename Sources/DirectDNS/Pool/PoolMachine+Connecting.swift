@@ -12,8 +12,8 @@ extension PoolMachine {
       // What is known of them already takes its turn with the rest: whoever asks steps on.
       case .ask: return actions.append(.askForOthers(id))
       case .lost:
-        guard let failure = transfers.read(id, { $0.state.loss }) else { return }
-        return lose(id, failure, at: now)
+        guard let failure = transfers.read(id, { $0.state.connectFailure }) else { return }
+        return failToConnect(id, failure, at: now)
       case .wait, .rest: return
       }
     }
@@ -154,7 +154,7 @@ extension PoolMachine {
 
   private mutating func noteEstablished(_ attempt: ConnectAttempts.Attempt?, _ pool: SlabID<Pool>) {
     guard let attempt, let socket = attempt.socket, connections.established(socket) else { return }
-    pools.change(pool) { $0.loss = nil }
+    pools.change(pool) { $0.outage = nil }
     note(pool) { $0.established(attempt.address) }
   }
 

@@ -47,12 +47,12 @@ extension PoolMachine {
     case .complete: finish(id, .success(()))
     case .aborted where isAnswered(transfer.state): finish(id, .success(()))
     case .aborted(let reason), .failed(let reason):
-      guard transfer.state.isStranded else { return finish(id, .failure(transfer.state.breakdown(reason))) }
+      guard transfer.state.wasRetryRefused else { return finish(id, .failure(transfer.state.failure(reason))) }
       guard pools.read(transfer.pool, { $0.load.multiplexing }) != .never else {
-        return asked(id, wasRefused: false)
+        return checked(id, wasRefused: false)
       }
-      transfers.change(id) { $0.state.ask(at: now) }
-      actions.append(.ask(id, attempt: number))
+      transfers.change(id) { $0.state.checkRefusal(at: now) }
+      actions.append(.checkRefusal(id, attempt: number))
     }
   }
 
@@ -62,8 +62,8 @@ extension PoolMachine {
   }
 
   /// Whether HTTP/2 refused a request unprocessed is known.
-  mutating func asked(_ id: TransferID, wasRefused: Bool) {
-    guard let failure = transfers.read(id, { $0.state.stranding(wasRefused: wasRefused) }) else { return }
+  mutating func checked(_ id: TransferID, wasRefused: Bool) {
+    guard let failure = transfers.read(id, { $0.state.failureWithoutRetry(wasRefused: wasRefused) }) else { return }
     finish(id, .failure(failure))
   }
 
@@ -75,7 +75,7 @@ extension PoolMachine {
       case .complete: .connectionLost("the connection ended before the request went out")
       case .aborted(let reason), .failed(let reason): reason
       }
-    if let address = state.attempts[number]?.address { actions.append(.tell(id, failed: address, reason)) }
+    if let address = state.attempts[number]?.address { actions.append(.report(id, failed: address, reason)) }
     transfers.change(id) { $0.state.attempts.fail(number, reason) }
     actions.append(.close(id, attempt: number))
     switch reason {
@@ -85,30 +85,30 @@ extension PoolMachine {
     }
     // What was judged before and is dialled now is not the same: nothing else is tried.
     guard state.attempts.isRacing, state.forbidden == nil else {
-      return lose(id, TransferFailure(reason, forbidden: state.forbidden), at: now)
+      return failToConnect(id, TransferFailure(reason, forbidden: state.forbidden), at: now)
     }
     step(id, at: now)
     noteDue(id)
   }
 
   /// A transfer found no connection.
-  mutating func lose(_ id: TransferID, _ failure: TransferFailure, at now: Int64) {
+  mutating func failToConnect(_ id: TransferID, _ failure: TransferFailure, at now: Int64) {
     if let transfer = transfers[id] {
       pools.change(transfer.pool) { pool in
         guard pool.load.established == 0 else { return }
-        if let loss = PoolLoss(failure, of: transfer.state, after: pool.loss, at: now) { pool.loss = loss }
+        if let outage = PoolOutage(failure, of: transfer.state, after: pool.outage, at: now) { pool.outage = outage }
       }
     }
     finish(id, .failure(failure))
   }
 
   /// Why one that has waited finds no connection either; nil where it may.
-  func loss(of id: TransferID, in pool: SlabID<Pool>, at now: Int64) -> TransferFailure? {
-    guard let loss = pools.read(pool, { $0.load.established == 0 ? $0.loss : nil }) else { return nil }
+  func outageFailure(of id: TransferID, in pool: SlabID<Pool>, at now: Int64) -> TransferFailure? {
+    guard let outage = pools.read(pool, { $0.load.established == 0 ? $0.outage : nil }) else { return nil }
     return transfers.read(id) { transfer in
       // One that waits once more has waited for something else before.
       guard case .first = transfer.state.turn else { return nil }
-      return loss?.failure(of: transfer.state.terms, waitingSince: transfer.arrivedAt, at: now)
+      return outage?.failure(of: transfer.state.terms, waitingSince: transfer.arrivedAt, at: now)
     } ?? nil
   }
 
@@ -171,9 +171,9 @@ extension PoolMachine {
     let found = transfers.change(id) { ($0.state.attempts.failed.count, $0.state.timeOut(timer, at: now)) }
     guard let (known, failure) = found else { return }
     for attempt in failure.attempts.dropFirst(known) {
-      actions.append(.tell(id, failed: attempt.address, attempt.reason))
+      actions.append(.report(id, failed: attempt.address, attempt.reason))
     }
-    lose(id, failure, at: now)
+    failToConnect(id, failure, at: now)
   }
 
   /// Wakes the timers for a transfer whose state has changed.

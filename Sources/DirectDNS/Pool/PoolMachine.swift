@@ -35,7 +35,7 @@ struct PoolMachine<Route: Hashable> {
     /// Requests that went onto connections that stood.
     var joins = 0
     /// What attempts to connect came to since none brings a connection.
-    var loss: PoolLoss?
+    var outage: PoolOutage?
     /// Whether it is among the changed ones.
     var isChanged = false
   }
@@ -59,11 +59,11 @@ struct PoolMachine<Route: Hashable> {
     /// Find out the other family's addresses: ``join(_:_:at:)`` them if they are known, ``step(_:at:)`` on if they are not.
     case askForOthers(TransferID)
     /// An address could not be connected to.
-    case tell(TransferID, failed: IPAddress, HTTPTransportError)
+    case report(TransferID, failed: IPAddress, HTTPTransportError)
     /// Forget what came of the response, and begin its body anew: it waits for its turn once more.
     case startOver(TransferID)
-    /// Find out whether HTTP/2 refused the request; ``asked(_:wasRefused:)`` has the answer.
-    case ask(TransferID, attempt: Int)
+    /// Find out whether HTTP/2 refused the request; ``checked(_:wasRefused:)`` has the answer.
+    case checkRefusal(TransferID, attempt: Int)
     /// It has ended. Its number means nothing from now on; its attempts are closed behind.
     case end(TransferID, Result<Void, TransferFailure>)
     /// End a connection that nobody uses.
@@ -181,7 +181,7 @@ struct PoolMachine<Route: Hashable> {
   private mutating func take(from pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64) {
     guard let id = waiting.popFirst(in: pool), transfers.has(id) else { return }
     waitingDeadlines.set(id, at: nil)
-    if let failure = loss(of: id, in: pool, at: now) { return finish(id, .failure(failure)) }
+    if let failure = outageFailure(of: id, in: pool, at: now) { return finish(id, .failure(failure)) }
     begin(id, in: pool, admission, at: now)
   }
 

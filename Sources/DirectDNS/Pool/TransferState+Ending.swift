@@ -27,7 +27,7 @@ struct TransferTerms: Sendable {
 /// How a transfer ends that fails, and when its times are over.
 extension TransferState {
   /// Why it failed before it had a connection.
-  var loss: TransferFailure {
+  var connectFailure: TransferFailure {
     let failed = attempts.failed
     let reason = failed.last { if case .tls = $0.reason { true } else { false } } ?? failed.last
     return TransferFailure(
@@ -35,7 +35,7 @@ extension TransferState {
   }
 
   /// Why it failed once it had a connection.
-  func breakdown(_ reason: HTTPTransportError, wasRefused: Bool = false) -> TransferFailure {
+  func failure(_ reason: HTTPTransportError, wasRefused: Bool = false) -> TransferFailure {
     var reason = reason
     // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
     if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
@@ -45,8 +45,8 @@ extension TransferState {
   }
 
   /// Why it failed when libcurl was kept from repeating it.
-  func stranding(wasRefused: Bool) -> TransferFailure {
-    breakdown(.connectionLost("the connection ended before a response came"), wasRefused: wasRefused)
+  func failureWithoutRetry(wasRefused: Bool) -> TransferFailure {
+    failure(.connectionLost("the connection ended before a response came"), wasRefused: wasRefused)
   }
 
   // MARK: Time
@@ -57,7 +57,7 @@ extension TransferState {
     case .waiting: terms.deadline
     case .receiving(let carrier): min(terms.deadline, idleEnd(carrier))
     case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, attempts.nextStart ?? .max)
-    case .sent(let carrier), .asking(let carrier): min(terms.deadline, firstByteEnd(carrier))
+    case .sent(let carrier), .checkingRefusal(let carrier): min(terms.deadline, firstByteEnd(carrier))
     }
   }
 
@@ -78,7 +78,7 @@ extension TransferState {
     case .waiting: return nil
     case .receiving(let carrier): return idleEnd(carrier) <= now ? .idle : nil
     case .connecting: return startedAt + terms.connectTimeout <= now ? .connect : nil
-    case .sent(let carrier), .asking(let carrier):
+    case .sent(let carrier), .checkingRefusal(let carrier):
       return firstByteEnd(carrier) <= now ? .firstByte : nil
     }
   }
@@ -87,7 +87,7 @@ extension TransferState {
   mutating func timeOut(_ timer: TransferFailure.Timer, at now: Int64) -> TransferFailure {
     if timer == .connect {
       // Nothing runs: the other family was awaited, and those that were there have failed.
-      if attempts.running.isEmpty { return loss }
+      if attempts.running.isEmpty { return connectFailure }
       attempts.timeOut(at: now, after: terms.connectTimeout)
     }
     return TransferFailure(.timedOut, attempts: attempts.failed, mayHaveArrived: carrier != nil, timer: timer)

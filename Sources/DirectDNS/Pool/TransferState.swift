@@ -13,7 +13,7 @@ struct TransferState {
     /// The response's head is complete.
     case receiving(Carrier)
     /// It failed, and libcurl is being asked whether HTTP/2 refused the request unprocessed.
-    case asking(Carrier)
+    case checkingRefusal(Carrier)
   }
 
   /// The attempt whose connection the transfer got.
@@ -78,7 +78,7 @@ struct TransferState {
   var carrier: Carrier? {
     switch phase {
     case .waiting, .connecting: nil
-    case .sent(let carrier), .receiving(let carrier), .asking(let carrier): carrier
+    case .sent(let carrier), .receiving(let carrier), .checkingRefusal(let carrier): carrier
     }
   }
 
@@ -204,10 +204,10 @@ struct TransferState {
   }
 
   /// libcurl gave up what it may not repeat; whether HTTP/2 refused it is found out.
-  mutating func ask(at now: Int64) {
+  mutating func checkRefusal(at now: Int64) {
     guard var carrier else { return }
     carrier.movedAt = now
-    phase = .asking(carrier)
+    phase = .checkingRefusal(carrier)
     isStarved = false
   }
 
@@ -220,9 +220,9 @@ struct TransferState {
     case .receiving(var carrier):
       change(&carrier)
       phase = .receiving(carrier)
-    case .asking(var carrier):
+    case .checkingRefusal(var carrier):
       change(&carrier)
-      phase = .asking(carrier)
+      phase = .checkingRefusal(carrier)
     }
   }
 
@@ -246,5 +246,5 @@ struct TransferState {
   /// The request must not be sent again, although libcurl wants to.
   mutating func refuseRetry() { retry = .refused(before: hasRetried) }
 
-  var isStranded: Bool { if case .refused = retry { true } else { false } }
+  var wasRetryRefused: Bool { if case .refused = retry { true } else { false } }
 }

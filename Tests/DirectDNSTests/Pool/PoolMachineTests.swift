@@ -29,9 +29,9 @@ final class PoolMachineTests {
         "connect \(id.index).\(attempt) \(address.map { "\($0)" } ?? "-")\(waits ? " waits" : "")"
       case .close(let id, let attempt): "close \(id.index).\(attempt)"
       case .askForOthers(let id): "ask \(id.index)"
-      case .tell(let id, let address, _): "failed \(id.index) \(address)"
+      case .report(let id, let address, _): "failed \(id.index) \(address)"
       case .startOver(let id): "start over \(id.index)"
-      case .ask(let id, let attempt): "refused? \(id.index).\(attempt)"
+      case .checkRefusal(let id, let attempt): "refused? \(id.index).\(attempt)"
       case .end(let id, .success): "end \(id.index)"
       case .end(let id, .failure(let failure)): "fail \(id.index) \(failure.reason)"
       case .endConnection(let socket): "end socket \(socket)"
@@ -166,7 +166,7 @@ final class PoolMachineTests {
     #expect(passes.map(\.isAgain) == [true, false])
     machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
     #expect(taken() == ["refused? 1.0"])
-    machine.asked(second, wasRefused: true)
+    machine.checked(second, wasRefused: true)
     guard case .end(_, .failure(let failure))? = machine.actions.first else { return #expect(Bool(false)) }
     #expect(failure.wasRefused && !failure.mayHaveArrived)
   }

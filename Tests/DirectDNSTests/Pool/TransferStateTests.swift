@@ -122,7 +122,7 @@ struct TransferStateTests {
     state.noteRetry(joins: 3)
     #expect(!state.mayBeSentAgain(joins: 3))
     state.refuseRetry()
-    #expect(state.isStranded && state.stranding(wasRefused: false).wasRetried)
+    #expect(state.wasRetryRefused && state.failureWithoutRetry(wasRefused: false).wasRetried)
     var harmful = transfer(isRetryable: false)
     harmful.begin(.any, [near], delay: 250, at: 0)
     _ = harmful.attempts.step(at: 0)
@@ -147,7 +147,7 @@ struct TransferStateTests {
     #expect(!second)
   }
 
-  @Test func `a loss tells every address that was tried, and TLS before all other reasons`() {
+  @Test func `a failure to connect tells every address that was tried, and TLS before all other reasons`() {
     var state = transfer()
     state.begin(.any, [near, far], delay: 250, at: 0)
     _ = state.attempts.step(at: 0)
@@ -155,16 +155,17 @@ struct TransferStateTests {
     #expect(state.attempts.step(at: 1) == .start(far, attempt: 1))
     state.attempts.fail(1, .connect("refused"))
     #expect(state.attempts.step(at: 2) == .lost)
-    #expect(state.loss.reason == .tls("expired") && state.loss.attempts.count == 2)
-    #expect(!state.loss.mayHaveArrived && !state.loss.wasRefused && !state.loss.wasRetried)
+    #expect(state.connectFailure.reason == .tls("expired") && state.connectFailure.attempts.count == 2)
+    #expect(
+      !state.connectFailure.mayHaveArrived && !state.connectFailure.wasRefused && !state.connectFailure.wasRetried)
   }
 
   @Test func `what libcurl calls wrong in what was sent is the server's`() {
-    #expect(connected().breakdown(.invalidRequest("x")).reason == .connectionLost("x"))
+    #expect(connected().failure(.invalidRequest("x")).reason == .connectionLost("x"))
   }
 
   @Test func `while libcurl is asked whether it was refused, the time for the first byte goes on`() {
-    let state = connected { $0.ask(at: 1_000) }
+    let state = connected { $0.checkRefusal(at: 1_000) }
     #expect(state.due == 31_000 && state.exceeded(at: 31_000) == .firstByte)
   }
 }

@@ -197,7 +197,7 @@ struct PoolWorld {
       guard let caller = callerOf[id] else { break }
       machine.join(id, servers[callers[caller].server].late, at: now)
     case .closeIdle(let address): machine.closeIdle(address)
-    case .asked(let id, let wasRefused): machine.asked(id, wasRefused: wasRefused)
+    case .asked(let id, let wasRefused): machine.checked(id, wasRefused: wasRefused)
     case .timer: break
     case .begin, .established, .refused, .reply, .finished, .piece, .goAway, .dies: carryOutByCurl(event)
     }
@@ -226,8 +226,8 @@ struct PoolWorld {
         machine.step(id, at: now)
       }
     case .startOver(let id): startOver(id)
-    case .tell: break
-    case .ask(let id, let number):
+    case .report: break
+    case .checkRefusal(let id, let number):
       plan(.asked(id, attempts[AttemptID(transfer: id, number: number)]?.wasRefused ?? false), in: 0...50)
     case .end(let id, let result):
       ended(id, result)

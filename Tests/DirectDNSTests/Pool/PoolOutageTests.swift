@@ -4,7 +4,7 @@ import Testing
 @testable import DirectDNS
 
 /// Requests that wait for another one's connection, to a server that has none for anybody.
-final class PoolLossTests {
+final class PoolOutageTests {
   typealias Machine = PoolMachine<String>
 
   private var machine = Machine(

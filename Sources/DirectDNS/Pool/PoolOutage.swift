@@ -3,7 +3,7 @@
 ///
 /// A pure value. One request at a time opens a connection for all who wait, and to a silent server each of them would
 /// take the whole time to connect, while the others go on waiting.
-struct PoolLoss {
+struct PoolOutage {
   /// Milliseconds without an attempt, after which what came before says nothing any more.
   private static let gap: Int64 = 1_000
 
@@ -19,7 +19,7 @@ struct PoolLoss {
   ///   - state: the request.
   ///   - earlier: what the attempts before came to.
   ///   - now: the present.
-  init?(_ failure: TransferFailure, of state: TransferState, after earlier: PoolLoss?, at now: Int64) {
+  init?(_ failure: TransferFailure, of state: TransferState, after earlier: PoolOutage?, at now: Int64) {
     guard failure.forbidden == nil, state.carrier == nil, !state.isWaiting else { return nil }
     switch failure.reason {
     case .connect, .tls: break
