@@ -45,6 +45,8 @@ final class ClientHandler: ChannelDuplexHandler {
   private var hasEnded = false
   var lastActivity = NIODeadline.now()
   private(set) var address: IPAddress?
+  /// Where its last request went that was answered.
+  var lastOrigin: ForwardOrigin?
   /// The connections to origins that are this client's alone.
   private(set) var ownPool: OriginPool?
 

@@ -63,6 +63,7 @@ extension Exchange {
     client.flush()
     guard !client.isGone else { return }
     guard !closesClient else { return client.linger() }
+    client.lastOrigin = origin
     client.awaitRequest()
   }
 

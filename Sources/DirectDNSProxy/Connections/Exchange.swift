@@ -63,9 +63,9 @@ final class Exchange {
       case .way(let way):
         self.way = way
         self.way.via = request.via
-        let canRetry = request.canBeRetried
-        if let kept = client.ownPool?.take(origin, self.way, hop, canRetry: canRetry)
-          ?? loop.pool.take(origin, self.way, hop, canRetry: canRetry)
+        let reuse: OriginPool.Reuse =
+          request.canBeRetried ? .any : client.lastOrigin == origin ? .recent : .own
+        if let kept = client.ownPool?.take(origin, self.way, hop, reuse) ?? loop.pool.take(origin, self.way, hop, reuse)
         {
           pass(to: kept)
         } else {

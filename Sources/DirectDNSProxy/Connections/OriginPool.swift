@@ -7,13 +7,24 @@ final class OriginPool {
   /// A connection is given up at that age, so that a name that moved is followed.
   private static let maximumAge = TimeAmount.minutes(10)
 
-  /// How long a connection may have stood for a request that cannot be sent once more, should the server have closed it
-  /// meanwhile: no server is known to close one sooner.
+  /// Which of the connections a request may go on: the origin may be closing any of them, and the request is lost then
+  /// unless it can be sent once more.
   ///
-  /// One that is a client's alone may have stood for any time. On another the request would be nobody's, and the client has
-  /// to log in again, which some cannot in front of a body that they have sent. That the server closes it just then, it would
-  /// meet with as well without a proxy, on a connection of its own.
-  private static let safeAge = TimeAmount.seconds(1)
+  /// No client loses one that it would not lose without a proxy too. A connection that is one client's alone does for any
+  /// of its requests, however long it has waited: on another one the client would have to log in again, which some cannot
+  /// once they have sent a body.
+  enum Reuse {
+    /// Any: the request can be sent once more.
+    case any
+    /// Those that have not waited for long. The client's last request was for this origin as well, so that without a proxy
+    /// it would use its own connection again.
+    case recent
+    /// Only those that are the client's alone: without a proxy it would make a new connection.
+    case own
+  }
+
+  /// How long a recent connection has waited at most: few servers close one sooner.
+  fileprivate static let recentAge = TimeAmount.seconds(1)
 
   private let eventLoop: any EventLoop
   private var idle: [ForwardOrigin: [OriginHandler]] = [:]
@@ -26,18 +37,16 @@ final class OriginPool {
   ///   - origin: where it is to.
   ///   - way: where it may lead.
   ///   - hop: whom it is to, and what it carries.
-  ///   - canRetry: whether the request can be sent once more on another one.
+  ///   - reuse: which ones will do.
   ///   - now: the time.
   /// - Returns: the connection; nil where none will do.
   func take(
-    _ origin: ForwardOrigin, _ way: Way, _ hop: Way.Hop, canRetry: Bool, at now: NIODeadline = .now()
+    _ origin: ForwardOrigin, _ way: Way, _ hop: Way.Hop, _ reuse: Reuse, at now: NIODeadline = .now()
   ) -> OriginHandler? {
     guard var waiting = idle[origin] else { return nil }
     defer { idle[origin] = waiting.isEmpty ? nil : waiting }
     // Those before it have waited for longer.
-    while let handler = waiting.last,
-      canRetry || handler.isOneClients || now - handler.idleSince < Self.safeAge
-    {
+    while let handler = waiting.last, handler.isOneClients || reuse.allows(age: now - handler.idleSince) {
       waiting.removeLast()
       guard handler.isUsable, handler.hop == hop, way.addresses.isEmpty || way.addresses.contains(handler.address)
       else {
@@ -82,4 +91,14 @@ final class OriginPool {
   }
 
   func closeAll() { for handler in idle.values.joined() { handler.close() } }
+}
+
+extension OriginPool.Reuse {
+  fileprivate func allows(age: TimeAmount) -> Bool {
+    switch self {
+    case .any: true
+    case .recent: age < OriginPool.recentAge
+    case .own: false
+    }
+  }
 }

@@ -17,10 +17,11 @@ struct OriginPoolTests {
     handler.established(to: address)
     pool.put(handler, for: origin, ProxyLimits())
     let way = Way(addresses: [address])
-    #expect(pool.take(origin, way, .direct, canRetry: false, at: .now() + .seconds(2)) == nil)
-    #expect(pool.take(origin, way, .direct, canRetry: true, at: .now() + .seconds(2)) === handler)
+    #expect(pool.take(origin, way, .direct, .recent, at: handler.idleSince + .seconds(1)) == nil)
+    #expect(pool.take(origin, way, .direct, .any, at: handler.idleSince + .seconds(1)) === handler)
     pool.put(handler, for: origin, ProxyLimits())
-    #expect(pool.take(origin, way, .direct, canRetry: false, at: handler.idleSince) === handler)
+    #expect(pool.take(origin, way, .direct, .own, at: handler.idleSince) == nil)
+    #expect(pool.take(origin, way, .direct, .recent, at: handler.idleSince + .milliseconds(999)) === handler)
     _ = try channel.finish(acceptAlreadyClosed: true)
     loop.run()
   }
@@ -37,10 +38,10 @@ struct OriginPoolTests {
     pool.put(handler, for: origin, limits, at: late)
     #expect(handler.idleEnd == late + .seconds(75))
     pool.closeIdle(at: late + .seconds(70))
-    #expect(pool.take(origin, way, .direct, canRetry: false, at: late + .seconds(70)) === handler)
+    #expect(pool.take(origin, way, .direct, .own, at: late + .seconds(70)) === handler)
     pool.put(handler, for: origin, limits, at: late)
     // An address that the name has no more, or that is forbidden by now.
-    #expect(pool.take(origin, Way(addresses: [.ipv4(1)]), .direct, canRetry: false, at: late) == nil)
+    #expect(pool.take(origin, Way(addresses: [.ipv4(1)]), .direct, .own, at: late) == nil)
     #expect(!channel.isActive)
     _ = try channel.finish(acceptAlreadyClosed: true)
     loop.run()
@@ -61,8 +62,8 @@ struct OriginPoolTests {
     older.wait(in: pool, as: origin, since: now - .seconds(2), for: .seconds(15))
     younger.hop = .tunnel(try UpstreamProxy("http://proxy.test"))
     let way = Way(addresses: [address])
-    #expect(pool.take(origin, way, .direct, canRetry: false, at: now) == nil)
-    #expect(pool.take(origin, way, .direct, canRetry: true, at: now) === older)
+    #expect(pool.take(origin, way, .direct, .recent, at: now) == nil)
+    #expect(pool.take(origin, way, .direct, .any, at: now) === older)
     for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
     loop.run()
   }
