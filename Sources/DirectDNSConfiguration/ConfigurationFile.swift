@@ -216,7 +216,7 @@ public struct ConfigurationFile: Sendable {
 
   /// A DNS server as c-ares reads it.
   private static func server(_ text: String) -> String? {
-    if let address = IPAddress(text) { return address.family == .ipv6 ? "[\(address)]" : "\(address)" }
+    if let address = IPAddress(text) { return address.bracketed }
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(port: text[text.index(after: colon)...]), port > 0
     else {
       return nil

@@ -53,9 +53,9 @@ struct EndpointSocket: Sendable, Hashable {
 
   private static func failure(_ address: IPAddress, _ port: UInt16) -> DirectDNSError {
     let reason = unsafe String(cString: strerror(errno))
-    let place = "\(address.family == .ipv6 ? "[\(address)]" : "\(address)"):\(port)"
     return DirectDNSError(
-      .invalidConfiguration, "The metrics endpoint cannot listen on \(place): \(reason). Choose another port.")
+      .invalidConfiguration,
+      "The metrics endpoint cannot listen on \(address.bracketed):\(port): \(reason). Choose another port.")
   }
 
   private static func fill(_ storage: inout sockaddr_storage, _ address: IPAddress, _ port: UInt16) -> socklen_t {

@@ -93,9 +93,7 @@ public final class MetricsEndpoint: Service {
   /// Where the metrics are, such as `http://127.0.0.1:9464/metrics`; nil while it does not listen.
   public var url: String? {
     let address = configuration.address
-    return state.withLock { $0.running?.port }.map { port in
-      "http://\(address.family == .ipv6 ? "[\(address)]" : "\(address)"):\(port)/metrics"
-    }
+    return state.withLock { $0.running?.port }.map { port in "http://\(address.bracketed):\(port)/metrics" }
   }
 
   /// Listens, and serves on a thread of its own; one that does so already goes on.

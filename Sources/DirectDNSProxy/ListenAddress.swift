@@ -69,7 +69,7 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   /// As it is written.
   public var description: String {
     switch self {
-    case .tcp(let address, let port): address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+    case .tcp(let address, let port): "\(address.bracketed):\(port)"
     case .unix(let path): "unix:\(path)"
     }
   }

@@ -103,5 +103,5 @@ struct MetricsPlace: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  var description: String { address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)" }
+  var description: String { "\(address.bracketed):\(port)" }
 }

@@ -73,8 +73,7 @@ extension ConnectAttempt {
     guard request.route.proxy == nil else { return }
     if let before = applied.target, before == (address, request.port) { return }
     applied.target = (address, request.port)
-    let host = address.map { $0.family == .ipv6 ? "[\($0)]" : $0.description } ?? ""
-    connectTo = CurlList(["::\(host):\(request.port)"])
+    connectTo = CurlList(["::\(address?.bracketed ?? ""):\(request.port)"])
     handle.set(CURLOPT_CONNECT_TO, connectTo)
   }
 

@@ -45,7 +45,7 @@ public struct ProviderProbe: Sendable {
   /// `HOST:PORT:ADDRESS`, unless the host is an address.
   private static func addresses(_ url: WebURL, _ address: IPAddress) -> String? {
     guard case .name(let name) = url.host else { return nil }
-    return "\(name):\(url.effectivePort):" + (address.family == .ipv6 ? "[\(address)]" : "\(address)")
+    return "\(name):\(url.effectivePort):\(address.bracketed)"
   }
 }
 

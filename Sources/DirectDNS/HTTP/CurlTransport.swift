@@ -126,15 +126,11 @@ public final class CurlTransport: HTTPTransport {
     let target = "\(network == 0 ? "\(url.host)" : "pool\(pools.made).invalid"):\(url.effectivePort)"
     return QueryPool(
       origin: "\(url.scheme.rawValue)://\(url.host):\(url.effectivePort)",
-      addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.curlForm).joined(separator: ","),
+      addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.bracketed).joined(separator: ","),
       connectTo: network == 0 ? nil : "::" + target, usesTLS: url.scheme.isSecure,
       trust: pools.trust, width: Self.poolWidth, connections: pools.connections)
   }
 
   /// BIND 9.18 closes a connection at sixty-four queries in flight; dnsdist takes a hundred.
   private static let poolWidth = 50
-}
-
-extension IPAddress {
-  fileprivate var curlForm: String { family == .ipv6 ? "[\(self)]" : description }
 }

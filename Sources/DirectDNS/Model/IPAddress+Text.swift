@@ -32,6 +32,9 @@ extension IPAddress: LosslessStringConvertible {
     return ASCII.text(text.bytes.span.extracting(0..<text.count))
   }
 
+  /// The address as it stands before a port: IPv6 in brackets (RFC 3986 §3.2.2).
+  package var bracketed: String { family == .ipv6 ? "[\(self)]" : description }
+
   /// Four decimal numbers without leading zeros.
   static func dottedQuad(_ text: Span<UInt8>) -> UInt32? {
     guard text.count <= 15 else { return nil }

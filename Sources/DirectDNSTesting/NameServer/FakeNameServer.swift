@@ -98,9 +98,7 @@ public final class FakeNameServer: Sendable {
   }
 
   /// The server as c-ares and resolv.conf tools write it: `127.0.0.1:5353`, or `[::1]:5353`.
-  public var serverAddress: String {
-    address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
-  }
+  public var serverAddress: String { "\(address.bracketed):\(port)" }
 
   /// What the server knows; it can be changed while it runs.
   public var records: RecordTable {

@@ -25,9 +25,7 @@ final class HTTPServer<State: ServerState>: Sendable {
   }
 
   func url(_ path: String, host: String?) -> String {
-    let address = configuration.address
-    let literal = address.family == .ipv6 ? "[\(address)]" : "\(address)"
-    return "\(configuration.identity == nil ? "http" : "https")://\(host ?? literal):\(port)\(path)"
+    "\(configuration.identity == nil ? "http" : "https")://\(host ?? configuration.address.bracketed):\(port)\(path)"
   }
 
   var requests: [RecordedRequest] { state.read { $0.log.requests } }

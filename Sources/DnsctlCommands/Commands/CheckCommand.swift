@@ -119,7 +119,7 @@ struct CheckCommand: ContextCommand {
         throw SettingsError(.usage, "--proxy-user: write USER:PASSWORD; there is nobody to ask for the password.")
       }
     }
-    let place = "\(address.family == .ipv6 ? "[\(address)]" : "\(address)"):\(url.port ?? 80)"
+    let place = "\(address.bracketed):\(url.port ?? 80)"
     return ProxyCheckup(
       place: place, probe: ProxyProbe(address: address, port: url.port ?? 80, credentials: credentials), name: host,
       clock: context.clock)

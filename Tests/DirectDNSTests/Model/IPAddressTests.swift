@@ -16,6 +16,11 @@ struct IPAddressTests {
     #expect(address.description == text)
   }
 
+  @Test(arguments: [("192.0.2.1", "192.0.2.1"), ("2001:db8::1", "[2001:db8::1]")])
+  func `before a port IPv6 stands in brackets`(_ text: String, _ bracketed: String) throws {
+    #expect(try #require(IPAddress(text)).bracketed == bracketed)
+  }
+
   @Test(arguments: [
     "", ".", "1", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.04", "1.2.3.256", "1.2.3.1000", "1.2.3.",
     ".1.2.3.4",
