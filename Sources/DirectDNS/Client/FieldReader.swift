@@ -18,10 +18,10 @@ enum FieldReader {
         // A line folded onto the one before (RFC 9112 §5.2).
         guard !isDropped, let last = gathered.indices.last else { continue }
         let folded = value(bytes, line, end)
-        if let more = text(bytes, folded), !more.isEmpty { gathered[last].value += " " + more }
+        if let more = HeadLine.text(bytes.extracting(folded)), !more.isEmpty { gathered[last].value += " " + more }
         continue
       }
-      guard let colon = index(of: ASCII.colon, bytes, line..<end),
+      guard let colon = HeadLine.index(of: ASCII.colon, in: bytes, line..<end),
         let known = KnownFields.field(bytes.extracting(line..<colon))
       else { continue }
       let value = value(bytes, colon + 1, end)
@@ -37,7 +37,7 @@ enum FieldReader {
 
   private static func field(_ known: KnownFields.Field, _ bytes: Span<UInt8>, _ value: Range<Int>) -> HTTPField {
     let name = known.name
-    if let text = text(bytes, value) { return HTTPField(name: name, value: text) }
+    if let text = HeadLine.text(bytes.extracting(value)) { return HTTPField(name: name, value: text) }
     // In a reference they are the page's name on its server: curl and browsers ask for them percent-encoded.
     if known.isRestorable, name != .setCookie {
       var encoded: [UInt8] = []
@@ -46,11 +46,6 @@ enum FieldReader {
     }
     // Octets that are no UTF-8 stay the octets that they are (RFC 9110 §5.5).
     return HTTPField(name: name, value: value.map { bytes[$0] })
-  }
-
-  static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String? {
-    guard let utf8 = try? UTF8Span(validating: bytes.extracting(range)) else { return nil }
-    return String(copying: utf8)
   }
 
   /// The range without the blanks around it.
@@ -63,12 +58,7 @@ enum FieldReader {
   }
 
   static func lineEnd(_ bytes: Span<UInt8>, from start: Int) -> Int? {
-    index(of: ASCII.newline, bytes, start..<bytes.count)
-  }
-
-  static func index(of byte: UInt8, _ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
-    for place in range where bytes[place] == byte { return place }
-    return nil
+    HeadLine.index(of: ASCII.newline, in: bytes, start..<bytes.count)
   }
 }
 
@@ -114,8 +104,7 @@ enum KnownFields {
         return candidates[index].field
       }
     }
-    guard let utf8 = try? UTF8Span(validating: bytes) else { return nil }
-    return HTTPField.Name(String(copying: utf8)).map(Field.init)
+    return HeadLine.text(bytes).flatMap { HTTPField.Name($0) }.map(Field.init)
   }
 
   private static func isEqual(_ left: [UInt8], _ right: Span<UInt8>) -> Bool {

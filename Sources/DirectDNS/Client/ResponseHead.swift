@@ -23,14 +23,10 @@ struct ResponseHead: Sendable {
     guard lines.hasSoundLength else { return nil }
     let span = lines.bytes.span
     guard let end = FieldReader.lineEnd(span, from: 0),
-      let space = FieldReader.index(of: ASCII.space, span, 0..<end), space + 3 < end, space > 5
+      let space = HeadLine.index(of: ASCII.space, in: span, 0..<end), space > 5,
+      let code = HeadLine.status(of: span.extracting(0..<end))
     else { return nil }
-    var code = 0
-    for place in space + 1...space + 3 {
-      guard ASCII.isDigit(span[place]) else { return nil }
-      code = code * 10 + Int(span[place] - ASCII.zero)
-    }
-    let reason = FieldReader.text(span, FieldReader.value(span, min(space + 5, end), end)) ?? ""
+    let reason = HeadLine.text(span.extracting(FieldReader.value(span, min(space + 5, end), end))) ?? ""
     status = reason.isEmpty ? .init(code: code) : .init(code: code, reasonPhrase: reason)
     // "HTTP/2 200" or "HTTP/1.1 200 OK".
     version = Int(span[5] &- ASCII.zero)

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The header fields of a response that matter to DNS, taken from its lines as libcurl hands them over: a pure value.
+/// The header fields of a DNS server's response that matter, taken from the lines that libcurl hands over: a pure value.
 ///
-/// Of several of one name the first counts, but those of `Cache-Control` are one list (RFC 9110 §5.3). Those of interim
-/// responses and trailers do not.
+/// Of several fields of one name the first counts; those of `Cache-Control` make one list (RFC 9110 §5.3). Fields of
+/// interim responses and trailers are ignored.
 struct CurlResponseFields: Sendable {
   private(set) var contentType: String?
   private(set) var age: String?
   private(set) var cacheControl: String?
   private(set) var retryAfter: String?
-  /// Of a response of status 429 alone: no other one's matters.
+  /// Taken from a response of status 429 only; no other one needs it.
   private(set) var date: String?
-  /// The content type of the response before: nearly always that of the next one too, which is not made again then.
+  /// The content type of the response before: the next one nearly always has the same, and then reuses the string.
   private var likelyType: String?
+  /// Whether the head is complete.
   private var isOver = false
-  private var isLimited = false
+  private var isRateLimited = false
 
-  /// Forgets what came: the next response begins.
+  /// Forgets the last response: the next one begins.
   mutating func begin() {
     let likely = contentType ?? likelyType
     self = CurlResponseFields()
@@ -28,58 +29,30 @@ struct CurlResponseFields: Sendable {
       isOver = true
       return
     }
-    // A field is told by where its colon stands before its name is looked at: most are none of these.
     switch ASCII.lowercased(line[0]) {
-    case UInt8(ascii: "a"): if Self.isField(line, 3), age == nil { age = text(line, Self.age) }
+    case UInt8(ascii: "a"): if age == nil { age = value(of: line, named: "age") }
     case UInt8(ascii: "c"):
-      if Self.isField(line, 12), contentType == nil { contentType = text(line, Self.contentType) }
-      if Self.isField(line, 13), let more = text(line, Self.cacheControl) {
+      if contentType == nil { contentType = value(of: line, named: "content-type") }
+      if let more = value(of: line, named: "cache-control") {
         cacheControl = cacheControl.map { $0 + ", " + more } ?? more
       }
-    case UInt8(ascii: "r"): if Self.isField(line, 11), retryAfter == nil { retryAfter = text(line, Self.retryAfter) }
-    case UInt8(ascii: "d"): if isLimited, Self.isField(line, 4), date == nil { date = text(line, Self.date) }
+    case UInt8(ascii: "r"): if retryAfter == nil { retryAfter = value(of: line, named: "retry-after") }
+    case UInt8(ascii: "d"): if isRateLimited, date == nil { date = value(of: line, named: "date") }
     case UInt8(ascii: "h"):
-      guard Self.begins(line, with: Self.status) else { break }
+      guard HeadLine.begins(with: "http/", line) else { break }
       begin()
-      isLimited = Self.isLimited(line)
+      isRateLimited = HeadLine.status(of: line) == 429
     default: break
     }
   }
 
-  private static let age = Array("age:".utf8)
-  private static let contentType = Array("content-type:".utf8)
-  private static let cacheControl = Array("cache-control:".utf8)
-  private static let retryAfter = Array("retry-after:".utf8)
-  private static let date = Array("date:".utf8)
-  private static let status = Array("http/".utf8)
-  private static let limited = Array(" 429".utf8)
-
-  /// Whether a status line, `HTTP/2 429` or `HTTP/1.1 429 Too Many Requests`, says that there were too many requests.
-  private static func isLimited(_ line: Span<UInt8>) -> Bool {
-    guard let blank = line.indices.first(where: { line[$0] == ASCII.space }) else { return false }
-    return begins(line.extracting(blank..<line.count), with: limited)
-  }
-
-  private static func isField(_ line: Span<UInt8>, _ colon: Int) -> Bool {
-    line.count > colon && line[colon] == ASCII.colon
-  }
-
-  /// The value of a field of that name; nil for any other line.
-  private func text(_ line: Span<UInt8>, _ name: [UInt8]) -> String? {
-    guard !isOver, Self.begins(line, with: name) else { return nil }
-    var (start, end) = (name.count, line.count)
-    while start < end, line[start] <= ASCII.space { start += 1 }
-    while start < end, line[end - 1] <= ASCII.space { end -= 1 }
-    let value = line.extracting(start..<end)
+  /// The value of the field of that name; nil for any other line.
+  @inline(__always)
+  private func value(of line: Span<UInt8>, named name: StaticString) -> String? {
+    guard HeadLine.isField(name, line), !isOver else { return nil }
+    let value = line.extracting(HeadLine.value(of: line, behind: name))
     if let likelyType, Self.isSame(likelyType.utf8.span, value) { return likelyType }
-    if let text = try? UTF8Span(validating: value) { return String(copying: text) }
-    return String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
-  }
-
-  private static func begins(_ line: Span<UInt8>, with name: [UInt8]) -> Bool {
-    guard line.count >= name.count else { return false }
-    for index in name.indices where ASCII.lowercased(line[index]) != name[index] { return false }
-    return true
+    return HeadLine.text(value) ?? String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
   }
 
   private static func isSame(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {

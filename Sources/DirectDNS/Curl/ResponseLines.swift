@@ -43,8 +43,7 @@ struct ResponseLines {
       head.append(line)
       return .more
     }
-    let status = status
-    guard status >= 200 || status == 101 else { return .more }
+    guard let status = head.status, status >= 200 || status == 101 else { return .more }
     isHeadComplete = true
     return .head
   }
@@ -66,13 +65,6 @@ struct ResponseLines {
 
   /// Whether the head came by HTTP/2: "HTTP/2 200".
   var isHTTP2: Bool { head.bytes.count > 5 && head.bytes[5] == UInt8(ascii: "2") }
-
-  /// The status of the head that has come so far; 0 without one.
-  var status: Int {
-    // "HTTP/1.1 200 OK", "HTTP/2 200".
-    guard let space = head.bytes.firstIndex(of: ASCII.space) else { return 0 }
-    return head.bytes[(space + 1)...].prefix(3).reduce(0) { $0 * 10 + Int($1 &- 0x30) }
-  }
 }
 
 /// How much a peer may still say around the body of a response: heads, those of interim responses too, and trailers.

@@ -12,7 +12,7 @@ struct ResponseLinesTests {
     var lines = ResponseLines()
     let meanings = take(["HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\r\n", "B: 2\r\n", "\r\n"], &lines)
     #expect(meanings == [.more, .more, .head, .more, .more])
-    #expect(lines.isHeadComplete && lines.status == 200 && !lines.isHTTP2)
+    #expect(lines.isHeadComplete && lines.head.status == 200 && !lines.isHTTP2)
     #expect(lines.takeHead().bytes == Array("HTTP/1.1 200 OK\r\nA: 1\r\n".utf8))
     #expect(lines.trailers == Array("B: 2\r\n".utf8))
   }
