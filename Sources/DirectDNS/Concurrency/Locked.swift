@@ -49,4 +49,17 @@
       return try unsafe body(&room.pointee.value)
     }
   }
+
+  /// Suspends the caller until somebody resumes the continuation that `body` has kept in the value.
+  ///
+  /// - Parameter body: called once, with the lock held: either keeps the continuation and returns nil, or returns what the
+  ///   caller gets without waiting and does not keep it.
+  /// - Returns: what `body` returned, or what the continuation was resumed with.
+  nonisolated(nonsending) func wait<Result: Sendable>(
+    _ body: (inout Value, CheckedContinuation<Result, Never>) -> Result?
+  ) async -> Result {
+    await withCheckedContinuation { continuation in
+      if let result = withLock({ body(&$0, continuation) }) { continuation.resume(returning: result) }
+    }
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Values that come under numbers, each once, and those who wait for them, each for one: whichever is there first is kept
-/// until the other comes.
+/// Values that come once each under a number, and the tasks that wait for one of them each: a ``Promise`` for each number.
+///
+/// Whichever comes first, the value or the task that waits for it, is kept until the other comes.
 struct NumberedWaits<Value: Sendable>: Sendable {
   struct Table: Sendable {
     private enum Entry: Sendable {
@@ -12,16 +13,16 @@ struct NumberedWaits<Value: Sendable>: Sendable {
 
     /// A value has come.
     ///
-    /// - Returns: who waits for it and is to be resumed with it; nil if it is kept until somebody does.
+    /// - Returns: the continuation to resume with it; nil if nobody waits yet, and the value is kept.
     mutating func came(_ value: Value, under number: Int) -> CheckedContinuation<Value, Never>? {
       if case .waiter(let waiter)? = entries.removeValue(forKey: number) { return waiter }
       entries[number] = .value(value)
       return nil
     }
 
-    /// Somebody waits for a value.
+    /// A task waits for a value.
     ///
-    /// - Returns: the value, if it has come already.
+    /// - Returns: the value if it has come already; nil if the task has to wait.
     fileprivate mutating func wait(_ waiter: CheckedContinuation<Value, Never>, for number: Int) -> Value? {
       if case .value(let value)? = entries.removeValue(forKey: number) { return value }
       entries[number] = .waiter(waiter)
@@ -29,14 +30,12 @@ struct NumberedWaits<Value: Sendable>: Sendable {
     }
   }
 
-  /// For whoever has several values at once: one turn of the lock does.
+  /// Open to callers who have several values at once, so that they take the lock only once.
   let table = Locked(Table())
 
   /// Waits for a value.
   nonisolated(nonsending) func value(of number: Int) async -> Value {
-    await withCheckedContinuation { waiter in
-      if let value = table.withLock({ $0.wait(waiter, for: number) }) { waiter.resume(returning: value) }
-    }
+    await table.wait { $0.wait($1, for: number) }
   }
 
   /// Hands a value to whoever waits for it, or keeps it.

@@ -152,13 +152,10 @@ final class BodyUpload: Sendable {
     }
     outcome.wake?()
     guard outcome.isWanted, outcome.isFull else { return outcome.isWanted }
-    await withCheckedContinuation { continuation in
-      let waits = state.withLock { state in
-        guard state.generation == generation, state.bytes.count - state.offset >= Self.room else { return false }
-        state.writer = continuation
-        return true
-      }
-      if !waits { continuation.resume() }
+    await state.wait { state, writer in
+      guard state.generation == generation, state.bytes.count - state.offset >= Self.room else { return () }
+      state.writer = writer
+      return nil
     }
     return state.withLock { $0.generation == generation }
   }

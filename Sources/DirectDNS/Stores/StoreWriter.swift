@@ -103,12 +103,10 @@ final class StoreWriter: Sendable {
   }
 
   private func finished() async {
-    await withCheckedContinuation { continuation in
-      let isDone = state.withLock { state in
-        if state.isWriting { state.waiting.append(continuation) }
-        return !state.isWriting
-      }
-      if isDone { continuation.resume() }
+    await state.wait { state, continuation in
+      guard state.isWriting else { return () }
+      state.waiting.append(continuation)
+      return nil
     }
   }
 

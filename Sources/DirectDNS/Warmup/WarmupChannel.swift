@@ -46,13 +46,10 @@ final class WarmupChannel: Sendable {
     }
     if let receiver { return receiver.resume(returning: event) }
     guard state.withLock({ Self.isHeldBack($0) }) else { return }
-    await withCheckedContinuation { continuation in
-      let isFree = state.withLock { state in
-        guard Self.isHeldBack(state) else { return true }
-        state.senders.append(continuation)
-        return false
-      }
-      if isFree { continuation.resume() }
+    await state.wait { state, sender in
+      guard Self.isHeldBack(state) else { return () }
+      state.senders.append(sender)
+      return nil
     }
   }
 

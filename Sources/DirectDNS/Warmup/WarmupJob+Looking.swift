@@ -38,13 +38,10 @@ extension WarmupJob {
       for case .failure(let rejection) in names { await channel.send(.rejected(rejection)) }
     }
     advance()
-    await withCheckedContinuation { continuation in
-      let isHeld = state.withLock { state in
-        guard state.end == nil, state.queue.isFull else { return false }
-        state.heldBack = continuation
-        return true
-      }
-      if !isHeld { continuation.resume() }
+    await state.wait { state, reader in
+      guard state.end == nil, state.queue.isFull else { return () }
+      state.heldBack = reader
+      return nil
     }
     return state.withLock { $0.end == nil }
   }

@@ -56,4 +56,17 @@ struct LockedTests {
     }
     #expect(seen == nil)
   }
+
+  @Test func `a task waits until what it has left behind the lock is resumed, or not at all`() async {
+    let waiter = Locked<CheckedContinuation<Int, Never>?>(nil)
+    let waiting = Task.immediate {
+      await waiter.wait { waiter, continuation -> Int? in
+        waiter = continuation
+        return nil
+      }
+    }
+    waiter.withLock { $0.take() }?.resume(returning: 1)
+    #expect(await waiting.value == 1)
+    #expect(await waiter.wait { _, _ -> Int? in 2 } == 2)
+  }
 }
