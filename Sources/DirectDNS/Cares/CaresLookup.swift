@@ -26,13 +26,11 @@ struct CaresLookup: Sendable {
   /// Asks, and waits for the answer; a caller that is cancelled is let go at once.
   nonisolated(nonsending) func run(by loop: CaresLoop = .shared) async -> Outcome {
     guard timeout > 0 else { return .failure(.timedOut) }
+    guard !Task.isCancelled else { return .failure(.cancelled) }
     let query = CaresQuery(self, at: SystemClock().now)
+    loop.start(query)
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        query.wait(continuation)
-        // It may have been cancelled before there was anybody to resume.
-        if Task.isCancelled { query.finish(.failure(.cancelled)) } else { loop.start(query) }
-      }
+      await query.outcome.value()
     } onCancel: {
       loop.cancel(query)
     }
@@ -43,20 +41,18 @@ struct CaresLookup: Sendable {
 final class CaresQuery: Sendable {
   let lookup: CaresLookup
   let deadline: ResolverInstant
-  private let caller = Locked<CheckedContinuation<CaresLookup.Outcome, Never>?>(nil)
+  let outcome = Promise<CaresLookup.Outcome>()
 
   init(_ lookup: CaresLookup, at now: ResolverInstant) {
     self.lookup = lookup
     deadline = now + .milliseconds(lookup.timeout)
   }
 
-  func wait(_ caller: CheckedContinuation<CaresLookup.Outcome, Never>) { self.caller.withLock { $0 = caller } }
+  /// Whether the caller has its outcome.
+  var isOver: Bool { outcome.isFulfilled }
 
-  /// Whether nobody waits any more.
-  var isOver: Bool { caller.withLock { $0 == nil } }
-
-  /// Resumes the caller; what comes first is what it gets.
-  func finish(_ outcome: CaresLookup.Outcome) { caller.withLock { $0.take() }?.resume(returning: outcome) }
+  /// Resumes the caller; the first outcome is the one that it gets.
+  func finish(_ outcome: CaresLookup.Outcome) { self.outcome.fulfil(outcome) }
 }
 
 extension CaresLookup.Found {

@@ -9,13 +9,8 @@ internal import Synchronization
 final class InFlight: Sendable {
   private let count = Atomic<Int>(0)
   private let isClosed = Atomic<Bool>(false)
-  private let waiting = Locked(Waiting())
-
   /// Everyone who waits for the end: a service group ends a client, and so may its owner at the same time.
-  private struct Waiting {
-    var next = 0
-    var continuations: [Int: CheckedContinuation<Void, Never>] = [:]
-  }
+  private let waiting = Locked<[Promise<Void>]>([])
 
   /// Counts one more; false once it is closed.
   func enter() -> Bool {
@@ -41,39 +36,24 @@ final class InFlight: Sendable {
 
   /// Waits until nothing is under way, at most so long; who is cancelled waits no longer.
   func drained(within limit: Duration) async {
-    let number = waiting.withLock { waiting in
-      waiting.next += 1
-      return waiting.next
+    let end = Promise<Void>()
+    // Kept before the count is read: whoever leaves last after that fulfils it.
+    waiting.withLock { $0.append(end) }
+    guard count.load(ordering: .sequentiallyConsistent) > 0, limit > .zero else { return }
+    let timer = Task {
+      // `Task.sleep` ends the process when the sum of the present and the pause has no room.
+      try? await Task.sleep(for: min(limit, CacheLife.horizon))
+      end.fulfil(())
     }
-    var timer: Task<Void, Never>?
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        waiting.withLock { $0.continuations[number] = continuation }
-        // It may have been cancelled before there was anything to end.
-        if count.load(ordering: .sequentiallyConsistent) == 0 || limit <= .zero || Task.isCancelled {
-          return end(number)
-        }
-        // Not before there is something to end.
-        timer = Task {
-          // `Task.sleep` ends the process when the sum of the present and the pause has no room.
-          try? await Task.sleep(for: min(limit, CacheLife.horizon))
-          end(number)
-        }
-      }
-    } onCancel: {
-      end(number)
-    }
-    timer?.cancel()
+    await end.value(ifCancelled: ())
+    timer.cancel()
   }
 
-  /// Lets one go who waits.
-  private func end(_ number: Int) { waiting.withLock { $0.continuations.removeValue(forKey: number) }?.resume() }
-
   private func release() {
-    let continuations = waiting.withLock { waiting in
-      defer { waiting.continuations = [:] }
-      return waiting.continuations.values
+    let waiting = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
     }
-    for continuation in continuations { continuation.resume() }
+    for end in waiting { end.fulfil(()) }
   }
 }

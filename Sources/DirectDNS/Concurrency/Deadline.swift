@@ -15,28 +15,17 @@ enum Deadline {
     until instant: ResolverInstant, _ clock: any ResolverClock, late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable () async -> Value
   ) async -> Value? {
-    let waiter = Locked<CheckedContinuation<Value?, Never>?>(nil)
-    return await withCheckedContinuation { continuation in
-      waiter.withLock { $0 = continuation }
-      // The timer holds the work's task and not the other way round: one of them has to be first.
-      let timer = Locked<Task<Void, Never>?>(nil)
-      let work = Task.immediateDetached {
-        let value = await body()
-        let waiting = waiter.withLock { $0.take() }
-        timer.withLock { $0?.cancel() }
-        if let waiting { waiting.resume(returning: value) } else { late(value) }
-      }
-      guard waiter.withLock({ $0 != nil }) else { return }
-      let task = Task {
-        guard (try? await clock.sleep(until: instant)) != nil, let waiting = waiter.withLock({ $0.take() }) else {
-          return
-        }
-        work.cancel()
-        waiting.resume(returning: nil)
-      }
-      timer.withLock { $0 = task }
-      // It may have returned before there was a timer to cancel.
-      if waiter.withLock({ $0 == nil }) { task.cancel() }
+    let outcome = Promise<Value?>()
+    let work = Task.immediateDetached {
+      let value = await body()
+      if !outcome.fulfil(value) { late(value) }
     }
+    guard !outcome.isFulfilled else { return await outcome.value() }
+    let timer = Task {
+      guard (try? await clock.sleep(until: instant)) != nil, outcome.fulfil(nil) else { return }
+      work.cancel()
+    }
+    defer { timer.cancel() }
+    return await outcome.value()
   }
 }

@@ -70,15 +70,13 @@ extension Loop<CurlQueries> {
   ///
   /// Cancelling the task ends the transfer alone.
   func perform(_ request: CurlRequest) async throws(HTTPTransportError) -> HTTPReply {
+    guard !Task.isCancelled else { throw .cancelled }
     let caller = CurlCaller()
     let job = CurlJob(request, for: caller)
+    start(job)
     let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        caller.waits(continuation)
-        start(job)
-      }
+      await caller.result.value()
     } onCancel: {
-      // A task that was cancelled before it began cancels first and starts then; the mailbox keeps that order.
       cancel(job)
     }
     return try result.get()
@@ -87,13 +85,7 @@ extension Loop<CurlQueries> {
 
 /// A task that waits for one request.
 private final class CurlCaller: CurlRecipient {
-  private let waiting = Locked<CheckedContinuation<Result<HTTPReply, HTTPTransportError>, Never>?>(nil)
+  let result = Promise<Result<HTTPReply, HTTPTransportError>>()
 
-  func waits(_ continuation: CheckedContinuation<Result<HTTPReply, HTTPTransportError>, Never>) {
-    waiting.withLock { $0 = continuation }
-  }
-
-  func receive(_ jobs: ArraySlice<CurlJob>) {
-    for job in jobs { waiting.withLock { $0.take() }?.resume(returning: job.takeResult()) }
-  }
+  func receive(_ jobs: ArraySlice<CurlJob>) { for job in jobs { result.fulfil(job.takeResult()) } }
 }

@@ -19,25 +19,13 @@ final class Bootstrap: Sendable {
 
   private typealias Outcome = Result<[IPAddress], ProviderFailure>
 
-  private struct Waiter: Sendable {
-    let caller: CheckedContinuation<Outcome, Never>
-    /// Ends the wait of a caller with less time than the lookup may take.
-    var timer: Task<Void, Never>?
-
-    func resume(_ outcome: Outcome) {
-      timer?.cancel()
-      caller.resume(returning: outcome)
-    }
-  }
-
   private struct State {
     var system: (any SystemSource)?
     var known: [HostName: Known] = [:]
     /// Counts the networks, and the sources: what one of them says is not fresh on the next.
     var network = 0
-    /// Who waits for a name that is looked up; each leaves alone.
-    var waiting: [HostName: [Int: Waiter]] = [:]
-    var lastNumber = 0
+    /// Those who wait for a name that is being looked up; each may stop waiting by itself.
+    var waiting: [HostName: [Promise<Outcome>]] = [:]
   }
 
   private let state: Locked<State>
@@ -85,10 +73,7 @@ final class Bootstrap: Sendable {
 
   private func addresses(of host: HostName, timeout: Duration) async throws(ProviderFailure) -> [IPAddress] {
     let now = clock.now
-    let (known, system, number) = state.withLock { state in
-      state.lastNumber += 1
-      return (state.known[host], state.system, state.lastNumber)
-    }
+    let (known, system) = state.withLock { ($0.known[host], $0.system) }
     if let known, known.until > now { return known.addresses }
     guard let system else {
       if let known { return known.addresses }
@@ -96,48 +81,29 @@ final class Bootstrap: Sendable {
         .transport,
         "no address is known for \(host), and the system's DNS is off: set its bootstrap (dnsctl: --bootstrap)")
     }
-    return try await withTaskCancellationHandler {
-      await withCheckedContinuation { caller in
-        let (found, isFirst) = state.withLock { state in
-          // A lookup may have ended since its outcome was looked for.
-          if let known = state.known[host], known.until > now { return (known.addresses as [IPAddress]?, false) }
-          let isFirst = state.waiting[host] == nil
-          state.waiting[host, default: [:]][number] = Waiter(caller: caller)
-          return (nil, isFirst)
-        }
-        if let found { return caller.resume(returning: .success(found)) }
-        // It goes on when those who wait leave: the system's DNS takes its time, and the next one has use for it.
-        let lookupTime = known == nil ? max(timeout / 2, Self.usualTimeout) : Self.systemTimeout
-        if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: lookupTime) } }
-        // It asks for one family after the other.
-        let ownTime = known == nil ? timeout : timeout / 2
-        if ownTime < lookupTime * 2 {
-          let outcome = known.map { Outcome.success($0.addresses) } ?? .failure(.noTimeLeft)
-          leave(number, host, at: now + ownTime, with: outcome)
-        }
-        // It may have been cancelled before there was anybody to resume.
-        if Task.isCancelled { leave(number, host, with: .failure(ProviderFailure(.cancelled, "cancelled"))) }
+    let outcome = Promise<Outcome>()
+    let (found, isFirst) = state.withLock { state in
+      // A lookup may have ended since its outcome was looked for.
+      if let known = state.known[host], known.until > now { return (known.addresses as [IPAddress]?, false) }
+      let isFirst = state.waiting[host] == nil
+      state.waiting[host, default: []].append(outcome)
+      return (nil, isFirst)
+    }
+    if let found { return found }
+    // The lookup goes on when those who wait for it have left: it takes its time, and the next caller can use it.
+    let lookupTime = known == nil ? max(timeout / 2, Self.usualTimeout) : Self.systemTimeout
+    if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: lookupTime) } }
+    // A caller with less time than the lookup may take, which asks for one family after the other, has a timer.
+    let ownTime = known == nil ? timeout : timeout / 2
+    let timer =
+      ownTime >= lookupTime * 2 || outcome.isFulfilled
+      ? nil
+      : Task { [clock] in
+        guard (try? await clock.sleep(until: now + ownTime)) != nil else { return }
+        outcome.fulfil(known.map { Outcome.success($0.addresses) } ?? .failure(.noTimeLeft))
       }
-    } onCancel: {
-      leave(number, host, with: .failure(ProviderFailure(.cancelled, "cancelled")))
-    }.get()
-  }
-
-  private func leave(_ number: Int, _ host: HostName, with outcome: Outcome) {
-    state.withLock { $0.waiting[host]?.removeValue(forKey: number) }?.resume(outcome)
-  }
-
-  private func leave(_ number: Int, _ host: HostName, at instant: ResolverInstant, with outcome: Outcome) {
-    let timer = Task { [self] in
-      guard (try? await clock.sleep(until: instant)) != nil else { return }
-      leave(number, host, with: outcome)
-    }
-    let isWaiting = state.withLock { state in
-      state.waiting[host]?[number]?.timer = timer
-      return state.waiting[host]?[number] != nil
-    }
-    // The lookup may have ended already.
-    if !isWaiting { timer.cancel() }
+    defer { timer?.cancel() }
+    return try await outcome.value(ifCancelled: .failure(ProviderFailure(.cancelled, "cancelled"))).get()
   }
 
   private func lookUp(_ host: HostName, by system: any SystemSource, timeout: Duration) async {
@@ -167,7 +133,7 @@ final class Bootstrap: Sendable {
       let outcome = state.known[host].map { Outcome.success($0.addresses) }
       return (state.waiting.removeValue(forKey: host), outcome ?? .failure(ProviderFailure(.transport, reason)))
     }
-    for caller in (callers ?? [:]).values { caller.resume(outcome) }
+    for caller in callers ?? [] { caller.fulfil(outcome) }
   }
 }
 

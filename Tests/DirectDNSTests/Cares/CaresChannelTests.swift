@@ -21,13 +21,11 @@ struct CaresChannelTests {
     _ query: CaresQuery, _ body: (CaresQuery) throws(CaresError) -> Void
   ) async throws -> CaresLookup.Outcome {
     var failure: CaresError?
-    let outcome = await withCheckedContinuation { caller in
-      query.wait(caller)
-      do throws(CaresError) { try body(query) } catch {
-        failure = error
-        query.finish(.failure(error))
-      }
+    do throws(CaresError) { try body(query) } catch {
+      failure = error
+      query.finish(.failure(error))
     }
+    let outcome = await query.outcome.value()
     if let failure { throw failure }
     return outcome
   }
