@@ -41,7 +41,7 @@ extension PoolMachine {
       // one whose response is there: it is the repetition without an expectation, which ``TransferState`` ends.
       let isFull = pool.load.multiplexing == .always && pool.sockets.count >= limits.connectionsPerRoute
       guard isFull, state.isAwaitingResponse, state.mayBeSentAgain(joins: pool.joins) else { return true }
-      transfers.change(id) { $0.state.turnAwayCarried() }
+      transfers.change(id) { $0.state.requireRequeueOfSent() }
       return false
     }
     guard number == 0 else { return true }
@@ -52,7 +52,7 @@ extension PoolMachine {
       return true
     case .always:
       note(transfer.pool) { $0.overflowed() }
-      return transfers.change(id) { $0.state.turnAway() } != true
+      return transfers.change(id) { $0.state.requireRequeue() } != true
     }
   }
 

@@ -38,7 +38,7 @@ extension PoolMachine {
       transfers.change(id) { $0.state.attempts.drop(number) }
       return actions.append(.close(id, attempt: number))
     }
-    if transfer.state.isTurnedAway, transfer.state.terms.canStartOver {
+    if transfer.state.mustRequeue, transfer.state.terms.canStartOver {
       let joins = pools.read(transfer.pool) { $0.joins } ?? 0
       transfers.change(id) { $0.state.noteRetry(joins: joins) }
       return requeue(id)
@@ -69,7 +69,7 @@ extension PoolMachine {
 
   private mutating func failed(_ id: TransferID, _ number: Int, _ ending: Ending, at now: Int64) {
     guard let state = transfers[id]?.state else { return }
-    guard !state.isTurnedAway else { return requeue(id) }
+    guard !state.mustRequeue else { return requeue(id) }
     let reason: HTTPTransportError =
       switch ending {
       case .complete: .connectionLost("the connection ended before the request went out")
@@ -107,7 +107,7 @@ extension PoolMachine {
     guard let outage = pools.read(pool, { $0.load.established == 0 ? $0.outage : nil }) else { return nil }
     return transfers.read(id) { transfer in
       // One that waits once more has waited for something else before.
-      guard case .first = transfer.state.turn else { return nil }
+      guard case .none = transfer.state.requeueing else { return nil }
       return outage?.failure(of: transfer.state.terms, waitingSince: transfer.arrivedAt, at: now)
     } ?? nil
   }

@@ -37,13 +37,13 @@ struct TransferState {
     case sharing
   }
 
-  /// Whether it found room on the connection that it was to share.
-  enum Turn {
-    case first
-    /// There was none: it will wait once more.
-    case turnedAway
-    /// It has waited once more.
-    case second
+  /// Whether it goes back into the queue, because the connection that it was to share has no room for it.
+  enum Requeueing {
+    case none
+    /// It has to, once libcurl has let go of it.
+    case required
+    /// It has been back in the queue.
+    case done
   }
 
   /// Whether the request was sent again.
@@ -58,7 +58,7 @@ struct TransferState {
   /// Beside the phase, so that they are changed where they stand.
   var attempts = ConnectAttempts()
   private(set) var admission = Admission.any
-  private(set) var turn = Turn.first
+  private(set) var requeueing = Requeueing.none
   private(set) var retry = Retry.none
   /// The address that its pool counts it under.
   private(set) var countedAddress: IPAddress?
@@ -84,13 +84,13 @@ struct TransferState {
 
   /// Whether an attempt carries it, and its response's body comes or was complete with the head.
   func isReceiving(from number: Int) -> Bool {
-    if case .receiving(let carrier) = phase { carrier.attempt == number && !isTurnedAway } else { false }
+    if case .receiving(let carrier) = phase { carrier.attempt == number && !mustRequeue } else { false }
   }
 
   /// Whether the request goes out, and no response has come.
   var isAwaitingResponse: Bool { if case .sent = phase { true } else { false } }
 
-  var isTurnedAway: Bool { if case .turnedAway = turn { true } else { false } }
+  var mustRequeue: Bool { if case .required = requeueing { true } else { false } }
 
   /// Whether it was sent before, and may have reached a server then.
   var hasRetried: Bool {
@@ -149,25 +149,24 @@ struct TransferState {
 
   // MARK: Waiting once more
 
-  /// There is no room on the connection that it was to share.
+  /// There is no room on the connection that it was to share: it has to go back into the queue.
   ///
-  /// - Returns: whether it may wait for another one: once, since a connection that libcurl will not use any more stands
-  ///   until it is closed.
-  mutating func turnAway() -> Bool {
-    if case .second = turn { return false }
-    turn = .turnedAway
+  /// - Returns: whether it may: only once, since libcurl may keep a connection open that it does not use any more.
+  mutating func requireRequeue() -> Bool {
+    if case .done = requeueing { return false }
+    requeueing = .required
     return true
   }
 
-  /// The same for one whose request libcurl sends once more: it waits for its turn like all others.
-  mutating func turnAwayCarried() { turn = .turnedAway }
+  /// The same for one whose request libcurl is about to send once more: like all others it has to wait for its turn.
+  mutating func requireRequeueOfSent() { requeueing = .required }
 
   /// Waits for its turn from the beginning.
   mutating func requeue() {
     phase = .waiting
     attempts.reset()
     isStarved = false
-    turn = .second
+    requeueing = .done
   }
 
   // MARK: Carried

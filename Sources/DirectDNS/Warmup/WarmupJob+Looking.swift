@@ -133,7 +133,7 @@ extension WarmupJob {
     let outcome = WarmupOutcome(
       host: task.host, result: result, tries: task.failures + task.rejections + 1, duration: now - began)
     let pause = outcome.isOfProvider ? nil : resolver.lookups.look { $0.servers.pause(at: now) }
-    let again = retry(task, outcome, wasTurnedAway: pause != nil, at: now)
+    let again = retry(task, outcome, wasRateLimited: pause != nil, at: now)
     if let pause, state.withLock({ $0.queue.pause(until: pause.end, by: pause.server, at: now) }) {
       tell(WarmupReport.Pause(provider: pause.server, left: pause.end - now))
     }
@@ -152,12 +152,12 @@ extension WarmupJob {
 
   /// The name's next try and its instant, if it has one.
   private func retry(
-    _ task: WarmupQueue.Task, _ outcome: WarmupOutcome, wasTurnedAway: Bool, at now: ResolverInstant
+    _ task: WarmupQueue.Task, _ outcome: WarmupOutcome, wasRateLimited: Bool, at now: ResolverInstant
   ) -> (WarmupQueue.Task, ResolverInstant)? {
     guard case .failure(let error) = outcome.result else { return nil }
     var task = task
     task.last = outcome
-    if wasTurnedAway { task.rejections += 1 } else { task.failures += 1 }
+    if wasRateLimited { task.rejections += 1 } else { task.failures += 1 }
     let memory = resolver.configuration.cache.failureMemory(after: outcome.tries - 1)
     let instant = plan.retry.next(
       after: error.code, failures: task.failures, rejections: task.rejections, memory: memory,

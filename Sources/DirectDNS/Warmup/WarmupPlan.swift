@@ -102,7 +102,7 @@ public struct WarmupPlan: Sendable {
 public struct WarmupRetry: Sendable, Hashable {
   /// The most tries after the first one.
   ///
-  /// Default 2. Names that providers turned away with 429 have ten more, since it says nothing about the name.
+  /// Default 2. Names that providers refused with 429 have ten more, since it says nothing about the name.
   public var limit: Int
   /// The pause before the second try; it doubles with each further one.
   ///
@@ -132,15 +132,15 @@ public struct WarmupRetry: Sendable, Hashable {
   /// Every name is looked up once.
   public static let never = WarmupRetry(limit: 0)
 
-  /// How often one name may be turned away and be looked up again all the same.
+  /// How often one name may be refused with 429 and be looked up again all the same.
   static let rejectionLimit = 10
 
   /// When a name is looked up again; nil if it is not.
   ///
   /// - Parameters:
   ///   - code: why there is no answer.
-  ///   - failures: the tries that failed, this one included, those that were turned away left out.
-  ///   - rejections: the tries that were turned away by 429, this one included.
+  ///   - failures: the tries that failed, this one included, those that were refused with 429 left out.
+  ///   - rejections: the tries that were refused with 429, this one included.
   ///   - memory: for how long the resolver remembers such a failure: an earlier try would hear of nothing else.
   ///   - jitter: from 0 to 1, so that not all come back together.
   ///   - now: the present.

@@ -9,7 +9,7 @@ struct WarmupQueue: Sendable {
     var host: HostName
     /// The tries that failed.
     var failures = 0
-    /// The tries that were turned away by 429.
+    /// The tries that were refused with 429.
     var rejections = 0
     /// What became of the last try; nil before the first one.
     var last: WarmupOutcome?

@@ -262,14 +262,14 @@ final class PoolMachineTests {
   @Test func `a request that libcurl sends again opens a connection where there is room for one`() {
     let id = filled(1)
     let mayDial = mayDial(id)
-    #expect(mayDial && machine.transfers[id]?.state.isTurnedAway == false)
+    #expect(mayDial && machine.transfers[id]?.state.mustRequeue == false)
   }
 
   @Test func `a request that libcurl sends again waits for its turn where there is no room`() {
     let id = filled(2)
     let mayDial = [mayDial(id, attempt: 1), mayDial(id)]
     #expect(mayDial == [true, false], "an attempt that does not carry it is not asked about")
-    #expect(machine.transfers[id]?.state.isTurnedAway == true)
+    #expect(machine.transfers[id]?.state.mustRequeue == true)
     machine.ended(id, attempt: 0, .failed(.connect("not dialled")), at: 2)
     #expect(taken().suffix(1) == ["start over \(id.index)"])
   }

@@ -49,7 +49,7 @@ struct TransferStateTests {
     #expect(state.isAwaitingResponse && !state.isReceiving(from: 0))
     _ = state.headIsComplete()
     #expect(!state.isAwaitingResponse && state.isReceiving(from: 0) && !state.isReceiving(from: 1))
-    state.turnAwayCarried()
+    state.requireRequeueOfSent()
     #expect(!state.isReceiving(from: 0) && !state.isReceiving(from: 1))
   }
 
@@ -139,11 +139,11 @@ struct TransferStateTests {
 
   @Test func `one that finds no room waits once more, and no third time`() {
     var state = connected()
-    let first = state.turnAway()
-    #expect(first && state.isTurnedAway)
+    let first = state.requireRequeue()
+    #expect(first && state.mustRequeue)
     state.requeue()
-    #expect(state.isWaiting && state.attempts.running.isEmpty && !state.isTurnedAway)
-    let second = state.turnAway()
+    #expect(state.isWaiting && state.attempts.running.isEmpty && !state.mustRequeue)
+    let second = state.requireRequeue()
     #expect(!second)
   }
 
