@@ -33,7 +33,7 @@ struct HouseTests {
     "Sources/DirectDNS/Client/DirectResponse.swift": "DirectClientTests",
     "Sources/DirectDNS/Client/RequestOptions.swift":
       "DirectClientTests, RequestBodyTests, DirectClientConfigurationTests",
-    "Sources/DirectDNS/Client/RequestPlace.swift": "DirectClientFailureTests",
+    "Sources/DirectDNS/Client/RequestContext.swift": "DirectClientFailureTests",
     // An exchange's parts need a server and a loop: the client's tests drive them.
     "Sources/DirectDNS/Curl/CurlDriver.swift": "CurlQueriesTests, CurlMultiTests",
     "Sources/DirectDNS/Curl/CurlJob.swift": "LoopTests",

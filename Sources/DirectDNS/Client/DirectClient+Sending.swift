@@ -35,14 +35,14 @@ extension DirectClient {
     let length = try BodyLength.check(request, body)
     let method = request.method
     let target = try await target(of: request, call, watch)
-    let place = RequestPlace(
+    let context = RequestContext(
       request.url, call.timeouts, call.settings, isRetryable: isRetryable(method, body, call.options))
     var history = RetryRule.History()
     defer { target.others?.cancel() }
     while true {
       let spans = watch?.connecting(to: target.url.effectivePort)
       let sent = target.transferRequest(
-        method, body, length: length, call, spans, isRetryable: place.isRetryable && !history.hasRetried)
+        method, body, length: length, call, spans, isRetryable: context.isRetryable && !history.hasRetried)
       let size = sent.url.utf8.count + sent.fields.count
       guard size <= Self.headLimit else {
         spans?.endAll()
@@ -56,7 +56,7 @@ extension DirectClient {
       spans?.endAll()
       switch result {
       case .success(let head):
-        let response = try response(head, BodyReader(transfer, loop, place), target, call)
+        let response = try response(head, BodyReader(transfer, loop, context), target, call)
         guard sent.terms.expectsContinue, response.status == .expectationFailed, sent.body.withdraw() else {
           return response
         }
@@ -66,13 +66,13 @@ extension DirectClient {
         telemetry.retries(.expectation)
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
-        if !failure.isAnothers { report(failure.attempts, place) }
-        guard history.allows(failure, isRetryable: place.isRetryable, canBeReplayed: body.kind != .oneShot) else {
-          throw place.error(failure, others: target.others?.failure)
+        if !failure.isAnothers { report(failure.attempts, context) }
+        guard history.allows(failure, isRetryable: context.isRetryable, canBeReplayed: body.kind != .oneShot) else {
+          throw context.error(failure, others: target.others?.failure)
         }
         telemetry.retries(failure.wasRefused ? .refused : .connectionLost)
         let reason = failure.wasRefused ? "refused unprocessed" : failure.reason.text
-        logger.debug("sent once more", metadata: ["origin": "\(place.origin)", "reason": "\(reason)"])
+        logger.debug("sent once more", metadata: ["origin": "\(context.origin)", "reason": "\(reason)"])
         if !failure.wasRefused { target.moveToEnd(failure.address) }
         call.options.observer?(.repeating(reason: reason))
       }
@@ -157,7 +157,7 @@ extension DirectClient {
   private func response(
     _ head: TransferHead, _ reader: BodyReader, _ target: RequestTarget, _ call: Call
   ) throws(DirectDNSError) -> DirectResponse {
-    report(head, reader.place)
+    report(head, reader.context)
     guard let read = ResponseHead(head.lines) else {
       throw DirectDNSError(
         .connectionLost,
@@ -176,21 +176,21 @@ extension DirectClient {
       resolution: target.resolution(of: head.address), timings: timings)
   }
 
-  private func report(_ head: TransferHead, _ place: RequestPlace) {
-    report(head.attempts, place)
+  private func report(_ head: TransferHead, _ context: RequestContext) {
+    report(head.attempts, context)
     for loser in head.slower { resolver.report(loser.address, .slower(than: .milliseconds(loser.time))) }
     guard let address = head.address, let connect = head.connect else { return }
     resolver.report(address, .connected(in: .microseconds(connect)))
   }
 
   /// Addresses that are dead are used last, and what stands to them no more.
-  private func report(_ attempts: [FailedAddress], _ place: RequestPlace) {
+  private func report(_ attempts: [FailedAddress], _ context: RequestContext) {
     telemetry.failed(attempts)
     for attempt in attempts {
       logger.debug(
         "an address failed",
         metadata: [
-          "origin": "\(place.origin)", "address": "\(attempt.address)", "reason": "\(attempt.reason.text)",
+          "origin": "\(context.origin)", "address": "\(attempt.address)", "reason": "\(attempt.reason.text)",
         ])
       if attempt.reason.isLocal { continue }
       resolver.report(attempt.address, .failed)

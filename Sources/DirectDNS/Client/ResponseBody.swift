@@ -147,13 +147,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
 final class BodyReader: Sendable {
   let transfer: CurlTransfer
   private let loop: Loop<CurlTransfers>
-  let place: RequestPlace
+  let context: RequestContext
   private let isDiscarded = Atomic<Bool>(false)
 
-  init(_ transfer: CurlTransfer, _ loop: Loop<CurlTransfers>, _ place: RequestPlace) {
+  init(_ transfer: CurlTransfer, _ loop: Loop<CurlTransfers>, _ context: RequestContext) {
     self.transfer = transfer
     self.loop = loop
-    self.place = place
+    self.context = context
   }
 
   deinit {
@@ -167,7 +167,7 @@ final class BodyReader: Sendable {
         if resumes { _ = loop.post(.resume(transfer)) }
         return bytes
       case .end(.success): return nil
-      case .end(.failure(let failure)): throw place.error(failure, inBody: true)
+      case .end(.failure(let failure)): throw context.error(failure, inBody: true)
       case .nothingYet:
         let isAlone = await withTaskCancellationHandler {
           await transfer.waitForBody()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a request goes, for errors: the origin, and never the path or the query, which may be secrets.
-struct RequestPlace: Sendable {
+/// What errors and logs say about a request: its origin, and never its path or query, which may hold secrets.
+struct RequestContext: Sendable {
   private let url: WebURL
   private let timeouts: RequestTimeouts
   private let settings: ClientSettings
