@@ -45,7 +45,7 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/CurlTransfers.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Events.swift": "ResponseBodyTests, DirectClientFailureTests",
     "Sources/DirectDNS/Curl/FreeAttempts.swift": "ClientConnectionsTests, ResponseBodyTests",
-    "Sources/DirectDNS/Curl/Handovers.swift": "ResponseBodyTests, LoadTests",
+    "Sources/DirectDNS/Curl/PendingDeliveries.swift": "ResponseBodyTests, LoadTests",
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
     "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",
     "Sources/DirectDNS/Curl/TransferRequest.swift": "ClientConnectionsTests",

@@ -34,13 +34,13 @@ internal import Synchronization
   var carrier: ConnectAttempt?
   var incoming: [UInt8] = []
   var sink = Sink.reader
-  /// What is to be handed over at the end of the turn.
-  var handover = Handover()
+  /// What is to be delivered at the end of the turn.
+  var pending = Pending()
   var progress = TransferProgress()
   var progressedAt: Int64 = 0
 
-  struct Handover {
-    /// Whether the transfer is among those with something to hand over.
+  struct Pending {
+    /// Whether the transfer is among ``PendingDeliveries``.
     var isDue = false
     var head: TransferHead?
     var end: Result<TransferEnd, TransferFailure>?

@@ -86,8 +86,8 @@ extension CurlTransfers {
         wasRetried: transfer.state.hasRetried)
     }
     guard let head, let head else { return }
-    transfer.handover.head = head
-    handovers.note(transfer)
+    transfer.pending.head = head
+    deliveries.add(transfer)
   }
 
   /// How many bytes were taken; others make libcurl wait or end.
@@ -111,7 +111,7 @@ extension CurlTransfers {
     transfer.progress.received += Int64(bytes.count)
     if transfer.incoming.isEmpty, bytes.count >= Self.longPiece { makeRoom(transfer, attempt, for: bytes.count) }
     unsafe transfer.incoming.append(contentsOf: bytes)
-    handovers.note(transfer)
+    deliveries.add(transfer)
     if attempt.multi?.sharesConnections == true, attempt.mayStillSend, attempt.hasWholeBody {
       earlyAnswers.note(attempt.id, sent: transfer.progress.sent, at: now)
     }
@@ -161,7 +161,7 @@ extension CurlTransfers {
     guard let transfer = attempt.transfer else { return }
     machine.sent(attempt.id, at: now)
     transfer.progress.sent += Int64(count)
-    if transfer.request.progress != nil { handovers.note(transfer) }
+    if transfer.request.progress != nil { deliveries.add(transfer) }
   }
 
   /// A server takes up no later stream of the connection that an attempt has read from: those that share it do not hear of

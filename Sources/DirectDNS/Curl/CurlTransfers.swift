@@ -31,8 +31,8 @@ final class CurlTransfers: CurlDriver {
   /// Pools with transfers that have sent nothing yet, and how many.
   private var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []
   private var actions: [Machine.Action] = []
-  /// What is to be handed over to those who wait, at the end of the turn.
-  var handovers = Handovers()
+  /// What is to be delivered to the tasks that wait, at the end of the turn.
+  var deliveries = PendingDeliveries()
   /// Transfers whose response is whole while their request's body may not be.
   var earlyAnswers = EarlyAnswers<Machine.TransferID>()
   /// Transfers that wait for more of their request's body although the response has begun, and when to look whether
@@ -66,7 +66,7 @@ final class CurlTransfers: CurlDriver {
 
   var isBusy: Bool { machine.isBusy }
 
-  func willRunTasks() { handovers.willRunTasks() }
+  func willRunTasks() { deliveries.willRunTasks() }
 
   func takeSocketsToCork() -> [curl_socket_t] {
     var crowded: [curl_socket_t] = []
@@ -80,7 +80,7 @@ final class CurlTransfers: CurlDriver {
   func stop() {
     machine.stop()
     perform()
-    handovers.carryOut(at: now)
+    deliveries.deliver(at: now)
     freeAttempts = FreeAttempts()
     sockets.closing = nil
   }
@@ -213,7 +213,7 @@ final class CurlTransfers: CurlDriver {
 
   private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {
     guard let transfer = running[id.index].transfer else { return }
-    transfer.handover.end = result.map { TransferEnd(trailers: transfer.carrier?.lines?.trailers ?? []) }.mapError {
+    transfer.pending.end = result.map { TransferEnd(trailers: transfer.carrier?.lines?.trailers ?? []) }.mapError {
       failure in
       guard case .pulled(let upload) = transfer.request.body else { return failure }
       var failure = failure
@@ -225,7 +225,7 @@ final class CurlTransfers: CurlDriver {
     transfer.carrier = nil
     transfer.place = .done
     if running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
-    handovers.note(transfer)
+    deliveries.add(transfer)
   }
 
   // MARK: The end of a turn
@@ -240,7 +240,7 @@ final class CurlTransfers: CurlDriver {
       perform()
       due = min(machine.endTurn(at: now), earlyAnswers.due)
     }
-    handovers.carryOut(at: now)
+    deliveries.deliver(at: now)
     return min(due, starvedUploads.next() ?? .max)
   }
 
