@@ -62,7 +62,7 @@ struct HouseTests {
     "Sources/DirectDNS/Lookups/QueryMachine+Asking.swift": "QueryMachineTests",
     "Sources/DirectDNS/Lookups/QueryMachine+Changes.swift": "QueryMachineTests, LookupMachineTests",
     "Sources/DirectDNS/Lookups/QueryMachine+Outcomes.swift": "QueryMachineTests",
-    "Sources/DirectDNS/Resolver/Lookups.swift": "DirectResolverTests, DirectResolver+AskingTests",
+    "Sources/DirectDNS/Resolver/LookupRunner.swift": "DirectResolverTests, DirectResolver+AskingTests",
     "Sources/DirectDNS/Resolver/QuerySender.swift": "QueryMachineTests, BootstrapTests",
     "Sources/DirectDNS/Files/FileFailure.swift": "FilePlaceTests, WritableFileTests",
     "Sources/DirectDNS/Model/IPAddress+Text.swift": "IPAddressTests",

@@ -12,7 +12,7 @@ internal import Tracing
 public final class DirectResolver: Sendable {
   package let clock: any ResolverClock
   let cache: AnswerCache
-  let lookups: Lookups
+  let lookups: LookupRunner
   let lookupReport: LookupReport
   let metrics = ResolverTelemetry()
   let tracer = LookupTelemetry.tracer
@@ -82,7 +82,7 @@ public final class DirectResolver: Sendable {
     let machine = LookupMachine(
       settings, cache: cache, hasStore: store != nil, hasLeases: store?.hasLeases ?? false,
       isWatched: metrics.isCollected || configuration.observer != nil, seed: .random(in: .min ... .max), at: clock.now)
-    lookups = Lookups(
+    lookups = LookupRunner(
       machine, clock: clock,
       sender: QuerySender(transport: self.transport, clock: clock, bootstrap: bootstrap), store: store,
       lookupReport: lookupReport)

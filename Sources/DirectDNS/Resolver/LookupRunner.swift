@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
-/// Carries out what the lookups' machine decides: sends, asks, writes down, tells, and resumes those who wait.
-final class Lookups: QueryRecipient {
+/// Carries out what ``LookupMachine`` decides: sends queries, asks the store and the system's DNS, reports, and resumes the tasks
+/// that wait.
+final class LookupRunner: QueryRecipient {
   /// What a lookup got, and whether anything had to be asked for.
   struct Outcome: Sendable {
     var result: Result<Resolution, DirectDNSError>
