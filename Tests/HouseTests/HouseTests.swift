@@ -44,7 +44,7 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/CurlTransfer.swift": "ResponseBodyTests",
     "Sources/DirectDNS/Curl/CurlTransfers.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Events.swift": "ResponseBodyTests, DirectClientFailureTests",
-    "Sources/DirectDNS/Curl/FreeAttempts.swift": "ClientConnectionsTests, ResponseBodyTests",
+    "Sources/DirectDNS/Curl/IdleAttempts.swift": "ClientConnectionsTests, ResponseBodyTests",
     "Sources/DirectDNS/Curl/PendingDeliveries.swift": "ResponseBodyTests, LoadTests",
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
     "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",

@@ -8,7 +8,7 @@ extension DirectClient {
     _ name: HostName, for target: RequestTarget, _ call: Call, _ watch: ClientTelemetry.Watch?, throughProxy: Bool
   ) async throws(DirectDNSError) {
     var options = call.options.lookup ?? call.settings.configuration.lookup
-    if let pinned = call.settings.configuration.pins[PinnedPlace(host: name, port: target.url.effectivePort)],
+    if let pinned = call.settings.configuration.pins[HostPort(host: name, port: target.url.effectivePort)],
       let known = try resolver.local(name, .pinned(pinned), options.families ?? resolver.families)
     {
       return found(known, name, for: target, call)
@@ -67,11 +67,11 @@ extension DirectClient {
   /// The proxy as libcurl takes it; its addresses are not judged, since it is the caller's choice.
   nonisolated(nonsending) func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError) -> CurlProxy? {
     guard let proxy else { return nil }
-    guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, place: nil) }
+    guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, resolvedHost: nil) }
     let found = try await resolver.resolve(HostName(proxy.host), call.lookup(resolver), call, nil)
     return CurlProxy(
       url: proxy.href,
-      place: CurlProxy.Place(host: name, port: proxy.effectivePort, addresses: Array(found.addresses)))
+      resolvedHost: CurlProxy.ResolvedHost(host: name, port: proxy.effectivePort, addresses: Array(found.addresses)))
   }
 }
 

@@ -11,7 +11,7 @@ public struct DirectClientConfiguration: Sendable {
   /// Judged for every address of an answer, for the address that is really dialled, and for each redirect anew.
   public var policy: AddressPolicy
   /// Addresses of names at single ports, in place of a lookup; none by default.
-  package var pins: [PinnedPlace: [IPAddress]] = [:]
+  package var pins: [HostPort: [IPAddress]] = [:]
   /// For which names requests go direct; on by default.
   ///
   /// Where it is off the system's DNS alone says where a request goes, and ``policy`` still says where it may go.
@@ -180,7 +180,7 @@ public enum ProxyChoice: Sendable, Hashable {
 }
 
 /// A name at one port.
-package struct PinnedPlace: Sendable, Hashable {
+package struct HostPort: Sendable, Hashable {
   let host: HostName
   let port: UInt16
 

@@ -17,12 +17,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
   fileprivate enum Source: Sendable {
     case transfer(BodyReader)
-    case made(MadeBody)
+    case synthetic(SyntheticBody)
 
     nonisolated(nonsending) func next() async throws(DirectDNSError) -> [UInt8]? {
       switch self {
       case .transfer(let reader): try await reader.next()
-      case .made(let body): try await body.next()
+      case .synthetic(let body): try await body.next()
       }
     }
   }
@@ -31,7 +31,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
   init(reader: BodyReader) { source = .transfer(reader) }
 
-  private init(_ body: MadeBody) { source = .made(body) }
+  private init(_ body: SyntheticBody) { source = .synthetic(body) }
 
   /// The transfer that brings it; nil for one that was made.
   var transfer: CurlTransfer? { if case .transfer(let reader) = source { reader.transfer } else { nil } }
@@ -45,7 +45,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public static func bytes(_ bytes: [UInt8], trailerFields: HTTPFields = [:]) -> ResponseBody {
     let left = Locked<[UInt8]?>(bytes.isEmpty ? nil : bytes)
     return ResponseBody(
-      MadeBody(trailers: trailerFields) {
+      SyntheticBody(trailers: trailerFields) {
         left.withLock { left in
           defer { left = nil }
           return left
@@ -63,8 +63,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(
     _ pieces: Pieces, trailerFields: HTTPFields = [:]
   ) -> ResponseBody where Pieces.Element == [UInt8] {
-    let pieces = MadePieces(pieces)
-    return ResponseBody(MadeBody(trailers: trailerFields) { try await pieces.next() })
+    let pieces = SyntheticPieces(pieces)
+    return ResponseBody(SyntheticBody(trailers: trailerFields) { try await pieces.next() })
   }
 
   /// Hands out the pieces that nobody has taken yet.
@@ -124,7 +124,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     case .transfer(let reader):
       guard case .success(let end)? = reader.transfer.end else { return [:] }
       return FieldReader.fields(end.trailers)
-    case .made(let body): return body.trailerFields
+    case .synthetic(let body): return body.trailerFields
     }
   }
 
@@ -132,7 +132,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public func cancel() {
     switch source {
     case .transfer(let reader): reader.cancel()
-    case .made(let body): body.cancel()
+    case .synthetic(let body): body.cancel()
     }
   }
 

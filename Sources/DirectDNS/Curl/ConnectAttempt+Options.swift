@@ -39,7 +39,7 @@ extension ConnectAttempt {
       handle.set(CURLOPT_PROXY, proxy.url)
       handle.set(CURLOPT_NOPROXY, "")
       handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-      resolve = CurlList(proxy.place.map { [$0.resolveEntry] } ?? [])
+      resolve = CurlList(proxy.resolvedHost.map { [$0.resolveEntry] } ?? [])
       handle.set(CURLOPT_RESOLVE, resolve)
     } else {
       handle.set(CURLOPT_PROXY, "")

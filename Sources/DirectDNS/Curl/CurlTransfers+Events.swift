@@ -176,7 +176,7 @@ extension CurlTransfers {
 
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
     guard let attempt = unsafe CurlHandle.owner(of: handle, as: ConnectAttempt.self) else { return }
-    guard attempt.transfer != nil else { return freeAttempts.emptied(attempt) }
+    guard attempt.transfer != nil else { return idleAttempts.emptied(attempt) }
     let (id, number) = (attempt.id, attempt.number)
     if let refusal = attempt.refusal {
       return act { $0.checked(id, wasRefused: refusal.isRemembered) }

@@ -27,7 +27,7 @@ final class CurlTransfers: CurlDriver {
   /// The transfers that wait or run, at their places in the machine, and their attempts.
   private(set) var running: [(transfer: CurlTransfer?, attempts: [ConnectAttempt])] = []
   /// Attempts that serve no transfer.
-  var freeAttempts = FreeAttempts()
+  var idleAttempts = IdleAttempts()
   /// Pools with transfers that have sent nothing yet, and how many.
   private var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []
   private var actions: [Machine.Action] = []
@@ -81,7 +81,7 @@ final class CurlTransfers: CurlDriver {
     machine.stop()
     perform()
     deliveries.deliver(at: now)
-    freeAttempts = FreeAttempts()
+    idleAttempts = IdleAttempts()
     sockets.closing = nil
   }
 
@@ -166,7 +166,7 @@ final class CurlTransfers: CurlDriver {
 
   private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
     guard let transfer = running[id.index].transfer, let pool = machine.transfers.read(id, { $0.pool }) else { return }
-    guard let attempt = freeAttempts.take(for: pool) ?? ConnectAttempt(events: self) else {
+    guard let attempt = idleAttempts.take(for: pool) ?? ConnectAttempt(events: self) else {
       return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
     }
     let (cache, scope) = machine.pools.read(pool) { ($0.cache, $0.number) } ?? (0, 0)
@@ -205,7 +205,7 @@ final class CurlTransfers: CurlDriver {
     if case .done = transfer.place, running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
     // Before the change, not within it: libcurl calls back.
     let isEmpty = attempt.stop()
-    freeAttempts.add(attempt, isEmpty: isEmpty)
+    idleAttempts.add(attempt, isEmpty: isEmpty)
   }
 
   /// Milliseconds that the rest of a body may take which nobody reads: a new connection would take no longer.

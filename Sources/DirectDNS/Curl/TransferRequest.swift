@@ -13,10 +13,12 @@ struct CurlRoute: Hashable, Sendable {
   let showsIdentity: Bool
 }
 
-/// A proxy, and the addresses that stand for its host.
+/// A proxy, and the addresses of its host.
 struct CurlProxy: Hashable, Sendable {
-  /// Its name's addresses, in the order of use: that changes by itself, and is nothing that tells proxies apart.
-  struct Place: Hashable, Sendable {
+  /// A name, a port, and the name's addresses in the order of use.
+  ///
+  /// The order is left out of comparisons: it changes while the proxy stays the same.
+  struct ResolvedHost: Hashable, Sendable {
     let host: String
     let port: UInt16
     let addresses: [IPAddress]
@@ -38,8 +40,8 @@ struct CurlProxy: Hashable, Sendable {
   }
 
   let url: String
-  /// Nil where the URL has an address.
-  let place: Place?
+  /// Nil if the URL has an address instead of a name.
+  let resolvedHost: ResolvedHost?
 }
 
 /// One request, as the loop's thread needs it.

@@ -38,11 +38,11 @@ struct ResolveFlag: Sendable, Hashable {
 
   /// The pins that entries come to; of two for a host and port the last one counts, and other ports are looked up, as with
   /// curl.
-  static func pins(_ texts: [String]) throws(SettingsError) -> [PinnedPlace: [IPAddress]] {
-    var pins: [PinnedPlace: [IPAddress]] = [:]
+  static func pins(_ texts: [String]) throws(SettingsError) -> [HostPort: [IPAddress]] {
+    var pins: [HostPort: [IPAddress]] = [:]
     for text in texts {
       let entry = try ResolveFlag(text)
-      pins[PinnedPlace(host: entry.host, port: entry.port)] = entry.addresses
+      pins[HostPort(host: entry.host, port: entry.port)] = entry.addresses
     }
     return pins
   }

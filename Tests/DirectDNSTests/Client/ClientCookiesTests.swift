@@ -84,7 +84,7 @@ struct ClientCookiesTests {
     let target = RequestTarget(url, [:])
     target.addresses = addresses.map(Sample.address)
     #expect(target.staysOnMachine == expected)
-    target.proxy = CurlProxy(url: "http://127.0.0.1/", place: nil)
+    target.proxy = CurlProxy(url: "http://127.0.0.1/", resolvedHost: nil)
     #expect(!target.staysOnMachine)
   }
 

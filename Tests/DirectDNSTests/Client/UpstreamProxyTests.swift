@@ -18,13 +18,13 @@ struct UpstreamProxyTests {
     func proxy(_ addresses: String...) -> CurlProxy {
       CurlProxy(
         url: "http://proxy.example:3128",
-        place: .init(host: "proxy.example", port: 3128, addresses: addresses.compactMap { IPAddress($0) }))
+        resolvedHost: .init(host: "proxy.example", port: 3128, addresses: addresses.compactMap { IPAddress($0) }))
     }
     let both = proxy("192.0.2.1", "2001:db8::1")
     #expect(both == proxy("2001:db8::1", "192.0.2.1"))
     #expect(both.hashValue == proxy("2001:db8::1", "192.0.2.1").hashValue)
     #expect(both != proxy("192.0.2.1"))
-    #expect(both.place?.resolveEntry == "proxy.example:3128:192.0.2.1,[2001:db8::1]")
+    #expect(both.resolvedHost?.resolveEntry == "proxy.example:3128:192.0.2.1,[2001:db8::1]")
   }
 
   @Test func `user name and password stand in the URL, escaped`() throws {

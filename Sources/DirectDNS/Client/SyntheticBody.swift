@@ -2,7 +2,7 @@
 internal import HTTPTypes
 
 /// A response's body that no connection brings: a test's, or that of a protocol of the caller's own.
-final class MadeBody: Sendable {
+final class SyntheticBody: Sendable {
   private enum State: Sendable {
     case open
     case reading(Task<[UInt8]?, any Error>)
@@ -92,7 +92,7 @@ final class MadeBody: Sendable {
 }
 
 /// A sequence's pieces, one after the other, for one reader.
-actor MadePieces<Pieces: AsyncSequence & Sendable & SendableMetatype> where Pieces.Element == [UInt8] {
+actor SyntheticPieces<Pieces: AsyncSequence & Sendable & SendableMetatype> where Pieces.Element == [UInt8] {
   /// Nil while a piece is waited for.
   private var iterator: Pieces.AsyncIterator?
 

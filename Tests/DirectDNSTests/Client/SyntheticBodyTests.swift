@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectDNS
 
-struct MadeBodyTests {
+struct SyntheticBodyTests {
   private func response(_ body: ResponseBody) throws -> DirectResponse {
     DirectResponse(head: HTTPResponse(status: .ok), url: try WebURL("https://shop.test/"), body: body)
   }
