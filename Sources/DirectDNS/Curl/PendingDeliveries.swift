@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
-/// The transfers that have something for the tasks that wait for them: all of it is delivered together, at the end of the
-/// loop's turn.
+/// The transfers that have something for the tasks that wait for them: all of it is delivered together, at the end of
+/// the loop's turn.
 struct PendingDeliveries {
   /// For how many more turns tasks are resumed by this thread: some have run on it a moment ago.
   private var turnsHere = 0
@@ -18,7 +18,8 @@ struct PendingDeliveries {
     due.append(transfer)
   }
 
-  /// Delivers everything, and resumes the tasks that waited for it: not earlier, or they would run in the middle of the turn.
+  /// Delivers everything, and resumes the tasks that waited for it: not earlier, or they would run in the middle of the
+  /// turn.
   mutating func deliver(at now: Int64) {
     var waiters: [CurlTransfer.Waiters] = []
     for transfer in due {
@@ -37,8 +38,9 @@ struct PendingDeliveries {
 
   /// Resumes tasks; several of them from a thread of the shared pool.
   ///
-  /// Resumed from here, each could wake a thread of the pool that takes the processor at once and is asleep again before
-  /// the next one is resumed: two switches of threads for each task. Tasks that run on this thread are best resumed here.
+  /// Resumed from here, each could wake a thread of the pool that takes the processor at once and is asleep again
+  /// before the next one is resumed: two switches of threads for each task. Tasks that run on this thread are best
+  /// resumed here.
   private func resume(_ waiters: [CurlTransfer.Waiters]) {
     guard waiters.count > 1, turnsHere == 0 else {
       for waiter in waiters { waiter.resume() }

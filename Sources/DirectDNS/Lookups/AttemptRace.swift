@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The attempts of one lookup that run at a time, and when something is to be decided about them.
+/// The attempts of one question that run at the same time, and when the next decision about them is due.
 ///
-/// A value, moved by what begins and ends, and by `now`.
+/// A value: attempts that begin and end change it, and so does time.
 struct AttemptRace: Sendable, Hashable {
-  /// What is to be decided.
+  /// A decision that is due.
   enum Decision: Sendable, Hashable {
-    /// The first server takes longer than it usually does: a second one may be asked too.
+    /// The first server takes longer than usual: a second one may be asked as well.
     case hedge
-    /// The attempt of that server has had its time: another one takes its place, if there is one.
+    /// The attempt at that server has used up its time: another server takes its place, if there is one.
     case timeout(of: Int)
   }
 
   private struct Attempt: Sendable, Hashable {
     var number: Int
-    /// When it has had its time; nothing once that is decided.
+    /// When its time is used up; nil once that has been decided about.
     var timeoutAt: ResolverInstant?
   }
 
-  /// How long an attempt may take while there is another server to ask in its place.
+  /// How long an attempt may take while there is another server to ask instead.
   private let time: Duration
   private var hedgeAt: ResolverInstant?
   private var running: [Attempt] = []
@@ -25,8 +25,8 @@ struct AttemptRace: Sendable, Hashable {
   /// Begins a race without attempts.
   ///
   /// - Parameters:
-  ///   - time: how long an attempt may take while there is another server to ask in its place.
-  ///   - hedgeAt: when a second server may be asked beside the first; nil for not at all.
+  ///   - time: how long an attempt may take while there is another server to ask instead.
+  ///   - hedgeAt: when a second server may be asked as well; nil for never.
   init(time: Duration, hedgeAt: ResolverInstant?) {
     self.time = time
     self.hedgeAt = hedgeAt
@@ -38,17 +38,17 @@ struct AttemptRace: Sendable, Hashable {
 
   mutating func end(_ number: Int) { running.removeAll { $0.number == number } }
 
-  /// Decides about an attempt again at that instant.
+  /// Postpones the decision about an attempt.
   mutating func putOff(_ number: Int, until instant: ResolverInstant) {
     for index in running.indices where running[index].number == number { running[index].timeoutAt = instant }
   }
 
-  /// The instant of the next decision; nil if none is to come.
+  /// When the next decision is due; nil if none is.
   var nextInstant: ResolverInstant? {
     ([hedgeAt] + running.map(\.timeoutAt)).compactMap(\.self).min()
   }
 
-  /// A decision whose instant has come; each is taken once.
+  /// The next decision that is due; each is returned once.
   mutating func due(at now: ResolverInstant) -> Decision? {
     if let instant = hedgeAt, instant <= now {
       hedgeAt = nil
@@ -63,7 +63,7 @@ struct AttemptRace: Sendable, Hashable {
   }
 }
 
-/// How many extra queries hedging may send: at most a tenth, rounded up, over any minute.
+/// How many extra queries hedging may send: in any minute at most a tenth of the others, rounded up.
 struct HedgeBudget: Sendable {
   private var seconds: [(second: Int64, queries: Int, hedges: Int)] = []
 
@@ -76,10 +76,12 @@ struct HedgeBudget: Sendable {
     return seconds.count - 1
   }
 
-  /// Notes a query that is no hedge.
+  /// Counts a query that is not a hedge.
   mutating func queried(at now: ResolverInstant) { seconds[current(now)].queries += 1 }
 
-  /// Takes the right to one hedge, if there is one left.
+  /// Counts a hedge if the budget has room for it.
+  ///
+  /// - Returns: whether it may be sent.
   mutating func take(at now: ResolverInstant) -> Bool {
     let index = current(now)
     let queries = seconds.reduce(0) { $0 + $1.queries }

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A wait for the families of one name, which are asked together: as long as RFC 8305 §3 says and a deadline allows.
+/// How long a lookup waits for the A and AAAA answers of a name, which are asked for together (RFC 8305 §3).
 ///
-/// A value, moved by outcomes and by `now`.
+/// A value: answers change it, and so does time.
 struct FamilyWait: Sendable {
-  /// The family that comes second gets so much more time.
+  /// How much more time the second family gets once the first one has addresses.
   static let resolutionDelay = Duration.milliseconds(50)
 
-  /// What the addresses are wanted for, which says how long the second family is waited for.
+  /// What the addresses are for, which decides how long the second family is waited for.
   enum Purpose: Sendable, Hashable {
-    /// They are handed out, and whoever gets them hears of no others: ``resolutionDelay`` for the second family,
-    /// whichever came first.
+    /// The caller gets them, and would not learn of later ones: the second family has ``resolutionDelay``, whichever
+    /// came first.
     case handingOut
-    /// A race for a connection, which the other family's addresses join when they come: the preferred family is used at
-    /// once, and the other one after ``resolutionDelay``.
+    /// A connection race, which the other family can still join later: the preferred family is used at once, the other
+    /// one after ``resolutionDelay``.
     case connecting
-    /// They are kept: all outcomes, however long they take.
+    /// The cache keeps them: all families are waited for until the end.
     case keeping
   }
 
-  /// What came in time, beside what was known before.
+  /// The outcomes that came in time, and those that were known before.
   private(set) var outcomes: FamilyOutcomes
-  /// When it ends, whatever comes.
+  /// When the wait ends, even if something is missing.
   private(set) var end: ResolverInstant
   private(set) var isOver: Bool
   private var open: AddressFamilies
   private let purpose: Purpose
   private let preferred: IPAddress.Family
-  /// Whether a family that was awaited has addresses.
+  /// Whether a family that it waited for has addresses.
   private var hasAddresses = false
 
   /// Begins a wait.
   ///
   /// - Parameters:
-  ///   - families: the ones that are awaited; without any it is over at once.
+  ///   - families: the families to wait for; with none the wait is over at once.
   ///   - purpose: what the addresses are for.
-  ///   - preferred: the one that a connection is tried with first: IPv6, unless it has no route.
-  ///   - known: what is known of other families.
-  ///   - end: when it ends at the latest.
+  ///   - preferred: the family that connections try first: IPv6, unless it has no route.
+  ///   - known: outcomes of other families that are known already.
+  ///   - end: when the wait ends at the latest.
   init(
     _ families: AddressFamilies, for purpose: Purpose, preferred: IPAddress.Family = .ipv6,
     beside known: FamilyOutcomes = FamilyOutcomes(), until end: ResolverInstant
@@ -49,9 +49,9 @@ struct FamilyWait: Sendable {
     self.preferred = preferred
   }
 
-  /// Notes one family's outcome; one that comes after the end is passed over.
+  /// Notes a family's outcome, unless the wait is over.
   ///
-  /// A family that has nothing, or failed, does not end the wait while the other is open.
+  /// A family that failed, or has no address, does not end the wait for the other one.
   mutating func note(_ family: IPAddress.Family, _ outcome: QueryOutcome, at now: ResolverInstant) {
     guard !isOver else { return }
     outcomes[family] = outcome
@@ -66,7 +66,7 @@ struct FamilyWait: Sendable {
     }
   }
 
-  /// Gives the family that is still open ``resolutionDelay`` and no more, whatever the addresses are for.
+  /// Gives the family that is still missing no more than ``resolutionDelay``, whatever the addresses are for.
   mutating func shorten(at now: ResolverInstant) { end = min(end, now + Self.resolutionDelay) }
 
   /// Notes that time has passed.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The names that are refreshed without being asked for: a value.
+/// The names that are kept alive (refreshed before they expire, without anybody asking for them): a value.
 struct KeptNames: Sendable {
-  /// How it stands with one of them.
+  /// The state of one name.
   struct State: Sendable {
-    /// How it stands with one family: their lifetimes differ, and one may fail while the other is answered.
+    /// The state of one family: the two have different lifetimes, and one may fail while the other is answered.
     struct Family: Sendable {
-      /// Refreshes in a row that brought no answer that is kept.
+      /// How many refreshes in a row brought no answer that the cache keeps.
       var failures = 0
-      /// When it is asked for next; nil for along with the other family.
+      /// When it is asked for next; nil if it has no time of its own, and is asked for along with the other family.
       var next: ResolverInstant?
     }
 
     private var ipv4 = Family()
     private var ipv6 = Family()
-    /// The families of the present refresh, or the last one.
+    /// The families of the refresh that is under way, or of the last one.
     var asked: [IPAddress.Family] = []
-    /// Those that are still open.
+    /// Those of them that have not been answered yet.
     var open: AddressFamilies = []
 
     subscript(family: IPAddress.Family) -> Family {
@@ -27,7 +27,7 @@ struct KeptNames: Sendable {
   }
 
   private(set) var states: [HostName: State] = [:]
-  /// Those of which a family failed the last time.
+  /// The names of which a family failed the last time.
   private(set) var failing: Set<HostName> = []
   private var random: SeededGenerator
 
@@ -43,11 +43,11 @@ struct KeptNames: Sendable {
     }
   }
 
-  /// Earlier or later, from -1 to 1.
+  /// A random number from -1 to 1, which moves a refresh earlier or later.
   mutating func jitter() -> Double { .random(in: -1...1, using: &random) }
 }
 
-/// SplitMix64: the same numbers for the same seed, so that what a machine does by chance can be had again.
+/// SplitMix64: the same seed gives the same numbers, so that a simulation can repeat what a machine did by chance.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

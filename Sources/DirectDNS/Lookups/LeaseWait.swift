@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a query in flight does about a fleet's lease: a pure function of what the store said and `now`.
+/// What a query does while the processes that share a store (a fleet) take turns to ask: a pure function of the lease's
+/// state and the time.
+///
+/// Only the holder of the lease on a question asks the providers; the others find its answer in the store.
 struct LeaseWait: Sendable, Hashable {
   enum Step: Sendable, Hashable {
-    /// This member asks: for all of them, or for itself alone because it has waited long enough.
+    /// Ask the providers: for the whole fleet with the lease, or without it because the wait was long enough.
     case ask(StoreLink.Lease?)
-    /// Another member asks: its answer may be there then.
+    /// Another process asks: look for its answer in the store at that time.
     case lookAgain(at: ResolverInstant)
   }
 
-  /// How often the store is looked at for another member's answer.
+  /// The time between two looks into the store for another process's answer.
   static let interval = Duration.milliseconds(50)
 
-  /// Nobody is waited for beyond this: a holder may be dead.
+  /// The wait ends here at the latest: the holder of the lease may be dead.
   let end: ResolverInstant
 
-  /// Begins a wait of at most `clientResponseTimeout`, and never into the time that the providers need.
+  /// Begins a wait of at most `clientResponseTimeout`, which leaves the providers half an attempt's time.
   init(from now: ResolverInstant, clientResponseTimeout: Duration, deadlines: LookupDeadlines) {
     end = min(now + clientResponseTimeout, deadlines.providers - deadlines.attempt / 2)
   }
@@ -28,14 +31,14 @@ struct LeaseWait: Sendable, Hashable {
   }
 }
 
-/// How a turn among a fleet's members went.
+/// How taking turns went, for the metrics.
 enum LeaseTurn: String {
-  /// This member asks for all.
+  /// This process took the lease and asked.
   case taken
-  /// Another member's answer came in time.
+  /// Another process's answer came in time.
   case awaited
-  /// Another member was waited for in vain.
+  /// Another process held the lease, and its answer did not come in time.
   case late
-  /// The store has no leases, or could not say.
+  /// The store has no leases, or did not say in time.
   case unavailable
 }

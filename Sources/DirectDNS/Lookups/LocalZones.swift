@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Where a name is looked up, decided from its spelling alone.
 public enum NameRoute: Sendable, Hashable {
-  /// The caller's own table has it.
+  /// Nowhere: its addresses are configured.
   case pinned([IPAddress])
-  /// It is this machine (RFC 6761 §6.3).
+  /// Nowhere: it is this machine (RFC 6761 §6.3).
   case loopback
-  /// It never exists (`*.invalid`, RFC 6761 §6.4).
+  /// Nowhere: it never exists (`*.invalid`, RFC 6761 §6.4).
   case neverExists
-  /// It must not be looked up (`*.onion`, RFC 7686).
+  /// Nowhere: it must not be looked up (`*.onion`, RFC 7686).
   case refused
-  /// It means something on this network only: the system's DNS, never a public provider.
+  /// By the system's DNS, and never by a public provider: the name has a meaning on this network only.
   case system
-  /// Public providers.
+  /// By the public providers.
   case providers
 }
 
-/// The names that stay at home.
+/// The names that no public provider is asked about.
 public struct LocalZones: Sendable, Hashable {
   /// Fixed addresses per name, like a hosts file.
   ///
-  /// They win over everything.
+  /// They take precedence over everything else.
   public var pins: [HostName: [IPAddress]]
-  /// Further suffixes whose names go to the system's DNS only.
+  /// Further suffixes; names that end in one are looked up by the system's DNS only.
   public var suffixes: [HostName]
 
   /// Creates local zones.
@@ -30,7 +30,7 @@ public struct LocalZones: Sendable, Hashable {
     self.suffixes = suffixes
   }
 
-  // RFC 6761 and what hosts files of common systems name so.
+  // RFC 6761, and the names that the hosts files of common systems have for this machine.
   private static let loopbackNames = names("localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback")
   private static let localhost = HostName(canonical: "localhost")
   private static let invalid = HostName(canonical: "invalid")
@@ -50,16 +50,16 @@ public struct LocalZones: Sendable, Hashable {
     if host.isSingleLabel || Self.builtIn.contains(where: host.hasSuffix) || suffixes.contains(where: host.hasSuffix) {
       return .system
     }
-    // Few names are in reverse: the list is searched for these alone.
+    // Only for the few reverse names is the long list searched.
     if host.hasSuffix(Self.arpa), LocalReverseZones.contain(host) { return .system }
     return .providers
   }
 }
 
-/// The names, in reverse, of addresses that mean something on this network only (RFC 6303 §4, RFC 7793): what they stand
-/// for is no public server's to know.
+/// The reverse names of private and local addresses (RFC 6303 §4, RFC 7793): they have a meaning on this network only,
+/// and no public server should learn of them.
 ///
-/// The addresses for documentation are not among them: there is nothing to know about them.
+/// RFC 6303 also lists the addresses for documentation, which are left out: a query for them gives nothing away.
 enum LocalReverseZones {
   private static let zones: [HostName] =
     (["0", "10", "127", "254.169", "168.192", "255.255.255.255"] + (16...31).map { "\($0).172" }
@@ -67,7 +67,7 @@ enum LocalReverseZones {
       HostName(canonical: $0 + ".in-addr.arpa")
     }
     + (["d.f", "8.e.f", "9.e.f", "a.e.f", "b.e.f"].map { HostName(canonical: $0 + ".ip6.arpa") })
-    // IPv4 addresses in IPv6's form (::ffff:0:0/96): nobody serves their names.
+    // IPv4-mapped addresses (::ffff:0:0/96): no server has their names.
     + [HostName(canonical: "f.f.f.f." + String(repeating: "0.", count: 20) + "ip6.arpa")]
     + [IPAddress.ipv6(high: 0, low: 1), .ipv6(high: 0, low: 0)].compactMap { DNSName(reverse: $0).hostName }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a caller wants to know of a name.
+/// What a caller wants to know about a name.
 struct LookupRequest: Sendable {
   var host: HostName
   var wanted: AddressFamilies
   var route: NameRoute
   var expired: ExpiredUse
-  /// How long it may take, where that is not the configuration's.
+  /// How long it may take; nil for as long as the configuration says.
   var timeout: Duration?
   /// What the addresses are for.
   var purpose: FamilyWait.Purpose
@@ -15,23 +15,24 @@ struct LookupRequest: Sendable {
   var preferred: IPAddress.Family { prefersIPv6 ? .ipv6 : .ipv4 }
 }
 
-/// One caller's lookup that waits: a value.
+/// One caller's lookup that is waiting for something: a value.
 struct Lookup: Sendable {
-  /// What it waits for, and so what follows.
+  /// What the lookup waits for, which also decides what comes next.
   ///
-  /// What few lookups have to carry lies beside them, since all of them are moved several times.
+  /// The large values that only some phases have are `indirect`, since every lookup is moved several times.
   enum Phase: Sendable {
-    /// A refresh of a stale answer, which serves when that does not come in time.
+    /// The refresh of a stale answer, which is served if the refresh takes too long.
     case refreshing
-    /// The providers, be it through the store; `isSecondLook` where what the store had was of no use.
+    /// The store, if there is one, and the providers; `isSecondLook` if the store's answer was of no use, and the
+    /// providers are asked after all.
     case asking(isSecondLook: Bool)
-    /// The other family's addresses, beside those that are there.
+    /// The other family's addresses, to go with those that are known.
     indirect case completing(Resolution)
-    /// The system's DNS, after those outcomes of the providers.
+    /// The system's DNS for the families that failed, after those outcomes of the providers.
     indirect case fallingBack(FamilyOutcomes, failed: AddressFamilies)
-    /// The system's DNS, since direct connect is switched off.
+    /// The system's DNS alone, because direct connect is switched off.
     case askingSystemAlone
-    /// All of what is not fresh, ahead of need.
+    /// Everything about the name that is not fresh, before anybody needs it.
     case renewing(isPatient: Bool, round: Int)
   }
 
@@ -39,10 +40,10 @@ struct Lookup: Sendable {
   let deadlines: LookupDeadlines
   var phase: Phase
   var wait: FamilyWait
-  /// Whether anything had to be asked for.
+  /// Whether the store or a server had to be asked.
   var wasAsked = false
 
-  /// Whether what came of a question is what it waits for by now.
+  /// Whether it still waits for that server's answers: it may have gone on to another phase.
   func waits(for server: InFlightQuery.Server) -> Bool {
     switch phase {
     case .fallingBack: server == .system
@@ -52,19 +53,19 @@ struct Lookup: Sendable {
   }
 }
 
-/// A question under way.
+/// A question that is being asked.
 struct InFlightQuery: Sendable {
   /// Who is asked.
   enum Server: Sendable, Hashable {
-    /// The providers, after the store where there is one.
+    /// The store, if there is one, and then the providers.
     case providers
     /// The system's DNS, as a fallback.
     case system
-    /// The system's DNS in place of the providers, past the cache and its failures.
+    /// The system's DNS instead of the providers; neither cached answers nor remembered failures count.
     case systemAlone
   }
 
-  /// What makes two of them one.
+  /// Callers who ask the same question of the same server share one query.
   struct Key: Sendable, Hashable {
     var question: AddressQuestion
     var server: Server
@@ -77,14 +78,14 @@ struct InFlightQuery: Sendable {
   }
 
   enum Stage: Sendable {
-    /// The store is looked into, for the first time or while a lease is waited for.
+    /// The store is being read: at first, or again while another process holds the lease.
     case reading(LeaseWait?)
-    /// The store is looked into once more, under a lease.
+    /// The store is being read once more, now that this process has the lease.
     case readingUnderLease
     case takingLease(LeaseWait)
-    /// Another member of the fleet asks.
+    /// Another process has the lease, and asks.
     case waitingForLease(LeaseWait)
-    /// It waits for the other questions of its query.
+    /// It waits for the other questions that go into the same query.
     case batching
     case asking
   }
@@ -92,16 +93,16 @@ struct InFlightQuery: Sendable {
   let key: Key
   let deadlines: LookupDeadlines
   let asked: ResolverInstant
-  /// By which configuration it was begun.
+  /// The number of the configuration that it was begun under.
   let generation: Int
-  /// Whether its name was forgotten meanwhile: those who wait get what comes, and nothing of it is kept.
+  /// Whether its name was invalidated meanwhile: those who wait still get the answer, but it is not kept.
   var isInvalidated = false
   var stage = Stage.asking
   private(set) var waiters: [Waiter] = []
-  /// The lookup that began last of those who wait: their numbers grow.
+  /// The highest number among the lookups that wait.
   private var newest = Int.min
   var lease: StoreLink.Lease?
-  /// The query that it is to share with others.
+  /// The batch that it goes out with, if any.
   var batch: Int?
 
   var question: AddressQuestion { key.question }
@@ -113,7 +114,9 @@ struct InFlightQuery: Sendable {
     self.generation = generation
   }
 
-  /// Lets somebody wait, once; thousands may wait for a name that everybody wants at once.
+  /// Adds somebody who waits, unless he does already.
+  ///
+  /// Lookups get ascending numbers, so that a new one need not be searched for among the thousands that may wait.
   mutating func add(_ waiter: Waiter) {
     if case .lookup(let number) = waiter, number > newest {
       newest = number

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Questions that have ended: what is kept, who is told, and who asks again.
+/// Questions that have ended: what the cache keeps, who is told, and who asks again.
 extension LookupMachine {
-  /// A server answers: what it failed before may soon be asked for again.
+  /// A server has answered: the questions that it failed before may soon be asked again.
   mutating func serverAnswered(_ server: FailureCache.Server, at now: ResolverInstant) {
     var released = cache.answered(by: server, at: now)
     if server == .system { released += systemFailures.answered(by: .system, at: now) }
@@ -10,7 +10,9 @@ extension LookupMachine {
     wakeKeptAlive(at: now)
   }
 
-  /// Keeps an answer, and says what those who wait for it get.
+  /// Writes an answer to the cache.
+  ///
+  /// - Returns: the outcome for those who wait for it.
   mutating func keep(
     _ answer: Answer, _ entry: CacheEntry?, _ query: InFlightQuery, _ source: UInt16, asked: ResolverInstant,
     at now: ResolverInstant
@@ -21,7 +23,7 @@ extension LookupMachine {
     return .answered(answer, cache.sources[Int(source)], life)
   }
 
-  /// A question's end, told to all who wait for it.
+  /// Ends a question, and tells everybody who waits for it.
   mutating func deliver(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
     guard let query = queries.removeValue(forKey: number) else { return }
     if numbers[query.key] == number { numbers[query.key] = nil }
@@ -40,7 +42,7 @@ extension LookupMachine {
           continue
         }
         lookup.wait.note(query.question.family, outcome, at: now)
-        goOn(waiting, lookup, at: now)
+        proceed(waiting, lookup, at: now)
       case .keepAlive: keptAliveAnswered(query.question, outcome, at: now)
       }
     }
@@ -53,8 +55,10 @@ extension LookupMachine {
     }
   }
 
-  /// The deadlines of one who waited for a query that failed for want of its first caller's time, or on a network that
-  /// is left, and who has more time: it is asked once more for him.
+  /// The deadlines of a waiter for whom a failed question is asked once more; nil if it is not.
+  ///
+  /// It is if the question failed because its first caller had too little time, or because the network changed, and
+  /// this waiter has time left.
   private func deadlinesToAskAgain(
     for waiter: InFlightQuery.Waiter, after query: InFlightQuery, at now: ResolverInstant
   ) -> LookupDeadlines? {
@@ -65,12 +69,12 @@ extension LookupMachine {
       guard let lookup = lookups[number], lookup.waits(for: query.key.server) else { return nil }
       deadlines = lookup.deadlines
     case .keepAlive(let host):
-      // Somebody else has refreshed it meanwhile.
+      // Another query may have refreshed it meanwhile.
       guard !isRefreshed(host, query.question.family, at: now) else { return nil }
       deadlines = self.deadlines(nil, from: query.asked)
     }
     guard !isOver(deadlines, of: query.key.server, at: now) else { return nil }
-    // Providers were asked once more when the network changed; only the system's DNS has to be.
+    // When the network changed the providers were asked again at once; the system's DNS has yet to be.
     let isLost = query.key.server != .providers && isOfOldNetwork(query)
     return isLost || isOutOfTime(query, at: now) ? deadlines : nil
   }
@@ -82,14 +86,13 @@ extension LookupMachine {
   private func isOver(
     _ deadlines: LookupDeadlines, of server: InFlightQuery.Server, at now: ResolverInstant
   ) -> Bool {
-    // Times are told to servers in whole milliseconds.
+    // Timeouts are passed on in whole milliseconds: what is left may be a little more than nothing.
     (server == .providers ? deadlines.providers : deadlines.whole) <= now + .milliseconds(2)
   }
 
   func isOfOldNetwork(_ query: InFlightQuery) -> Bool { networkChangedAt.map { query.asked < $0 } ?? false }
 
-  /// Forgets what was learned of a name that is looked up elsewhere by now: the update that came meanwhile had nothing to
-  /// forget yet.
+  /// Forgets an answer whose name is looked up elsewhere by now: when the configuration changed, it had not come yet.
   private func forgetMoved(_ query: InFlightQuery, at now: ResolverInstant) {
     let route = settings.configuration.localZones.route(query.question.host)
     switch query.key.server {

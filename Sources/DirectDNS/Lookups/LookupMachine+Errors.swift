@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The errors of lookups: each names the host, who was asked, the reason, and what to do.
+/// The errors of lookups: each says which host was looked up, who was asked, why it failed, and what to do.
 extension LookupMachine {
   func cancelledError(_ host: HostName) -> DirectDNSError {
     DirectDNSError(.cancelled, "The lookup of \(host) was cancelled.", underlying: CancellationError())
@@ -13,7 +13,7 @@ extension LookupMachine {
     DirectDNSError(.shutDown, "The resolver was shut down while \(host) was looked up.")
   }
 
-  /// Every family that was asked has nothing; not found only if all of them say so.
+  /// The error when no family has an address: `nameNotFound` only if all of them say so, or else `noAddress`.
   func negativeError(_ request: LookupRequest, _ outcomes: FamilyOutcomes) -> DirectDNSError {
     let isMissing = outcomes.all.allSatisfy {
       if case .answered(let answer, _, _) = $0 { answer.content == .negative(.nameNotFound) } else { false }
@@ -46,12 +46,12 @@ extension LookupMachine {
       attempts: errors.first?.attempts ?? [])
   }
 
-  /// What all families' failures say together.
+  /// The one error for the failures of all families.
   ///
   /// - Parameters:
   ///   - request: what was looked up.
-  ///   - errors: one error a family and source.
-  ///   - systemSays: the negative answer of the system's DNS, where it gave one.
+  ///   - errors: one error for each family and source.
+  ///   - systemSays: the code of the system's negative answer; nil if it gave none.
   /// - Returns: the error to throw.
   func failure(
     _ request: LookupRequest, _ errors: [DirectDNSError], systemSays: DirectDNSError.Code? = nil
@@ -74,7 +74,7 @@ extension LookupMachine {
 
   /// What to do about providers that failed: a pure function.
   ///
-  /// Only where all of them have one trouble is it theirs; the system's DNS says nothing about them.
+  /// The advice is about one kind of trouble only if all of them had it. The system's DNS does not count.
   static func advice(_ attempts: [DirectDNSError.Attempt]) -> String {
     let troubles = Set(attempts.filter { $0.provider != "system" }.map(\.trouble))
     return switch troubles {
@@ -105,7 +105,7 @@ extension AddressFamilies {
 }
 
 extension DirectDNSError {
-  /// A negative answer, as its caller is told.
+  /// The error that stands for a negative answer.
   init(_ negative: Answer.Negative, of host: HostName, _ wanted: AddressFamilies, left: Int64? = nil) {
     let kept = left.map { " (known for \(max(1, $0 / 1_000_000_000)) s more)" } ?? ""
     switch negative {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What happens to the lookups: replies, times, other settings, the end.
+/// The events that the machine is told of: replies, the passing of time, new settings, the end.
 extension LookupMachine {
   /// A query has ended.
   mutating func ended(_ query: Int, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
@@ -7,19 +7,19 @@ extension LookupMachine {
     advance(at: now)
   }
 
-  /// The system's DNS has answered, or has not.
+  /// The system's DNS has answered, or has failed to.
   mutating func systemAnswered(_ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant) {
     if let query = queries[number] { noteSystem(number, query, result, at: now) }
     advance(at: now)
   }
 
-  /// The store was looked into.
+  /// The store has been read.
   mutating func storeRead(_ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant) {
     if let query = queries[number] { noteStore(number, query, reading, at: now) }
     advance(at: now)
   }
 
-  /// The store said whose turn it is.
+  /// The store has said who holds the lease on a question.
   mutating func leaseTaken(_ number: Int, _ state: StoreLink.LeaseState, at now: ResolverInstant) {
     if let query = queries[number], case .takingLease(let wait) = query.stage {
       noteLease(number, state, wait, at: now)
@@ -29,17 +29,17 @@ extension LookupMachine {
     advance(at: now)
   }
 
-  /// The time has come that it wanted to be told of.
+  /// The instant has come that ``nextInstant()`` named.
   mutating func timePassed(at now: ResolverInstant) {
     servers.timePassed(at: now)
-    // What has come by now counts before what is late.
+    // Answers that are here count before anything is called late.
     advance(at: now)
     while let timer = takeDue(at: now) {
       switch timer {
       case .lookup(let number):
         guard var lookup = lookups.removeValue(forKey: number) else { continue }
         lookup.wait.timePassed(at: now)
-        goOn(number, lookup, at: now)
+        proceed(number, lookup, at: now)
       case .store(let number): storeTimePassed(number, at: now)
       case .keepAlive(let host): refreshAhead(host, at: now)
       }
@@ -47,7 +47,7 @@ extension LookupMachine {
     }
   }
 
-  /// Goes on by other settings.
+  /// Takes over new settings.
   mutating func update(_ settings: ResolverSettings, at now: ResolverInstant) {
     let configuration = settings.configuration
     let before = self.settings.configuration
@@ -55,7 +55,7 @@ extension LookupMachine {
     generation += 1
     systemFailures.policy = configuration.cache
     servers.update(configuration, at: now)
-    // Whoever failed may be gone, and nobody waits for a pause to end that was made for another's sake.
+    // The servers that failed may be gone, so no question has to wait on their account.
     cache.forgetFailures()
     systemFailures.forgetAll()
     let (added, removed) = (
@@ -68,7 +68,7 @@ extension LookupMachine {
     advance(at: now)
   }
 
-  /// The machine is on another network: failures and health are forgotten.
+  /// The computer is on another network: forgets failures and the servers' health.
   mutating func networkDidChange(at now: ResolverInstant) {
     cache.networkDidChange(now: now)
     systemFailures.forgetAll()
@@ -78,8 +78,8 @@ extension LookupMachine {
     advance(at: now)
   }
 
-  /// Forgets what is known of a name, and what is about to be: nobody who asks from now on waits for a query that was
-  /// sent before.
+  /// Forgets what is known about a name, and detaches the queries under way: who asks from now on does not join them,
+  /// and their answers are not kept.
   mutating func invalidate(_ host: HostName, at now: ResolverInstant) {
     cache.forget(host, now: now)
     for family in IPAddress.Family.allCases {
@@ -94,7 +94,7 @@ extension LookupMachine {
     refreshSoon([host], at: now)
   }
 
-  /// Ends what is under way; nothing is asked afterwards.
+  /// Ends all lookups and queries; nothing is asked afterwards.
   mutating func shutdown(at now: ResolverInstant) {
     guard !isShutDown else { return }
     isShutDown = true
@@ -106,16 +106,16 @@ extension LookupMachine {
       if let lease = query.lease { actions.append(.endLease(lease)) }
     }
     advance(at: now)
-    // Those that waited for a store are asked for no more.
+    // Questions of a batch that waited for the store are not sent any more.
     batches = [:]
   }
 
-  /// Says when all that is asked by now is over.
+  /// Asks to be told when all questions that are under way now have ended.
   ///
   /// - Parameters:
-  ///   - host: the name that counts; nil for all.
-  ///   - servers: whose queries count.
-  /// - Returns: the number by which that is said.
+  ///   - host: only questions about this name count; nil for all.
+  ///   - servers: only questions to these servers count.
+  /// - Returns: the number that ``Ending/drained(_:)`` will have.
   mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuery.Server>) -> Int {
     let number = number()
     let open = queries.all.filter { _, query in

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names that are refreshed before they expire, without being asked for.
+/// Names that are kept alive: refreshed before they expire, without anybody asking for them.
 extension LookupMachine {
-  /// Keeps those names alive, in place of the ones before: as many as the cache has room for.
+  /// Sets the names that are kept alive, as many as the cache has room for.
   ///
-  /// - Returns: how many were left out.
+  /// - Returns: how many names were left out.
   @discardableResult
   mutating func keepAlive(_ wanted: Set<HostName>, at now: ResolverInstant) -> Int {
     let before = keptAlive.names
@@ -23,23 +23,23 @@ extension LookupMachine {
     return leftOut
   }
 
-  /// Those for which there is room: what is kept alive already, and then as the names are ordered.
+  /// The names that there is room for: first those that are kept alive already, then the others in their order.
   private static func names(_ wanted: Set<HostName>, _ before: Set<HostName>, capacity: Int) -> Set<HostName> {
     guard wanted.count > capacity else { return wanted }
     let kept = wanted.intersection(before)
     return kept.union(wanted.subtracting(kept).sorted().prefix(capacity - kept.count))
   }
 
-  /// Settles when families that were asked for are asked for again.
+  /// Decides when families that have been asked for are asked for again.
   private mutating func schedule(_ families: [IPAddress.Family], of host: HostName, at now: ResolverInstant) {
     guard var state = keptAlive[host] else { return }
     let value = cache.value(host)
     let isKnown = settings.configuration.families.members.contains { state[$0].failures == 0 }
-    // One for all of them: what was asked for together stays together.
+    // The same for all families: those that were asked for together stay together.
     let jitter = keptAlive.jitter()
     for family in families {
       let (entry, failures) = (value?[family].entry, state[family].failures)
-      // The name is answered, and never had addresses of this family: nobody would miss them.
+      // The name has an answer, and never had addresses of this family: it is not worth a timer of its own.
       if failures > 0, isKnown, entry?.isNegative != false {
         state[family].next = nil
         continue
@@ -51,8 +51,8 @@ extension LookupMachine {
     setTimer(host)
   }
 
-  /// Asks for names soon, whatever was settled: one that was forgotten is cold, and a pause was made for servers or a
-  /// network that are others by now.
+  /// Asks for names soon, whatever was decided before: they were invalidated, or the pause that they are in is due to
+  /// servers or a network that have changed.
   mutating func refreshSoon(_ hosts: [HostName], within spread: Duration = .zero, at now: ResolverInstant) {
     for host in hosts {
       guard var state = keptAlive[host], state.open.isEmpty else { continue }
@@ -65,12 +65,12 @@ extension LookupMachine {
     }
   }
 
-  /// Asks for those that failed once more, over some two seconds.
+  /// Asks again for the names that failed, spread over two seconds.
   mutating func refreshFailingSoon(at now: ResolverInstant) {
     refreshSoon(keptAlive.failing.sorted(), within: .seconds(2), at: now)
   }
 
-  /// Whether a family's answer is younger than any that is refreshed ahead.
+  /// Whether a family's answer is so young that it need not be refreshed yet.
   func isRefreshed(_ host: HostName, _ family: IPAddress.Family, at now: ResolverInstant) -> Bool {
     guard let entry = cache.value(host)?[family].entry, cache.phase(of: entry, at: now) == .fresh else { return false }
     return KeepAliveSchedule.next(
@@ -82,13 +82,13 @@ extension LookupMachine {
     timers.set(.keepAlive(host), at: next)
   }
 
-  /// Asks for those of a kept-alive name's families whose time has come, fresh or not.
+  /// Asks for the families of a kept-alive name that are due, even if the cache has a fresh answer.
   mutating func refreshAhead(_ host: HostName, at now: ResolverInstant) {
     guard var state = keptAlive[host], !isShutDown else { return }
     let route = settings.configuration.localZones.route(host)
     let due = settings.configuration.families.members.filter { state[$0].next.map { $0 <= now } ?? true }
     let families = due.filter { !isRefreshed(host, $0, at: now) }
-    // Callers may have refreshed it since, or another configuration has taken the family away whose time this was.
+    // A lookup may have refreshed it meanwhile, or the family that was due is no longer configured.
     guard !families.isEmpty else { return schedule(due, of: host, at: now) }
     state.asked = families
     guard route == .providers || route == .system && settings.system != nil else {
@@ -104,10 +104,10 @@ extension LookupMachine {
     }
   }
 
-  /// Notes what a refresh brought.
+  /// Notes the outcome of a refresh.
   ///
-  /// An answer that is not kept, such as one of TTL 0, counts as a failure: without the pause after it the name would be
-  /// asked for without end.
+  /// An answer that the cache does not keep, such as one with TTL 0, counts as a failure: without the pause after a
+  /// failure the name would be asked for again and again.
   mutating func keptAliveAnswered(_ question: AddressQuestion, _ outcome: QueryOutcome, at now: ResolverInstant) {
     let (host, family) = (question.host, question.family)
     guard var state = keptAlive[host], state.open.contains(AddressFamilies(family)) else { return }
@@ -118,7 +118,7 @@ extension LookupMachine {
     if state.open.isEmpty { schedule(state.asked, of: host, at: now) }
   }
 
-  /// A server answers again: names that wait after a failure may be released from that.
+  /// A server answers again: names that pause after a failure may be asked for sooner.
   mutating func wakeKeptAlive(at now: ResolverInstant) {
     for host in keptAlive.failing.sorted() {
       guard var state = keptAlive[host] else { continue }
@@ -134,18 +134,18 @@ extension LookupMachine {
   }
 }
 
-/// When a family of a name that is kept alive is refreshed: a pure function.
+/// When a family of a kept-alive name is refreshed next: a pure function.
 enum KeepAliveSchedule {
-  /// At 75 % of its lifetime, earlier or later by up to a tenth of it, so that names that were asked
-  /// for together do not all come due together.
+  /// At 75 % of the answer's lifetime, plus or minus up to a tenth of it, so that names which were asked for together
+  /// are not all due together.
   ///
-  /// After failures: as long as failures are remembered.
+  /// After failures: when the last failure is no longer remembered.
   ///
   /// - Parameters:
-  ///   - life: that of what is known; nil means now.
+  ///   - life: the life of the known answer; nil if there is none, which is due now.
   ///   - failures: how many refreshes failed in a row.
   ///   - jitter: from -1 to 1.
-  ///   - policy: how long failures are remembered.
+  ///   - policy: says how long failures are remembered.
   ///   - now: the present.
   /// - Returns: the instant, never in the past.
   static func next(

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a lookup waits for, one thing after the other.
+/// The phases of a lookup: what it waits for, and what follows.
 extension LookupMachine {
-  // MARK: Beginnings
+  // MARK: Beginning a phase
 
-  /// A stale answer is there: the refresh may take `clientResponseTimeout`, then the stale answer serves.
+  /// Refreshes a stale answer: it is served if the refresh takes longer than `clientResponseTimeout` (RFC 8767 §5).
   mutating func refresh(_ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, at now: ResolverInstant)
   {
     let started = startRefresh(
       request.host, request.wanted, request.route, deadlines, waiter: .lookup(number), at: now)
-    let end = patienceEnds(started, request, settings.configuration.cache.clientResponseTimeout, at: now)
+    let end = staleServesAt(started, request, settings.configuration.cache.clientResponseTimeout, at: now)
     wait(number, request, deadlines, .refreshing, started, until: min(end, deadlines.whole), at: now)
   }
 
-  /// When questions have been under way for so long.
+  /// When a stale answer is served although the questions are still under way: once these have taken that long.
   ///
-  /// Whoever comes meanwhile waits for what is left of that: a silent server holds everybody up but once.
-  private func patienceEnds(
+  /// The time counts from when they were asked and not from when the caller came, so that a silent server delays only
+  /// the first callers.
+  private func staleServesAt(
     _ families: AddressFamilies, _ request: LookupRequest, _ patience: Duration, at now: ResolverInstant
   ) -> ResolverInstant {
     (families.members.compactMap { queryBegan(AddressQuestion(request.host, $0), request.route) }.max() ?? now)
       + patience
   }
 
-  /// Nothing is there: asks, and falls back on expired answers and the system's DNS.
+  /// Asks for everything that is not known; what fails falls back on expired answers and on the system's DNS.
   mutating func ask(
     _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, known: FamilyOutcomes = FamilyOutcomes(),
     isSecondLook: Bool = false, hasRecord: Bool = true, at now: ResolverInstant
@@ -46,7 +47,7 @@ extension LookupMachine {
       until: deadlines.whole, at: now)
   }
 
-  /// One family is known: whoever is handed its addresses gets those of the other too if they come within a moment.
+  /// Waits a moment for the other family, so that a caller who is served one from the cache gets both if possible.
   mutating func complete(
     _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, _ resolution: Resolution,
     _ open: AddressFamilies, at now: ResolverInstant
@@ -55,12 +56,13 @@ extension LookupMachine {
       join(AddressQuestion(request.host, family), request.route, deadlines, .lookup(number), at: now)
     }
     let patience = max(settings.configuration.cache.clientResponseTimeout, FamilyWait.resolutionDelay)
-    let end = min(now + FamilyWait.resolutionDelay, patienceEnds(open, request, patience, at: now))
+    let end = min(now + FamilyWait.resolutionDelay, staleServesAt(open, request, patience, at: now))
     wait(
       number, request, deadlines, .completing(resolution), open, for: .keeping, until: min(end, deadlines.whole),
       at: now)
   }
 
+  /// Refreshes everything that is not fresh, and waits for all of it.
   mutating func renew(
     _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, isPatient: Bool, round: Int,
     outcomes: FamilyOutcomes = FamilyOutcomes(), at now: ResolverInstant
@@ -74,7 +76,7 @@ extension LookupMachine {
       request: request, deadlines: deadlines, phase: .renewing(isPatient: isPatient, round: round),
       wait: FamilyWait(started, for: .keeping, until: end))
     lookup.wasAsked = round > 0 || !started.isEmpty
-    if started.isEmpty { renewed(number, lookup, outcomes, at: now) } else { goOn(number, lookup, at: now) }
+    if started.isEmpty { finishRenewal(number, lookup, outcomes, at: now) } else { proceed(number, lookup, at: now) }
   }
 
   mutating func wait(
@@ -85,15 +87,15 @@ extension LookupMachine {
   ) {
     let wait = FamilyWait(
       families, for: purpose ?? request.purpose, preferred: request.preferred, beside: known, until: end)
-    goOn(number, Lookup(request: request, deadlines: deadlines, phase: phase, wait: wait, wasAsked: true), at: now)
+    proceed(number, Lookup(request: request, deadlines: deadlines, phase: phase, wait: wait, wasAsked: true), at: now)
   }
 
-  /// Waits on, or does what follows the wait.
-  mutating func goOn(_ number: Int, _ lookup: consuming Lookup, at now: ResolverInstant) {
+  /// Goes on waiting, or goes on to what follows if the wait is over.
+  mutating func proceed(_ number: Int, _ lookup: consuming Lookup, at now: ResolverInstant) {
     if !lookup.wait.isOver { lookup.wait.timePassed(at: now) }
     guard lookup.wait.isOver else {
       if case .renewing(isPatient: false, round: 0) = lookup.phase, lookup.wait.outcomes.hasRestored {
-        // The store had this family. Where nobody is expected to answer, the other is not waited for to its very end.
+        // The store had one family, and no provider is expected to answer: the other family gets no more than a moment.
         lookup.wait.shorten(at: now)
       }
       let end = lookup.wait.end
@@ -102,22 +104,22 @@ extension LookupMachine {
     }
     let outcomes = lookup.wait.outcomes
     switch lookup.phase {
-    case .refreshing: refreshed(number, lookup, outcomes, at: now)
-    case .asking(let isSecondLook): asked(number, lookup, outcomes, isSecondLook: isSecondLook, at: now)
+    case .refreshing: finishRefresh(number, lookup, outcomes, at: now)
+    case .asking(let isSecondLook): finishAsking(number, lookup, outcomes, isSecondLook: isSecondLook, at: now)
     case .completing(let resolution):
       let isMore = outcomes.all.contains(where: \.hasAddresses)
       let whole = isMore ? find(lookup.request, at: now)?.resolution : nil
       finish(number, .success(whole ?? resolution))
     case .fallingBack(let known, let failed):
-      systemAsked(number, lookup, known, failed: failed, outcomes, at: now)
-    case .askingSystemAlone: systemAloneAsked(number, lookup, outcomes, at: now)
+      finishFallback(number, lookup, known, failed: failed, outcomes, at: now)
+    case .askingSystemAlone: finishSystemAlone(number, lookup, outcomes, at: now)
     case .renewing(let isPatient, let round):
       if outcomes.hasRestored, round == 0 {
-        // What the store had is not fresh either.
+        // The store's answer is not fresh either: the providers are asked.
         renew(
           number, lookup.request, lookup.deadlines, isPatient: isPatient, round: 1, outcomes: outcomes, at: now)
       } else {
-        renewed(number, lookup, outcomes, at: now)
+        finishRenewal(number, lookup, outcomes, at: now)
       }
     }
   }
@@ -126,7 +128,7 @@ extension LookupMachine {
     endings.append(.answer(number, result, wasAsked: wasAsked))
   }
 
-  /// Serves what the cache has by now, be it stale.
+  /// Serves what the cache has by now, even if it is stale.
   ///
   /// - Returns: whether it had anything.
   mutating func serveCached(_ number: Int, _ request: LookupRequest, at now: ResolverInstant) -> Bool {
@@ -136,16 +138,16 @@ extension LookupMachine {
     return true
   }
 
-  // MARK: What follows a wait
+  // MARK: Ending a phase
 
-  private mutating func refreshed(
+  private mutating func finishRefresh(
     _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
   ) {
     let request = lookup.request
     if !outcomes.hasRestored, let found = resolution(outcomes, request, at: now) {
       return finish(number, .success(found))
     }
-    // The table knows best what is left: a negative answer has replaced the stale one by now.
+    // The cache is asked again, since a negative answer may have replaced the stale one.
     let cached = find(request, at: now)
     if let resolution = cached?.resolution {
       tell(.hit(request.host, resolution.freshness))
@@ -158,22 +160,22 @@ extension LookupMachine {
     ask(number, request, lookup.deadlines, known: outcomes, at: now)
   }
 
-  private mutating func asked(
+  private mutating func finishAsking(
     _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, isSecondLook: Bool, at now: ResolverInstant
   ) {
     let request = lookup.request
     let isRestored = !isSecondLook && outcomes.hasRestored
-    // The cache has what came from the store, beside what others said.
+    // The cache has the store's answer by now, and whatever others were told meanwhile.
     let cached = isRestored ? find(request, at: now) : nil
     if isRestored, serve(number, lookup, cached, after: outcomes, at: now) { return }
     if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
     guard isRestored else { return fallBack(number, lookup, outcomes, at: now) }
     if case .wait? = cached?.verdict { return refresh(number, request, lookup.deadlines, at: now) }
-    // The caller has no use for it: this time the providers are asked.
+    // The store's answer is of no use to this caller: now the providers are asked.
     ask(number, request, lookup.deadlines, isSecondLook: true, at: now)
   }
 
-  /// Serves what the cache has after the store was looked into, if it has something to serve at once.
+  /// Serves what the cache has once the store has been read, if that can be served at once.
   private mutating func serve(
     _ number: Int, _ lookup: Lookup, _ cached: AnswerCache.Found?, after outcomes: FamilyOutcomes,
     at now: ResolverInstant
@@ -184,7 +186,7 @@ extension LookupMachine {
       guard let resolution = cached?.resolution else { return false }
       let open = refresh ? openFamilies(request, served, at: now) : []
       tell(.hit(request.host, freshness))
-      // What is still under way was waited for.
+      // A family without an outcome has been waited for long enough.
       let answered = AddressFamilies(open.members.filter { outcomes[$0] != nil })
       if answered.isEmpty || request.purpose != .handingOut {
         finish(number, .success(resolution))
@@ -199,12 +201,12 @@ extension LookupMachine {
     }
   }
 
-  private mutating func renewed(
+  private mutating func finishRenewal(
     _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
   ) {
     let request = lookup.request
     let cached = find(request, at: now)
-    // What is not kept, as with TTL 0, stands in the outcomes alone.
+    // An answer that is not kept, such as one with TTL 0, is in the outcomes only.
     if let resolution = cached?.resolution ?? resolution(outcomes, request, at: now) {
       return finish(number, .success(resolution), wasAsked: lookup.wasAsked)
     }

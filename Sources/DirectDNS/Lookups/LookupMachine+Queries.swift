@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Questions under way: each is asked once, whoever waits for it.
+/// Questions under way: each is asked once, however many wait for it.
 extension LookupMachine {
   // MARK: Joining
 
-  /// Waits for a question that is asked of whoever the name's route leads to.
+  /// Lets somebody wait for a question, which is asked of the server that the name's route leads to unless it is
+  /// already.
   mutating func join(
     _ question: AddressQuestion, _ route: NameRoute, _ deadlines: LookupDeadlines,
     _ waiter: InFlightQuery.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
@@ -53,7 +54,7 @@ extension LookupMachine {
     }
   }
 
-  /// Since when a question is under way, on this network; nil for one that is not.
+  /// When a question that is under way was asked, or asked again on this network; nil if it is not under way.
   func queryBegan(_ question: AddressQuestion, _ route: NameRoute) -> ResolverInstant? {
     let key = InFlightQuery.Key(question: question, server: route == .system ? .system : .providers)
     guard let asked = numbers[key].flatMap({ queries[$0]?.asked }) else { return nil }
@@ -62,9 +63,9 @@ extension LookupMachine {
 
   // MARK: Refreshing
 
-  /// Asks for those families that are not fresh and may be asked for.
+  /// Asks for those families that are not fresh, unless a failure a moment ago forbids it.
   ///
-  /// - Returns: the families.
+  /// - Returns: the families that are asked for.
   mutating func startRefresh(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ deadlines: LookupDeadlines,
     waiter: InFlightQuery.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
@@ -82,7 +83,7 @@ extension LookupMachine {
     return started
   }
 
-  /// Starts the refresh of what is not fresh, behind an answer.
+  /// Refreshes what is not fresh while an answer is served.
   mutating func startRefreshBehind(_ request: LookupRequest, at now: ResolverInstant) -> AddressFamilies {
     let started = startRefresh(
       request.host, request.wanted, request.route, deadlines(nil, from: now), at: now)
@@ -90,7 +91,9 @@ extension LookupMachine {
     return started
   }
 
-  /// Starts the refresh behind an answer, and says which families are not in it and may have addresses.
+  /// Refreshes what is not fresh while an answer is served.
+  ///
+  /// - Returns: the families that are asked for, are not part of the answer, and may have addresses.
   mutating func openFamilies(
     _ request: LookupRequest, _ served: AddressFamilies, at now: ResolverInstant
   ) -> AddressFamilies {
@@ -124,7 +127,7 @@ extension LookupMachine {
     send(batch, at: now)
   }
 
-  /// Sends a batch when nobody else will join it.
+  /// Sends a batch, if no other question is going to join it.
   mutating func send(_ number: Int, at now: ResolverInstant) {
     guard let batch = batches[number], batch.isComplete else { return }
     let questions = batch.questions
@@ -159,7 +162,7 @@ extension LookupMachine {
   ) {
     guard let query = queries[number] else { return }
     let question = query.question
-    // What the query holds in the store.
+    // The lease that the query holds.
     func takeLease() -> StoreLink.Lease? { hasLeases ? queries[number]?.lease.take() : nil }
     switch result {
     case .success(let answered):
@@ -177,7 +180,7 @@ extension LookupMachine {
       if let lease = takeLease() { actions.append(.endLease(lease)) }
       guard !failed.isCancelled else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
-      // Where nobody was asked, nobody failed: a rate that was used up is no reason to ask no more.
+      // If no server was asked, none has failed: that the request rate is used up is not remembered as a failure.
       if !query.isInvalidated, !failed.servers.isEmpty, !(query.deadlines.isShort && failed.isLate) {
         cache.remember(error, for: question, by: failed.servers.map { .provider($0) }, now: now)
       }
@@ -185,7 +188,7 @@ extension LookupMachine {
     }
   }
 
-  /// The code of a provider's name in the cache; nearly always the last one's.
+  /// The code of a provider's name in the cache; it is nearly always the one that was asked for last.
   private mutating func code(of provider: String) -> UInt16 {
     if lastSource.provider != provider {
       lastSource = (provider, cache.sources.code(ofProvider: provider) ?? SourceNames.system)
@@ -195,7 +198,9 @@ extension LookupMachine {
 
   // MARK: Records
 
-  /// Begins to ask for records, of whichever servers carry them; nobody else waits for them, and nothing is kept.
+  /// Asks for records, of the servers that carry them.
+  ///
+  /// No other caller shares the query, and nothing is kept.
   mutating func askRecords(_ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant) -> Int {
     defer { advance(at: now) }
     let number = number()
@@ -203,7 +208,7 @@ extension LookupMachine {
     return number
   }
 
-  /// The caller of a lookup of records has left.
+  /// The caller of a lookup of records has been cancelled.
   mutating func cancelRecords(_ number: Int, at now: ResolverInstant) {
     servers.cancel(number)
     advance(at: now)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the store beyond the process has of a question, and whose turn it is to ask.
+/// The store beyond the process: what it knows, and which of the processes that share it asks the providers.
 extension LookupMachine {
-  /// Has the store looked into, and waits no longer than the limit: many may want to know something of it at once.
+  /// Reads the store, and waits for it no longer than `storeTimeout`: it may be busy with many other reads.
   mutating func readStore(_ number: Int, _ question: AddressQuestion, at now: ResolverInstant) {
     actions.append(.readStore(number, question))
     timers.set(.store(number), at: now + settings.configuration.storeTimeout)
   }
 
-  /// A query's time with the store has passed.
+  /// The time is over that a query waits for the store.
   mutating func storeTimePassed(_ number: Int, at now: ResolverInstant) {
     guard let query = queries[number] else { return }
     switch query.stage {
@@ -19,13 +19,13 @@ extension LookupMachine {
     }
   }
 
-  /// The store was looked into.
+  /// The store has been read.
   mutating func noteStore(
     _ number: Int, _ query: InFlightQuery, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
     func look() -> StoreReading<QueryOutcome> {
       timers.set(.store(number), at: nil)
-      // What it had may be what was forgotten.
+      // Its answer may be the one that was invalidated.
       return query.isInvalidated ? .nothing : restored(query.question, reading, at: now)
     }
     switch query.stage {
@@ -47,13 +47,13 @@ extension LookupMachine {
           at: now)
       }
     case .readingUnderLease:
-      // Whoever had the lease until now has written before giving it back.
+      // The last holder of the lease has written its answer before it gave the lease back.
       guard case .found(let outcome) = look() else { return askServers(number, query, at: now) }
       if let lease = query.lease { actions.append(.endLease(lease)) }
       queries[number]?.lease = nil
       leaveBatch(query, at: now)
       queryOutcomes.append((number, outcome))
-    // It is late, and something else is done by now.
+    // The reading is late, and the query has gone on without it.
     case .takingLease, .waitingForLease, .batching, .asking: break
     }
   }
@@ -61,11 +61,11 @@ extension LookupMachine {
   private mutating func takeLease(_ number: Int, _ wait: LeaseWait, at now: ResolverInstant) {
     guard let query = queries[number] else { return }
     queries[number]?.stage = .takingLease(wait)
-    // It ends by itself a second after its holder would have.
+    // It expires a second after the query would have ended, in case this process dies.
     actions.append(.takeLease(number, query.question, for: query.deadlines.whole - now + .seconds(1)))
   }
 
-  /// The store said whose turn it is.
+  /// The store has said who holds the lease.
   mutating func noteLease(
     _ number: Int, _ state: StoreLink.LeaseState, _ wait: LeaseWait, at now: ResolverInstant
   ) {
@@ -81,17 +81,17 @@ extension LookupMachine {
       askServers(number, query, at: now)
     case .lookAgain(let instant):
       queries[number]?.stage = .waitingForLease(wait)
-      // The others of its query do not wait for another member.
+      // The rest of its batch does not wait for another process.
       leaveBatch(query, at: now)
       queries[number]?.batch = nil
       timers.set(.store(number), at: instant)
     }
   }
 
-  /// Takes over what the store has if it is newer than what the cache has.
+  /// Takes over the store's answer if it is newer than what the cache has.
   ///
-  /// - Returns: what the question gets: a fresh answer, or word that there is now an older one to go by; nil if
-  ///   providers are to be asked.
+  /// - Returns: the question's outcome: a fresh answer, or ``QueryOutcome/restored`` for one that is not; `nothing` if
+  ///   the providers are to be asked.
   private mutating func restored(
     _ question: AddressQuestion, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) -> StoreReading<QueryOutcome> {
@@ -118,24 +118,26 @@ extension LookupMachine {
   }
 }
 
-/// What a stored answer is good for: a pure function of where it and the cache's own stand in their lives.
+/// What an answer from the store is good for, beside the one in the cache: a pure function of the lives of both.
 enum StoredUse: Sendable, Hashable {
   /// It answers the question.
   case answer
-  /// It is not fresh, and better than the nothing that the cache has: those who wait may want it at once.
+  /// It is not fresh, but the cache has none: those who wait may be served it.
   case staleOnly
-  /// It is not fresh, and younger than the cache's own: kept while the providers are asked.
+  /// It is not fresh, but newer than the cache's: kept, while the providers are asked.
   case newer
   case nothing
 
+  /// Judges an answer from the store.
+  ///
   /// - Parameters:
-  ///   - phase: where the stored answer stands.
-  ///   - life: its life; one without any length is that of an answer of unknown age.
-  ///   - isNegative: whether it is a negative one, which serves while it is fresh and never afterwards.
-  ///   - known: the life of the cache's own, if it has one.
+  ///   - phase: where it stands in its life.
+  ///   - life: its life; a duration of 0 means that its age is unknown.
+  ///   - isNegative: whether it is negative; then it serves while it is fresh, and never afterwards.
+  ///   - known: the life of the cache's answer, if it has one.
   init(phase: CachePhase, life: CacheLife, isNegative: Bool, known: CacheLife?) {
-    // A wall clock shows whole milliseconds and runs a little faster or slower than the time line: what seems younger by
-    // less than clocks may be apart may be the cache's own.
+    // The store has times of the wall clock, which do not match those of the cache exactly: an answer that seems a
+    // little newer may be the very one that the cache has.
     let isYounger =
       known.map { life.duration > 0 && .nanoseconds(life.askedAt - $0.askedAt) > WallTime.tolerance } ?? true
     guard phase != .gone, isYounger else {

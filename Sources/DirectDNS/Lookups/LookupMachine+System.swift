@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The system's DNS: when it is asked, in place of the providers or after them, and what its word counts for.
+/// The system's DNS: when it is asked, instead of the providers or after them, and how far its answers are believed.
 extension LookupMachine {
-  /// Looks a name up by the system's DNS alone.
+  /// Looks up a name by the system's DNS alone.
   mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Int {
     defer { advance(at: now) }
     let number = number()
@@ -14,7 +14,7 @@ extension LookupMachine {
     return number
   }
 
-  /// No provider has addresses: answers that expired come before the system's DNS.
+  /// The providers gave no addresses: serves an expired answer, or else asks the system's DNS.
   mutating func fallBack(
     _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
   ) {
@@ -46,7 +46,8 @@ extension LookupMachine {
     wait(number, request, deadlines, phase, families, until: deadlines.whole, at: now)
   }
 
-  mutating func systemAsked(
+  /// The system's DNS has answered for the families that the providers failed, or the time is over.
+  mutating func finishFallback(
     _ number: Int, _ lookup: Lookup, _ known: FamilyOutcomes, failed: AddressFamilies, _ outcomes: FamilyOutcomes,
     at now: ResolverInstant
   ) {
@@ -63,20 +64,20 @@ extension LookupMachine {
       all.merge(outcomes)
       return finish(number, .failure(negativeError(request, all)))
     }
-    // Where no provider answers, a captive portal's DNS may well be the one that says "does not exist": its word is
-    // told, and is not taken for the name's own answer.
+    // While no provider answers, the system's "does not exist" may come from a captive portal: the error mentions it,
+    // but it is not taken for the truth about the name.
     serveCached(
       number, request, or: failure(request, errors, systemSays: negativeError(request, outcomes).code), at: now)
   }
 
-  /// Nobody brought an answer; one that has come meanwhile, for another caller, serves all the same.
+  /// Ends a lookup with an error, unless an answer has come into the cache meanwhile, for another caller.
   private mutating func serveCached(
     _ number: Int, _ request: LookupRequest, or error: DirectDNSError, at now: ResolverInstant
   ) {
     if !serveCached(number, request, at: now) { finish(number, .failure(error)) }
   }
 
-  mutating func systemAloneAsked(
+  mutating func finishSystemAlone(
     _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
   ) {
     let request = lookup.request
@@ -103,7 +104,7 @@ extension LookupMachine {
   ) {
     let question = query.question
     var result = result.flatMap { $0.fitting(question) }
-    // The entry's life is bounded below, where the policy's least would lift it; this is for what is told of the answer.
+    // For what callers are told; the life of the cache's entry is limited further down, against the policy's minimum.
     if query.key.server == .system, case .success(var answer) = result {
       answer.ttl = answer.ttl.map { min($0, UInt32(Self.systemLifetimeLimit.components.seconds)) }
       result = .success(answer)
@@ -123,27 +124,27 @@ extension LookupMachine {
       systemFailures.forget(question)
       serverAnswered(.system, at: now)
       let isItsOwn = settings.configuration.localZones.route(question.host) == .system
-      // Elsewhere its no is not taken for the name's own answer: a captive portal may say it.
+      // For any other name a negative answer is not kept: it may come from a captive portal.
       let entry =
         isItsOwn || !answer.addresses.isEmpty
         ? CacheEntry(
           answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
           asked: query.asked, now: now) : nil
-      // A provider's answer is never overwritten by the system's, as long as anybody may use it; and what is not kept
-      // leaves what is remembered of the providers: they are not asked again before that is over.
+      // The system's answer never replaces a provider's that may still be used. And an answer that is not kept must not
+      // clear the remembered failures of the providers, or they would be asked again at once.
       guard isItsOwn || entry != nil, !cache.hasProviderEntry(question, at: now) else {
         return queryOutcomes.append((number, .answered(answer, .system, life)))
       }
       queryOutcomes.append((number, keep(answer, entry, query, SourceNames.system, asked: query.asked, at: now)))
     case .failure(let failure):
       let error = Self.systemFailed(question.host, failure)
-      // Neither what a caller had no time for nor what another network said is worth remembering.
+      // A failure is not remembered if the caller allowed too little time, or if the network has changed.
       guard !query.isInvalidated, !isOfOldNetwork(query), !query.deadlines.isShort || !isOutOfTime(query, at: now)
       else {
         return queryOutcomes.append((number, .failed(error)))
       }
       systemFailures.note(error, for: question, by: [.system], at: now)
-      // Nobody else is asked about such a name: the failure is a refresh's that failed, as a provider's is of others.
+      // For a name that only the system knows, this failure counts like one of the providers does for other names.
       if settings.configuration.localZones.route(question.host) == .system {
         cache.remember(error, for: question, by: [.system], now: now)
       }
@@ -151,12 +152,12 @@ extension LookupMachine {
     }
   }
 
-  /// The system's answers live a minute at most, whatever the policy's least: they are a makeshift.
+  /// The system's answers live for a minute at most, whatever the policy's minimum: they are only a fallback.
   static let systemLifetimeLimit = Duration.seconds(60)
 }
 
 extension Answer {
-  /// The answer with the addresses of the question's family alone; one without any is no answer to it.
+  /// The answer with only the addresses of the question's family; a failure if it has none of them.
   func fitting(_ question: AddressQuestion) -> Result<Answer, ProviderFailure> {
     guard case .addresses(let all) = content, !content.fits(question.family) else { return .success(self) }
     let own = all.filter { $0.family == question.family }

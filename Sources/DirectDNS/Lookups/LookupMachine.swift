@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-/// All lookups that have to ask: what is waited for, who asks, what serves when nobody answers, and what is refreshed
-/// without being asked for.
+/// Decides about all lookups that the cache cannot answer at once: who is asked and when, who waits for it, what is
+/// served when nobody answers, and what is refreshed ahead of need.
 ///
-/// A value, moved by what happens and by `now`, beside the cache that it writes: it has no clock, socket, lock or task. What
-/// is to be done it gives out as actions.
+/// A value without a clock, socket, lock or task. It is told events and the time; it writes the cache, and returns
+/// everything else that is to be done as actions.
 struct LookupMachine: StateMachine {
   enum Action: Sendable {
-    /// What the servers' machine wants done.
+    /// Do what the ``QueryMachine`` wants.
     case query(QueryMachine.Action)
     /// Ask the system's DNS.
     case askSystem(Int, AddressQuestion, any SystemSource, timeout: Duration)
-    /// Look into the store.
+    /// Read the store.
     case readStore(Int, AddressQuestion)
     case takeLease(Int, AddressQuestion, for: Duration)
     case endLease(StoreLink.Lease)
-    /// Tell the store what a provider said; nil for what is not to be kept.
+    /// Write a provider's answer to the store; nil for one that is not to be kept.
     case writeStore(CacheEntry?, AddressQuestion, provider: String, StoreLink.Lease?)
-    /// Have the store forget what it has, and what it was told before.
+    /// Have the store forget its answer, and any that is still to be written.
     case forgetStored(AddressQuestion)
     case tell(Notice)
   }
 
   enum Ending: Sendable {
-    /// That is what a lookup gets, and whether anything had to be asked for.
+    /// The result of a lookup, and whether the store or a server had to be asked for it.
     case answer(Int, Result<Resolution, DirectDNSError>, wasAsked: Bool)
-    /// That is what a lookup of records gets.
+    /// The result of a lookup of records.
     case records(Int, Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>)
-    /// All of what was under way is over.
+    /// All questions have ended that ``LookupMachine/drain(_:_:)`` was about.
     case drained(Int)
   }
 
-  /// What happened, for logs, metrics and the observer.
+  /// Something that logs, metrics and the observer are told.
   enum Notice: Sendable {
     case hit(HostName, Resolution.Freshness)
     case refresh(HostName)
@@ -42,7 +42,7 @@ struct LookupMachine: StateMachine {
     case storeRead(isHit: Bool)
     case turn(LeaseTurn)
 
-    /// Whether the log has it, be there nobody who counts.
+    /// Whether it is logged, so that it has to be told even without metrics and observer.
     var isLogged: Bool {
       switch self {
       case .hit(_, let freshness): freshness == .stale
@@ -53,17 +53,18 @@ struct LookupMachine: StateMachine {
     }
   }
 
-  /// What a lookup gets at once.
+  /// How a lookup begins.
   enum Beginning: Sendable {
-    /// The cache knows.
+    /// It is over: the cache has the result.
     case known(Result<Resolution, DirectDNSError>)
-    /// It has to wait; `known` where the cache serves and only the other family is waited for.
+    /// It waits, and its result will have that number; `known` if the cache has one family and only the other is waited
+    /// for.
     case waiting(Int, known: Resolution.Freshness?)
   }
 
   enum Timer: Sendable, Hashable {
     case lookup(Int)
-    /// A query has waited for the store, or is to look into it again.
+    /// A query has waited long enough for the store, or is to read it again.
     case store(Int)
     case keepAlive(HostName)
   }
@@ -71,7 +72,7 @@ struct LookupMachine: StateMachine {
   let cache: AnswerCache
   let hasStore: Bool
   let hasLeases: Bool
-  /// Whether somebody counts what happens or follows it.
+  /// Whether there are metrics or an observer to tell.
   let isWatched: Bool
   var settings: ResolverSettings
   var servers: QueryMachine
@@ -83,18 +84,18 @@ struct LookupMachine: StateMachine {
   var queries = NumberTable<InFlightQuery>()
   var numbers: [InFlightQuery.Key: Int] = [:]
   var batches: [Int: QuestionBatch] = [:]
-  /// What has become of questions, and is still to be told to those who wait.
+  /// Questions that have ended, and whose outcomes have yet to be told to those who wait.
   var queryOutcomes: [(Int, QueryOutcome)] = []
   var drains: [Int: Set<Int>] = [:]
   var ends = LookupEnds()
   var timers = TimerQueue<Timer, ResolverInstant>()
   var actions: [Action] = []
   var endings: [Ending] = []
-  /// Room for what the servers' machine wants done.
+  /// An empty array that is kept for its capacity, between one ``advance(at:)`` and the next.
   private var room: [QueryMachine.Action] = []
   /// The source that answered last, and its code.
   var lastSource = (provider: "", code: SourceNames.system)
-  /// Counts configurations.
+  /// The number of the present configuration.
   var generation = 0
   /// When the network last changed.
   var networkChangedAt: ResolverInstant?
@@ -140,7 +141,7 @@ struct LookupMachine: StateMachine {
 
   // MARK: Lookups
 
-  /// Looks a name up that has no fresh answer.
+  /// Begins the lookup of a name that has no fresh answer.
   mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> Beginning {
     defer { advance(at: now) }
     let deadlines = deadlines(request.timeout, from: now)
@@ -167,7 +168,7 @@ struct LookupMachine: StateMachine {
     return .waiting(number, known: nil)
   }
 
-  /// Asks for whatever is not fresh of a name and waits for all of it.
+  /// Begins a lookup that refreshes everything about a name that is not fresh, and waits for all of it.
   mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Int {
     defer { advance(at: now) }
     let number = number()
@@ -175,20 +176,20 @@ struct LookupMachine: StateMachine {
     return number
   }
 
-  /// Nobody waits for a lookup any more; what was asked for goes on for the cache.
+  /// Ends a lookup whose caller was cancelled; its queries go on, for the cache.
   mutating func cancel(_ number: Int, at now: ResolverInstant) {
     guard let lookup = lookups.removeValue(forKey: number) else { return }
     finish(number, .failure(cancelledError(lookup.request.host)))
     advance(at: now)
   }
 
-  /// Starts the refresh of what is not fresh.
+  /// Refreshes what is not fresh, without a lookup that waits for it.
   mutating func refreshBehind(_ request: LookupRequest, at now: ResolverInstant) {
     _ = startRefreshBehind(request, at: now)
     advance(at: now)
   }
 
-  /// Begins to ask for whatever is not fresh of several names, in one query.
+  /// Asks for everything about several names that is not fresh, in one query.
   mutating func askTogether(_ hosts: [HostName], _ families: AddressFamilies, at now: ResolverInstant) {
     let deadlines = deadlines(nil, from: now)
     let batch = number()
@@ -204,9 +205,9 @@ struct LookupMachine: StateMachine {
   /// How many questions are under way.
   var queryCount: Int { queries.count }
 
-  // MARK: What follows
+  // MARK: Consequences
 
-  /// Carries on until nothing follows any more.
+  /// Handles what the servers and ended questions lead to, until nothing more follows.
   mutating func advance(at now: ResolverInstant) {
     while true {
       guard !servers.actions.isEmpty || !queryOutcomes.isEmpty else { return }
@@ -225,7 +226,7 @@ struct LookupMachine: StateMachine {
       }
       answers.removeAll(keepingCapacity: true)
       swap(&answers, &room)
-      // Those that follow from these have their turn after the servers' next actions.
+      // Outcomes that these lead to wait for the next round.
       let count = queryOutcomes.count
       for index in 0..<count {
         let (number, outcome) = queryOutcomes[index]
@@ -241,7 +242,7 @@ struct LookupMachine: StateMachine {
       usual: timeout == nil ? nil : settings.configuration.timeout)
   }
 
-  /// What the cache has for a lookup.
+  /// What the cache has for a lookup, if anything.
   func find(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Found? {
     cache.find(request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6, at: now)
   }

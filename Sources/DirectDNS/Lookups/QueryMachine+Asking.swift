@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// What follows from what happened: the next server, a wait, an end.
+/// How a question goes on: to the next server, to a wait, or to its end.
 extension QueryMachine {
-  /// Asks the next server that may be asked now, waits for one, or gives up.
+  /// Asks the next server that may be asked now; waits if there is none, or fails if none can be asked in time.
   ///
-  /// An empty bucket is no failure: the next one is asked instead, and when all are empty the question waits for the first
-  /// token. Those who wait for one bucket are served in the order of their coming.
+  /// A server whose request rate is used up has not failed: the next one is asked instead, and if no server has room,
+  /// the question waits for the first one that will. Questions that wait for the same server are served in order.
   mutating func start(_ number: Int, _ ask: consuming Ask, at now: ResolverInstant) {
     guard !ask.candidates.order.isEmpty, now < ask.deadlines.providers else { return lose(number, ask, at: now) }
     switch states.next(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
     case .taken(let server):
-      // An array of its own would be made only to be emptied.
+      // Not removed in place: that would first copy the array, which questions share.
       ask.candidates.order = ask.candidates.order.filter { $0 != server.number }
       begin(number, &ask, server, at: now)
       setTimer(number, ask)
@@ -55,7 +55,8 @@ extension QueryMachine {
       .send(lastAttempt, to: server, ask.subject, timeout: timeout, mayBeCancelled: ask.isRaced || ask.isRecords))
   }
 
-  /// What is due of a race: a second query beside the first, or another one in place of one that has had its time.
+  /// Carries out the decisions that are due: asks a second server as a hedge, or another one instead of one that is
+  /// late.
   mutating func decide(_ number: Int, _ ask: inout Ask, at now: ResolverInstant) {
     while let decision = ask.race?.due(at: now) {
       switch decision {
@@ -79,13 +80,13 @@ extension QueryMachine {
     }
   }
 
-  /// A query makes room for another: it has timed out.
+  /// Gives up a query whose time is used up, so that another server is asked instead.
   mutating func giveUp(_ late: Int, _ ask: inout Ask, at now: ResolverInstant) {
     guard let number = ask.running.first(where: { attempts[$0]?.server.number == late }),
       let attempt = attempts[number]
     else { return }
     actions.append(.cancel(number))
-    // One whose server's own address is still looked up says nothing about that server: its end will tell.
+    // While the server's own address is being looked up, nothing can be said about the server yet: its end will tell.
     guard attempt.server.target != nil else {
       attempts[number]?.isGivenUp = true
       return
@@ -107,12 +108,13 @@ extension QueryMachine {
       at: instant.flatMap { $0 < ask.deadlines.providers ? $0 : nil } ?? (ask.isRecords ? ask.deadlines.whole : nil))
   }
 
+  /// Fails a question that no other server can be asked.
   mutating func lose(_ number: Int, _ ask: Ask, at now: ResolverInstant) {
     let isLate = now >= ask.deadlines.providers || ask.isRaced && ask.race == nil
     fail(number, ask.subject, ask.candidates.failed(isLate: isLate))
   }
 
-  /// Ends a question whose queries are under way: its caller has left, or his time is over.
+  /// Ends a question whose queries are still under way: it was cancelled, or its time is over.
   mutating func end(_ number: Int, _ ask: Ask, isCancelled: Bool = false) {
     for attempt in ask.running { actions.append(.cancel(attempt)) }
     var failed = ask.candidates.failed(isLate: !isCancelled)
@@ -120,7 +122,7 @@ extension QueryMachine {
     fail(number, ask.subject, failed)
   }
 
-  /// No server answers a question.
+  /// Reports that no server answers a question.
   mutating func fail(_ number: Int, _ subject: Subject, _ failed: Failed) {
     timers.set(number, at: nil)
     switch subject {
@@ -130,7 +132,7 @@ extension QueryMachine {
     }
   }
 
-  /// Another server has answered before those that are still asked.
+  /// Cancels the queries that another server's answer came before.
   mutating func endRace(_ ask: Ask) {
     for other in ask.running {
       attempts[other]?.lostRace = true
@@ -138,7 +140,7 @@ extension QueryMachine {
     }
   }
 
-  /// The servers that a question can be asked of, by their numbers, in the order of asking.
+  /// The numbers of the servers that can be asked a question, in the order of asking.
   func order(for subject: Subject, at now: ResolverInstant) -> [Int] {
     let order = states.order(at: now)
     guard case .records(let question) = subject else { return order }
@@ -162,13 +164,15 @@ extension QueryMachine {
     actions.append(.finishedBatch(attempt.ask, outcomes))
   }
 
-  /// Notes what a query says about its server.
+  /// Notes what a query's end says about its server, and reports it to metrics and the observer.
+  ///
+  /// - Returns: what counts for the server's health.
   mutating func note(
     _ attempt: Attempt, _ reply: Reply, at now: ResolverInstant
   ) -> Result<Answer, ProviderFailure> {
     let duration = now - reply.asked
     let result = reply.health(of: attempt.subject)
-    // What no host can be called is told from others by the instant at which its lookup ends.
+    // Names that are no host names have no key of their own: the end of the lookup tells them apart.
     let lookup = ServerHealth.LookupKey(
       host: attempt.subject.host ?? HostName(canonical: "invalid"), end: attempt.end)
     let isTelling = !attempt.isShort || reply.sendError != .timedOut
@@ -179,7 +183,7 @@ extension QueryMachine {
         isTelling ? result : .failure(ProviderFailure(.cancelled, "its caller's time was short")), of: attempt.server,
         lookup, in: duration, at: now)
     }
-    // Of what went well nobody has to be told while nobody counts.
+    // Without metrics and observer only failures are of interest, to the log.
     if !isWatched, case .success = result { return result }
     actions.append(
       .ended(
@@ -190,7 +194,7 @@ extension QueryMachine {
     return result
   }
 
-  /// Counts what a query says about its server, and tells if that moved its breaker.
+  /// Counts a query's end for its server, and reports if that opened or closed the server's breaker.
   mutating func count(
     _ result: Result<Answer, ProviderFailure>, of server: DNSServer, _ lookup: ServerHealth.LookupKey,
     in duration: Duration, at now: ResolverInstant

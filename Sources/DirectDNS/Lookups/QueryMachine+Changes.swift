@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What changes for all questions at once: other servers, another network, the end.
+/// Events that concern all questions at once: other servers, another network, the end.
 extension QueryMachine {
-  /// Goes on with other servers; those that stay keep their health and what is left of their rate.
+  /// Takes over other servers; those that stay keep their health and their request rate.
   ///
-  /// A lookup under way asks none any more that has gone, and none that came after it had begun.
+  /// Questions under way ask no server that was removed, and none that was added since they began.
   mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
     let gone = states.all
     states.update(configuration, at: now)
-    // A breaker that has gone is closed; one that came may have the same name.
+    // The metric of a removed server's breaker is reset; a server that was added may have the same name.
     for state in gone { actions.append(.breaker(state.server, isOpen: false)) }
     tellBreakers()
   }
 
-  /// Forgets what the last network taught, and asks anew what was asked by it: a query that it has lost would be silent
-  /// until its time is over.
+  /// Forgets what was learned on the last network, and asks all questions under way again: a query that was lost with
+  /// that network would only end with its timeout.
   mutating func networkDidChange(at now: ResolverInstant) {
     states.networkDidChange()
     tellBreakers()

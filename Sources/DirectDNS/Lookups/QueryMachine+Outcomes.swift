@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What comes of queries, and what they say together.
+/// The outcomes of queries, and of questions, which may take several queries.
 extension QueryMachine {
-  /// What the servers said together.
+  /// An answer, and which server gave it.
   struct Answered: Sendable {
     var answer: Answer
-    /// The server's number: its place in the first configuration, or a later one.
+    /// The server's number; see ``DNSServer/number``.
     var server: Int
     /// The provider's name.
     var provider: String
@@ -12,7 +12,7 @@ extension QueryMachine {
     var asked: ResolverInstant
   }
 
-  /// The records that a server named.
+  /// Records, and which server gave them.
   struct AnsweredRecords: Sendable {
     var answer: RecordAnswer
     /// The server's number.
@@ -21,14 +21,14 @@ extension QueryMachine {
     var provider: String
   }
 
-  /// Why none of them answered.
+  /// Why no server answered a question.
   struct Failed: Error, Sendable {
     var attempts: [DirectDNSError.Attempt]
     /// The servers that failed, by their numbers.
     var servers: [Int] = []
-    /// Whether time ran out, and nothing else went wrong.
+    /// Whether all that went wrong is that time ran out.
     var isTimeout: Bool
-    /// Whether time ran out, whatever else went wrong.
+    /// Whether time ran out, among other things perhaps.
     var isLate = false
     /// Whether the resolver was shut down meanwhile.
     var isCancelled: Bool
@@ -42,16 +42,16 @@ extension QueryMachine {
     var isCancelled: Bool
   }
 
-  /// What a query brought, as its sender saw it.
+  /// How a query ended, as its sender saw it.
   struct Reply: Sendable {
     /// When it was sent.
     var asked: ResolverInstant
     var reading: Reading
-    /// Why there was no reply, where the query was sent or time ran out before.
+    /// Why there was no reply; nil if there was one, or if the query could not be sent.
     var sendError: HTTPTransportError?
-    /// The reply's status, where there was a reply.
+    /// The status of the reply, if there was one.
     var status: Int?
-    /// The address that answered, where it is known.
+    /// The address that answered, if it is known.
     var address: IPAddress?
 
     enum Reading: Sendable {
@@ -61,15 +61,16 @@ extension QueryMachine {
     }
   }
 
-  /// What a batch brought for one of its questions.
+  /// The outcome of one question of a batch.
   enum BatchOutcome: Sendable {
     case answered(Answered)
-    /// It has to be asked by itself; not of the server that failed, if one did.
+    /// It has to be asked by itself, though not of the server that failed the batch, if it did.
     case alone(after: Failure?)
   }
 
-  /// The servers that are still to be asked, by their numbers, and what the others said.
+  /// The servers that a question can still be asked of, and how the others failed it.
   struct Candidates: Sendable {
+    /// Their numbers, in the order of asking.
     var order: [Int]
     var attempts: [DirectDNSError.Attempt] = []
     private var servers: [Int] = []
@@ -94,7 +95,7 @@ extension QueryMachine {
 }
 
 extension QueryMachine.Reply {
-  /// What a query that could not be sent, or was not answered, brought.
+  /// The end of a query that could not be sent or was not answered.
   init(
     _ failure: ProviderFailure, _ error: HTTPTransportError?, asked: ResolverInstant, to subject: QueryMachine.Subject
   ) {
@@ -108,10 +109,10 @@ extension QueryMachine.Reply {
     sendError = error
   }
 
-  /// The query was given up to make room for another: where that ended it, it has timed out.
+  /// Makes the end of a query that was given up for another server count as a timeout, if it was given up only then.
   mutating func countAsTimedOut() {
     let timedOut = ProviderFailure(HTTPTransportError.timedOut)
-    // Without an error, it was given up while the server's own address was looked up.
+    // Without a send error, the server's own address was still being looked up.
     switch reading {
     case .one(.failure(let failure)) where failure.kind == .cancelled:
       if sendError == .cancelled { reading = .one(.failure(timedOut)) }
@@ -132,7 +133,7 @@ extension QueryMachine.Reply {
     }
   }
 
-  /// What it says about each question.
+  /// The result for each question.
   func results(of subject: QueryMachine.Subject) -> QueryMachine.EndedQuery.Results {
     switch (reading, subject) {
     case (.one(let one), .one(let question)): .addresses([(question, one)])
@@ -155,7 +156,7 @@ extension QueryMachine.Reply {
 }
 
 extension RecordAnswer {
-  /// The same as health and counts go by, to whom addresses and records are one.
+  /// The same as an answer about addresses, which health and metrics go by.
   fileprivate var counted: Answer {
     if isNameMissing { return Answer(.negative(.nameNotFound), ttl: nil) }
     return Answer(records.isEmpty ? .negative(.noAddress) : .addresses([]), ttl: nil)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Asks the servers: for each question which one, when a second one too, when the next one, and when nobody is left.
+/// Decides which servers are asked each question: which one first, when a second one as well, when the next one
+/// instead, and when none is left.
 ///
-/// A value, moved by what happens and by `now`; what is sent and told is what it gives out as actions.
+/// A value without a clock or a socket. It is told events and the time, and returns what is to be done as actions.
 struct QueryMachine: Sendable {
   /// What is asked for: a name's addresses, those of several names in one query, or records of any type.
   enum Subject: Sendable, Hashable {
@@ -9,7 +10,7 @@ struct QueryMachine: Sendable {
     case batch([AddressQuestion])
     case records(DNSQuestion)
 
-    /// By which the queries of one lookup are known to belong together; nil for a name that no host has.
+    /// The name, by which the queries of one lookup are told from others; nil if it is no host name.
     var host: HostName? {
       switch self {
       case .one(let question): question.host
@@ -20,27 +21,27 @@ struct QueryMachine: Sendable {
   }
 
   enum Action: Sendable {
-    /// Send the query of that number.
+    /// Send a query; its end is told under that number.
     case send(Int, to: DNSServer, Subject, timeout: Duration, mayBeCancelled: Bool)
-    /// Nobody wants that query any more; its end is still to be told.
+    /// Cancel a query; its end is still to be told.
     case cancel(Int)
-    /// That is what came of a question.
+    /// A question has ended.
     case finished(Int, Result<Answered, Failed>)
-    /// That is what came of a batch: what is missing has to be asked by itself.
+    /// A batch has ended; questions without an outcome have to be asked by themselves.
     case finishedBatch(Int, [AddressQuestion: BatchOutcome])
-    /// That is what came of a question for records.
+    /// A question for records has ended.
     case finishedRecords(Int, Result<AnsweredRecords, Failed>)
     /// A query has ended; for logs, metrics and the observer.
     case ended(EndedQuery)
-    /// A question waits for a server's rate.
+    /// A question has to wait, since the request rates of all servers are used up.
     case waits
-    /// A server's breaker is open, or it is not.
+    /// A server's breaker is open or closed, for the metrics.
     case breaker(DNSServer, isOpen: Bool)
-    /// A server's breaker has just opened.
+    /// A server's breaker has just opened, for the log.
     case opened(DNSServer)
   }
 
-  /// What there is to tell of a query that has ended.
+  /// A query that has ended, for logs, metrics and the observer.
   struct EndedQuery: Sendable {
     var server: DNSServer
     var results: Results
@@ -64,11 +65,11 @@ struct QueryMachine: Sendable {
     var end: ResolverInstant
     var begun: ResolverInstant
     var isHedge: Bool
-    /// Whether its silence would say nothing of the server.
+    /// Whether its caller allowed so little time that silence says nothing about the server.
     var isShort = false
-    /// Whether it made room for another: it counts as one that timed out.
+    /// Whether it was given up for another server: then it counts as timed out.
     var isGivenUp = false
-    /// Whether another server answered before it.
+    /// Whether another server answered first.
     var lostRace = false
   }
 
@@ -77,17 +78,23 @@ struct QueryMachine: Sendable {
     var subject: Subject
     var deadlines: LookupDeadlines
     var candidates: Candidates
-    /// The attempts under way, where there is another server to ask; nil before the first, and where there is none.
+    /// The timing of the attempts; nil before the first one, and if there is only one server to ask.
     var race: AttemptRace?
     var isRaced: Bool
     var hedges: Bool
     var running: [Int] = []
-    /// Whom it waits for, if it waits for a rate.
+    /// What it waits for, if no server could be asked at once.
     var turn: Turn?
 
-    enum Turn: Sendable { case reserved(Int), blocked }
+    enum Turn: Sendable {
+      /// The next request that the rate of that server allows, which is reserved for it.
+      case reserved(Int)
+      /// The end of the pause that a server has asked for (429).
+      case blocked
+    }
 
-    /// A lookup of addresses keeps to its time itself, whatever becomes of its questions; one of records is its question.
+    /// Whether it asks for records: then it ends itself when its time is over, while for addresses the lookup does
+    /// that.
     var isRecords: Bool { if case .records = subject { true } else { false } }
   }
 
@@ -102,7 +109,7 @@ struct QueryMachine: Sendable {
 
   /// - Parameters:
   ///   - configuration: the servers, and how they are asked.
-  ///   - isWatched: whether somebody counts queries or follows them.
+  ///   - isWatched: whether there are metrics or an observer.
   ///   - now: the present.
   init(_ configuration: ResolverConfiguration, isWatched: Bool = true, at now: ResolverInstant) {
     self.isWatched = isWatched
@@ -110,20 +117,20 @@ struct QueryMachine: Sendable {
     tellBreakers()
   }
 
-  /// Takes what is to be done, in order, into an array that is empty; see ``StateMachine``.
+  /// Moves the actions into an empty array; see ``StateMachine``.
   mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
 
   mutating func nextInstant() -> ResolverInstant? { timers.next() }
 
-  // MARK: What happens
+  // MARK: Events
 
   /// Asks a question until a server answers or none is left; each server at most once.
   ///
   /// - Parameters:
-  ///   - number: by which it will be finished; the caller's own, and of no other question under way.
+  ///   - number: the caller's number for it, under which its end will be reported.
   ///   - subject: what to ask: one question for addresses or for records.
-  ///   - deadlines: the times of the lookup.
-  ///   - failed: a server that has failed this question already, if one has.
+  ///   - deadlines: the time limits of the lookup.
+  ///   - failed: a server that has failed this question already, if any.
   ///   - now: the present.
   mutating func ask(
     _ number: Int, _ subject: Subject, _ deadlines: LookupDeadlines, after failed: Failure? = nil,
@@ -143,7 +150,7 @@ struct QueryMachine: Sendable {
         hedges: states.hedges), at: now)
   }
 
-  /// Asks several questions of the server that is first, once.
+  /// Asks the first server several questions in one query, once.
   mutating func askTogether(
     _ number: Int, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines, at now: ResolverInstant
   ) {
@@ -157,7 +164,7 @@ struct QueryMachine: Sendable {
     start(number, ask, at: now)
   }
 
-  /// A query has ended, be it that it could not be sent.
+  /// A query has ended, or could not be sent.
   mutating func ended(_ number: Int, _ reply: Reply, at now: ResolverInstant) {
     guard let attempt = attempts.removeValue(forKey: number) else { return }
     var reply = reply
@@ -187,24 +194,24 @@ struct QueryMachine: Sendable {
         setTimer(attempt.ask, ask)
         asks[attempt.ask] = ask
       }
-    // A failure to get records is one for health too.
+    // Impossible: a failure to get records also counts as one for the server's health.
     case (.records(.failure), .success): break
     }
   }
 
-  /// Nobody wants the answer to a question any more: its queries are given up.
+  /// Ends a question that nobody wants an answer to any more, and cancels its queries.
   mutating func cancel(_ number: Int) {
     if let ask = asks.removeValue(forKey: number) { end(number, ask, isCancelled: true) }
   }
 
-  /// The time has come that it wanted to be told of.
+  /// The instant has come that ``nextInstant()`` named.
   mutating func timePassed(at now: ResolverInstant) {
     while let number = timers.takeDue(at: now) {
       guard var ask = asks.removeValue(forKey: number) else { continue }
       switch ask.turn {
       case .reserved(let next)?:
         ask.turn = nil
-        // It may have said 429 meanwhile, and the time may be over.
+        // The server may have said 429 meanwhile, or the time may be over.
         if now < ask.deadlines.providers, let server = states.begin(next, at: now) {
           ask.candidates.order.removeAll { $0 == next }
           begin(number, &ask, server, at: now)
@@ -218,7 +225,7 @@ struct QueryMachine: Sendable {
         start(number, ask, at: now)
       case nil where ask.isRecords && now >= ask.deadlines.whole: end(number, ask)
       case nil:
-        // Too late for another query: those under way end by themselves.
+        // After that it is too late for another query; those under way end by their own timeouts.
         if now < ask.deadlines.providers {
           decide(number, &ask, at: now)
           setTimer(number, ask)
@@ -230,14 +237,14 @@ struct QueryMachine: Sendable {
     }
   }
 
-  // MARK: What a warm-up goes by
+  // MARK: For warm-ups
 
-  /// The server that may be asked before the others, and when; nil unless all of them said 429.
+  /// The server whose pause ends first, and when; nil unless all servers have said 429.
   func pause(at now: ResolverInstant) -> (server: String, end: ResolverInstant)? {
     let ends = states.all.map { ($0.server.name, $0.health.blockedUntil ?? now) }
     return ends.min { $0.1 < $1.1 }.flatMap { $0.1 > now ? (server: $0.0, end: $0.1) : nil }
   }
 
-  /// Whether every server failed again and again.
+  /// Whether the breakers of all servers are open.
   var areAllOpen: Bool { states.all.allSatisfy { $0.health.openedAt != nil } }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// What became of one question.
+/// The outcome of one question.
 enum QueryOutcome: Sendable {
-  /// An answer, a negative one included; `expireAt` is in the past for one that is not kept.
+  /// An answer, which may be negative; its `expireAt` is not in the future if the cache does not keep it.
   case answered(Answer, Resolution.Source, CacheLife)
-  /// The store had addresses that are not fresh any more: they are in the cache now, which knows what they are good for.
+  /// The store had addresses that are not fresh any more; the cache has them now, and decides what they are good for.
   case restored
   case failed(DirectDNSError)
 
@@ -21,13 +21,13 @@ enum QueryOutcome: Sendable {
 
   var error: DirectDNSError? { if case .failed(let error) = self { error } else { nil } }
 
-  /// Whether there is an answer that is kept for a while.
+  /// Whether it is an answer that the cache keeps.
   func isKept(at now: ResolverInstant) -> Bool {
     if case .answered(_, _, let life) = self { life.expireAt > now.nanoseconds } else { false }
   }
 }
 
-/// What became of a name's questions, as far as it is known.
+/// The outcomes of a name's questions; nil for a family that was not asked for, or has none yet.
 struct FamilyOutcomes: Sendable {
   var ipv4: QueryOutcome?
   var ipv6: QueryOutcome?
@@ -41,7 +41,7 @@ struct FamilyOutcomes: Sendable {
 
   var hasRestored: Bool { ipv4?.isRestored == true || ipv6?.isRestored == true }
 
-  /// Takes over what is known there.
+  /// Takes over the outcomes of the other one.
   mutating func merge(_ other: FamilyOutcomes) {
     if let outcome = other.ipv4 { ipv4 = outcome }
     if let outcome = other.ipv6 { ipv6 = outcome }
@@ -71,7 +71,7 @@ struct FamilyOutcomes: Sendable {
     add(prefersIPv6 ? ipv6 : ipv4)
     add(prefersIPv6 ? ipv4 : ipv6)
     guard let life, let source else { return nil }
-    // The first use of an answer begins where its server says; what comes from a store was used before.
+    // The first use of an answer keeps its server's order; an answer from a store has been used before.
     ranking.order(&addresses, firstCount: firstCount, takesTurns: isStored, at: now)
     return Resolution(
       addresses: addresses, canonicalName: canonicalName, freshness: .fresh, source: source,
@@ -80,14 +80,14 @@ struct FamilyOutcomes: Sendable {
   }
 }
 
-/// What a query's end is called in metrics: one of a few words, never a reply's own.
+/// The label of a query's end in metrics: one of a few words, and never words of the reply.
 struct QueryLabel: Sendable, Hashable {
   let text: String
 
   /// - Parameters:
-  ///   - result: what came of the query.
-  ///   - error: why there was no reply, where there was none.
-  ///   - status: the reply's status.
+  ///   - result: the result of the query.
+  ///   - error: why there was no reply; nil if there was one.
+  ///   - status: the status of the reply.
   init(_ result: Result<Answer, ProviderFailure>, error: HTTPTransportError? = nil, status: HTTPResponse.Status? = nil)
   {
     text =

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Questions that wait for each other, to be asked in one query: a value.
+/// Questions that wait for each other in order to go out in one query: a value.
 ///
-/// Each that is expected joins, or leaves because it needs no asking; with the last of them the query goes out.
+/// Each expected question joins, or leaves because it need not be asked. The query is sent when the last has done so.
 struct QuestionBatch: Sendable {
   let deadlines: LookupDeadlines
-  /// The questions, by the numbers under which they are asked.
+  /// The questions that have joined, and their numbers.
   private(set) var members: [(number: Int, question: AddressQuestion)] = []
   var isSent = false
   private var expected = 0
@@ -12,7 +12,7 @@ struct QuestionBatch: Sendable {
 
   init(_ deadlines: LookupDeadlines) { self.deadlines = deadlines }
 
-  /// Whether it is to be sent: nobody else will come, and nobody has sent it yet.
+  /// Whether it is to be sent now: no other question will join, and it has not been sent yet.
   var isComplete: Bool { isClosed && !isSent && members.count == expected }
 
   var questions: [AddressQuestion] { members.map(\.question) }
@@ -20,7 +20,7 @@ struct QuestionBatch: Sendable {
   /// One more question will join or leave.
   mutating func expect() { expected += 1 }
 
-  /// A question that was expected needs no asking.
+  /// An expected question need not be asked.
   mutating func leave() { expected -= 1 }
 
   /// No more questions will be expected.
@@ -29,14 +29,14 @@ struct QuestionBatch: Sendable {
   mutating func join(_ number: Int, _ question: AddressQuestion) { members.append((number, question)) }
 }
 
-/// What a reply to several questions says about them and about its server: a pure function.
+/// What the reply to a batch says about its questions and about the server: a pure function.
 enum BatchReading: Sendable {
   case answers([AddressQuestion: Result<Answer, ProviderFailure>])
-  /// The server works and answers none of them: one name may have spoilt it for all.
+  /// The server works but answered none of them, perhaps because of one name among them.
   case answersNone(ProviderFailure)
-  /// The server does not know such queries.
+  /// The server does not understand queries for several names.
   case refused(ProviderFailure)
-  /// There is no use in asking this server for each of them.
+  /// The server failed, and would fail each single question too.
   case serverFailed(ProviderFailure)
 
   /// Judges a failure by the reply that it came with, if any.
@@ -44,23 +44,23 @@ enum BatchReading: Sendable {
     self =
       switch (failure.kind, status) {
       case (.response, _): .answersNone(failure)
-      // 429: the server stands back by itself until it may be asked again.
+      // 429: until the server's pause is over, it is not asked anyway.
       case (.rateLimited, _): .answersNone(failure)
-      // Whoever gets no answer from it but this may not be talking to it: a reply that cannot be read is a failure.
+      // It counts as a failure of the server all the same: a reply that cannot be read may come from somebody else.
       case (.transport, let status?) where (200..<300).contains(status): .refused(failure)
       case (.transport, let status?) where Self.saysNo(status): .refused(ProviderFailure(.response, failure.reason))
       case (.transport, _), (.local, _), (.cancelled, _): .serverFailed(failure)
       }
   }
 
-  /// Whether a reply that is none to several names is the server's word that it takes one at a time.
+  /// Whether that status says that the server takes only one name at a time.
   private static func saysNo(_ status: Int) -> Bool {
     [400, 404, 405, 414, 501].contains(status)
   }
 
   var isRefusal: Bool { if case .refused = self { true } else { false } }
 
-  /// What it says about the server's health; a refusal by status is a reply.
+  /// What it says about the server's health; a refusal by status counts as a reply.
   func health(of questions: [AddressQuestion]) -> Result<Answer, ProviderFailure> {
     switch self {
     case .answers(let answers):
@@ -70,7 +70,7 @@ enum BatchReading: Sendable {
     }
   }
 
-  /// What it says about each question.
+  /// The result for each question.
   func results(of questions: [AddressQuestion]) -> [AddressQuestion: Result<Answer, ProviderFailure>] {
     switch self {
     case .answers(let answers): answers

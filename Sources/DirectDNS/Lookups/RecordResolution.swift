@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Records as they are handed out, and how much they can be relied on.
+/// Records that were looked up, and how far they can be relied on.
 public struct RecordResolution: Sendable, Hashable {
   /// The type that was asked for.
   public var type: DNSRecordType
-  /// The records, each with what is left of its lifetime.
+  /// The records, each with the lifetime that it has left.
   ///
   /// Never empty.
   public var records: [ResourceRecord]
-  /// The end of the CNAME chain, where the name is an alias.
+  /// The end of the CNAME chain; nil if the name is no alias.
   public var canonicalName: DNSName?
-  /// Where the answer stands in its life: always fresh but for addresses, which may come out of the cache.
+  /// Where the answer stands in its life: always fresh, except for addresses, which may come from the cache.
   public var freshness: Resolution.Freshness
   /// The time since the answer was asked for.
   public var age: Duration
   /// Where the answer came from.
   public var source: Resolution.Source
-  /// Whether the provider says that it has validated the answer by DNSSEC; nil for addresses, whose answers are kept
-  /// without it.
+  /// Whether the provider says that it has validated the answer by DNSSEC; nil for addresses, since the cache does not
+  /// keep it.
   public var isAuthenticated: Bool?
 
-  /// Creates one of its parts: for a test.
+  /// Creates one from its parts, for a test.
   ///
   /// - Parameters:
   ///   - type: the type that was asked for.
   ///   - records: the records, one at least.
   ///   - canonicalName: the end of the CNAME chain; default nil.
   ///   - freshness: where the answer stands in its life; default fresh.
-  ///   - age: the time since it was asked for; default no time.
+  ///   - age: the time since it was asked for; default zero.
   ///   - source: where it came from.
   ///   - isAuthenticated: whether the provider has validated it; default nil.
   public init(
@@ -43,9 +43,9 @@ public struct RecordResolution: Sendable, Hashable {
     self.isAuthenticated = isAuthenticated
   }
 
-  /// Takes a provider's answer.
+  /// Takes over a provider's answer.
   ///
-  /// - Throws: that it is a negative one.
+  /// - Throws: `nameNotFound` or `noRecord` for a negative one.
   init(_ answer: RecordAnswer, to question: DNSQuestion, from provider: String) throws(DirectDNSError) {
     guard !answer.isNameMissing else {
       throw DirectDNSError(.nameNotFound, "\(question.name.shown) does not exist. Check its spelling.")
@@ -60,7 +60,7 @@ public struct RecordResolution: Sendable, Hashable {
     isAuthenticated = answer.isAuthenticated
   }
 
-  /// Takes addresses of one family; those that do not expire, such as pins, have the TTL 0.
+  /// Takes over the addresses of one family; those that do not expire, such as pins, get the TTL 0.
   init(_ resolution: Resolution, of host: HostName, _ type: DNSRecordType) {
     let owner = DNSName(resolution.canonicalName ?? host)
     let ttl = UInt32(clamping: resolution.timeToLive?.components.seconds ?? 0)
@@ -74,7 +74,7 @@ public struct RecordResolution: Sendable, Hashable {
 }
 
 extension DirectDNSError {
-  /// A name exists and has nothing of a type.
+  /// The error for a name that exists, and has no record of that type.
   init(noRecord type: DNSRecordType, of name: DNSName) {
     self.init(.noRecord, "\(name.shown) exists and has no \(type) record.")
   }

@@ -1,72 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How a resolver behaves.
 ///
-/// Every property has a default; without any change a resolver works on the internet.
+/// Every property has a default, with which a resolver works on the public internet.
 public struct ResolverConfiguration: Sendable {
   /// The providers in the order of asking.
   ///
   /// Default: AliDNS, Google, Cloudflare.
   public var providers: [ProviderConfiguration]
-  /// Whether the system's DNS is asked when every provider failed and no expired answer can serve, and for names that
-  /// are this network's own.
+  /// Whether the system's DNS is asked: when every provider failed and no expired answer can be served, and for names
+  /// that have a meaning on this network only.
   ///
-  /// Default true. Without it such names, `printer.local` or `intranet`, are refused, and a provider's name needs bootstrap
-  /// addresses. Where ``DirectSwitch`` is off, the system's DNS is asked all the same.
+  /// Default true. If false, lookups of such names (`printer.local`, `intranet`) fail, and a provider whose URL has a
+  /// name needs bootstrap addresses. Names for which ``DirectSwitch`` is off are looked up by the system's DNS all the
+  /// same.
   public var usesSystemDNS: Bool
-  /// For how long the cache keeps and uses answers.
+  /// How long the cache keeps and uses answers.
   ///
-  /// Default a `CachePolicy()`, whose properties say what each is.
+  /// Default `CachePolicy()`, whose properties have defaults of their own.
   public var cache: CachePolicy
-  /// The most names in the cache; the least useful one goes first.
+  /// The most names in the cache; when it is full, the least useful name is evicted.
   ///
-  /// Default 10 000; about 107 bytes each with an address or two.
+  /// Default 10 000; a name with an address or two takes about 107 bytes.
   public var capacity: Int
-  /// Names that are refreshed at 75 % of their lifetime without being asked for; at most ``capacity``.
+  /// Names that are kept alive: refreshed at 75 % of their lifetime, without anybody asking for them; at most
+  /// ``capacity``.
   ///
   /// Default none.
   public var keepAlive: Set<HostName>
-  /// Names with fixed addresses, and suffixes that are the system's DNS's alone.
+  /// Names with fixed addresses, and suffixes that only the system's DNS is asked about.
   ///
-  /// Default none but those of RFC 6761, such as `localhost`.
+  /// Default none, besides the built-in ones such as `localhost` (RFC 6761).
   public var localZones: LocalZones
   /// How long a lookup may take.
   ///
-  /// Default 5 s. The providers together have 70 % of it, or 98 % where ``usesSystemDNS`` is false; an attempt has 60 %
-  /// while there is another provider to ask in its place, and else as long as they all have.
+  /// Default 5 s. The providers together have 70 % of it, or 98 % if ``usesSystemDNS`` is false. An attempt has 60 %
+  /// while there is another provider to ask instead, and otherwise as long as all providers together.
   public var timeout: Duration
-  /// Whether a second provider is asked when the first one takes longer than usual.
+  /// Whether a second provider is asked as well when the first one takes longer than usual.
   ///
-  /// Default true.
+  /// Default true. It adds at most 10 % more queries.
   public var hedges: Bool
   /// The most connections to one provider that speaks HTTP/1.1, which carries one query at a time on each.
   ///
   /// Default 32. Over HTTP/2 one connection carries fifty queries, and there are no more than eight.
   public var connectionsPerServer: Int
-  /// The families that a lookup asks for unless its caller says otherwise.
+  /// The address families that a lookup asks for, unless ``LookupOptions/families`` says otherwise.
   ///
   /// Default both.
   public var families: AddressFamilies
-  /// Whose certificates are trusted.
+  /// The certificate authorities that are trusted.
   ///
-  /// Default the system's authorities, or those that `SSL_CERT_DIR` and `SSL_CERT_FILE` name.
+  /// Default those of the system, or those that `SSL_CERT_DIR` and `SSL_CERT_FILE` name.
   public var trust: TrustStore
-  /// Where answers are remembered beyond the process.
+  /// The store that keeps answers beyond the life of the process.
   ///
-  /// Default nowhere. Several resolvers may share one; none of them closes it.
+  /// Default none. Several resolvers may share a store; none of them closes it.
   public var store: (any AnswerStore)?
-  /// How long a lookup waits for the store, before it goes on as if there were none.
+  /// How long a lookup waits for the store before it goes on without it.
   ///
   /// Default 50 ms.
   public var storeTimeout: Duration
-  /// Is told what happens, as it happens, on whatever thread it happens: return soon, since lookups wait for it.
+  /// Called with every event as it happens, on any thread; it should return quickly, since lookups wait for it.
   ///
-  /// Default nobody.
+  /// Default none.
   public var observer: (@Sendable (ResolverEvent) -> Void)?
 
-  /// Creates a configuration of the default providers.
+  /// Creates the default configuration.
   public init() { self.init(providers: Self.defaultProviders) }
 
-  /// Creates a configuration of those providers, and defaults for all else.
+  /// Creates a configuration with those providers, and defaults for everything else.
   public init(providers: [ProviderConfiguration]) {
     self.providers = providers
     usesSystemDNS = true
@@ -91,10 +93,10 @@ public struct ResolverConfiguration: Sendable {
     defaultProviderNames.compactMap { try? ProviderConfiguration($0) }
   }
 
-  /// Names beyond which a table's index would take gigabytes, and its places more bits than they have.
+  /// With more names the table's index would take gigabytes, and its entries would need more bits than they have.
   package static let largestCapacity = 100_000_000
 
-  /// Checks that there is room for the names that are kept alive: they would push out one another without end.
+  /// Checks that the cache has room for the names that are kept alive: they would evict one another again and again.
   func validateKeepAlive() throws(DirectDNSError) {
     guard keepAlive.count <= capacity else {
       throw DirectDNSError(
@@ -103,7 +105,9 @@ public struct ResolverConfiguration: Sendable {
     }
   }
 
-  /// Checks the values that only make sense together.
+  /// Checks all values.
+  ///
+  /// - Throws: `invalidConfiguration` that names the value that is wrong.
   func validate() throws(DirectDNSError) {
     guard timeout > .zero else {
       throw DirectDNSError(.invalidConfiguration, "timeout is \(timeout): give a lookup some time.")
@@ -146,21 +150,21 @@ public struct ResolverConfiguration: Sendable {
   }
 }
 
-/// What a single lookup wants.
+/// The options of a single lookup.
 public struct LookupOptions: Sendable, Hashable {
-  /// The families to ask for.
+  /// The address families to ask for.
   ///
-  /// Default nil: as the resolver's configuration says.
+  /// Default nil: those of the resolver's configuration.
   public var families: AddressFamilies?
-  /// What to do with expired answers.
+  /// Whether expired answers may be served.
   ///
-  /// Default `allowed`; no configuration has another one.
+  /// Default ``ExpiredUse/allowed``; a resolver's configuration has no option for it.
   public var expired: ExpiredUse
-  /// How long the lookup may take; the times of its attempts scale with it.
+  /// How long the lookup may take; the time limits of its attempts scale with it.
   ///
   /// Default nil: as long as the resolver's configuration says.
   public var timeout: Duration?
-  /// What the addresses are for, which says how long the second family is waited for.
+  /// What the addresses are for, which decides how long the second family is waited for.
   var purpose = FamilyWait.Purpose.handingOut
 
   /// Creates options; without arguments, the resolver's configuration and `expired: .allowed`.
@@ -171,12 +175,12 @@ public struct LookupOptions: Sendable, Hashable {
   }
 }
 
-/// What a resolver goes by at the moment: whoever needs it reads it as a whole, and an update puts another in its place.
+/// A resolver's present settings: they are read as a whole, and an update replaces them by others.
 final class ResolverSettings: Sendable {
   let configuration: ResolverConfiguration
-  /// The system's DNS; nil where it is off.
+  /// The system's DNS; nil if it is off.
   let system: (any SystemSource)?
-  /// The system's DNS, be it off.
+  /// The system's DNS, even if it is off.
   let systemSource: any SystemSource
 
   init(_ configuration: ResolverConfiguration, system: any SystemSource) {

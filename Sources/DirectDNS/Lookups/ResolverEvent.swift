@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Something that happened in a resolver, for traces.
 ///
-/// No event holds a secret.
+/// No event contains a secret.
 public enum ResolverEvent: Sendable {
-  /// One query to one server, from beginning to end: for addresses, or for records of any type.
+  /// One query to one server that has ended: for addresses, or for records of any type.
   public struct Attempt<Question: Sendable>: Sendable {
     /// The provider's name, or `system`.
     public var provider: String
@@ -11,20 +11,20 @@ public enum ResolverEvent: Sendable {
     public var origin: String
     /// What was asked.
     public var question: Question
-    /// The address that answered, where it is known.
+    /// The address that answered; nil if it is not known.
     public var address: IPAddress?
-    /// The HTTP status, where there was one.
+    /// The HTTP status; nil if there was no reply.
     public var status: Int?
-    /// What came of it, in words.
+    /// How it ended, in words.
     public var outcome: String
-    /// Whether it brought an answer, a negative one included.
+    /// Whether it brought an answer, which may be negative.
     public var isAnswer: Bool
-    /// Whether it was sent because another one took long.
+    /// Whether it was sent because another server took longer than usual (hedging).
     public var isHedge: Bool
     /// How long it took.
     public var duration: Duration
 
-    /// Creates one of its parts: for a test.
+    /// Creates one from its parts, for a test.
     public init(
       provider: String, origin: String, question: Question, address: IPAddress? = nil, status: Int? = nil,
       outcome: String, isAnswer: Bool, isHedge: Bool = false, duration: Duration = .zero
@@ -41,17 +41,19 @@ public enum ResolverEvent: Sendable {
     }
   }
 
-  /// A query ended; one that asked for several names has an event for each of its questions.
+  /// A query ended; one for several names has an event for each question.
   case attempt(Attempt<AddressQuestion>)
   /// A query for records ended.
   case recordAttempt(Attempt<DNSQuestion>)
-  /// A lookup was answered from the cache, by an answer that is being refreshed; fresh ones are not told, but for a
-  /// few: that would cost each of them more than the lookup. Negative ones are not told. The metrics count all.
+  /// A lookup was answered from the cache, by an answer that is being refreshed.
+  ///
+  /// Lookups that get a fresh answer have no event, except a few: it would cost more than the lookup. Nor have negative
+  /// answers. The metrics count them all.
   case hit(HostName, Resolution.Freshness)
-  /// A refresh of a cached name began behind an answer.
+  /// A refresh of a cached name began while its answer was served.
   case refresh(HostName)
-  /// Names had to leave the full cache.
+  /// So many names were evicted, since the cache was full.
   case evicted(Int)
-  /// The store of that name failed, or works again.
+  /// Something happened to the store of that name: it failed, or works again.
   case store(String, StoreEvent)
 }

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is known of a server's health: a value, moved on by outcomes and `now` alone.
+/// A server's health, as its queries show it: a value that outcomes and time change.
 struct ServerHealth: Sendable, Hashable {
-  /// Transport failures in a row that open the breaker.
+  /// How many transport failures in a row open the breaker.
   static let failureLimit = 3
-  /// For how long an open breaker keeps the server back.
+  /// How long a breaker stays open before the server is tried again.
   static let openTime = Duration.seconds(30)
-  /// The hedging delay while too few replies are known.
+  /// The hedging delay until enough replies are known.
   static let unknownDelay = Duration.milliseconds(150)
   private static let sampleLimit = 64
   private static let fewestSamples = 8
 
-  /// What one caller wants to know of one name; its two families make two queries of one lookup.
+  /// Tells one lookup of a name from others: the queries for its two families have the same key.
   struct LookupKey: Sendable, Hashable {
     var host: HostName
-    /// When the lookup ends: no two of one name end at the same instant and differ.
+    /// When the lookup ends: two lookups of one name do not end at the same instant.
     var end: ResolverInstant
   }
 
-  /// Queries that ended with a reply or a failure.
+  /// How many queries ended with a reply or a failure.
   private(set) var queries = 0
-  /// Those of them without a DNS reply.
+  /// How many of them brought no DNS reply.
   private(set) var failures = 0
   private(set) var failuresInARow = 0
-  /// The last lookups that failed here: each counts once, whatever it asked.
+  /// The last lookups that failed at this server: each counts once, however many queries it took.
   private var failedLookups: [LookupKey] = []
   /// When the breaker opened; nil while it is closed.
   private(set) var openedAt: ResolverInstant?
-  /// A probe is under way since then.
+  /// When the probe that is under way was sent; nil if none is.
   private(set) var probedAt: ResolverInstant?
-  /// 429: not to be asked before this.
+  /// Until when the server must not be asked, because it said 429.
   private(set) var blockedUntil: ResolverInstant?
   private var samples: [Duration] = []
   private var next = 0
 
-  /// Where the server stands in the order of asking.
+  /// Its place in the order of asking.
   enum Standing: Sendable, Hashable {
-    /// At its configured place.
+    /// As configured.
     case usable
-    /// At its configured place, for one lookup: its breaker has been open long enough.
+    /// As configured, but for one lookup only: its breaker has been open long enough to try it.
     case probe
-    /// Behind the usable ones.
+    /// Behind the usable servers.
     case open(since: ResolverInstant)
   }
 
-  /// What a query's end did to a breaker.
+  /// What the end of a query did to the breaker.
   enum BreakerChange: Sendable, Hashable {
     case none
-    /// It is open now, and was closed.
+    /// It was closed, and is open now.
     case opened
-    /// It was open, and a failed probe has opened it anew.
+    /// It was open, and a failed probe keeps it open for another while.
     case reopened
     case closed
 
@@ -70,12 +70,12 @@ struct ServerHealth: Sendable, Hashable {
     return .probe
   }
 
-  /// Notes that the server is asked.
+  /// Notes that the server is being asked.
   mutating func asked(at now: ResolverInstant) {
     if standing(at: now) == .probe { probedAt = now }
   }
 
-  /// Notes a DNS reply of any content.
+  /// Notes a DNS reply, whatever it says.
   mutating func answered(in time: Duration) {
     queries += 1
     failuresInARow = 0
@@ -92,7 +92,8 @@ struct ServerHealth: Sendable, Hashable {
 
   /// Notes a failure.
   ///
-  /// An RCODE is a reply; 429, and what this machine could not send, say nothing about health.
+  /// A reply with an RCODE counts as a reply. 429, and queries that this machine could not send, say nothing about
+  /// health.
   mutating func failed(
     _ kind: ProviderFailure.Kind, of lookup: LookupKey, in time: Duration, at now: ResolverInstant
   ) {
@@ -107,7 +108,7 @@ struct ServerHealth: Sendable, Hashable {
       queries += 1
       failures += 1
       probedAt = nil
-      // Of several that were under way together the longest pause counts.
+      // Of several replies the longest pause counts.
       blockedUntil = max(blockedUntil ?? now, now + (retryAfter ?? .seconds(1)))
     case .transport:
       queries += 1
@@ -116,26 +117,26 @@ struct ServerHealth: Sendable, Hashable {
         failuresInARow += 1
         failedLookups = failedLookups.suffix(Self.failureLimit - 1) + [lookup]
       }
-      // A failed probe opens the breaker anew.
+      // A failed probe keeps the breaker open for another while.
       if openedAt != nil && probedAt != nil || openedAt == nil && failuresInARow >= Self.failureLimit { openedAt = now }
       probedAt = nil
     }
   }
 
-  /// Forgets what the last network taught; what was counted stays.
+  /// Forgets what was learned on the last network; only the counts stay.
   mutating func networkDidChange() {
     var next = ServerHealth()
     (next.queries, next.failures) = (queries, failures)
     self = next
   }
 
-  /// How long to wait for this server before another is asked too: its own 95th percentile.
+  /// How long to wait for this server before another one is asked as well: the 95th percentile of its own times.
   var hedgingDelay: Duration {
     guard samples.count >= Self.fewestSamples else { return Self.unknownDelay }
     return max(.milliseconds(1), percentile(95) ?? .zero)
   }
 
-  /// A percentile of the last replies' times; nil before the first.
+  /// A percentile of the times of the last replies; nil before the first one.
   func percentile(_ percent: Int) -> Duration? {
     guard !samples.isEmpty else { return nil }
     return samples.sorted()[min(samples.count - 1, samples.count * percent / 100)]
@@ -144,8 +145,9 @@ struct ServerHealth: Sendable, Hashable {
 
 /// The order in which servers are asked.
 enum ServerOrder {
-  /// Usable ones as configured, then those with open breakers, the one that opened first before the others: an open
-  /// breaker changes the order and nothing else.
+  /// Usable servers as configured, then those with open breakers in the order of opening.
+  ///
+  /// An open breaker changes the order and nothing else: if all are open, servers are asked all the same.
   static func order(_ healths: [ServerHealth], at now: ResolverInstant) -> [Int] {
     var usable: [Int] = []
     var open: [(index: Int, since: ResolverInstant)] = []
@@ -160,18 +162,18 @@ enum ServerOrder {
   }
 }
 
-/// How many queries were sent to one source, and how many of them brought no answer.
+/// How many queries one source was sent, and how many of them it failed.
 struct QueryTally: Sendable, Hashable {
   private(set) var queries = 0
   private(set) var failed = 0
 
-  /// Notes a query that has ended; one that was given up counts as sent and not as failed.
+  /// Counts a query that has ended; one that was cancelled counts as sent, and not as failed.
   mutating func note(_ result: Result<Answer, ProviderFailure>) {
     queries += 1
     if case .failure(let failure) = result, failure.kind != .cancelled { failed += 1 }
   }
 
-  /// What was added since; providers that took others' places have counted anew.
+  /// The difference to an earlier count; never negative, since a replaced provider's counts begin at zero.
   static func - (now: QueryTally, then: QueryTally) -> QueryTally {
     var rest = QueryTally()
     rest.queries = max(0, now.queries - then.queries)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One server as it stands: a value.
+/// One server and its state, which is health, counts and request rate: a value.
 struct DNSServerState: Sendable {
   private(set) var server: DNSServer
   fileprivate(set) var health = ServerHealth()
-  /// What became of its queries so far.
+  /// How its queries ended so far.
   fileprivate(set) var tally = QueryTally()
   fileprivate var bucket: TokenBucket?
-  /// Whether it has shown that it takes one name at a time, although its format would allow for more.
+  /// Whether it has shown that it takes only one name at a time, although its format allows for several.
   fileprivate var refusesBatches = false
 
   fileprivate init(_ number: Int, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
@@ -17,8 +17,8 @@ struct DNSServerState: Sendable {
   var number: Int { server.number }
   var configuration: ProviderConfiguration { server.configuration }
 
-  /// Whether a provider of another configuration is this server: who it is and where it is count, and neither its
-  /// credentials nor its path.
+  /// Whether a provider of another configuration is this server: it is if name and origin are the same, whatever its
+  /// path and its credentials.
   fileprivate func isServer(of other: ProviderConfiguration) -> Bool {
     let (mine, theirs) = (configuration.provider, other.provider)
     return mine.name == theirs.name && Origin(mine.url) == Origin(theirs.url)
@@ -38,7 +38,7 @@ struct DNSServerState: Sendable {
     if case .open = health.standing(at: now) { true } else { false }
   }
 
-  /// Why it cannot be asked in time.
+  /// The reason for not asking it in time, as an error names it.
   fileprivate func tooLate(at now: ResolverInstant) -> DirectDNSError.Attempt {
     guard let blockedUntil = health.blockedUntil, blockedUntil > now else {
       return .init(provider: server.name, reason: "its request rate is used up", trouble: .rate)
@@ -58,7 +58,9 @@ struct DNSServerState: Sendable {
     return bucket?.take(at: now) ?? true
   }
 
-  /// The next token of a server that has said nothing against being asked, and when it may be used.
+  /// Reserves the next request that the rate allows.
+  ///
+  /// - Returns: when it may be sent; nil while the server must not be asked (429).
   fileprivate mutating func reserve(at now: ResolverInstant) -> ResolverInstant? {
     guard !isBlocked(at: now) else { return nil }
     return bucket?.reserve(at: now)
@@ -69,35 +71,36 @@ struct DNSServerState: Sendable {
   }
 }
 
-/// All servers as they stand, in the order of asking: a value, moved on by what happens and `now` alone.
+/// The states of all servers, in the configured order: a value that events and time change.
 struct ServerStates: Sendable {
-  /// Who may be asked now.
+  /// Which server may be asked now.
   enum Next: Sendable {
     case taken(DNSServer)
-    /// The server of that number, from then on: that turn is reserved for it.
+    /// None, but the next request to that server is reserved, and may be sent at that instant.
     case turn(Int, at: ResolverInstant)
-    /// Nobody before that: it said 429, and reserves nothing.
+    /// None before that instant, when a server's pause ends (429); no request can be reserved until then.
     case blocked(until: ResolverInstant)
-    /// Nobody in time, and why.
+    /// None in time, for these reasons.
     case late([DirectDNSError.Attempt])
-    /// Nobody: there is none any more.
+    /// None is left.
     case none
   }
 
-  /// Whom an attempt that has had its time makes room for.
+  /// What is done about an attempt whose time is used up.
   enum Failover: Sendable {
-    /// That server, in its place.
+    /// That server is asked instead.
     case instead(DNSServer)
-    /// That server, and the attempt goes on: a slow server is not given up for one that has just failed again and again.
+    /// That server is asked as well, and the attempt goes on: its breaker is open, so it is not worth giving up a slow
+    /// one.
     case beside(DNSServer)
-    /// Nobody before that instant.
+    /// No other server can be asked before that instant.
     case later(ResolverInstant)
-    /// Nobody: it goes on for as long as the providers have.
+    /// No other server is left: the attempt goes on until the providers' time is over.
     case nobody
   }
 
   private(set) var all: [DNSServerState] = []
-  /// Theirs, as they are configured.
+  /// Their numbers, in the configured order.
   private var numbers: [Int] = []
   private var nextNumber = 0
   private(set) var hedges = false
@@ -105,7 +108,7 @@ struct ServerStates: Sendable {
 
   init(_ configuration: ResolverConfiguration, at now: ResolverInstant) { update(configuration, at: now) }
 
-  /// Goes on with other providers: those that stay keep what is known of them.
+  /// Takes over other providers; those that stay keep their state.
   mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
     var known = all
     all = configuration.providers.map { provider in
@@ -123,14 +126,13 @@ struct ServerStates: Sendable {
 
   /// The numbers of the servers, in the order in which a lookup asks them.
   func order(at now: ResolverInstant) -> [Int] {
-    // The only one is asked whatever its health.
+    // A single server is asked whatever its health.
     guard all.count > 1 else { return numbers }
     return ServerOrder.order(all.map(\.health), at: now).map { all[$0].number }
   }
 
-  /// Takes the first of those servers that may be asked now, or the next turn of the one that may be asked soonest.
-  ///
-  /// An empty bucket is no failure: the next one is asked instead.
+  /// Takes the first of those servers that may be asked now, or reserves a request to the one that may be asked
+  /// soonest.
   mutating func next(among numbers: [Int], before deadline: ResolverInstant, at now: ResolverInstant) -> Next {
     for number in numbers {
       guard let place = place(of: number), all[place].take(at: now) else { continue }
@@ -147,15 +149,17 @@ struct ServerStates: Sendable {
     return .turn(all[soonest].number, at: instant)
   }
 
-  /// The turn that was reserved has come; nil if the server has said 429 or gone meanwhile.
+  /// Uses a request that was reserved.
+  ///
+  /// - Returns: the server; nil if it has said 429 meanwhile, or was removed.
   mutating func begin(_ number: Int, at now: ResolverInstant) -> DNSServer? {
     guard let place = place(of: number), !all[place].isBlocked(at: now) else { return nil }
     budget.queried(at: now)
     return all[place].server
   }
 
-  /// Takes the server that an attempt makes room for when it has had its time: one whose breaker is closed, or else
-  /// one whose breaker is open.
+  /// Takes a server to ask when the time of an attempt is used up: one whose breaker is closed, or else one whose
+  /// breaker is open.
   mutating func takeFailover(among numbers: [Int], before deadline: ResolverInstant, at now: ResolverInstant)
     -> Failover
   {
@@ -171,21 +175,21 @@ struct ServerStates: Sendable {
     return usable.isEmpty ? .beside(server) : .instead(server)
   }
 
-  /// Takes one of those servers for a second query beside the first, where the budget has room for it.
+  /// Takes one of those servers for a hedge, if the budget has room for one.
   mutating func takeHedge(among numbers: [Int], at now: ResolverInstant) -> DNSServer? {
-    // Only where there is somebody to ask: a hedge's right is not spent on nothing.
+    // A server first: the budget is not spent if there is none.
     guard let place = places(of: numbers).first(where: { all[$0].isReady(at: now) }), budget.take(at: now),
       all[place].take(at: now)
     else { return nil }
     return all[place].server
   }
 
-  /// How long to wait for a server before another is asked too.
+  /// How long to wait for a server before another one is asked as well.
   func hedgingDelay(of number: Int) -> Duration {
     place(of: number).map { all[$0].health.hedgingDelay } ?? ServerHealth.unknownDelay
   }
 
-  /// The server that is asked first, where it takes several names in one query.
+  /// The server that is asked first, if it takes several names in one query.
   func batchServer(at now: ResolverInstant) -> (number: Int, limit: Int)? {
     guard let number = order(at: now).first, let place = place(of: number), !all[place].refusesBatches,
       let provider = all[place].configuration.provider as? any BatchProvider
@@ -193,19 +197,19 @@ struct ServerStates: Sendable {
     return (number, provider.batchLimit)
   }
 
-  /// A server takes one name at a time after all.
+  /// Notes that a server takes only one name at a time after all.
   mutating func refusesBatches(_ number: Int) {
     if let place = place(of: number) { all[place].refusesBatches = true }
   }
 
-  /// A server is asked.
+  /// Notes that a server is being asked.
   mutating func asked(_ number: Int, at now: ResolverInstant) {
     if let place = place(of: number) { all[place].health.asked(at: now) }
   }
 
-  /// A query has ended.
+  /// Notes the end of a query.
   ///
-  /// - Returns: whether the server's breaker is another one by now; nil if the server has gone.
+  /// - Returns: what it did to the server's breaker; nil if the server was removed.
   @discardableResult
   mutating func ended(
     _ number: Int, _ result: Result<Answer, ProviderFailure>, of lookup: ServerHealth.LookupKey, in time: Duration,
@@ -221,16 +225,16 @@ struct ServerStates: Sendable {
     return ServerHealth.BreakerChange(from: openedAt, to: all[place].health.openedAt)
   }
 
-  /// A query was given up since another server answered before it.
+  /// Notes that a query was cancelled because another server answered first.
   ///
-  /// That says nothing of the server's health, but that a probe was no success: the next one has its time.
+  /// That says nothing about the server's health. If the query was a probe, the next probe comes after the usual time.
   mutating func lostRace(_ number: Int) {
     if let place = place(of: number) {
       all[place].tally.note(.failure(ProviderFailure(.cancelled, "another server answered first")))
     }
   }
 
-  /// Forgets what the last network taught.
+  /// Forgets what was learned on the last network.
   mutating func networkDidChange() {
     for place in all.indices {
       all[place].health.networkDidChange()

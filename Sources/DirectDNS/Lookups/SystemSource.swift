@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The system's DNS, as a resolver falls back on it.
+/// The system's DNS, which a resolver falls back on.
 public protocol SystemSource: Sendable {
-  /// Looks a name up.
+  /// Looks up a name.
   ///
   /// - Parameters:
   ///   - host: the name.
-  ///   - family: the family to ask for.
+  ///   - family: the family of addresses to ask for.
   ///   - timeout: how long it may take.
   /// - Returns: addresses, or a negative answer.
   /// - Throws: why there is no answer.
@@ -14,17 +14,17 @@ public protocol SystemSource: Sendable {
   ) async throws(ProviderFailure) -> Answer
 }
 
-/// The system's DNS by c-ares: the hosts file and resolv.conf's servers.
+/// The system's DNS by c-ares, which reads the hosts file and asks the servers of resolv.conf.
 ///
-/// No nsswitch, so no mDNS.
+/// It does not follow nsswitch.conf, so that there is no mDNS.
 public struct SystemDNS: SystemSource {
-  /// `ADDRESS:PORT,…` instead of resolv.conf's servers; nil means those.
+  /// `ADDRESS:PORT,…` instead of the servers of resolv.conf; nil for those.
   public let servers: String?
 
   /// Creates a source.
   public init(servers: String? = nil) { self.servers = servers }
 
-  /// Looks a name up; all lookups share one thread, which is there while there are some.
+  /// Looks up a name, on a thread that all lookups share and that exists only while there are some.
   public func answer(
     to host: HostName, family: IPAddress.Family, timeout: Duration
   ) async throws(ProviderFailure) -> Answer {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
-/// Carries out what ``LookupMachine`` decides: sends queries, asks the store and the system's DNS, reports, and resumes the tasks
-/// that wait.
+/// Carries out what ``LookupMachine`` decides: sends queries, asks the store and the system's DNS, reports, and resumes
+/// the tasks that wait.
 final class LookupRunner: QueryRecipient {
   /// What a lookup got, and whether anything had to be asked for.
   struct Outcome: Sendable {
@@ -121,8 +121,8 @@ final class LookupRunner: QueryRecipient {
 
   /// Resumes those who wait: several of them from one task.
   ///
-  /// Each that this thread resumed by itself could take the processor from it at once, be done with it before the next one
-  /// is resumed, and so cost two switches of threads: more than all else that is done for a lookup.
+  /// Each that this thread resumed by itself could take the processor from it at once, be done with it before the next
+  /// one is resumed, and so cost two switches of threads: more than all else that is done for a lookup.
   private func resume(_ endings: [LookupMachine.Ending]) {
     var callers: [(caller: CheckedContinuation<Outcome, Never>, outcome: Outcome)] = []
     callers.reserveCapacity(endings.count)
