@@ -48,6 +48,7 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/PendingDeliveries.swift": "ResponseBodyTests, LoadTests",
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
     "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",
+    "Sources/DirectDNS/Pool/PoolMachine+Queue.swift": "PoolMachineTests, PoolSimulationTests",
     "Sources/DirectDNS/Curl/TransferRequest.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",
     "Sources/DirectDNS/Providers/EMASReply.swift": "EMASProviderTests",

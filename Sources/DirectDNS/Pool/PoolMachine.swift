@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How many there may be.
+/// The limits of one loop's connections.
 struct PoolLimits: Sendable {
-  /// Connections in all; idle ones do not count.
+  /// Connections in all; idle ones are closed to make room.
   var connections: Int
   var connectionsPerRoute: Int
-  /// Requests on one connection that multiplexes.
+  /// Requests at a time on one multiplexing connection.
   var streams: Int
   /// Milliseconds from one attempt to connect to the next.
   var attemptDelay: Int64
 
-  /// libcurl's connection caches: one for each multi handle.
+  /// The most connection caches; each is one of libcurl's multi handles.
   static let caches = 16
-  /// Beyond so many connections in each of its caches, another one is begun.
+  /// A further cache is begun when each has more connections than this.
   static let cacheSize = 128
 }
 
-/// The requests of one loop and the connections that carry them: who waits, which connection takes the next request, which
-/// address is tried when, what may be sent again, and what is closed.
+/// Decides about the requests of one loop and their connections: who waits, which connection takes the next request,
+/// which address is tried when, what may be sent again, and what is closed.
 ///
-/// A pure value, in milliseconds of its owner's clock: no socket, lock or task. Its owner tells it what happened, asks it
-/// where libcurl asks, and carries out its ``actions`` once libcurl is not calling. Transfers of one route share
-/// connections.
+/// A pure value without a socket, lock or task; times are milliseconds of its owner's clock. Its owner tells it events,
+/// asks it when libcurl asks for a decision, and carries out its ``actions`` when no callback of libcurl is running.
+/// Transfers with the same route share connections.
 struct PoolMachine<Route: Hashable> {
-  /// The connections of one route and those who use them.
+  /// The connections of one route, and the requests on them.
   struct Pool {
     let route: Route
     var load: PoolLoad
-    /// Which of libcurl's connection caches has its own.
+    /// The connection cache of libcurl that its connections are in.
     let cache: Int
-    /// What tells it apart from every other pool that there is or was.
+    /// A number that no other pool has or had.
     let number: Int
-    /// Sockets of its connections, those included that do not stand yet.
+    /// The sockets of its connections, including those that are not established yet.
     var sockets: [Int32] = []
-    /// Requests that went onto connections that stood.
+    /// How many requests have joined a connection that was there before them.
     var joins = 0
-    /// What attempts to connect came to since none brings a connection.
+    /// Why nobody gets a connection at the moment; nil if somebody does.
     var outage: PoolOutage?
-    /// Whether it is among the changed ones.
+    /// Whether it is in ``PoolMachine/changed``.
     var isChanged = false
   }
 
@@ -44,29 +44,31 @@ struct PoolMachine<Route: Hashable> {
     let pool: SlabID<Pool>
     var state: TransferState
     let arrivedAt: Int64
-    /// Its place among those that run.
+    /// Its index in ``PoolMachine/running``.
     var place = 0
   }
 
   typealias TransferID = SlabID<Transfer>
 
-  /// What its owner has to do, in this order.
+  /// Something that its owner has to do; actions are carried out in order.
   enum Action {
-    /// Begin an attempt; `waits` for a connection that another one is opening, rather than open one of its own.
+    /// Begin an attempt; if it `waits`, it waits for a connection that another one is opening instead of opening its
+    /// own.
     case connect(TransferID, attempt: Int, IPAddress?, waits: Bool)
     /// End an attempt.
     case close(TransferID, attempt: Int)
-    /// Find out the other family's addresses: ``join(_:_:at:)`` them if they are known, ``step(_:at:)`` on if they are not.
+    /// Find out the other family's addresses: call ``join(_:_:at:)`` if they are known at once, otherwise
+    /// ``step(_:at:)``.
     case askForOthers(TransferID)
-    /// An address could not be connected to.
+    /// Report that an address could not be connected to.
     case report(TransferID, failed: IPAddress, HTTPTransportError)
-    /// Forget what came of the response, and begin its body anew: it waits for its turn once more.
+    /// Forget what has come of the response, and restart the request's body: the transfer is back in the queue.
     case startOver(TransferID)
-    /// Find out whether HTTP/2 refused the request; ``checked(_:wasRefused:)`` has the answer.
+    /// Find out whether HTTP/2 refused the request, and tell ``checked(_:wasRefused:)``.
     case checkRefusal(TransferID, attempt: Int)
-    /// It has ended. Its number means nothing from now on; its attempts are closed behind.
+    /// Report that a transfer has ended; its id is invalid from now on, and actions follow that close its attempts.
     case end(TransferID, Result<Void, TransferFailure>)
-    /// End a connection that nobody uses.
+    /// End an idle connection.
     case endConnection(Int32)
   }
 
@@ -78,26 +80,26 @@ struct PoolMachine<Route: Hashable> {
   private var poolOf: [Route: SlabID<Pool>] = [:]
   /// How many pools there have been.
   private var poolCount = 0
-  private var waiting = RequestQueue<SlabID<Pool>, TransferID>()
-  /// The sum of the pools' weights.
-  private var taken = 0
-  /// Pools in which another request may be able to start.
-  private var changed: [SlabID<Pool>] = []
-  /// Those that do not wait, in no order.
+  var waiting = RequestQueue<SlabID<Pool>, TransferID>()
+  /// The sum of ``PoolLoad/weight`` of all pools.
+  var taken = 0
+  /// Pools that have changed, so that another request may be able to start.
+  var changed: [SlabID<Pool>] = []
+  /// Transfers that do not wait in the queue, in no particular order.
   var running: [TransferID] = []
-  /// Nothing is due before.
+  /// Nothing is due before this instant.
   var nextDue = Int64.max
-  /// When those of the queue who have not left it will have waited for too long.
+  /// The deadlines of the transfers that wait in the queue.
   var waitingDeadlines = TimerQueue<TransferID, Int64>()
 
   init(_ limits: PoolLimits) { self.limits = limits }
 
-  /// Whether transfers have connections, or are getting them.
+  /// Whether any transfer is running.
   var isBusy: Bool { transfers.count > waitingDeadlines.count }
 
-  // MARK: Coming and going
+  // MARK: Beginning and end
 
-  /// One more request.
+  /// Starts a transfer, or puts it into the queue.
   mutating func start(
     _ terms: TransferTerms, _ route: Route, _ multiplexing: PoolLoad.Multiplexing, at now: Int64
   ) -> TransferID {
@@ -108,7 +110,7 @@ struct PoolMachine<Route: Hashable> {
     } else {
       waiting.append(id, in: pool)
       noteDue(id)
-      // Its pool may have room on a connection that stands, although those before it wait for one to be free.
+      // Its pool may have room on an established connection, although others in the queue wait for a new one.
       note(pool) { _ in }
       admitWaiting(at: now)
     }
@@ -126,13 +128,13 @@ struct PoolMachine<Route: Hashable> {
     return pool
   }
 
-  /// Nobody wants it any more.
+  /// Ends a transfer that nobody wants any more.
   mutating func cancel(_ id: TransferID) { finish(id, .failure(TransferFailure(.cancelled))) }
 
-  /// Ends everything.
+  /// Ends all transfers.
   mutating func stop() { for id in transfers.ids { finish(id, .failure(TransferFailure(.shutDown))) } }
 
-  /// Ends a transfer, wherever it is.
+  /// Ends a transfer, whether it is waiting or running.
   mutating func finish(_ id: TransferID, _ result: Result<Void, TransferFailure>) {
     guard let transfer = transfers.remove(id) else { return }
     actions.append(.end(id, result))
@@ -142,95 +144,15 @@ struct PoolMachine<Route: Hashable> {
       return note(transfer.pool) { _ in }
     }
     noteStopped(id, transfer.place)
-    // What the closure needs and not the state, whose copy costs a retain for each of its parts.
+    // Only what the closure needs: capturing the whole state would cost a retain for each of its parts.
     let (address, wasOpening) = (transfer.state.countedAddress, transfer.state.admission == .opening)
     let wasConnected = transfer.state.carrier != nil
     note(transfer.pool) { $0.ended(address, wasOpening: wasOpening, wasConnected: wasConnected) }
   }
 
-  // MARK: The queue
+  // MARK: Pools
 
-  private func admission(to pool: SlabID<Pool>) -> PoolLoad.Admission? {
-    let free = limits.connections - taken
-    let admission = pools.read(pool) { $0.load.admission(free: free) }
-    return admission == .reuse || admission == .open ? admission : nil
-  }
-
-  private mutating func admitWaiting(at now: Int64) {
-    while let pool = waiting.nextPool {
-      let free = limits.connections - taken
-      switch pools.read(pool, { $0.load.admission(free: free) }) {
-      case .reuse: take(from: pool, .reuse, at: now)
-      case .open: take(from: pool, .open, at: now)
-      case .poolIsFull, nil: waiting.parkNext()
-      case .allAreTaken: return admitOntoEstablished(at: now)
-      }
-    }
-  }
-
-  /// Where every connection is taken, those that multiplex may still have room.
-  private mutating func admitOntoEstablished(at now: Int64) {
-    for pool in changed where pools.read(pool, { $0.load.multiplexing }) != .never {
-      while pools.read(pool, { $0.load.admission(free: 0) }) == .reuse, waiting.isWaiting(in: pool) {
-        take(from: pool, .reuse, at: now)
-      }
-    }
-  }
-
-  /// Begins the first that waits in a pool, if it still does.
-  private mutating func take(from pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64) {
-    guard let id = waiting.popFirst(in: pool), transfers.has(id) else { return }
-    waitingDeadlines.set(id, at: nil)
-    if let failure = outageFailure(of: id, in: pool, at: now) { return finish(id, .failure(failure)) }
-    begin(id, in: pool, admission, at: now)
-  }
-
-  private mutating func begin(
-    _ id: TransferID, in pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64
-  ) {
-    guard let multiplexing = pools.read(pool, { $0.load.multiplexing }),
-      let (wanted, isProxied) = transfers.read(id, { ($0.state.terms.addresses, $0.state.terms.isProxied) })
-    else { return }
-    let role: TransferState.Admission =
-      switch multiplexing {
-      case .never: .any
-      case .unknown: admission == .open ? .opening : .any
-      case .always: admission == .open ? .opening : .sharing
-      }
-    let interleaved = ConnectionRace.interleaved(wanted)
-    let addresses = pools.read(pool) { $0.load.ordered(interleaved) } ?? interleaved
-    let (delay, place) = (limits.attemptDelay, running.count)
-    running.append(id)
-    transfers.change(id) {
-      $0.state.begin(role, addresses, delay: delay, at: now)
-      $0.place = place
-    }
-    note(pool) { $0.started(addresses.first, opens: role == .opening) }
-    if isProxied {
-      actions.append(.connect(id, attempt: 0, nil, waits: role == .sharing))
-    } else {
-      step(id, at: now)
-    }
-    noteDue(id)
-  }
-
-  /// Lets one that found no room wait once more, before all that came after it.
-  mutating func requeue(_ id: TransferID) {
-    guard let transfer = transfers[id] else { return }
-    for attempt in transfer.state.attempts.running { actions.append(.close(id, attempt: attempt.number)) }
-    actions.append(.startOver(id))
-    transfers.change(id) { $0.state.requeue() }
-    note(transfer.pool) {
-      $0.ended(transfer.state.countedAddress, wasOpening: false, wasConnected: transfer.state.carrier != nil)
-    }
-    noteStopped(id, transfer.place)
-    waiting.requeue(id, in: transfer.pool)
-    noteDue(id)
-  }
-
-  // MARK: What is known of pools
-
-  /// Changes what is known of a pool's connections, and what follows from it.
+  /// Changes the load of a pool, and notes that it has changed.
   mutating func note(_ pool: SlabID<Pool>, _ change: (inout PoolLoad) -> Void) {
     let noted = pools.change(pool) { pool in
       let before = pool.load.weight
@@ -245,7 +167,7 @@ struct PoolMachine<Route: Hashable> {
 
   // MARK: Time
 
-  /// Does what is due, once all that happened was told.
+  /// Does what is due; called at the end of a turn of the loop, after all events of the turn.
   ///
   /// - Returns: the instant before which nothing will be due.
   mutating func endTurn(at now: Int64) -> Int64 {
