@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A transfer's attempts to connect, as libcurl makes them: a pure value, in milliseconds of its owner's clock.
+/// A transfer's attempts to connect, which libcurl makes: a pure value.
+///
+/// Times are milliseconds of its owner's clock.
 struct ConnectAttempts {
-  /// An attempt that libcurl makes.
+  /// One attempt.
   struct Attempt: Equatable {
     let number: Int
     let address: IPAddress?
     let startedAt: Int64
-    /// The socket that it opened; nil while it uses a connection that stood.
+    /// The socket that it opened; nil if it uses a connection that was there before.
     fileprivate(set) var socket: Int32?
-    /// Whether it has opened a connection since it was let through last.
+    /// Whether it has opened a connection since ``ConnectAttempts/takeDialled(by:)`` was called last.
     fileprivate var hasDialled = false
 
     fileprivate init(number: Int, address: IPAddress?, startedAt: Int64) {
@@ -18,24 +20,24 @@ struct ConnectAttempts {
     }
   }
 
-  /// Those that libcurl makes now.
+  /// The attempts that are under way.
   private(set) var running: [Attempt] = []
-  /// The addresses that could not be connected to, in the order of failing.
+  /// The addresses that could not be connected to, in the order in which they failed.
   private(set) var failed: [FailedAddress] = []
-  /// The addresses that had not connected when another one did.
+  /// The addresses that were still connecting when another one had connected.
   private(set) var slower: [SlowerAddress] = []
-  /// What starts them; nil through a proxy, where there is one attempt, and once an attempt has a connection.
+  /// Decides when they start; nil through a proxy, where there is only one, and once an attempt has a connection.
   private var race: ConnectionRace?
 
   /// Whether there is a race that could bring another attempt.
   var isRacing: Bool { race != nil }
 
-  /// When the next attempt starts if nothing happens; nil when none will.
+  /// When the next attempt starts unless something happens before; nil if none will.
   var nextStart: Int64? { race?.nextStart }
 
   subscript(number: Int) -> Attempt? { running.first { $0.number == number } }
 
-  // MARK: What is done
+  // MARK: Actions
 
   /// Begins a race.
   mutating func begin(_ race: ConnectionRace) { self.race = race }
@@ -43,7 +45,7 @@ struct ConnectAttempts {
   /// Begins the one attempt that there is through a proxy.
   mutating func beginProxied(at now: Int64) { running.append(Attempt(number: 0, address: nil, startedAt: now)) }
 
-  /// What to do about the race at an instant; ask again after a start and after asking for addresses.
+  /// What to do about the race now; call it again after `start` and after `ask`.
   mutating func step(at now: Int64) -> ConnectionRace.Step {
     guard let step = race?.step(at: now) else { return .rest }
     if case .start(let address, let number) = step {
@@ -61,7 +63,7 @@ struct ConnectAttempts {
     running.removeAll(keepingCapacity: true)
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   mutating func dialled(_ socket: Int32, by number: Int) {
     guard let place = running.firstIndex(where: { $0.number == number }) else { return }
@@ -69,7 +71,7 @@ struct ConnectAttempts {
     running[place].hasDialled = true
   }
 
-  /// Whether an attempt opened a connection since this was asked last.
+  /// Whether an attempt has opened a connection since this was called last.
   mutating func takeDialled(by number: Int) -> Bool {
     guard let place = running.firstIndex(where: { $0.number == number }), running[place].hasDialled else {
       return false
@@ -78,9 +80,9 @@ struct ConnectAttempts {
     return true
   }
 
-  /// An attempt has a connection, while none had before.
+  /// An attempt has a connection.
   ///
-  /// - Returns: the attempt; nil for one that is no more, or has lost the race.
+  /// - Returns: the attempt if it has won the race; nil if another one has, or if it has been dropped.
   mutating func connected(_ number: Int, at now: Int64) -> Attempt? {
     guard let winner = self[number], race?.connected(number) ?? true else { return nil }
     race = nil
@@ -92,7 +94,7 @@ struct ConnectAttempts {
     return winner
   }
 
-  /// Those that lost the race are over.
+  /// Drops the attempts that lost the race.
   ///
   /// - Returns: their numbers.
   mutating func dropOthers(than number: Int) -> [Int] {
@@ -102,19 +104,19 @@ struct ConnectAttempts {
     return losers
   }
 
-  /// An attempt is over.
+  /// Drops an attempt.
   mutating func drop(_ number: Int) { running.removeAll { $0.number == number } }
 
-  /// An attempt found no connection.
+  /// An attempt has failed to connect.
   mutating func fail(_ number: Int, _ reason: HTTPTransportError) {
     if let address = self[number]?.address { failed.append(FailedAddress(address: address, reason: reason)) }
     drop(number)
     race?.failed(number)
   }
 
-  /// The time to connect is over: an address that was silent for most of it is as dead as one that refuses.
+  /// The time for connecting is over: addresses that have been silent for at least half of it count as failed.
   ///
-  /// One that was dialled a moment ago has shown nothing yet.
+  /// Nothing can be said yet about those that were dialled later.
   mutating func timeOut(at now: Int64, after limit: Int64) {
     for attempt in running where now - attempt.startedAt >= limit / 2 {
       if let address = attempt.address { failed.append(FailedAddress(address: address, reason: .timedOut)) }
@@ -128,7 +130,7 @@ struct FailedAddress: Sendable, Hashable {
   let reason: HTTPTransportError
 }
 
-/// An address that had not connected after so many milliseconds, when another one did.
+/// An address that had not connected after so many milliseconds, when another one had.
 struct SlowerAddress: Sendable, Hashable {
   let address: IPAddress
   let time: Int64

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the connections of one origin carry, and whether they can carry one more request.
+/// How many requests the connections of one origin carry, and whether they can carry another one.
 ///
-/// A pure value. HTTP/1.1 carries one request a connection; HTTP/2 carries many, so that a burst needs one handshake
-/// and not one each: while nobody knows yet what a server speaks, one request goes ahead and the others wait for its
-/// connection.
+/// A pure value. HTTP/1.1 carries one request per connection, HTTP/2 many. As long as it is not known which of them a
+/// server speaks, one request goes ahead and the others wait for its connection, so that a burst needs one handshake
+/// only.
 struct PoolLoad {
-  /// Whether the origin's connections carry several requests at once.
+  /// Whether the origin's connections carry several requests at once, as far as that is known.
   enum Multiplexing: Hashable { case never, unknown, always }
 
   /// Whether one more request may start.
   enum Admission: Hashable {
-    /// On a connection that stands.
+    /// On a connection that is established already.
     case reuse
     /// On a connection of its own.
     case open
-    /// Not before another request of this origin has ended, or has got its connection.
+    /// Not before another request to this origin has ended, or has got its connection.
     case poolIsFull
-    /// Not before a connection of any origin is free.
+    /// Not before any origin has a connection to spare: the limit of all connections is reached.
     case allAreTaken
   }
 
@@ -25,23 +25,24 @@ struct PoolLoad {
     let address: IPAddress?
     var established = 0
     var running = 0
-    /// Whether the last that was heard of it is that it cannot be connected to.
+    /// Whether the latest news is that it cannot be connected to.
     var isDead = false
   }
 
-  /// Few, so that looking at each is faster than a dictionary.
+  /// An array, since there are so few that a search is faster than a dictionary.
   private var loads: [AddressLoad] = []
   private(set) var multiplexing: Multiplexing
-  /// Requests under way, those included that have no connection yet.
+  /// Requests under way, including those without a connection yet.
   private(set) var running = 0
-  /// Requests that have their connection.
+  /// Requests that have a connection.
   private var carried = 0
-  /// Connections that stand.
+  /// Established connections.
   private(set) var established = 0
-  /// Requests that are opening a connection for those to come.
+  /// Requests that are opening a connection which later ones will share.
   private(set) var opening = 0
+  /// How many requests one connection takes.
   private var streamLimit: Int
-  /// What that is until a server shows that it takes fewer.
+  /// The configured ``streamLimit``, until a server shows that it takes fewer.
   private let mostStreams: Int
   private let connectionLimit: Int
 
@@ -52,21 +53,24 @@ struct PoolLoad {
     mostStreams = streamLimit
   }
 
-  /// How many of all connections it takes; idle ones do not count, since they can be closed.
+  /// How many connections count towards the limit of all; idle ones do not, since they can be closed.
   var weight: Int {
     multiplexing == .never ? running : running == 0 ? 0 : max(1, established + opening)
   }
 
-  /// Whether nothing is left of it.
+  /// Whether there are neither requests nor connections.
   var isEmpty: Bool { running == 0 && established == 0 }
 
   /// Whether requests are under way to an address.
   func isBusy(_ address: IPAddress?) -> Bool { load(of: address).map { $0.running > 0 } ?? false }
 
-  /// Whether the connections to an address carry more requests than there are of them.
+  /// Whether there are more requests to an address than connections to it.
   func isShared(_ address: IPAddress?) -> Bool { load(of: address).map { $0.running > $0.established } ?? false }
 
-  /// Whether one more request may start, when so many connections of others are free.
+  /// Whether one more request may start.
+  ///
+  /// - Parameter free: how many further connections the limit of all allows.
+  /// - Returns: how it may start, or what it has to wait for.
   func admission(free: Int) -> Admission {
     switch multiplexing {
     case .never:
@@ -74,7 +78,7 @@ struct PoolLoad {
       guard free > 0 else { return .allAreTaken }
       return running < established ? .reuse : .open
     case .unknown where established > 0:
-      // One more request finds out what the connection can do: it shares it, or has to open one of its own.
+      // One more request shows whether the connection multiplexes: it shares it, or has to open one of its own.
       return running - opening < 2 ? .reuse : .poolIsFull
     case .unknown, .always:
       if running - opening < established * streamLimit { return .reuse }
@@ -83,10 +87,10 @@ struct PoolLoad {
     }
   }
 
-  /// The addresses with one in front whose connection has room for one more request, if there is one: rotation must
-  /// not cost a handshake for each request.
+  /// The addresses, with one moved to the front that has a connection with room for another request, if there is one.
   ///
-  /// One that died in the meantime keeps its place.
+  /// Otherwise the rotation of equally good addresses would cost a handshake for each request. An address that died in
+  /// the meantime is not moved.
   func ordered(_ addresses: [IPAddress]) -> [IPAddress] {
     let room = multiplexing == .never ? 1 : streamLimit
     guard established > 0,
@@ -99,16 +103,16 @@ struct PoolLoad {
     return ordered
   }
 
-  // MARK: What happened
+  // MARK: Events
 
-  /// A request was started toward an address.
+  /// A request was started, towards that address at first.
   mutating func started(_ address: IPAddress?, opens: Bool) {
     running += 1
     if opens { opening += 1 }
     change(address) { $0.running += 1 }
   }
 
-  /// A request got its connection, to the address that it was started toward or to another one.
+  /// A request got its connection, to the address that it was started towards or to another one.
   mutating func connected(_ address: IPAddress?, insteadOf first: IPAddress?, opened: Bool) {
     carried += 1
     if opened { opening -= 1 }
@@ -117,7 +121,7 @@ struct PoolLoad {
     change(address) { $0.running += 1 }
   }
 
-  /// A request has ended, before or after it got its connection.
+  /// A request has ended, with or without having got a connection.
   mutating func ended(_ address: IPAddress?, wasOpening: Bool, wasConnected: Bool) {
     running -= 1
     if wasConnected { carried -= 1 }
@@ -125,7 +129,7 @@ struct PoolLoad {
     change(address) { $0.running -= 1 }
   }
 
-  /// A new connection stands.
+  /// A new connection is established.
   mutating func established(_ address: IPAddress?) {
     established += 1
     change(address) {
@@ -134,34 +138,34 @@ struct PoolLoad {
     }
   }
 
-  /// A connection that stood has been closed.
+  /// An established connection has been closed.
   ///
-  /// It may have been the one that took no more: how many requests the others take shows again.
+  /// The stream limit is reset: this connection may have been the one that took fewer requests.
   mutating func closed(_ address: IPAddress?) {
     established -= 1
     streamLimit = mostStreams
     change(address) { $0.established -= 1 }
   }
 
-  /// An address cannot be connected to, while requests are under way on what stands to it.
+  /// An address cannot be connected to any more, although requests are under way on older connections to it.
   ///
-  /// A connection that carries many is not idle, and goes on.
+  /// That does not matter for connections that multiplex: they go on.
   mutating func died(_ address: IPAddress) {
     if multiplexing == .never, isBusy(address) { change(address) { $0.isDead = true } }
   }
 
-  /// A response told what the server speaks, or a request that got a connection which another one uses.
+  /// It has become known whether connections multiplex: by a response, or by a request that joined a connection in use.
   mutating func learned(isMultiplexed: Bool) {
     multiplexing = isMultiplexed ? .always : .never
   }
 
-  /// A request that was to share a connection cannot: the server speaks HTTP/1.1, or takes fewer requests a connection
-  /// than we thought.
+  /// A request could not share a connection as planned: the server speaks HTTP/1.1, or takes fewer requests per
+  /// connection than was assumed.
   mutating func overflowed() {
     switch multiplexing {
     case .never: break
     case .unknown: multiplexing = .never
-    // One that nobody uses, and that is not used, says nothing of that: it is to another address, or dead.
+    // Only if connections carry requests: one that is idle and was not used is to another address, or dead.
     case .always: if established > 0, carried > 0 { streamLimit = max(1, min(streamLimit, carried / established)) }
     }
   }

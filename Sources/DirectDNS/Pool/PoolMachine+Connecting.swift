@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a transfer gets its connection, and how connections come and go.
+/// How transfers get connections, and how connections come and go.
 extension PoolMachine {
-  /// Starts the attempts that are due; a transfer without any left has failed.
+  /// Starts the attempts that are due, and fails a transfer that has none left.
   mutating func step(_ id: TransferID, at now: Int64) {
     while let (step, waits) = transfers.change(
       id, { ($0.state.attempts.step(at: now), $0.state.admission == .sharing) })
@@ -9,7 +9,7 @@ extension PoolMachine {
       switch step {
       case .start(let address, let number):
         actions.append(.connect(id, attempt: number, address, waits: waits))
-      // What is known of them already takes its turn with the rest: whoever asks steps on.
+      // Addresses that are known at once have to alternate with the rest: the owner calls this again.
       case .ask: return actions.append(.askForOthers(id))
       case .lost:
         guard let failure = transfers.read(id, { $0.state.connectFailure }) else { return }
@@ -19,7 +19,7 @@ extension PoolMachine {
     }
   }
 
-  /// The addresses that a transfer's race asked for, as far as they may be dialled.
+  /// Adds the addresses that a transfer's race has asked for; the policy must allow them.
   mutating func join(_ id: TransferID, _ addresses: [IPAddress], at now: Int64) {
     transfers.change(id) { $0.state.attempts.join(addresses) }
     step(id, at: now)
@@ -28,17 +28,20 @@ extension PoolMachine {
 
   // MARK: What libcurl asks
 
-  /// Whether an attempt may open a connection: where several requests share one, only the one that goes ahead may, and
-  /// those who find no room wait for it.
+  /// Whether an attempt may open a connection.
+  ///
+  /// Where several requests share a connection, only the one that opens it for all may; another one that finds no room
+  /// has to go back into the queue.
   mutating func mayDial(_ id: TransferID, attempt number: Int) -> Bool {
-    // A copy: connections are rare.
+    // A copy does no harm here: new connections are rare.
     guard let transfer = transfers[id], let pool = pools[transfer.pool] else { return false }
     let state = transfer.state
     if state.admission == .opening { return true }
     if let carrier = state.carrier {
       guard carrier.attempt == number else { return true }
-      // libcurl sends it once more, on a connection of its own: beyond the cap it waits for its turn like all others. Not
-      // one whose response is there: it is the repetition without an expectation, which ``TransferState`` ends.
+      // libcurl wants to send the request once more, on a new connection: if there may be no more connections, it has
+      // to wait for its turn like all others. Not if the response is there already: then libcurl wants to repeat the
+      // request without its expectation (417), which ``mayRetry`` refuses.
       let isFull = pool.load.multiplexing == .always && pool.sockets.count >= limits.connectionsPerRoute
       guard isFull, state.isAwaitingResponse, state.mayBeSentAgain(joins: pool.joins) else { return true }
       transfers.change(id) { $0.state.requireRequeueOfSent() }
@@ -56,7 +59,7 @@ extension PoolMachine {
     }
   }
 
-  /// An address that libcurl was about to dial is forbidden.
+  /// libcurl was about to dial an address that the policy forbids.
   mutating func forbid(_ address: IPAddress, _ id: TransferID) {
     transfers.change(id) { $0.state.forbid(address) }
   }
@@ -77,29 +80,30 @@ extension PoolMachine {
     if connections.count > limits.connections { endIdleConnection(besides: cache) }
   }
 
-  /// Whether a request may be sent on the connection that now stands.
+  /// Whether a request may be sent on a connection that is established.
   enum SendVerdict {
     case no
+    /// Yes, for the first time.
     case first(TransferState.Carrier, isReused: Bool)
-    /// libcurl sends it once more, on another connection.
+    /// Yes, once more: libcurl repeats it on another connection.
     case again
   }
 
-  /// A connection stands for an attempt.
+  /// An attempt has a connection: whether its request may be sent on it.
   mutating func maySend(_ id: TransferID, attempt number: Int, at now: Int64) -> SendVerdict {
     let found = transfers.read(id) { (pool: $0.pool, isCarrier: $0.state.carrier?.attempt == number) }
     guard let (pool, isCarrier) = found else { return .no }
     let verdict =
       isCarrier ? mayRetry(id, pool, attempt: number, at: now) : mayBegin(id, pool, attempt: number, at: now)
-    // Also one that is not let through: libcurl has noted by now that another one uses the connection, and repeats
-    // whatever gets no response on it.
+    // Even a request that may not be sent counts as having joined: libcurl has marked the connection as shared by now,
+    // and repeats every request that gets no response on a shared connection.
     if case .no = verdict, transfers.change(id, { $0.state.attempts.takeDialled(by: number) }) != true {
       noteJoin(pool)
     }
     return verdict
   }
 
-  /// Whether an attempt is the first that stands, and so carries the request.
+  /// Whether an attempt is the first one that has a connection, and so carries the request.
   private mutating func mayBegin(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
   ) -> SendVerdict {
@@ -114,14 +118,14 @@ extension PoolMachine {
 
   /// Whether libcurl may send a request once more, on another connection.
   ///
-  /// It wants to when HTTP/2 refused the request unprocessed, and when a connection that others had used too ended
-  /// without a byte of response: then the server may have got the request and closed only then. It also wants to leave
-  /// out an expectation that was refused (417), which ``DirectClient`` does by itself.
+  /// libcurl wants to in three cases: HTTP/2 refused the request unprocessed; a shared connection ended without a byte
+  /// of response, so that the server may have got the request before it closed; or the server refused the request's
+  /// expectation (417), which ``DirectClient`` deals with itself.
   private mutating func mayRetry(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
   ) -> SendVerdict {
     guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
-    // libcurl keeps the connection, whatever becomes of the request.
+    // libcurl keeps the connection, even if the request is not sent on it.
     noteEstablished(state.attempts[number], pool)
     guard case .sent = state.phase else { return .no }
     guard state.mayBeSentAgain(joins: joins) else {
@@ -136,8 +140,10 @@ extension PoolMachine {
     return .again
   }
 
-  /// Notes whether a request opened its connection: as long as nobody joins it there, libcurl repeats the request for
-  /// one reason alone, which is that it was refused.
+  /// Notes whether a request opened its connection or joined one.
+  ///
+  /// As long as no other request joins the connection that it opened, libcurl repeats the request for one reason only,
+  /// which is that HTTP/2 refused it; see ``TransferState/wasRefused(joins:)``.
   private mutating func noteJoin(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, _ address: IPAddress?
   ) {
@@ -160,7 +166,8 @@ extension PoolMachine {
 
   // MARK: Connections
 
-  /// Whether a connection stands that carries one transfer at a time, and so has nothing to say unasked.
+  /// Whether a socket is an established connection that carries one transfer at a time: the server must not send
+  /// anything on it unasked.
   func isAlone(_ socket: Int32) -> Bool {
     guard let connection = connections[socket], connection.isEstablished else { return false }
     return pools.read(connection.pool) { $0.load.multiplexing != .always } ?? false
@@ -170,32 +177,33 @@ extension PoolMachine {
   mutating func closed(_ socket: Int32) {
     guard let connection = connections.closed(socket) else { return }
     pools.change(connection.pool) { pool in pool.sockets.removeAll { $0 == socket } }
-    // Also where it never stood: its pool may be left with nothing.
+    // Even if it was never established: the pool may have nothing left, and is dropped then.
     note(connection.pool) { if connection.isEstablished { $0.closed(connection.address) } }
   }
 
-  /// Ends a connection that nobody uses, to make room for another one.
+  /// Ends an idle connection of another cache, to make room for a new one.
   ///
-  /// libcurl does so among the connections of one cache.
+  /// Within one cache libcurl does that by itself.
   private mutating func endIdleConnection(besides cache: Int) {
     let idle = connections.established { connection in
       connection.cache != cache && pools.read(connection.pool) { $0.load.running == 0 } == true
     }
     guard let idle = idle.min() else { return }
-    // libcurl closes it when it looks at that cache's connections next.
+    // libcurl will close it when it next looks at the connections of that cache.
     closed(idle)
     actions.append(.endConnection(idle))
   }
 
-  /// Ends the connections to an address that died, or to all, that no request uses.
+  /// Ends the idle connections to an address that died, or to all addresses.
   ///
-  /// Those of HTTP/1.1 that wait beside others which are used cannot be told apart, and are the last choice from now on.
+  /// If some HTTP/1.1 connections to the address are in use, the idle ones among them cannot be told apart; then the
+  /// address is only tried after all others from now on.
   mutating func closeIdle(_ address: IPAddress?) {
     let idle = connections.established { connection in
       (address == nil || connection.address == address)
         && pools.read(connection.pool) { $0.load.isBusy(connection.address) } == false
     }
-    // In an order, so that the same happens each time.
+    // Sorted, so that a simulation can be repeated exactly.
     for socket in idle.sorted() { actions.append(.endConnection(socket)) }
     guard let address else { return }
     for pool in connections.pools(connectedTo: address) { pools.change(pool) { $0.load.died(address) } }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a transfer goes on once it was sent, and how it ends.
+/// How a transfer goes on once it has been sent, and how it ends.
 extension PoolMachine {
   /// A response's head is complete.
   ///
   /// - Parameters:
   ///   - id: the transfer.
-  ///   - isMultiplexed: whether the connection carries several requests; nil where the response does not tell.
+  ///   - isMultiplexed: whether the connection carries several requests; nil if the response does not show that.
   mutating func headIsComplete(_ id: TransferID, isMultiplexed: Bool?) {
     let found = transfers.change(id) {
       $0.state.headIsComplete() ? ($0.pool, isTimed: $0.state.terms.idleTimeout != nil) : nil
     }
     guard let found, let (pool, isTimed) = found else { return }
-    // Its silence may be over sooner than the time for a first byte would have been.
+    // Its idle timeout may end sooner than the time for the first byte would have.
     if isTimed { noteDue(id) }
     guard let isMultiplexed, let multiplexing = pools.read(pool, { $0.load.multiplexing }) else { return }
     if multiplexing == .unknown || (multiplexing == .always) != isMultiplexed {
@@ -19,15 +19,15 @@ extension PoolMachine {
     }
   }
 
-  /// How an attempt of libcurl's ended.
+  /// How libcurl ended an attempt.
   enum Ending: Hashable {
     case complete
-    /// One of our decisions ended it.
+    /// A callback of ours told libcurl to end it.
     case aborted(HTTPTransportError)
     case failed(HTTPTransportError)
   }
 
-  /// libcurl is done with an attempt.
+  /// libcurl has ended an attempt.
   mutating func ended(_ id: TransferID, attempt number: Int, _ ending: Ending, at now: Int64) {
     if ending == .complete, transfers.read(id, { $0.state.isReceiving(from: number) }) == true {
       return finish(id, .success(()))
@@ -56,12 +56,12 @@ extension PoolMachine {
     }
   }
 
-  /// Whether a response was complete when libcurl was kept from sending the request without its expectation.
+  /// Whether libcurl was stopped from repeating a request without its expectation, although the response was complete.
   private func isAnswered(_ state: TransferState) -> Bool {
     if case .receiving = state.phase { state.terms.expectsContinue } else { false }
   }
 
-  /// Whether HTTP/2 refused a request unprocessed is known.
+  /// It has been found out whether HTTP/2 refused a request unprocessed.
   mutating func checked(_ id: TransferID, wasRefused: Bool) {
     guard let failure = transfers.read(id, { $0.state.failureWithoutRetry(wasRefused: wasRefused) }) else { return }
     finish(id, .failure(failure))
@@ -79,11 +79,11 @@ extension PoolMachine {
     transfers.change(id) { $0.state.attempts.fail(number, reason) }
     actions.append(.close(id, attempt: number))
     switch reason {
-    // Nor could it go to any other address.
+    // It would fail at any other address too.
     case .invalidRequest, .tlsSetup: return finish(id, .failure(TransferFailure(reason)))
     default: break
     }
-    // What was judged before and is dialled now is not the same: nothing else is tried.
+    // With a forbidden address nothing else is tried: libcurl was about to dial one that had not been judged before.
     guard state.attempts.isRacing, state.forbidden == nil else {
       return failToConnect(id, TransferFailure(reason, forbidden: state.forbidden), at: now)
     }
@@ -91,7 +91,7 @@ extension PoolMachine {
     noteDue(id)
   }
 
-  /// A transfer found no connection.
+  /// Ends a transfer that could not connect.
   mutating func failToConnect(_ id: TransferID, _ failure: TransferFailure, at now: Int64) {
     if let transfer = transfers[id] {
       pools.change(transfer.pool) { pool in
@@ -102,47 +102,48 @@ extension PoolMachine {
     finish(id, .failure(failure))
   }
 
-  /// Why one that has waited finds no connection either; nil where it may.
+  /// Why a transfer that has waited in the queue would not get a connection either; nil if it may get one.
   func outageFailure(of id: TransferID, in pool: SlabID<Pool>, at now: Int64) -> TransferFailure? {
     guard let outage = pools.read(pool, { $0.load.established == 0 ? $0.outage : nil }) else { return nil }
     return transfers.read(id) { transfer in
-      // One that waits once more has waited for something else before.
+      // Not one that has been back in the queue: it waited for something else before.
       guard case .none = transfer.state.requeueing else { return nil }
       return outage?.failure(of: transfer.state.terms, waitingSince: transfer.arrivedAt, at: now)
     } ?? nil
   }
 
-  /// What is left of a transfer has to end by then.
+  /// Makes a transfer end by that time.
   mutating func hasten(_ id: TransferID, until deadline: Int64) {
     transfers.change(id) { $0.state.terms.deadline = min($0.state.terms.deadline, deadline) }
     noteDue(id)
   }
 }
 
-/// What is due when. Only those that run are looked at again and again: there are no more of them than connections have
-/// room for, and any number may wait.
+/// Timers.
+///
+/// Only running transfers are looked at one by one, since the connections limit their number; any number may wait.
 extension PoolMachine {
-  // MARK: What moves them on
+  // MARK: Progress
 
-  /// Something of the response came in.
+  /// A part of the response has come.
   mutating func moved(_ id: TransferID, at now: Int64) {
     transfers.change(id) { $0.state.moved(at: now) }
   }
 
-  /// A request's body has nothing to send for now.
+  /// The source of a request's body has nothing to send at the moment.
   mutating func starved(_ id: TransferID) { transfers.change(id) { $0.state.starved() } }
 
-  /// Something of a request went out, or its body has come to its end.
+  /// A part of a request has been sent, or its body has ended.
   mutating func sent(_ id: TransferID, at now: Int64) {
     let wasStarved = transfers.change(id) { transfer in
       defer { transfer.state.sent(at: now) }
       return transfer.state.isStarved
     }
-    // The server's time runs again.
+    // From now on the time for the response runs again.
     if wasStarved == true { noteDue(id) }
   }
 
-  /// A response's reader has enough for now.
+  /// A response is held back until its reader has caught up.
   mutating func heldBack(_ id: TransferID) { transfers.change(id) { $0.state.heldBack() } }
 
   /// A response's reader has caught up.
@@ -151,9 +152,9 @@ extension PoolMachine {
     noteDue(id)
   }
 
-  // MARK: What is due
+  // MARK: Timers
 
-  /// Ends those whose time is over, and goes on with the others.
+  /// Ends the transfers whose time is over, and starts the attempts of others that are due.
   mutating func checkTimers(at now: Int64) {
     while let id = waitingDeadlines.takeDue(at: now) { timeOut(id, .whole, at: now) }
     for id in running {
@@ -176,14 +177,14 @@ extension PoolMachine {
     failToConnect(id, failure, at: now)
   }
 
-  /// Wakes the timers for a transfer whose state has changed.
+  /// Updates the timers for a transfer whose state has changed.
   mutating func noteDue(_ id: TransferID) {
     guard let (due, isWaiting) = transfers.read(id, { ($0.state.due, $0.state.isWaiting) }) else { return }
     if isWaiting { waitingDeadlines.set(id, at: due) }
     nextDue = min(nextDue, due)
   }
 
-  /// Takes one that runs no more from its place, which the last one gets.
+  /// Removes a transfer from ``running``; the last one there gets its place.
   mutating func noteStopped(_ id: TransferID, _ place: Int) {
     guard let last = running.popLast(), last != id else { return }
     running[place] = last

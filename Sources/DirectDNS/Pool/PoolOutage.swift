@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// That nobody gets a connection of a pool: what the attempts came to that its requests made one after the other.
+/// Why no request gets a connection to a server: the failure of those that tried, one after the other.
 ///
-/// A pure value. One request at a time opens a connection for all who wait, and to a silent server each of them would
-/// take the whole time to connect, while the others go on waiting.
+/// A pure value. Where one request opens a connection for all, the others wait for it. If the server is silent, each
+/// would in turn take its whole time to connect; with this, those that have waited as long as that fail at once.
 struct PoolOutage {
-  /// Milliseconds without an attempt, after which what came before says nothing any more.
+  /// After so many milliseconds without an attempt, earlier failures do not count any more.
   private static let gap: Int64 = 1_000
 
   private let since: Int64
@@ -12,12 +12,12 @@ struct PoolOutage {
   private let addresses: Set<IPAddress>
   private let failure: TransferFailure
 
-  /// Notes why a request got no connection; nil where another one may fare better.
+  /// Notes that a request got no connection; nil if another request may well get one.
   ///
   /// - Parameters:
   ///   - failure: why it got none.
-  ///   - state: the request.
-  ///   - earlier: what the attempts before came to.
+  ///   - state: the request's state.
+  ///   - earlier: the outage so far, if there is one.
   ///   - now: the present.
   init?(_ failure: TransferFailure, of state: TransferState, after earlier: PoolOutage?, at now: Int64) {
     guard failure.forbidden == nil, state.carrier == nil, !state.isWaiting else { return nil }
@@ -33,8 +33,9 @@ struct PoolOutage {
     self.failure = failure
   }
 
-  /// Why a request that has waited since then gets no connection either: all that time others tried its addresses in
-  /// vain, and it was as long as it may take to connect.
+  /// The failure of a request that has waited; nil if it may still get a connection.
+  ///
+  /// It fails if others have tried its addresses in vain for as long as it may itself take to connect.
   func failure(of terms: TransferTerms, waitingSince arrival: Int64, at now: Int64) -> TransferFailure? {
     guard now - at < Self.gap, now - max(since, arrival) >= terms.connectTimeout,
       terms.addresses.allSatisfy(addresses.contains)

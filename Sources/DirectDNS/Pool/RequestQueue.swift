@@ -2,9 +2,10 @@
 internal import DequeModule
 internal import HeapModule
 
-/// Requests that wait for a connection, by pool: served in the order of arrival, a pool that is full being passed over.
+/// Requests that wait for a connection, by pool.
 ///
-/// A pure value; adding, taking and parking cost the logarithm of the number of pools that wait.
+/// A pure value. Requests are served in the order of arrival, except that a pool which is full is parked, and skipped
+/// until it has room. Adding, taking and parking cost the logarithm of the number of waiting pools.
 struct RequestQueue<Pool: Hashable, Item> {
   private struct Turn: Comparable {
     let arrival: UInt64
@@ -16,17 +17,17 @@ struct RequestQueue<Pool: Hashable, Item> {
 
   private struct PoolQueue {
     var items = Deque<(arrival: UInt64, item: Item)>()
-    /// Whether the pool's turn will come; a parked pool's will not.
+    /// Whether the pool is in ``RequestQueue/turns``; a parked pool is not.
     var hasTurn = false
   }
 
   private var queues: [Pool: PoolQueue] = [:]
   private var turns = Heap<Turn>()
   private var arrivals: UInt64 = 0
-  /// Requests that wait, those included that left without being taken.
+  /// How many requests wait, including those that have ended meanwhile and have not been dropped yet.
   private(set) var count = 0
 
-  /// Whether anybody waits in a pool.
+  /// Whether requests wait in a pool.
   func isWaiting(in pool: Pool) -> Bool { queues[pool] != nil }
 
   /// Adds a request at the end.
@@ -40,12 +41,12 @@ struct RequestQueue<Pool: Hashable, Item> {
     if isNew { unpark(pool) }
   }
 
-  /// Puts a request back in front of its pool: it keeps its place before all that came later.
+  /// Puts a request back to the front of its pool's queue, before all that came later.
   mutating func requeue(_ item: Item, in pool: Pool) {
     let key = pool
     var queue = queues.removeValue(forKey: key) ?? PoolQueue()
     count += 1
-    // Its own number is gone; that of the one behind it, or the least of all, puts it in front as well.
+    // Its own arrival number is not known any more; that of the next request, or 0, also puts it in front.
     queue.items.prepend((queue.items.first?.arrival ?? 0, item))
     let isNew = queue.items.count == 1
     queues[key] = queue
@@ -71,7 +72,7 @@ struct RequestQueue<Pool: Hashable, Item> {
     return first.item
   }
 
-  /// Passes over the pool whose turn it is, until it is unparked.
+  /// Skips the pool whose turn it is, until it is unparked.
   mutating func parkNext() {
     guard let turn = turns.popMin() else { return }
     queues[turn.pool]?.hasTurn = false
@@ -85,7 +86,7 @@ struct RequestQueue<Pool: Hashable, Item> {
     turns.insert(Turn(arrival: first.arrival, pool: pool))
   }
 
-  /// Drops those who left, as far as nobody waits before them; the others are dropped when that is so.
+  /// Drops requests that have ended from the front of a pool's queue; those behind a waiting one are dropped later.
   mutating func dropFirst(in pool: Pool, where hasLeft: (Item) -> Bool) {
     while let first = queues[pool]?.items.first, hasLeft(first.item) { _ = popFirst(in: pool) }
   }

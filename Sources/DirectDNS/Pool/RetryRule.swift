@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// When a request is sent a second time.
+/// When a request is sent again after it has failed.
 ///
-/// Before anything of it was sent, other addresses are tried instead. After that the server may have acted on it: only
-/// what does no more harm when it comes twice is repeated, and once.
+/// As long as nothing of it was sent, other addresses are tried. Afterwards the server may have acted on it: it is
+/// repeated only if that does no harm, and only once.
 enum RetryRule {
-  /// RFC 9110 §9.2.2.
+  /// Whether a method is idempotent (RFC 9110 §9.2.2).
   static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
     switch method {
     case .get, .head, .options, .trace, .put, .delete: true
@@ -14,25 +14,25 @@ enum RetryRule {
     }
   }
 
-  /// What a request has gone through.
+  /// The failures of one request so far.
   struct History {
-    /// Whether it may have reached a server twice.
+    /// Whether it was repeated, so that it may have reached a server twice.
     private(set) var hasRetried = false
     private var refusals = 0
 
-    /// A response came to a request that libcurl had sent before: what goes out after it goes out once.
+    /// Notes that libcurl itself has repeated the request: it is not repeated again.
     mutating func noteRetried() { hasRetried = true }
 
-    /// Whether a request that failed so is sent again; if so, that is noted.
+    /// Whether the request is sent again after a failure; notes that it is.
     ///
     /// - Parameters:
     ///   - failure: why there is no response.
-    ///   - isRetryable: whether it does no harm when it comes twice.
+    ///   - isRetryable: whether it does no harm if the server gets it twice.
     ///   - canBeReplayed: whether its body can be sent again.
     /// - Returns: whether to send it.
     mutating func allows(_ failure: TransferFailure, isRetryable: Bool, canBeReplayed: Bool) -> Bool {
       if failure.wasRefused {
-        // It was refused one of the times.
+        // It was sent more than once, and only the last time is known to have been refused.
         if failure.wasRetried { hasRetried = true }
         refusals += 1
         return canBeReplayed && refusals <= RetryRule.refusalLimit
@@ -47,7 +47,9 @@ enum RetryRule {
     }
   }
 
-  /// A request that was refused unprocessed was not sent, so it may go out again: a server that is shutting down, or
-  /// that limits the requests of a connection, may refuse it on several connections in a row.
+  /// How often a request is sent again that HTTP/2 refused unprocessed.
+  ///
+  /// Such a request counts as not sent. A server that is shutting down, or that limits the requests of a connection,
+  /// may refuse it on several connections in a row.
   static let refusalLimit = 10
 }

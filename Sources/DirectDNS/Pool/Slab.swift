@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The place of a value in a ``Slab``: good for that value alone, also when another has taken its place since.
+/// Identifies a value in a ``Slab``; it stays invalid after the value is removed, even if another one gets its place.
 struct SlabID<Element>: Hashable, Sendable {
   let index: Int
   fileprivate let serial: UInt32
 
-  /// No value's.
+  /// An id that no value has.
   static var none: SlabID { SlabID(index: 0, serial: .max) }
 }
 
-/// Values under numbers of their own, found without hashing; a place that was left is given out again.
+/// An array of values that keep their places, so that each is found without hashing; the places of removed values are
+/// used again.
 struct Slab<Element> {
   private struct Place {
     var serial: UInt32 = 0
@@ -21,7 +22,7 @@ struct Slab<Element> {
   /// How many values there are.
   var count: Int { places.count - free.count }
 
-  /// Keeps a value.
+  /// Adds a value.
   mutating func insert(_ element: consuming Element) -> SlabID<Element> {
     guard let index = free.popLast() else {
       places.append(Place(element: element))
@@ -34,12 +35,12 @@ struct Slab<Element> {
   /// Whether a value is still there.
   func has(_ id: SlabID<Element>) -> Bool { id.index < places.count && places[id.index].serial == id.serial }
 
-  /// A copy of a value; nil for one that was removed.
+  /// A copy of a value; nil if it was removed.
   subscript(id: SlabID<Element>) -> Element? { has(id) ? places[id.index].element : nil }
 
-  /// Looks at a value where it is: to copy one costs a retain for each of its parts.
+  /// Reads a value in place, since a copy would cost a retain for each of its parts.
   ///
-  /// - Returns: what was found; nil for a value that was removed.
+  /// - Returns: what `body` returned; nil if the value was removed.
   @inline(__always)
   func read<Result>(_ id: SlabID<Element>, _ body: (borrowing Element) -> Result) -> Result? {
     let places = places.span
@@ -50,18 +51,18 @@ struct Slab<Element> {
     }
   }
 
-  /// Changes a value where it is.
+  /// Changes a value in place.
   ///
-  /// - Returns: what came of it; nil for a value that was removed.
+  /// - Returns: what `body` returned; nil if the value was removed.
   @inline(__always) @discardableResult
   mutating func change<Result>(_ id: SlabID<Element>, _ body: (inout Element) -> Result) -> Result? {
     guard has(id), places[id.index].element != nil else { return nil }
-    // Nothing else reaches into an optional where it stands.
+    // There is no other way to change the value of an optional in place.
     // swift-format-ignore: NeverForceUnwrap
     return body(&places[id.index].element!)
   }
 
-  /// Takes a value out; its number means nothing from then on.
+  /// Removes a value; its id is invalid from then on.
   @discardableResult
   mutating func remove(_ id: SlabID<Element>) -> Element? {
     guard has(id), let element = places[id.index].element.take() else { return nil }
@@ -70,7 +71,7 @@ struct Slab<Element> {
     return element
   }
 
-  /// The numbers of all values, in no order that matters.
+  /// The ids of all values, in the order of their places.
   var ids: [SlabID<Element>] {
     places.indices.filter { places[$0].element != nil }.map { SlabID(index: $0, serial: places[$0].serial) }
   }

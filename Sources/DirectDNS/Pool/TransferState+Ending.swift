@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the pool has to know of a transfer.
+/// What the pool has to know about a transfer.
 struct TransferTerms: Sendable {
-  /// The addresses to connect to, in the order of trying; none through a proxy.
+  /// The addresses to try, in order; none through a proxy.
   var addresses: [IPAddress] = []
-  /// Whether it goes through a proxy, which libcurl connects to by itself.
+  /// Whether it goes through a proxy; then libcurl chooses the proxy's address itself.
   var isProxied = false
-  /// Whether a family of addresses may yet come; see ``ConnectionRace``.
+  /// Whether a family of addresses may still come; see ``ConnectionRace``.
   var hasOthers = false
-  /// Whether it may be sent again when it may have reached the server.
+  /// Whether it may be sent again although it may have reached the server.
   var isRetryable = false
-  /// Whether its body can be sent from the beginning once more.
+  /// Whether its body can be sent again from the beginning.
   var canStartOver = true
-  /// Whether fields follow its body.
+  /// Whether trailer fields follow its body.
   var hasTrailers = false
-  /// Whether it waits for the server to say that it may send its body.
+  /// Whether it waits for the server's permission to send its body (`Expect: 100-continue`).
   var expectsContinue = false
-  // Milliseconds.
+  // Timeouts in milliseconds.
   var connectTimeout: Int64
   var firstByteTimeout: Int64
-  /// For a pause in the response's body while its reader wants more; nil for any.
+  /// For a pause in the response's body while its reader wants more; nil for no limit.
   var idleTimeout: Int64?
-  /// When all of it must have ended, by the loop's time.
+  /// When the whole transfer must have ended, by the loop's clock.
   var deadline: Int64
 }
 
-/// How a transfer ends that fails, and when its times are over.
+/// How a transfer fails, and when it times out.
 extension TransferState {
-  /// Why it failed before it had a connection.
+  /// The failure of a transfer that got no connection.
   var connectFailure: TransferFailure {
     let failed = attempts.failed
     let reason = failed.last { if case .tls = $0.reason { true } else { false } } ?? failed.last
@@ -34,24 +34,25 @@ extension TransferState {
       reason?.reason ?? .connect("no address is left"), attempts: failed, forbidden: forbidden)
   }
 
-  /// Why it failed once it had a connection.
+  /// The failure of a transfer that had a connection.
   func failure(_ reason: HTTPTransportError, wasRefused: Bool = false) -> TransferFailure {
     var reason = reason
-    // What was sent cannot be what libcurl calls wrong: the server speaks no HTTP.
+    // libcurl has sent the request, so it is the server's response that it calls invalid: the server does not speak
+    // HTTP.
     if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
     return TransferFailure(
       reason, attempts: attempts.failed, mayHaveArrived: !wasRefused, wasRefused: wasRefused, wasRetried: hasRetried,
       address: carrier?.address)
   }
 
-  /// Why it failed when libcurl was kept from repeating it.
+  /// The failure of a transfer that libcurl was not allowed to repeat.
   func failureWithoutRetry(wasRefused: Bool) -> TransferFailure {
     failure(.connectionLost("the connection ended before a response came"), wasRefused: wasRefused)
   }
 
   // MARK: Time
 
-  /// When something has to be done about it, if nothing happens before.
+  /// When something has to be done, unless something happens before.
   var due: Int64 {
     switch phase {
     case .waiting: terms.deadline
@@ -61,8 +62,7 @@ extension TransferState {
     }
   }
 
-  /// When it has waited too long for a response: the time in which the server waits for the request's body is not the
-  /// server's.
+  /// When it has waited too long for a response; never while the server waits for the request's body.
   func firstByteEnd(_ carrier: Carrier) -> Int64 { isStarved ? .max : carrier.movedAt + terms.firstByteTimeout }
 
   /// When its response has been silent for too long.
@@ -71,7 +71,7 @@ extension TransferState {
     return carrier.movedAt + timeout
   }
 
-  /// A time that is over, if one is.
+  /// The timeout that has been exceeded; nil if none has.
   func exceeded(at now: Int64) -> TransferFailure.Timer? {
     if terms.deadline <= now { return .whole }
     switch phase {
@@ -83,10 +83,10 @@ extension TransferState {
     }
   }
 
-  /// Why it failed when a time was over.
+  /// The failure of a transfer whose timeout was exceeded.
   mutating func timeOut(_ timer: TransferFailure.Timer, at now: Int64) -> TransferFailure {
     if timer == .connect {
-      // Nothing runs: the other family was awaited, and those that were there have failed.
+      // No attempt is running: all known addresses have failed, and the other family has not come.
       if attempts.running.isEmpty { return connectFailure }
       attempts.timeOut(at: now, after: terms.connectTimeout)
     }
@@ -94,26 +94,26 @@ extension TransferState {
   }
 }
 
-/// Why a transfer brought no response, or not all of it.
+/// Why a transfer brought no response, or only a part of it.
 struct TransferFailure: Error, Sendable {
   let reason: HTTPTransportError
-  /// The addresses that failed, in the order of failing.
+  /// The addresses that could not be connected to, in the order in which they failed.
   let attempts: [FailedAddress]
-  /// Whether something of the request may have reached the server.
+  /// Whether the request, or a part of it, may have reached the server.
   let mayHaveArrived: Bool
   /// Whether HTTP/2 refused the request unprocessed (RFC 9113 §8.7).
   let wasRefused: Bool
-  /// Whether it has been sent twice already.
+  /// Whether libcurl has sent it more than once already.
   let wasRetried: Bool
-  /// The time that was exceeded, where one was.
+  /// The timeout that was exceeded, if any.
   let timer: Timer?
-  /// An address that the policy forbade when it was about to be dialled.
+  /// An address that was about to be dialled although the policy forbids it.
   let forbidden: IPAddress?
   /// The address of the connection that was lost.
   let address: IPAddress?
-  /// What the request's body failed with.
+  /// The error of the request's body, if that failed.
   var bodyFailure: (any Error)?
-  /// Whether another request's attempts failed so, for which this one waited.
+  /// Whether it is the failure of other requests, which this one has waited for; see ``PoolOutage``.
   var isAnothers = false
 
   enum Timer: String, Sendable, Hashable { case connect, firstByte, idle, whole }

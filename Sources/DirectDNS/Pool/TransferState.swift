@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One transfer's life: it waits, attempts race for a connection, one of them carries it, and it ends.
+/// One transfer's life: it waits in the queue, attempts race for a connection, one of them carries it, and it ends.
 ///
-/// A pure value, in milliseconds of its owner's clock. It knows nothing of other transfers; see ``PoolMachine``.
+/// A pure value that knows nothing about other transfers; times are milliseconds of its owner's clock.
 struct TransferState {
   enum Phase {
-    /// For its turn.
+    /// It waits in the queue.
     case waiting
-    /// Attempts run.
+    /// Attempts to connect are under way.
     case connecting
-    /// The request goes out, and no response has come.
+    /// It has a connection: the request is being sent, and no response has come.
     case sent(Carrier)
     /// The response's head is complete.
     case receiving(Carrier)
-    /// It failed, and libcurl is being asked whether HTTP/2 refused the request unprocessed.
+    /// It has failed, and it is being found out whether HTTP/2 refused the request unprocessed.
     case checkingRefusal(Carrier)
   }
 
@@ -20,20 +20,21 @@ struct TransferState {
   struct Carrier: Equatable {
     let attempt: Int
     let address: IPAddress?
+    /// When it got its connection.
     let since: Int64
-    /// When something moved last.
+    /// When the last bytes were sent or received.
     var movedAt: Int64
-    /// How many requests had joined the pool's connections when this one opened its own; nil if it joined one.
+    /// ``PoolMachine/Pool/joins`` when this transfer opened its connection; nil if it joined one.
     var joinsAtStart: Int?
   }
 
-  /// How it came to its connection.
+  /// How it gets its connection.
   enum Admission {
-    /// It may open one, as any other.
+    /// In any way.
     case any
-    /// It opens one for those that wait, too.
+    /// It opens one that others will share.
     case opening
-    /// It joins one that carries others.
+    /// It shares one that carries others.
     case sharing
   }
 
@@ -46,35 +47,35 @@ struct TransferState {
     case done
   }
 
-  /// Whether the request was sent again.
+  /// Whether libcurl has sent the request again.
   enum Retry {
     case none, once
-    /// It may have arrived, and must not be sent again.
+    /// libcurl was not allowed to, since the request may have arrived; `before` says whether it once had been.
     case refused(before: Bool)
   }
 
   var terms: TransferTerms
   private(set) var phase = Phase.waiting
-  /// Beside the phase, so that they are changed where they stand.
+  /// Not part of the phase, so that they can be changed in place.
   var attempts = ConnectAttempts()
   private(set) var admission = Admission.any
   private(set) var requeueing = Requeueing.none
   private(set) var retry = Retry.none
-  /// The address that its pool counts it under.
+  /// The address that ``PoolLoad`` counts it under.
   private(set) var countedAddress: IPAddress?
   private(set) var startedAt: Int64 = 0
   /// An address that was about to be dialled although the policy forbids it.
   private(set) var forbidden: IPAddress?
-  /// Whether the response waits for its reader, and not for the server.
+  /// Whether the response is held back until its reader has caught up.
   private(set) var isHeldBack = false
-  /// Whether the request waits for more of its own body, and not for the server.
+  /// Whether the source of the request's body has nothing to send at the moment.
   private(set) var isStarved = false
 
   init(_ terms: TransferTerms) { self.terms = terms }
 
   var isWaiting: Bool { if case .waiting = phase { true } else { false } }
 
-  /// The attempt that carries it, if one does.
+  /// The attempt whose connection it has, if any.
   var carrier: Carrier? {
     switch phase {
     case .waiting, .connecting: nil
@@ -82,17 +83,17 @@ struct TransferState {
     }
   }
 
-  /// Whether an attempt carries it, and its response's body comes or was complete with the head.
+  /// Whether that attempt carries it, and the head of its response has come.
   func isReceiving(from number: Int) -> Bool {
     if case .receiving(let carrier) = phase { carrier.attempt == number && !mustRequeue } else { false }
   }
 
-  /// Whether the request goes out, and no response has come.
+  /// Whether it has a connection, and no response has come.
   var isAwaitingResponse: Bool { if case .sent = phase { true } else { false } }
 
   var mustRequeue: Bool { if case .required = requeueing { true } else { false } }
 
-  /// Whether it was sent before, and may have reached a server then.
+  /// Whether it was sent again, so that it may have reached a server more than once.
   var hasRetried: Bool {
     switch retry {
     case .once, .refused(before: true): true
@@ -102,7 +103,7 @@ struct TransferState {
 
   // MARK: Connecting
 
-  /// Its turn has come.
+  /// It leaves the queue, and begins to connect.
   mutating func begin(_ admission: Admission, _ addresses: [IPAddress], delay: Int64, at now: Int64) {
     startedAt = now
     self.admission = admission
@@ -115,25 +116,25 @@ struct TransferState {
     }
   }
 
-  /// Nothing of it may be dialled: the policy forbids what libcurl was about to dial.
+  /// Notes an address that libcurl was about to dial although the policy forbids it.
   mutating func forbid(_ address: IPAddress) { forbidden = address }
 
-  /// What follows from the connection that it got.
+  /// What follows from getting a connection.
   struct Connected {
     let carrier: Carrier
-    /// The attempt that has it.
+    /// The attempt that has the connection.
     let attempt: ConnectAttempts.Attempt
     /// The address that it was counted under until then.
     let countedAddress: IPAddress?
-    /// Whether it opened a connection for those that wait, too.
+    /// Whether it was opening a connection that others will share.
     let wasOpening: Bool
-    /// The attempts that lost the race, which are over.
+    /// The attempts that lost the race, and have been dropped.
     let losers: [Int]
   }
 
   /// An attempt has a connection.
   ///
-  /// - Returns: what follows; nil unless it is the first that has, and so carries the request.
+  /// - Returns: what follows; nil unless it is the first attempt with a connection, which carries the request.
   mutating func connected(_ number: Int, at now: Int64) -> Connected? {
     guard case .connecting = phase, let winner = attempts.connected(number, at: now) else { return nil }
     let carrier = Carrier(attempt: number, address: winner.address, since: now, movedAt: now)
@@ -141,13 +142,13 @@ struct TransferState {
       carrier: carrier, attempt: winner, countedAddress: countedAddress, wasOpening: admission == .opening,
       losers: attempts.dropOthers(than: number))
     phase = .sent(carrier)
-    // It counts where it is, on a connection of its own or one that it joined.
+    // From now on it is counted under the address of its connection.
     countedAddress = winner.address
     admission = .any
     return connected
   }
 
-  // MARK: Waiting once more
+  // MARK: Back in the queue
 
   /// There is no room on the connection that it was to share: it has to go back into the queue.
   ///
@@ -161,7 +162,7 @@ struct TransferState {
   /// The same for one whose request libcurl is about to send once more: like all others it has to wait for its turn.
   mutating func requireRequeueOfSent() { requeueing = .required }
 
-  /// Waits for its turn from the beginning.
+  /// Goes back into the queue.
   mutating func requeue() {
     phase = .waiting
     attempts.reset()
@@ -169,20 +170,21 @@ struct TransferState {
     requeueing = .done
   }
 
-  // MARK: Carried
+  // MARK: On a connection
 
+  /// Bytes were sent or received.
   mutating func moved(at now: Int64) { changeCarrier { $0.movedAt = now } }
 
-  /// The request's body has nothing to send for now.
+  /// The source of the request's body has nothing to send at the moment.
   mutating func starved() { isStarved = true }
 
-  /// Something of the request's body went out, or it has come to its end.
+  /// A part of the request's body has been sent, or the body has ended.
   mutating func sent(at now: Int64) {
     isStarved = false
     moved(at: now)
   }
 
-  /// Its reader has enough for now.
+  /// The response is held back, since its reader is behind.
   mutating func heldBack() { isHeldBack = true }
 
   /// Its reader has caught up.
@@ -191,18 +193,19 @@ struct TransferState {
     moved(at: now)
   }
 
+  /// Notes how many requests had joined connections of the pool when this one opened its own; nil if it joined one.
   mutating func joined(after joins: Int?) { changeCarrier { $0.joinsAtStart = joins } }
 
   /// The response's head is complete.
   ///
-  /// - Returns: whether that is news.
+  /// - Returns: whether that was not known before.
   mutating func headIsComplete() -> Bool {
     guard case .sent(let carrier) = phase else { return false }
     phase = .receiving(carrier)
     return true
   }
 
-  /// libcurl gave up what it may not repeat; whether HTTP/2 refused it is found out.
+  /// libcurl has given up, since it may not repeat the request: it is being found out whether HTTP/2 refused it.
   mutating func checkRefusal(at now: Int64) {
     guard var carrier else { return }
     carrier.movedAt = now
@@ -227,22 +230,20 @@ struct TransferState {
 
   // MARK: Repeating
 
-  /// Whether libcurl wants to send the request again because HTTP/2 refused it: nobody has joined the connection that it
-  /// opened, and libcurl repeats the request there for that reason alone.
+  /// Whether HTTP/2 refused the request: libcurl repeats it for no other reason while nobody joins the connection it opened.
   func wasRefused(joins: Int) -> Bool { carrier?.joinsAtStart == joins }
 
-  /// Whether the request may be sent again: it was refused unprocessed, or does no harm when it comes twice, once.
+  /// Whether libcurl may send the request again: if it was refused unprocessed, or, once, if it does no harm twice.
   ///
-  /// Not by libcurl where fields follow the body: 7.88 writes beside its buffer when a handle that has sent some sends
-  /// another body in chunks.
+  /// Never with trailers: a handle of libcurl 7.88 that has sent some writes the next chunked body beyond its buffer.
   func mayBeSentAgain(joins: Int) -> Bool {
     !terms.hasTrailers && (wasRefused(joins: joins) || (terms.isRetryable && !hasRetried))
   }
 
-  /// Counts a retry, unless the request was refused and so was not sent.
+  /// Notes a retry, unless the request was refused, which counts as not sent.
   mutating func noteRetry(joins: Int) { if !wasRefused(joins: joins) { retry = .once } }
 
-  /// The request must not be sent again, although libcurl wants to.
+  /// Notes that libcurl wanted to send the request again, and may not.
   mutating func refuseRetry() { retry = .refused(before: hasRetried) }
 
   var wasRetryRefused: Bool { if case .refused = retry { true } else { false } }
