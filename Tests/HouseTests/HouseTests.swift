@@ -43,6 +43,8 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/ConnectAttempt+Options.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/CurlTransfer.swift": "ResponseBodyTests",
     "Sources/DirectDNS/Curl/CurlTransfers.swift": "ClientConnectionsTests",
+    "Sources/DirectDNS/Curl/CurlQueries+Pool.swift": "CurlQueriesTests",
+    "Sources/DirectDNS/Curl/CurlTransfers+Actions.swift": "ClientConnectionsTests, RequestBodyTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Events.swift": "ResponseBodyTests, DirectClientFailureTests",
     "Sources/DirectDNS/Curl/IdleAttempts.swift": "ClientConnectionsTests, ResponseBodyTests",
     "Sources/DirectDNS/Curl/PendingDeliveries.swift": "ResponseBodyTests, LoadTests",

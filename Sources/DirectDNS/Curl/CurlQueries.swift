@@ -2,54 +2,26 @@
 internal import CDirectDNSCurl
 internal import DequeModule
 
-/// DNS requests in pools: so many in flight, the others in the order of their arrival.
+/// Sends DNS requests over pools of connections: each pool has a limit in flight, and queues the others in order.
 final class CurlQueries: CurlDriver {
   enum Command { case start(CurlJob), cancel(CurlJob) }
-
-  /// The transfers of one pool: running ones, waiting ones, and handles that are free.
-  private final class Pool {
-    /// Kept, so that its identity is not given to another one.
-    let identity: QueryPool
-    var queue = Deque<CurlJob>()
-    /// No waiting transfer's time is over before this.
-    var earliestDeadline = Int64.max
-    /// All of its handles, those included that are free.
-    var handles: [CurlEasy] = []
-    var idle: [CurlEasy] = []
-    var running: Int { handles.count - idle.count }
-    /// Whether its connections carry one transfer at a time: known of plain http, and of TLS from the first response on.
-    var isSerial: Bool
-
-    init(_ identity: QueryPool) {
-      self.identity = identity
-      isSerial = !identity.usesTLS
-    }
-
-    /// How many transfers may be in flight.
-    var width: Int { isSerial ? identity.connections : identity.width }
-
-    /// How many connections it may have.
-    ///
-    /// Over HTTP/2 one is enough for most servers; above their limit of streams libcurl opens another one.
-    var connectionLimit: Int { isSerial ? identity.connections : min(CurlQueries.fewConnections, identity.connections) }
-  }
 
   private let multi: CurlMulti
   let multis: [CurlMulti]
   var now = LoopTime.now
   var recheck = CurlRecheck()
   private var pools: [ObjectIdentifier: Pool] = [:]
-  /// The pool that was looked for last: mostly the next one too.
+  /// The pool that was used last, which is usually the next one too.
   private var lastPool: Pool?
   private var runningCount = 0
-  /// Requests that are done, and not yet handed back.
+  /// Requests that have ended, and have yet to be given back.
   private var done: [CurlJob] = []
-  /// No running transfer's time is over before this.
+  /// No running transfer times out before this instant.
   private var earliestEnd = Int64.max
   private let sockets: CurlSockets
-  /// Connections that are kept, and carry one transfer at a time.
+  /// Kept connections that carry one transfer at a time.
   private var serial: Set<curl_socket_t> = []
-  /// Transfers that were started and have sent nothing yet.
+  /// How many transfers were started, and have sent nothing yet.
   private var startCount = 0
 
   init?(_ settings: (), poller: Poller) {
@@ -65,8 +37,8 @@ final class CurlQueries: CurlDriver {
 
   static let fewConnections = 8
 
-  /// libcurl's limit holds for each server alike: it is what the pool with the most of them may have, and the others keep
-  /// below it by their width.
+  /// libcurl has one limit for all servers: it is set to what the largest pool needs; other pools stay below by
+  /// ``Pool/width``.
   private func limitConnections() {
     let limit = pools.values.map(\.connectionLimit).max() ?? Self.fewConnections
     multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
@@ -109,7 +81,7 @@ final class CurlQueries: CurlDriver {
       job.isCancelled = true
       switch job.stage {
       case .new, .done: break
-      case .queued: finish(job, .failure(.cancelled))  // its place in the queue is passed over
+      case .queued: finish(job, .failure(.cancelled))  // skipped when its turn in the queue comes
       case .running:
         let pool = pool(of: job)
         guard let easy = pool.handles.first(where: { $0.job === job }) else { return }
@@ -123,7 +95,7 @@ final class CurlQueries: CurlDriver {
     done.append(job)
   }
 
-  /// Hands back what is done: to each recipient at once, who is nearly always the only one.
+  /// Gives ended requests back, all those of a recipient together; there is nearly always only one recipient.
   private func handBack() {
     guard !done.isEmpty else { return }
     var jobs: [CurlJob] = []
@@ -145,7 +117,7 @@ final class CurlQueries: CurlDriver {
 
   private func knownPool(of identity: QueryPool) -> Pool {
     if let pool = pools[ObjectIdentifier(identity)] { return pool }
-    // An origin that is asked elsewhere now: what served it before is not needed any more.
+    // A new pool replaces older ones of the same origin, which had other addresses or settings.
     pools = pools.filter { _, pool in
       pool.identity.origin != identity.origin || pool.running > 0 || !pool.queue.isEmpty
     }
@@ -201,8 +173,8 @@ final class CurlQueries: CurlDriver {
       if pool.isSerial { serial.insert(unsafe directdns_kept_socket(handle)) }
       end(job, by: easy, in: pool, .success(easy.takeReply()))
     } else if code == CURLE_HTTP2, !job.isRepeated {
-      // The server has ended the session. libcurl repeats by itself what was refused with it, but before 8.4 not
-      // for the transfer that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
+      // The server has ended the session. libcurl repeats the transfers that were refused by that, but before 8.4 not
+      // the one that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
       job.isRepeated = true
       multi.remove(easy.handle)
       send(job, by: easy)
@@ -211,15 +183,15 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  /// Ends a connection that says something over HTTP/1 when nothing was asked: it would be taken for the answer to the
-  /// next query (RFC 9112 §6.3), and not every format names what it answers.
+  /// Ends an HTTP/1 connection on which the server sends something unasked: it would be taken for the answer to the
+  /// next query (RFC 9112 §6.3), and not every format repeats the question.
   func receivedUnasked(on socket: CInt) {
     if serial.contains(socket) { directdns_end_unread(socket) }
   }
 
-  /// Ends what takes too long, and what waited too long; hands back what is done.
+  /// Ends transfers that have timed out, and gives back those that have ended.
   func endTurn() -> Int64 {
-    // Not left to libcurl, which can drop a transfer's timers unserved (see ``CurlRecheck``).
+    // Not left to libcurl, which can lose timers (see ``CurlRecheck``).
     if earliestEnd <= now {
       earliestEnd = .max
       for pool in pools.values {
@@ -241,7 +213,7 @@ final class CurlQueries: CurlDriver {
         continue
       }
       if pool.earliestDeadline <= now {
-        // Deadlines are not in the queue's order: a hasty transfer may stand behind patient ones.
+        // Deadlines are not in the order of the queue.
         for job in pool.queue where job.stage == .queued && job.deadline <= now { finish(job, .failure(.timedOut)) }
         pool.queue.removeAll { $0.stage != .queued }
         pool.earliestDeadline = pool.queue.map(\.deadline).min() ?? .max

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// The transfers of one loop: carries out what its ``PoolMachine`` decides, and tells it what libcurl does.
+/// The transfers of one loop: carries out the actions of its ``PoolMachine``, and tells it what libcurl does.
 final class CurlTransfers: CurlDriver {
   typealias Machine = PoolMachine<CurlRoute>
 
   enum Command {
     case start(CurlTransfer), cancel(CurlTransfer)
-    /// The addresses that a transfer's race asked for.
+    /// Addresses that a transfer's race has asked for.
     case join(CurlTransfer, [IPAddress])
-    /// The reader has caught up, or the body has more.
+    /// The reader of the response has caught up, or the request's body has more to send.
     case resume(CurlTransfer)
-    /// The rest of the body is not wanted; so many bytes may still be read to keep the connection.
+    /// The rest of the body is not wanted; up to `limit` bytes may be read in order to keep the connection.
     case drain(CurlTransfer, limit: Int)
-    /// Connections to an address that is dead, or to all, are used no more.
+    /// Idle connections to an address, or to all addresses, are to be closed.
     case closeIdle(IPAddress?)
   }
 
   let settings: CurlTransferSettings
-  private(set) var multis: [CurlMulti]
+  var multis: [CurlMulti]
   var now = LoopTime.now
   var recheck = CurlRecheck()
   let sockets: CurlSockets
-  private let share = CurlShare()
+  let share = CurlShare()
   var machine: Machine
-  /// The transfers that wait or run, at their places in the machine, and their attempts.
-  private(set) var running: [(transfer: CurlTransfer?, attempts: [ConnectAttempt])] = []
-  /// Attempts that serve no transfer.
+  /// The transfers that wait or run, and their attempts, by the index of their ids.
+  var running: [(transfer: CurlTransfer?, attempts: [ConnectAttempt])] = []
+  /// Attempts that serve no transfer at the moment.
   var idleAttempts = IdleAttempts()
-  /// Pools with transfers that have sent nothing yet, and how many.
-  private var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []
-  private var actions: [Machine.Action] = []
+  /// How many transfers of each pool were started, and have sent nothing yet.
+  var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []
+  var actions: [Machine.Action] = []
   /// What is to be delivered to the tasks that wait, at the end of the turn.
   var deliveries = PendingDeliveries()
-  /// Transfers whose response is whole while their request's body may not be.
+  /// Transfers with a complete response whose request's body may not have been sent completely.
   var earlyAnswers = EarlyAnswers<Machine.TransferID>()
-  /// Transfers that wait for more of their request's body although the response has begun, and when to look whether
-  /// libcurl still wants it.
+  /// Transfers whose request's body has nothing to send although the response has begun, and when to look at them
+  /// again.
   var starvedUploads = TimerQueue<Machine.TransferID, Int64>()
 
   init?(_ settings: CurlTransferSettings, poller: Poller) {
@@ -49,16 +49,17 @@ final class CurlTransfers: CurlDriver {
     sockets.closing = { [unowned self] in machine.closed($0) }
   }
 
-  private func configure(_ multi: CurlMulti) {
-    // Idle connections are closed to make room, the longest idle one first; ours is the queue, so none waits in libcurl.
+  func configure(_ multi: CurlMulti) {
+    // libcurl closes the longest idle connection to make room. No transfer waits in libcurl, since the pool has the
+    // queue.
     multi.set(CURLMOPT_MAX_TOTAL_CONNECTIONS, settings.limits.connections + Self.raceRoom)
-    // They must not take what connections to other servers need, nor the rest of the process.
+    // Idle connections must leave file descriptors to the rest of the process.
     multi.set(CURLMOPT_MAXCONNECTS, min(settings.limits.connections, max(8, directdns_file_limit() / 4)))
     multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, settings.limits.streams)
     multi.sockets = sockets
   }
 
-  /// Milliseconds for which a connection's bytes may stay unacknowledged.
+  /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection.
   static let silenceLimit: UInt32 = 20_000
 
   /// Connections beyond the limit, for attempts that race.
@@ -109,6 +110,9 @@ final class CurlTransfers: CurlDriver {
     perform()
   }
 
+  /// How many milliseconds the rest of an unwanted body may take: longer than that, a new connection is cheaper.
+  private static let drainTime: Int64 = 500
+
   private func start(_ transfer: CurlTransfer) {
     guard case .new = transfer.place else {
       transfer.place = .done
@@ -120,112 +124,11 @@ final class CurlTransfers: CurlDriver {
     if id.index < running.count { running[id.index].transfer = transfer } else { running.append((transfer, [])) }
   }
 
-  /// Lets addresses take part in a race, as far as they may be dialled.
-  private func join(_ transfer: CurlTransfer, _ addresses: [IPAddress]) {
+  /// Adds addresses to a race, as far as the policy allows them.
+  func join(_ transfer: CurlTransfer, _ addresses: [IPAddress]) {
     guard case .pool(let id) = transfer.place else { return }
     let request = transfer.request
     machine.join(id, addresses.filter { request.policy.objection(to: $0, host: request.host) == nil }, at: now)
-  }
-
-  // MARK: Actions
-
-  /// Carries out what was decided, and what follows from it.
-  private func perform() {
-    while !machine.actions.isEmpty {
-      swap(&actions, &machine.actions)
-      for action in actions { perform(action) }
-      actions.removeAll(keepingCapacity: true)
-    }
-  }
-
-  private func perform(_ action: Machine.Action) {
-    switch action {
-    case .connect(let id, let number, let address, let waits): connect(id, number, address, waits)
-    case .close(let id, let number): close(id, number)
-    case .askForOthers(let id):
-      guard let transfer = running[id.index].transfer else { break }
-      if let known = transfer.request.others?.ask() { join(transfer, known) } else { machine.step(id, at: now) }
-    case .report(let id, let address, let error): running[id.index].transfer?.request.observer?(.failed(address, error))
-    case .startOver(let id):
-      guard let transfer = running[id.index].transfer else { break }
-      transfer.carrier = nil
-      transfer.progress.sent = 0
-      if case .pulled(let upload) = transfer.request.body { _ = upload.restart() }
-    case .checkRefusal(let id, let number):
-      guard let attempt = attempt(id, number), let multi = attempt.multi, attempt.checkRefusal(multi) else {
-        return machine.checked(id, wasRefused: false)
-      }
-    case .end(let id, let result): end(id, result)
-    case .endConnection(let socket): directdns_end(socket)
-    }
-  }
-
-  private func attempt(_ id: Machine.TransferID, _ number: Int) -> ConnectAttempt? {
-    running[id.index].attempts.first { $0.number == number }
-  }
-
-  private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
-    guard let transfer = running[id.index].transfer, let pool = machine.transfers.read(id, { $0.pool }) else { return }
-    guard let attempt = idleAttempts.take(for: pool) ?? ConnectAttempt(events: self) else {
-      return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
-    }
-    let (cache, scope) = machine.pools.read(pool) { ($0.cache, $0.number) } ?? (0, 0)
-    attempt.prepare(
-      transfer, id, in: pool, scope: scope, number: number, address: address, waits: waits, settings, share, sockets)
-    running[id.index].attempts.append(attempt)
-    if let place = started.lastIndex(where: { $0.pool == pool }) {
-      started[place].count += 1
-    } else {
-      started.append((pool, 1))
-    }
-    attempt.start(on: multi(cache))
-  }
-
-  /// Whether a connection carries a transfer that holds back what it has until its reader has caught up.
-  ///
-  /// libcurl then waits for nothing of the connection, as of one that nobody uses.
-  func isHeldBack(_ socket: curl_socket_t) -> Bool {
-    let port = directdns_local_port(socket)
-    return running.contains { $0.attempts.contains { $0.isHeldBack(at: port) } }
-  }
-
-  /// The multi handle that has that connection cache.
-  private func multi(_ cache: Int) -> CurlMulti {
-    if cache == multis.count, let multi = CurlMulti(index: UInt8(cache), poller: multis[0].poller) {
-      configure(multi)
-      multis.append(multi)
-    }
-    return multis[min(cache, multis.count - 1)]
-  }
-
-  /// Ends an attempt, and keeps its handle for the next one.
-  private func close(_ id: Machine.TransferID, _ number: Int) {
-    guard let transfer = running[id.index].transfer, let attempt = attempt(id, number) else { return }
-    running[id.index].attempts.removeAll { $0 === attempt }
-    if case .done = transfer.place, running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
-    // Before the change, not within it: libcurl calls back.
-    let isEmpty = attempt.stop()
-    idleAttempts.add(attempt, isEmpty: isEmpty)
-  }
-
-  /// Milliseconds that the rest of a body may take which nobody reads: a new connection would take no longer.
-  private static let drainTime: Int64 = 500
-
-  private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {
-    guard let transfer = running[id.index].transfer else { return }
-    transfer.pending.end = result.map { TransferEnd(trailers: transfer.carrier?.lines?.trailers ?? []) }.mapError {
-      failure in
-      guard case .pulled(let upload) = transfer.request.body else { return failure }
-      var failure = failure
-      failure.bodyFailure = upload.failure
-      return failure
-    }
-    transfer.reportProgress(at: now, isLast: true)
-    if case .pulled(let upload) = transfer.request.body { upload.stop() }
-    transfer.carrier = nil
-    transfer.place = .done
-    if running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
-    deliveries.add(transfer)
   }
 
   // MARK: The end of a turn
@@ -244,8 +147,8 @@ final class CurlTransfers: CurlDriver {
     return min(due, starvedUploads.next() ?? .max)
   }
 
-  /// Has libcurl go on with those that wait for their body: where the server's answer has ended the request, its
-  /// transfer ends then, and elsewhere it waits again.
+  /// Makes libcurl continue the uploads whose source has nothing to send: if the server wants no more of the body, the
+  /// transfer ends now; otherwise it goes on waiting.
   private func lookAtStarvedUploads() {
     while let id = starvedUploads.takeDue(at: now) {
       guard machine.transfers.read(id, { $0.state.isStarved }) == true else { continue }
@@ -253,12 +156,12 @@ final class CurlTransfers: CurlDriver {
     }
   }
 
-  /// How much of its body a transfer has sent; nil once it is over.
+  /// How much of its body a transfer has sent; nil if it has ended.
   private func sentOf(_ id: Machine.TransferID) -> Int64? {
     machine.transfers.read(id) { _ in () } == nil ? nil : running[id.index].transfer?.progress.sent
   }
 
-  /// Carries out what follows from something that libcurl told while it was not calling.
+  /// Tells the machine something outside of libcurl's callbacks, and carries out the actions that follow.
   func act(_ tell: (inout Machine) -> Void) {
     tell(&machine)
     perform()

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSCurl
+
+/// What the pool's decisions mean for libcurl.
+extension CurlTransfers {
+  /// Carries out the machine's actions, and those that follow from them.
+  func perform() {
+    while !machine.actions.isEmpty {
+      swap(&actions, &machine.actions)
+      for action in actions { perform(action) }
+      actions.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private func perform(_ action: Machine.Action) {
+    switch action {
+    case .connect(let id, let number, let address, let waits): connect(id, number, address, waits)
+    case .close(let id, let number): close(id, number)
+    case .askForOthers(let id):
+      guard let transfer = running[id.index].transfer else { break }
+      if let known = transfer.request.others?.ask() { join(transfer, known) } else { machine.step(id, at: now) }
+    case .report(let id, let address, let error): running[id.index].transfer?.request.observer?(.failed(address, error))
+    case .startOver(let id):
+      guard let transfer = running[id.index].transfer else { break }
+      transfer.carrier = nil
+      transfer.progress.sent = 0
+      if case .pulled(let upload) = transfer.request.body { _ = upload.restart() }
+    case .checkRefusal(let id, let number):
+      guard let attempt = attempt(id, number), let multi = attempt.multi, attempt.checkRefusal(multi) else {
+        return machine.checked(id, wasRefused: false)
+      }
+    case .end(let id, let result): end(id, result)
+    case .endConnection(let socket): directdns_end(socket)
+    }
+  }
+
+  private func attempt(_ id: Machine.TransferID, _ number: Int) -> ConnectAttempt? {
+    running[id.index].attempts.first { $0.number == number }
+  }
+
+  private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
+    guard let transfer = running[id.index].transfer, let pool = machine.transfers.read(id, { $0.pool }) else { return }
+    guard let attempt = idleAttempts.take(for: pool) ?? ConnectAttempt(events: self) else {
+      return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
+    }
+    let (cache, scope) = machine.pools.read(pool) { ($0.cache, $0.number) } ?? (0, 0)
+    attempt.prepare(
+      transfer, id, in: pool, scope: scope, number: number, address: address, waits: waits, settings, share, sockets)
+    running[id.index].attempts.append(attempt)
+    if let place = started.lastIndex(where: { $0.pool == pool }) {
+      started[place].count += 1
+    } else {
+      started.append((pool, 1))
+    }
+    attempt.start(on: multi(cache))
+  }
+
+  /// Whether a connection carries a transfer whose response is held back until its reader has caught up.
+  ///
+  /// libcurl does not watch the socket of such a connection, just as if it were idle.
+  func isHeldBack(_ socket: curl_socket_t) -> Bool {
+    let port = directdns_local_port(socket)
+    return running.contains { $0.attempts.contains { $0.isHeldBack(at: port) } }
+  }
+
+  /// The multi handle of a connection cache.
+  private func multi(_ cache: Int) -> CurlMulti {
+    if cache == multis.count, let multi = CurlMulti(index: UInt8(cache), poller: multis[0].poller) {
+      configure(multi)
+      multis.append(multi)
+    }
+    return multis[min(cache, multis.count - 1)]
+  }
+
+  /// Ends an attempt, and keeps its handle for the next one.
+  private func close(_ id: Machine.TransferID, _ number: Int) {
+    guard let transfer = running[id.index].transfer, let attempt = attempt(id, number) else { return }
+    running[id.index].attempts.removeAll { $0 === attempt }
+    if case .done = transfer.place, running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
+    // Before the list is changed, since libcurl calls back here.
+    let isEmpty = attempt.stop()
+    idleAttempts.add(attempt, isEmpty: isEmpty)
+  }
+
+  private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {
+    guard let transfer = running[id.index].transfer else { return }
+    transfer.pending.end = result.map { TransferEnd(trailers: transfer.carrier?.lines?.trailers ?? []) }.mapError {
+      failure in
+      guard case .pulled(let upload) = transfer.request.body else { return failure }
+      var failure = failure
+      failure.bodyFailure = upload.failure
+      return failure
+    }
+    transfer.reportProgress(at: now, isLast: true)
+    if case .pulled(let upload) = transfer.request.body { upload.stop() }
+    transfer.carrier = nil
+    transfer.place = .done
+    if running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
+    deliveries.add(transfer)
+  }
+}
