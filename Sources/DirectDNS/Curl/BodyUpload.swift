@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A request's body that comes piece by piece: a task writes, the loop's thread reads.
+/// A request's body that comes piece by piece: a task writes it, the loop's thread reads it.
 ///
-/// At most ``room`` bytes wait in between; a writer that is faster waits.
+/// When ``room`` bytes wait to be read, the writer is suspended.
 final class BodyUpload: Sendable {
-  enum Piece: Hashable { case bytes(Int), starved, ended, failed }
+  enum Piece: Hashable {
+    /// So many bytes were copied.
+    case bytes(Int)
+    /// There are none at the moment; the loop's thread will be woken.
+    case starved
+    case ended, failed
+  }
 
-  /// A source that has more or fewer bytes than its length, which was told to the server first.
+  /// The source has more or fewer bytes than its length, which the server was told first.
   struct WrongLength: Error, CustomStringConvertible {
     let length: Int64
 
@@ -19,31 +25,31 @@ final class BodyUpload: Sendable {
     var written: Int64 = 0
     var hasEnded = false
     var failure: (any Error)?
-    /// Whether the loop's thread has asked and got nothing.
+    /// Whether the loop's thread has asked for bytes, and got none.
     var isStarved = false
     var feeder: Task<Void, Never>?
     var writer: CheckedContinuation<Void, Never>?
-    /// Counts beginnings, so that what an earlier feeder still writes is not taken for the new one's.
+    /// Counts restarts, so that bytes which an earlier feeder still writes are ignored.
     var generation = 0
-    /// Tells the loop's thread that there is more for it.
+    /// Wakes the loop's thread, because there is more to read.
     var wake: (@Sendable () -> Void)?
 
-    /// Whom to wake for what has come: the loop's thread, if it was given nothing when it asked.
+    /// ``wake``, if the loop's thread has asked for bytes and got none.
     mutating func takeStarved() -> (@Sendable () -> Void)? {
       defer { isStarved = false }
       return isStarved ? wake : nil
     }
   }
 
-  /// Writes every piece, in order, until it is told that nobody wants more.
+  /// Writes every piece in order, until `write` returns false because nobody wants more.
   typealias Source = @Sendable (_ write: @Sendable ([UInt8]) async -> Bool) async throws -> Void
 
   static let room = 256 * 1024
 
-  /// The number of bytes, if it is known.
+  /// The number of bytes; nil if it is not known.
   let length: Int64?
   private let source: Source
-  /// Whether the source can be asked from the beginning once more.
+  /// Whether the source can write the body again from the beginning.
   let canRestart: Bool
   private let state = Locked(State())
 
@@ -53,15 +59,15 @@ final class BodyUpload: Sendable {
     self.source = source
   }
 
-  /// Why the source ended early.
+  /// Why the source failed, if it has.
   var failure: (any Error)? { state.withLock { $0.failure } }
 
   // MARK: The loop's thread
 
-  /// Says whom to wake.
+  /// Sets what is called when there is more to read.
   func connect(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
-  /// Copies what is there, and begins to ask the source if nobody has.
+  /// Copies the bytes that are there; the first call starts the source.
   func read(into room: UnsafeMutableRawBufferPointer) -> Piece {
     var writer: CheckedContinuation<Void, Never>?
     let piece = state.withLock { state -> Piece in
@@ -86,7 +92,7 @@ final class BodyUpload: Sendable {
     return piece
   }
 
-  /// Goes back to the beginning, if the source can be asked again.
+  /// Goes back to the beginning, if the source can.
   func restart() -> Bool {
     guard canRestart else { return false }
     stop()
@@ -101,7 +107,7 @@ final class BodyUpload: Sendable {
     return true
   }
 
-  /// Asks the source for no more.
+  /// Stops the source.
   func stop() {
     let (feeder, writer) = state.withLock { state in
       state.generation += 1
@@ -112,7 +118,9 @@ final class BodyUpload: Sendable {
     writer?.resume()
   }
 
-  /// Takes the source back, so that another upload can have it; false for one that was asked and cannot be again.
+  /// Withdraws the source, so that another upload can use it.
+  ///
+  /// - Returns: whether it can; not if it has been started and cannot restart.
   func withdraw() -> Bool {
     state.withLock { state in
       guard state.feeder == nil else { return canRestart }
@@ -136,7 +144,9 @@ final class BodyUpload: Sendable {
     }
   }
 
-  /// Adds a piece, and waits until there is room for another; false when nobody wants it any more.
+  /// Adds a piece, and waits until there is room for another one.
+  ///
+  /// - Returns: whether more is wanted.
   private func write(_ piece: [UInt8], _ generation: Int) async -> Bool {
     let outcome = state.withLock { state -> (isWanted: Bool, isFull: Bool, wake: (@Sendable () -> Void)?) in
       guard state.generation == generation else { return (false, false, nil) }

@@ -7,9 +7,9 @@ internal import CDirectDNSCurl
   internal import Glibc
 #endif
 
-/// What libcurl calls while an attempt's transfer runs.
+/// The callbacks that libcurl calls while an attempt's transfer runs.
 extension ConnectAttempt {
-  /// What libcurl calls for every transfer.
+  /// Sets the callbacks that every transfer needs.
   func setCallbacks() {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
@@ -35,7 +35,7 @@ extension ConnectAttempt {
       context)
   }
 
-  /// What it calls besides, for a request that has more to it.
+  /// Sets the callbacks that only some requests need.
   func setCallbacks(of request: TransferRequest) {
     guard !request.isPlain else { return }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -44,7 +44,7 @@ extension ConnectAttempt {
       unsafe directdns_setopt_trailers(
         handle.pointer,
         { list, context in
-          // libcurl frees the list itself.
+          // libcurl frees the list.
           let lines = unsafe context.object(ConnectAttempt.self)?.transfer?.request.trailers ?? []
           unsafe list.pointee = CurlList(lines: lines).takeHead()
           return CURL_TRAILERFUNC_OK
@@ -107,7 +107,7 @@ extension ConnectAttempt {
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {
     switch unsafe lines?.take(bytes) {
-    // It is for nobody: another attempt carries the request.
+    // Another attempt carries the request.
     case nil: break
     case .more: tell { $0.moved(self) }
     case .head: tell { $0.completedHead(self) }
@@ -163,7 +163,7 @@ extension ConnectAttempt {
   }
 }
 
-/// What of libcurl's talk is worth showing.
+/// Which of the lines of libcurl's trace are worth showing.
 enum CurlTrace {
   private static let beginnings = [
     "SSL connection using", "ALPN: server", "Server certificate:", " subject:", " issuer:", " expire date:",

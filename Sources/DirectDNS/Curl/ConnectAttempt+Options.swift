@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// What an attempt's handle is told before it starts.
+/// The options of an attempt's handle, set before it starts.
 extension ConnectAttempt {
-  /// What was set last on its handle of what differs between the requests of a pool.
+  /// The options that may differ between the requests of a pool, as they were set last.
   struct Applied {
     var url: String?
     var fields: [UInt8] = []
@@ -12,13 +12,12 @@ extension ConnectAttempt {
     var connectTimeout: Int64?
   }
 
-  /// How the connections of a pool are made and secured.
+  /// Sets what all requests of a pool have in common: how connections are made and secured.
   ///
-  /// libcurl knows connections by address and port, and whether those carry several requests at a time by what one of
-  /// them has said: before 8.5 it puts a request onto a busy connection of HTTP/1.1 where another host at that address,
-  /// or another request to this one, speaks HTTP/2, and each gets the other's response. So each pool's have a scope of
-  /// their own, which is part of that key. The kernel heeds it for link-local addresses alone, of which none may be
-  /// reached without a zone: the numbers are those of no interface.
+  /// libcurl remembers by address and port whether connections multiplex. Before 8.5 it therefore puts a request onto a
+  /// busy HTTP/1.1 connection if another host at the same address speaks HTTP/2, and each request gets the other's
+  /// response. So each pool has an address scope of its own, which libcurl compares too. The kernel uses the scope for
+  /// link-local addresses only, which cannot be reached without a zone anyway; no interface has such a number.
   func setTransfer(_ route: CurlRoute, scope: Int, _ settings: CurlTransferSettings, _ share: CurlShare) {
     handle.set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24))
     handle.setOwner(self)
@@ -43,7 +42,7 @@ extension ConnectAttempt {
       handle.set(CURLOPT_RESOLVE, resolve)
     } else {
       handle.set(CURLOPT_PROXY, "")
-      // Or libcurl would look for `no_proxy` in the environment, each time.
+      // Otherwise libcurl would look for `no_proxy` in the environment each time.
       handle.set(CURLOPT_NOPROXY, "*")
     }
     let version = Int(settings.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
@@ -58,16 +57,16 @@ extension ConnectAttempt {
     if route.usesTLS, route.showsIdentity { setIdentity(settings) }
   }
 
-  /// Which connection an attempt wants.
+  /// Sets which connection an attempt wants.
   func setConnection(_ request: TransferRequest, waits: Bool) {
-    // One whose connection is being opened by another waits for that, instead of opening one of its own.
+    // With this option it waits for a connection that another transfer is opening, instead of opening its own.
     if applied.waits != waits {
       applied.waits = waits
       handle.set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
     if applied.connectTimeout != request.terms.connectTimeout {
       applied.connectTimeout = request.terms.connectTimeout
-      // Ours are the timers; libcurl's would end a transfer without a word about which of them it was.
+      // The pool has timers of its own: libcurl's must not be first, since it does not say which timeout it was.
       handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.terms.connectTimeout) + 60_000)
     }
     guard request.route.proxy == nil else { return }
@@ -77,17 +76,17 @@ extension ConnectAttempt {
     handle.set(CURLOPT_CONNECT_TO, connectTo)
   }
 
-  /// For the origin alone: a proxy has an option of its own (CURLOPT_PROXY_SSLCERT).
+  /// Sets the client's certificate, for the origin only: a proxy would have an option of its own
+  /// (CURLOPT_PROXY_SSLCERT).
   private func setIdentity(_ settings: CurlTransferSettings) {
     guard let certificate = settings.certificate else { return }
     handle.set(CURLOPT_SSLCERT, certificate)
     handle.set(CURLOPT_SSLKEY, settings.key ?? certificate)
-    // An empty one where there is none: OpenSSL would ask for it on the process's terminal, or read it from standard input,
-    // and everything would wait for the answer.
+    // An empty password if there is none: otherwise OpenSSL would ask for it on the terminal, and block the whole loop.
     handle.set(CURLOPT_KEYPASSWD, settings.keyPassword ?? "")
   }
 
-  /// What is sent.
+  /// Sets what is sent.
   func setRequest(_ request: TransferRequest) {
     if applied.url != request.url {
       applied.url = request.url
@@ -103,12 +102,12 @@ extension ConnectAttempt {
     switch request.body {
     case .none: if request.method == "HEAD" { handle.set(CURLOPT_NOBODY, 1) }
     case .bytes(let bytes) where request.isInline:
-      // Sent in one piece with the head.
+      // libcurl sends it together with the head.
       handle.setBody(bytes)
     case .bytes(let bytes): setUpload(request, length: Int64(bytes.count))
     case .pulled(let upload): setUpload(request, length: upload.length)
     }
-    // What libcurl would call the request by itself is another method, or the same.
+    // For the other options libcurl chooses a method by itself, which is not always the right one.
     guard request.method != "HEAD" else { return }
     if case .none = request.body, request.method == "GET" { return }
     handle.set(CURLOPT_CUSTOMREQUEST, request.method)

@@ -1,54 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// One of libcurl's easy handles at work: an attempt to connect, and the whole transfer if its connection is the first.
+/// One of libcurl's easy handles at work: an attempt to connect, and the whole transfer if it is the first that
+/// connects.
 ///
-/// Used by the loop's thread alone. Its handle keeps what it was told for as long as it serves the pool that it was set
-/// up for: to tell it all again would cost as much as the request. It is reset for another pool, and after a request
-/// that told it more than every one does, so that nothing of one request is left for the next: libcurl 7.88 would send
-/// cookies across hosts after a `Host` of the caller's own.
+/// Used by the loop's thread only. The handle keeps its options as long as it serves the same pool, since setting them
+/// again would cost as much as a request. It is reset for another pool, and after a request with unusual options, so
+/// that nothing is left for the next request: after a custom `Host`, for example, libcurl 7.88 would send cookies
+/// across hosts.
 @safe final class ConnectAttempt {
   let handle: CurlHandle
-  /// What judges and counts; it outlives every attempt.
+  /// Makes the decisions, and outlives every attempt.
   private let events: Unmanaged<CurlTransfers>
   private(set) var transfer: CurlTransfer?
   private(set) var id = CurlTransfers.Machine.TransferID.none
   private(set) var number = 0
   private(set) var address: IPAddress?
-  /// The pool that the handle is set up for; nil for one that is new or was reset.
+  /// The pool that the handle is set up for; nil if the handle is new or was reset.
   private(set) var pool: SlabID<CurlTransfers.Machine.Pool>?
-  /// What carries its transfer.
+  /// The multi handle that carries its transfer.
   private(set) var multi: CurlMulti?
-  /// Whether its handle can serve another request: one whose transfer failed or was repeated cannot, since libcurl
-  /// remembers a refused stream beyond `curl_easy_reset`.
+  /// Whether its handle can serve another request.
+  ///
+  /// Not after a transfer that failed or was repeated: libcurl remembers a refused stream even after `curl_easy_reset`.
   var isClean = true
-  /// Why the last socket could not be had; 0 if it could.
+  /// The error number of the last socket that could not be opened; 0 if it could.
   var socketError: CInt = 0
-  /// What libcurl does with the bytes that come.
+  /// What happens to the bytes of the body that libcurl receives.
   enum Receiving {
     case handingOver
-    /// It holds back what came while the reader was behind.
+    /// libcurl keeps them, since the reader is behind.
     case holdingBack
-    /// They are for nobody.
+    /// They are thrown away.
     case ending
   }
 
   var receiving = Receiving.handingOver
-  /// The lines around the response's body; nil unless its connection is the one that carries the transfer.
+  /// The head and the trailers of the response; nil unless this attempt carries the transfer.
   var lines: ResponseLines?
-  /// When something of the head came last.
+  /// When the last bytes of the response came.
   var movedAt = Int64.min
-  /// What was set last on its handle of what differs between the requests of a pool.
+  /// The options that may differ between the requests of a pool, as they were set last.
   var applied = Applied()
   var fields = CurlList([])
   var connectTo = CurlList([])
   var resolve = CurlList([])
   var bodyOffset = 0
-  /// What libcurl has said of its stream, where that matters.
+  /// What libcurl's trace has said about its HTTP/2 stream, if that matters.
   var streamTrace = StreamTrace()
-  /// What finds out whether its request was refused unprocessed, while it does.
+  /// Finds out whether its request was refused unprocessed; nil if that is not in question.
   private(set) var refusal: RefusalProbe?
-  /// The handle keeps it beyond a reset.
+  /// Kept alive here, since the handle refers to it even after a reset.
   private var share: CurlShare?
 
   /// Creates a handle; nil if libcurl has no memory for it.
@@ -60,7 +62,7 @@ internal import CDirectDNSCurl
 
   deinit { withExtendedLifetime((share, refusal)) { handle.close() } }
 
-  /// Tells what judges and counts, without a retain for each of the many times.
+  /// Calls ``events`` without a retain and a release each time.
   func tell<Result>(_ body: (CurlTransfers) -> Result) -> Result { unsafe events._withUnsafeGuaranteedRef { body($0) } }
 
   /// Prepares the handle for an attempt of a transfer.
@@ -73,8 +75,8 @@ internal import CDirectDNSCurl
     self.id = id
     self.number = number
     self.address = address
-    // What libcurl knows of trailers that it has sent outlives a reset, and the next chunked body would be written beside
-    // its buffer: such a handle serves once.
+    // A handle that has sent trailers would write the next chunked body beyond its buffer, even after a reset: it
+    // serves only once.
     isClean = transfer.request.trailers.isEmpty
     socketError = 0
     receiving = .handingOver
@@ -101,10 +103,10 @@ internal import CDirectDNSCurl
     multi.add(handle)
   }
 
-  /// Ends libcurl's transfer, and forgets the request and all that it told the handle which others do not.
+  /// Ends libcurl's transfer, and resets the handle if the request had unusual options.
   ///
-  /// - Returns: whether the handle can serve another one at once. Otherwise it has to free what it held back, by one
-  ///   more transfer, which has its connection to itself and whose end libcurl tells.
+  /// - Returns: whether the handle can serve another transfer at once. Otherwise it has to free a piece of the body
+  ///   that it held back, by a further transfer that has begun, and whose end libcurl reports.
   func stop() -> Bool {
     guard let multi else { return true }
     let isEmpty = dropHeldBack()
@@ -124,7 +126,7 @@ internal import CDirectDNSCurl
     return false
   }
 
-  /// Makes the handle as good as new.
+  /// Resets the handle.
   private func reset() {
     pool = nil
     handle.reset()
@@ -132,10 +134,10 @@ internal import CDirectDNSCurl
     fields = CurlList([])
   }
 
-  /// Begins to find out whether HTTP/2 refused the request unprocessed: by one more transfer of the handle, whose end
-  /// tells.
+  /// Begins to find out whether HTTP/2 refused the request unprocessed, by one more transfer of the handle; see
+  /// ``RefusalProbe``.
   ///
-  /// - Returns: whether there is such a transfer.
+  /// - Returns: whether that transfer has begun.
   func checkRefusal(_ multi: CurlMulti) -> Bool {
     multi.remove(handle)
     guard let asked = RefusalProbe(asking: handle) else { return false }
@@ -145,14 +147,14 @@ internal import CDirectDNSCurl
     return true
   }
 
-  /// Whether it holds back what comes on the connection that has a port of this machine; 0 stands for any.
+  /// Whether it holds back a body on the connection with that local port; 0 stands for any.
   func isHeldBack(at port: Int) -> Bool {
     guard receiving != .handingOver else { return false }
     let own = handle.number(CURLINFO_LOCAL_PORT)
     return own <= 0 || port == 0 || own == port
   }
 
-  /// What tells its connection from others: both addresses and this machine's port; nil before it has one.
+  /// Identifies its connection, by both addresses and the local port; nil before it has one.
   var connection: [String]? {
     guard let remote = handle.text(CURLINFO_PRIMARY_IP), let local = handle.text(CURLINFO_LOCAL_IP), !local.isEmpty
     else {
@@ -161,16 +163,17 @@ internal import CDirectDNSCurl
     return [remote, local, "\(handle.number(CURLINFO_LOCAL_PORT))"]
   }
 
-  /// Whether all of the response has come, by its length.
+  /// Whether the whole response has come, by its length.
   var hasWholeBody: Bool {
     guard let transfer, lines?.isHeadComplete == true, !transfer.request.decompresses else { return false }
     return transfer.progress.received == handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
   }
 
-  /// Whether the server has answered with a status behind which more of the request's body is welcome.
+  /// Whether the response's status is one of success: then the server may still want the rest of the request's body.
   var isAccepted: Bool { (200..<300).contains(handle.number(CURLINFO_RESPONSE_CODE)) }
 
-  /// Whether the request's body may not have gone out whole: libcurl reads 64 KiB ahead of what HTTP/2 lets it send.
+  /// Whether a part of the request's body may not have been sent yet; libcurl reads up to 64 KiB ahead of what it
+  /// sends.
   var mayStillSend: Bool {
     switch transfer?.request.body {
     case nil, .none?: false
@@ -179,29 +182,28 @@ internal import CDirectDNSCurl
     }
   }
 
-  /// Lets a transfer that waits for its reader or for its body go on.
+  /// Continues a transfer that was paused for its reader or for its body.
   func resume() {
     receiving = .handingOver
     unsafe _ = curl_easy_pause(handle.pointer, CURLPAUSE_CONT)
   }
 
-  /// Lets a transfer that waits for its body go on, be its reader behind.
+  /// Continues to send the body, even if the reader is behind.
   func resumeSending() {
     let isHeldBack = if case .handingOver = receiving { false } else { true }
     unsafe _ = curl_easy_pause(handle.pointer, isHeldBack ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
-  /// Has libcurl give up what it holds back, before its transfer is taken from the multi handle.
+  /// Makes libcurl drop the piece of the body that it holds back, before its transfer is removed from the multi handle.
   ///
-  /// It would outlive the transfer, `curl_easy_reset` and `curl_easy_cleanup` where others use the connection: libcurl
-  /// 7.88 frees it with the last transfer of a connection alone (`multi_done`), and the handle's next reader would get
-  /// it.
+  /// libcurl 7.88 frees that piece only with the last transfer of a connection (`multi_done`). If others use the
+  /// connection, it outlives the transfer and even `curl_easy_reset`, and the handle's next reader would get it.
   ///
-  /// - Returns: whether nothing is held back now; a transfer that libcurl itself has ended keeps it.
+  /// - Returns: whether nothing is held back any more; not if libcurl itself has ended the transfer.
   private func dropHeldBack() -> Bool {
     guard case .holdingBack = receiving else { return true }
     receiving = .ending
-    // It goes to the callback, which wants none of it.
+    // libcurl passes it to the callback, which refuses it.
     return unsafe curl_easy_pause(handle.pointer, CURLPAUSE_CONT) != CURLE_BAD_FUNCTION_ARGUMENT
   }
 }

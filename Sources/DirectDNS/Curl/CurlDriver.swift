@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// A loop's driver whose work is transfers of libcurl.
+/// The driver of a loop that carries transfers of libcurl.
 protocol CurlDriver: LoopDriver {
-  /// The handles of its transfers.
+  /// The multi handles of its transfers.
   var multis: [CurlMulti] { get }
 
-  /// When transfers are looked at once more.
+  /// When all transfers are looked at once more.
   var recheck: CurlRecheck { get set }
 
-  /// Whether transfers run.
+  /// Whether any transfer is running.
   var isBusy: Bool { get }
 
-  /// The sockets that several of the transfers which were started since it was asked last will go out on.
+  /// The sockets that several requests will be sent on, of those started since the last call.
   func takeSocketsToCork() -> [curl_socket_t]
 
-  /// Takes back a handle whose transfer has ended.
+  /// libcurl has ended a handle's transfer.
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode)
 
-  /// A connection that no transfer uses has something to say, or has ended.
+  /// An idle connection has received something, or has ended.
   func receivedUnasked(on socket: CInt)
 
-  /// Does what is due, after transfers went on.
+  /// Does what is due at the end of a turn.
   ///
   /// - Returns: the instant before which nothing will be due.
   func endTurn() -> Int64
@@ -61,21 +61,21 @@ extension CurlDriver {
     CurlSockets.cork(corked, false)
   }
 
-  /// The connections end with the handles, and each tells the driver's objects of its end.
+  /// Closes the handles, and with them the connections, which still call objects of the driver when they end.
   func close() { withExtendedLifetime(self) { for multi in multis { multi.close() } } }
 }
 
-/// A look at every running transfer, as if its socket were ready, once nothing has happened for some milliseconds.
+/// A look at every running transfer, as if its socket were ready, when nothing has happened for some milliseconds.
 ///
-/// Where transfers share a connection, one that reads another one's response wakes it by a timer that is due at once.
-/// Before 8.16 libcurl can drop such timers unserved: `curl_multi_perform` drops what is due when it ends, by a clock that
-/// starting a transfer has set forward (curl#17883 did away with them). The response then lies in libcurl's own buffer,
-/// and its socket has nothing more to say.
+/// It works around a fault of libcurl before 8.16. Where transfers share a connection, one that reads another one's
+/// response wakes that one by a timer that is due at once. libcurl can lose such a timer: `curl_multi_perform` drops
+/// the timers that are due at its end, by a clock that the start of a transfer has set forward (curl#17883). The
+/// response is then in libcurl's buffer, and the socket will never be ready again.
 struct CurlRecheck {
-  /// Milliseconds without an event, and then it is taken.
+  /// After so many milliseconds without an event, transfers are looked at.
   static let delay: Int64 = 5
 
-  /// Whether it was taken since anything happened.
+  /// Whether they have been looked at since the last event.
   var isTaken = false
   var due = Int64.max
 }

@@ -2,10 +2,10 @@
 internal import CDirectDNSCurl
 internal import HTTPTypes
 
-/// One libcurl transfer handle, and what its present transfer lends it.
+/// One of libcurl's easy handles for DNS requests, and the memory that its present transfer uses.
 ///
-/// Used by the loop's thread alone. A handle is only ever used again within its pool: same origin, same
-/// security, no cookies, no `Host` of our own, so nothing can cross from one origin to another.
+/// Used by the loop's thread only. A handle serves one pool only, which has one origin and one set of TLS options, and
+/// sends neither cookies nor a custom `Host`: nothing can leak from one origin to another.
 @safe final class CurlEasy {
   let handle: CurlHandle
   private var fields = CurlList([])
@@ -14,18 +14,18 @@ internal import HTTPTypes
   private let connectTo: CurlList
   private var isPost = false
 
-  /// Told of the end of each connection that this handle opened: those that it made by itself end with it.
+  /// Called when a connection ends that this handle has opened.
   private let sockets: CurlSockets
   private var body: [UInt8] = []
   private var isOverLimit = false
   private var fieldAllowance = CurlFieldAllowance(0)
   private var responseFields = CurlResponseFields()
-  /// The request that it sends, where that is one of a loop's.
+  /// The request that it sends; nil outside a loop.
   var job: CurlJob?
-  /// What libcurl said of the TLS session, where ``followTLS()`` asked for it: `SSL connection using TLSv1.3 / …`.
+  /// What libcurl says about the TLS session after ``followTLS()``: `SSL connection using TLSv1.3 / …`.
   private(set) var sessionLine: String?
 
-  /// Creates a handle with all that stays the same within a pool; nil if libcurl has no memory for it.
+  /// Creates a handle with the options that all requests of a pool share; nil if libcurl has no memory for it.
   init?(_ pool: QueryPool, sockets: CurlSockets) {
     guard let handle = CurlHandle() else { return nil }
     self.handle = handle
@@ -37,10 +37,10 @@ internal import HTTPTypes
     handle.set(CURLOPT_NOSIGNAL, 1)
     handle.set(CURLOPT_PROTOCOLS_STR, pool.usesTLS ? "https" : "http")
     handle.set(CURLOPT_PROXY, "")
-    // Without it libcurl looks into the environment for it, for each transfer.
+    // Without it libcurl would look for `no_proxy` in the environment for each transfer.
     handle.set(CURLOPT_NOPROXY, "*")
     handle.set(CURLOPT_HTTP_VERSION, Int(pool.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-    // Wait for the first connection to say whether it multiplexes, instead of opening one per query.
+    // Wait until it is known whether the first connection multiplexes, instead of opening one for each query.
     handle.set(CURLOPT_PIPEWAIT, 1)
     handle.set(CURLOPT_MAXLIFETIME_CONN, 600)
     sockets.watch(handle)
@@ -64,12 +64,12 @@ internal import HTTPTypes
   }
 
   deinit {
-    // A handle that performed by itself closes its connections now: nobody is there any more for what they say last.
+    // A handle outside a loop closes its connections now, and must not trace that: this object is going away.
     handle.set(CURLOPT_VERBOSE, 0)
     withExtendedLifetime(sockets) { handle.close() }
   }
 
-  /// Has libcurl tell of the TLS session.
+  /// Makes libcurl report the TLS session; see ``sessionLine``.
   func followTLS() {
     unsafe directdns_setopt_trace(
       handle.pointer,
@@ -87,13 +87,13 @@ internal import HTTPTypes
 
   private static let sessionMark = Array("SSL connection using ".utf8)
 
-  /// Sends the request that was prepared and waits for the response, without a loop.
+  /// Sends the request that was prepared, and blocks until the response has come.
   func perform() -> CURLcode { withExtendedLifetime(self) { unsafe curl_easy_perform(handle.pointer) } }
 
   /// Why the last transfer failed.
   func failure(_ code: CURLcode) -> HTTPTransportError {
     if isOverLimit { return .bodyTooLarge }
-    // libcurl has room for so much of one line, and for so many of them.
+    // libcurl limits the size of a line and of all lines, and reports that as a lack of memory.
     let isInLines = code == directdns_too_large || fieldAllowance.isUsed && body.isEmpty
     if fieldAllowance.isExceeded || isInLines && HTTPTransportError.isLackOfRoom(code) { return .fieldsTooLarge }
     return HTTPTransportError(code, detail: handle.failureText)
@@ -124,7 +124,7 @@ internal import HTTPTypes
     fieldAllowance = CurlFieldAllowance(HTTPReply.fieldLimit)
     let message = request.message
     handle.set(CURLOPT_URL, message.url)
-    // Nearly always the same array, which is seen at once.
+    // It is nearly always the same array, which the comparison notices at once.
     if fieldLines != message.fieldLines {
       fieldLines = message.fieldLines
       fields = CurlList(fieldLines)
@@ -139,7 +139,7 @@ internal import HTTPTypes
     }
   }
 
-  /// What came back; its body is there once.
+  /// The reply; its body is moved out, so this can be called only once.
   func takeReply() -> HTTPReply {
     var body: [UInt8] = []
     swap(&body, &self.body)
@@ -150,6 +150,6 @@ internal import HTTPTypes
       body: body, address: handle.text(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) })
   }
 
-  /// Whether the response came over HTTP/2, which carries several at a time.
+  /// Whether the response came over HTTP/2.
   var isHTTP2: Bool { handle.number(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0) }
 }

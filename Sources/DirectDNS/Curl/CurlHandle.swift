@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// One of libcurl's easy handles, and where libcurl says in words what went wrong.
+/// One of libcurl's easy handles, and the buffer for its error texts.
 ///
-/// Used by one thread alone. Whoever made it closes it, once; what libcurl was told to call must live until then.
+/// Used by one thread only. Its creator closes it, once; objects that callbacks refer to must live until then.
 @safe struct CurlHandle {
   let pointer: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
 
-  /// - Returns: nil if libcurl has no memory for it.
+  /// Creates a handle; nil if libcurl has no memory for it.
   init?() {
     guard let pointer = unsafe curl_easy_init() else { return nil }
     unsafe self.pointer = pointer
@@ -21,12 +21,12 @@ internal import CDirectDNSCurl
     unsafe errorText.deallocate()
   }
 
-  /// Forgets all that it was told but what it shares with others.
+  /// Resets all options, except what it shares with other handles.
   func reset() { unsafe curl_easy_reset(pointer) }
 
-  // MARK: What it is told
+  // MARK: Options
 
-  /// Makes libcurl lead back to an object, and write what goes wrong.
+  /// Sets the object that ``owner(of:as:)`` returns, and the buffer for error texts.
   func setOwner(_ owner: AnyObject) {
     unsafe setPointer(CURLOPT_PRIVATE, Unmanaged.passUnretained(owner).toOpaque())
     unsafe setPointer(CURLOPT_ERRORBUFFER, errorText)
@@ -42,7 +42,7 @@ internal import CDirectDNSCurl
     }
   }
 
-  /// The list must live as long as libcurl uses it.
+  /// Sets a list, which must live as long as libcurl uses it.
   func set(_ option: CURLoption, _ list: borrowing CurlList) {
     unsafe directdns_setopt_list(pointer, option, list.head)
   }
@@ -51,16 +51,16 @@ internal import CDirectDNSCurl
     unsafe _ = directdns_setopt_pointer(pointer, option, value)
   }
 
-  /// Has libcurl send a copy of a body by POST: an array's own bytes may move.
+  /// Sets the body of a POST, which libcurl copies: the memory of an array may move.
   func setBody(_ body: [UInt8]) {
     set(CURLOPT_POSTFIELDSIZE, body.count)
     guard !body.isEmpty else { return set(CURLOPT_COPYPOSTFIELDS, "") }
     unsafe body.withUnsafeBytes { unsafe setPointer(CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
   }
 
-  // MARK: What it tells
+  // MARK: Information
 
-  /// The object behind a handle that libcurl gave back; whoever runs the transfer keeps it alive.
+  /// The object that was set for a handle; it must still be alive.
   static func owner<Owner: AnyObject>(of pointer: UnsafeMutableRawPointer, as type: Owner.Type) -> Owner? {
     var owner: UnsafePointer<CChar>?
     unsafe directdns_getinfo_string(pointer, CURLINFO_PRIVATE, &owner)
@@ -86,19 +86,19 @@ internal import CDirectDNSCurl
     return unsafe value.map { unsafe String(cString: $0) }
   }
 
-  /// Why the last transfer failed, in libcurl's words.
+  /// libcurl's words about why the last transfer failed.
   var failureText: String { unsafe String(cString: errorText) }
 
   func forgetFailure() { unsafe errorText[0] = 0 }
 }
 
 extension UnsafeMutableRawPointer? {
-  /// The object that libcurl was told to call; whoever told it so keeps the object alive for as long.
+  /// The object behind a callback's context; it must be alive as long as the callback is set.
   func object<Object: AnyObject>(_ type: Object.Type = Object.self) -> Object? {
     unsafe map { unsafe Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Calls on that object, without a retain for each of the many lines and pieces of a response.
+  /// Calls `body` with that object, without a retain and a release for each line and piece of a response.
   @inline(__always)
   func call<Object: AnyObject, Result>(_ type: Object.Type, _ body: (Object) -> Result) -> Result? {
     guard let context = self else { return nil }

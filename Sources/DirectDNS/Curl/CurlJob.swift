@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One DNS request on its way through the loop.
 ///
-/// All but the request belongs to the loop's thread once posted, and to whoever is handed its end.
+/// Once it is posted, everything but the request belongs to the loop's thread, and after its end to the recipient.
 class CurlJob: @unchecked Sendable {
-  // Safe to share: whoever has it hands it over by the mailbox's lock, and gets it back at its end.
+  // Safe to share: it is handed to the loop's thread by the mailbox's lock, and back to the recipient at its end.
 
   enum Stage { case new, queued, running, done }
 
   let request: CurlRequest
   let deadline: Int64
-  /// Who gets it back.
+  /// Gets the job back at its end.
   let recipient: any CurlRecipient
   var stage = Stage.new
   var isCancelled = false
-  /// Whether this is its second attempt.
+  /// Whether it is being sent for the second time.
   var isRepeated = false
   private var result = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
 
@@ -28,7 +28,7 @@ class CurlJob: @unchecked Sendable {
     self.result = result
   }
 
-  /// What came of it, once it is done, for whoever is handed its end: it is there once.
+  /// The result, once it is done; it is moved out, so this can be called only once.
   func takeResult() -> Result<HTTPReply, HTTPTransportError> {
     var taken = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
     swap(&taken, &result)
@@ -36,9 +36,9 @@ class CurlJob: @unchecked Sendable {
   }
 }
 
-/// A request that carries what its recipient wants to know of it at its end.
+/// A job with a value that its recipient needs at its end.
 final class CurlTaggedJob<Tag: Sendable>: CurlJob, @unchecked Sendable {
-  // Safe to share: all that it adds is constant.
+  // Safe to share: what it adds is constant.
   let tag: Tag
 
   init(_ request: CurlRequest, _ tag: Tag, for recipient: any CurlRecipient) {
@@ -47,7 +47,7 @@ final class CurlTaggedJob<Tag: Sendable>: CurlJob, @unchecked Sendable {
   }
 }
 
-/// Gets requests back that are done: all that one turn of the loop has ended, at once.
+/// Gets jobs back that have ended: all those of one turn of the loop in one call.
 protocol CurlRecipient: AnyObject, Sendable {
   func receive(_ jobs: ArraySlice<CurlJob>)
 }
@@ -56,19 +56,19 @@ extension Loop<CurlQueries> {
   /// Creates a loop for DNS requests.
   convenience init() { self.init(()) }
 
-  /// Starts a transfer, or ends it where the loop takes none.
+  /// Starts a transfer, or ends it at once if the loop takes none.
   func start(_ job: CurlJob) {
     guard !post(.start(job)) else { return }
     job.finish(.failure(refusal))
     job.recipient.receive([job])
   }
 
-  /// Ends a transfer.
+  /// Cancels a transfer; its recipient still gets it back.
   func cancel(_ job: CurlJob) { _ = post(.cancel(job)) }
 
   /// Sends a request and waits for its response.
   ///
-  /// Cancelling the task ends the transfer alone.
+  /// Cancelling the task cancels the transfer.
   func perform(_ request: CurlRequest) async throws(HTTPTransportError) -> HTTPReply {
     guard !Task.isCancelled else { throw .cancelled }
     let caller = CurlCaller()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// A list of strings as libcurl takes it.
+/// A list of strings in libcurl's form.
 ///
 /// It must outlive the transfer that uses it.
 @safe struct CurlList: ~Copyable {
@@ -26,7 +26,7 @@ internal import CDirectDNSCurl
     }
   }
 
-  /// The list, whose owner is then another one.
+  /// Gives up the list: the caller owns it from then on.
   consuming func takeHead() -> UnsafeMutablePointer<curl_slist>? {
     let taken = unsafe head
     unsafe head = nil

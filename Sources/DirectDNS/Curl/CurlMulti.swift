@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// A multi handle, which belongs to its loop's thread.
+/// One of libcurl's multi handles, which belongs to its loop's thread.
 @safe final class CurlMulti {
   private let handle: UnsafeMutableRawPointer
   let poller: Poller
-  /// Its place among the thread's handles.
+  /// Its index among the handles of the thread.
   let index: UInt8
-  /// When libcurl wants to be called though no socket is ready, by ``LoopTime``.
+  /// When libcurl wants to be called although no socket is ready, by ``LoopTime``.
   private(set) var due = Int64.max
   /// Whether several transfers share a connection; see ``CurlRecheck``.
   var sharesConnections = false
-  /// Told of the end of each connection, the last of which come with that of the handle: it must live as long.
+  /// Called when a connection ends; it has to outlive the handle, which ends the last connections itself.
   var sockets: CurlSockets?
 
-  /// - Returns: nil if libcurl has no memory for it.
+  /// Creates a handle; nil if libcurl has no memory for it.
   init?(index: UInt8, poller: Poller) {
     guard CurlLibrary.isReady, let handle = unsafe curl_multi_init() else { return nil }
     unsafe self.handle = handle
@@ -32,14 +32,13 @@ internal import CDirectDNSCurl
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Ends its connections and the handle; nothing is asked of it afterwards.
+  /// Ends the handle and its connections; it must not be used afterwards.
   ///
-  /// Not left to `deinit`: a connection outlives the transfer that opened it, and libcurl tells both this object and
-  /// ``sockets`` of its end.
+  /// Not in `deinit`: libcurl calls this object and ``sockets`` when the connections end.
   func close() { withExtendedLifetime((self, sockets)) { unsafe _ = curl_multi_cleanup(handle) } }
 
   private func watch(_ socket: curl_socket_t, _ what: CInt) {
-    // CURL_POLL_REMOVE is another bit.
+    // CURL_POLL_REMOVE has neither of these bits.
     poller.watch(socket, for: Poller.Interest(rawValue: UInt8(what & 3)), owner: index)
   }
 
@@ -53,23 +52,23 @@ internal import CDirectDNSCurl
 
   func set(_ option: CURLMoption, _ value: Int) { unsafe _ = directdns_multi_setopt_long(handle, option, value) }
 
-  /// Goes on with the transfers of a socket.
+  /// Continues the transfers of a socket that is ready.
   func act(on socket: curl_socket_t, _ ready: Poller.Interest) {
     var count: CInt = 0
     unsafe _ = curl_multi_socket_action(handle, socket, CInt(ready.rawValue), &count)
   }
 
-  /// Begins the transfers that were added, and goes on with those whose time has come.
+  /// Begins the transfers that were added, and continues those whose timers are due.
   func actOnTimers() {
     due = .max
     var count: CInt = 0
     unsafe _ = curl_multi_socket_action(handle, directdns_no_socket, 0, &count)
   }
 
-  /// Looks at every transfer, as if each of its sockets were ready.
+  /// Continues all transfers, as if every socket were ready.
   func actOnAll() { unsafe directdns_multi_act_on_all(handle) }
 
-  /// Hands out the transfers that have ended.
+  /// Calls `body` for each transfer that has ended.
   func reap(_ body: (_ easy: UnsafeMutableRawPointer, _ code: CURLcode) -> Void) {
     var left: CInt = 0
     while let message = unsafe curl_multi_info_read(handle, &left) {
@@ -79,7 +78,7 @@ internal import CDirectDNSCurl
   }
 }
 
-/// libcurl's own initialisation: once per process, before anything else of it.
+/// The initialisation of libcurl, which has to happen once per process and before anything else.
 enum CurlLibrary {
   static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// One request on a connection of its own, with all that libcurl tells about that connection.
+/// One request on a connection of its own, and everything that libcurl can tell about that connection.
 ///
-/// It blocks, so that it needs no loop; it runs on a thread where that does no harm.
+/// It needs no loop, and blocks; call it on a thread where that does no harm.
 enum CurlProbe {
   struct Outcome: Sendable {
     var result: Result<HTTPReply, HTTPTransportError>
     /// Whether the response came over HTTP/2.
     var isHTTP2 = false
-    /// Microseconds from the beginning until the connection stood; nil if it never did.
+    /// Microseconds from the beginning until the connection was established; nil if it never was.
     var connect: Int64?
-    /// Microseconds from the beginning until TLS was done; nil without TLS, or if it never was.
+    /// Microseconds from the beginning until the TLS handshake was done; nil without TLS, or if it never was.
     var tls: Int64?
-    /// Microseconds of all of it.
+    /// Microseconds of the whole request.
     var total: Int64
     /// Version and cipher, such as `TLSv1.3 / TLS_AES_256_GCM_SHA384`.
     var cipher: String?
-    /// The response's `Date`, where it had one.
+    /// The response's `Date`, if it had one.
     var date: String?
     /// The server's certificate as `Name:value`, such as `Issuer:C = US, O = Let's Encrypt, CN = R3`.
     var certificate: [String]
@@ -33,7 +33,7 @@ enum CurlProbe {
     easy.handle.set(CURLOPT_CERTINFO, 1)
     easy.handle.set(CURLOPT_TIMEOUT_MS, Int(request.timeout))
     let code = easy.perform()
-    // What is read here lies in the handle.
+    // Everything below is read from the handle.
     return withExtendedLifetime(easy) {
       Outcome(
         result: code == CURLE_OK ? .success(easy.takeReply()) : .failure(easy.failure(code)), isHTTP2: easy.isHTTP2,
@@ -43,7 +43,7 @@ enum CurlProbe {
     }
   }
 
-  /// Later versions of libcurl add the group and the kind of key.
+  /// Version and cipher; later versions of libcurl add the group and the kind of key, which are left out.
   private static func cipher(_ line: String) -> String {
     line.split { $0 == " " || $0.isNewline }.dropFirst(3).prefix(3).joined(separator: " ")
   }
@@ -69,12 +69,12 @@ enum CurlProbe {
   }
 }
 
-/// The libcurl that is linked, and what it can do.
+/// The libcurl that is linked, and its features.
 struct CurlVersion: Sendable, Hashable {
   let number: String
   /// The TLS library, such as `OpenSSL/3.0.17`.
   let tls: String?
-  /// The HTTP/2 library's version; nil without HTTP/2.
+  /// The version of the HTTP/2 library; nil without HTTP/2.
   let http2: String?
 
   init() {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// Whom a transfer trusts to certify names.
+/// The certificate authorities that a transfer trusts.
 struct CurlTrust: Hashable, Sendable {
-  /// A folder of certificates under their hashes: OpenSSL reads the one that it needs.
+  /// A folder of certificates named by their hashes, of which OpenSSL reads the one that it needs.
   var folder: String?
-  /// A file of certificates, read whole.
+  /// A file of certificates, which is read as a whole.
   var file: String?
   /// Certificates in PEM form, used instead of `file`.
   var blob: [UInt8]?
 
-  /// Where libcurl is told of them.
+  /// The options of libcurl for them.
   struct Options {
     let folder: CURLoption
     let blob: CURLoption
@@ -21,7 +21,7 @@ struct CurlTrust: Hashable, Sendable {
       folder: CURLOPT_PROXY_CAPATH, blob: CURLOPT_PROXY_CAINFO_BLOB, file: CURLOPT_PROXY_CAINFO)
   }
 
-  /// Has a handle's transfers trust them; libcurl copies what it is told.
+  /// Makes a handle's transfers trust them; libcurl copies the values.
   func set(on handle: CurlHandle, _ options: Options = .origin) {
     handle.set(options.folder, folder)
     guard let blob else { return handle.set(options.file, file) }
@@ -32,23 +32,24 @@ struct CurlTrust: Hashable, Sendable {
   }
 }
 
-/// Where transfers go and how they are secured: transfers of one pool share connections and a queue.
+/// Where DNS requests go, and how they are secured: requests of one pool share connections and a queue.
 ///
-/// A pool is what it is by identity, so that finding its queue costs no comparison of certificates.
+/// Pools are compared by identity, so that no certificates have to be compared for each request.
 final class QueryPool: Sendable {
-  /// `HOST:PORT:ADDRESS,…`: the addresses to connect to instead of looking the host up.
+  /// `HOST:PORT:ADDRESS,…`: the addresses to connect to, so that libcurl does not look up the host.
   let addresses: String?
-  /// The host of `addresses` to connect to instead of the URL's own, in libcurl's form `::HOST:PORT`.
+  /// The host of `addresses` to connect to instead of the URL's, in libcurl's form `::HOST:PORT`.
   ///
-  /// The URL's is still the one that is verified. Connections are shared only among transfers with the same one.
+  /// The certificate is still checked for the URL's host. Transfers share connections only if they have the same value
+  /// here.
   let connectTo: String?
-  /// Scheme, host and port: pools of one origin follow each other.
+  /// Scheme, host and port; a new pool replaces an older one of the same origin.
   let origin: String
   let usesTLS: Bool
   let trust: CurlTrust
-  /// Transfers in flight over HTTP/2; more wait in the order of their arrival.
+  /// The most transfers in flight over HTTP/2; others wait in order.
   let width: Int
-  /// Connections, and transfers in flight, over HTTP/1.1, which carries one at a time on each.
+  /// The most connections over HTTP/1.1, and thus transfers in flight, since each carries one at a time.
   let connections: Int
 
   init(
@@ -64,7 +65,7 @@ final class QueryPool: Sendable {
     self.connections = connections
   }
 
-  /// Connections to a server that speaks HTTP/1.1, unless somebody says otherwise.
+  /// The default of ``connections``.
   static let connections = 32
 }
 
@@ -72,6 +73,6 @@ final class QueryPool: Sendable {
 struct CurlRequest: Sendable {
   var pool: QueryPool
   var message: HTTPMessage
-  /// Milliseconds for the whole of it, waiting in the queue included.
+  /// Milliseconds for the whole request, including the time in the queue.
   var timeout: Int64
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The header fields of a DNS server's response that matter, taken from the lines that libcurl hands over: a pure value.
+/// The header fields of a DNS server's response that matter, taken from the lines that libcurl hands over: a pure
+/// value.
 ///
 /// Of several fields of one name the first counts; those of `Cache-Control` make one list (RFC 9110 §5.3). Fields of
 /// interim responses and trailers are ignored.

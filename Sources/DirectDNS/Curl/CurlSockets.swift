@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// The sockets of a loop's connections: each is told of when it is opened and when it is closed.
+/// The sockets of a loop's connections, from when libcurl opens them until it closes them.
 @safe final class CurlSockets {
   private(set) var open: Set<curl_socket_t> = []
   private let poller: Poller?
-  /// Milliseconds that a connection's bytes may stay unacknowledged.
+  /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection.
   private let silenceLimit: UInt32
-  /// Is told which socket is closed, before it is.
+  /// Called with a socket before it is closed.
   var closing: ((curl_socket_t) -> Void)?
 
   init(silenceLimit: UInt32 = 3_000, poller: Poller? = nil) {
@@ -15,10 +15,10 @@ internal import CDirectDNSCurl
     self.poller = poller
   }
 
-  /// Makes a handle tell of the sockets that its transfers open, and of their end.
+  /// Makes a handle report the sockets that its transfers open, and their end.
   ///
-  /// A connection outlives its handle, so whoever ends the connections keeps this object until then: ``CurlMulti``, and
-  /// ``CurlEasy`` for those of a handle that performs by itself.
+  /// A connection outlives the handle that opened it, so this object must be kept by whoever ends the connections:
+  /// ``CurlMulti``, or ``CurlEasy`` for a handle outside a loop.
   func watch(_ handle: CurlHandle) {
     unsafe directdns_setopt_sockets(
       handle.pointer,
@@ -32,11 +32,11 @@ internal import CDirectDNSCurl
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Keeps back what is written, or lets it go; what nobody lets go leaves after 200 ms by itself.
+  /// Makes the kernel hold back what is written to sockets, or send it; after 200 ms it is sent anyway.
   ///
-  /// libcurl writes each request, and the body of a POST, by a call of its own. The kernel would send each of them as a
-  /// segment of its own; requests that start together on one connection leave in one instead, which saves 3 µs for each
-  /// by GET and 10 µs by POST, and wakes the server once.
+  /// libcurl writes each request with a call of its own, and the body of a POST with another one, and each would become
+  /// a TCP segment. Corked, requests that start together on one connection leave in one segment: that saves 3 µs for
+  /// each GET and 10 µs for each POST, and wakes the server only once.
   static func cork(_ sockets: [curl_socket_t], _ isCorked: Bool) {
     for socket in sockets { directdns_cork(socket, isCorked ? 1 : 0) }
   }

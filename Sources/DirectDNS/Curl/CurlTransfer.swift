@@ -2,35 +2,35 @@
 internal import CDirectDNSCurl
 internal import Synchronization
 
-/// One request on its way out and its response on the way in.
+/// One request on its way out, and its response on the way in.
 ///
-/// Shared by the loop's thread, which fills it, and by the caller's task, which empties it. What is marked so belongs to
-/// the loop's thread alone; the rest is behind a lock, or constant.
+/// Shared by the loop's thread, which fills it, and the caller's task, which empties it. The properties of one section
+/// belong to the loop's thread; the others are constant or behind a lock.
 @safe final class CurlTransfer: @unchecked Sendable {
-  /// Where it is in its life, as its loop's thread sees it.
+  /// Where it is, as the loop's thread sees it.
   enum Place {
     case new
-    /// Nobody wants it, and it has not been started yet.
+    /// It was cancelled before it was started.
     case cancelled
     case pool(CurlTransfers.Machine.TransferID)
     case done
   }
 
-  /// What becomes of the response's body.
+  /// Where the bytes of the response's body go.
   enum Sink {
     case reader
-    /// Nobody wants it: so many bytes may still be thrown away, to keep the connection.
+    /// Nowhere: so many bytes may still be read and thrown away, in order to keep the connection.
     case drain(left: Int)
   }
 
   let request: TransferRequest
-  /// Called once, when it has ended; set before it is started.
+  /// Called once when it has ended; set before it is started.
   var onEnd: (@Sendable () -> Void)?
 
-  // MARK: The loop's thread's own
+  // MARK: Of the loop's thread only
 
   var place = Place.new
-  /// The attempt whose connection it got.
+  /// The attempt that carries it, once one does.
   var carrier: ConnectAttempt?
   var incoming: [UInt8] = []
   var sink = Sink.reader
@@ -70,18 +70,18 @@ internal import Synchronization
     shared = Locked(Shared())
   }
 
-  // MARK: What the loop's thread does with it
+  // MARK: Called by the loop's thread
 
-  /// Whether a piece has to wait for the reader, who then resumes the transfer.
+  /// Whether libcurl has to pause before a piece of the body; the reader then resumes the transfer.
   func pauses(adding count: Int, limit: Int) -> Bool {
     let kept = incoming.count
     guard BodyBuffer.isFull(unread.load(ordering: .relaxed) + kept, adding: count, limit: limit) else { return false }
     return shared.withLock { $0.body.pauses(adding: count, kept: kept, limit: limit) }
   }
 
-  /// Hands over what has come since the last time.
+  /// Delivers what has come since the last time.
   ///
-  /// - Returns: who waits for it, and is to be resumed.
+  /// - Returns: the tasks that wait for it, which have to be resumed.
   func deliver(head: TransferHead? = nil, end: Result<TransferEnd, TransferFailure>? = nil) -> Waiters {
     var waiters = Waiters()
     shared.withLock { shared in
@@ -101,24 +101,24 @@ internal import Synchronization
     return waiters
   }
 
-  /// Tells whoever wants to know how many bytes went either way, some ten times a second and at the end.
+  /// Reports how many bytes were sent and received, at most ten times a second, and at the end.
   func reportProgress(at now: Int64, isLast: Bool) {
     guard let report = request.progress, let carrier else { return }
     guard isLast || now - progressedAt >= Self.progressInterval else { return }
     progressedAt = now
     let expected = carrier.handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
     progress.expected = expected < 0 ? nil : expected
-    // libcurl has a copy of such a body, and asks for no piece of it.
+    // libcurl has a copy of a small body, and calls nobody for its pieces.
     if request.isInline { progress.sent = carrier.handle.offset(CURLINFO_SIZE_UPLOAD_T) }
     report(progress)
   }
 
-  /// Milliseconds from one report to the next.
+  /// Milliseconds between two reports.
   private static let progressInterval: Int64 = 100
 
-  /// Those who wait for what was handed over.
+  /// The tasks that wait for what was delivered.
   @safe struct Waiters: Sendable {
-    // Each is resumed once: by whoever took them out of a transfer.
+    // Each is resumed once, by whoever took it out of the transfer.
     fileprivate var head: UnsafeContinuation<Void, Never>?
     fileprivate var body: UnsafeContinuation<Void, Never>?
 
@@ -135,23 +135,24 @@ internal import Synchronization
     }
   }
 
-  // MARK: What the caller's task does with it
+  // MARK: Called by the caller's task
 
-  /// Waits for the head; `start` is called once somebody waits.
+  /// Waits for the head; `start` is called as soon as the continuation is set.
   nonisolated(nonsending) func head(_ start: () -> Void) async -> Result<TransferHead, TransferFailure> {
     await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       shared.withLock { unsafe $0.headWaiter = continuation }
       start()
     }
-    // Taken under the lock, as the body is, so that the sanitizer sees the hand-over from thread to thread.
+    // Taken under the lock, so that the thread sanitizer sees that one thread passes it to another.
     return shared.withLock { shared in
       shared.head.take().map { .success($0) } ?? .failure(TransferFailure(endedWith: shared.end))
     }
   }
 
+  /// What there is to read: bytes, and whether the transfer has to be resumed; the end; or nothing at the moment.
   enum Reading { case bytes([UInt8], resumes: Bool), end(Result<TransferEnd, TransferFailure>), nothingYet }
 
-  /// Takes what is there of the body.
+  /// Takes the part of the body that is there.
   func take() -> Reading {
     shared.withLock { shared in
       guard let (bytes, resumes) = shared.body.take() else { return shared.end.map(Reading.end) ?? .nothingYet }
@@ -160,7 +161,9 @@ internal import Synchronization
     }
   }
 
-  /// Waits until there is something to take; false at once where somebody else waits for it.
+  /// Waits until there is something to read.
+  ///
+  /// - Returns: false, at once, if another task is waiting already.
   nonisolated(nonsending) func waitForBody() async -> Bool {
     var isAlone = true
     await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
@@ -183,7 +186,7 @@ internal import Synchronization
 }
 
 extension TransferFailure {
-  /// Of a transfer that ended before its head came.
+  /// The failure of a transfer that ended before its head came.
   fileprivate init(endedWith end: Result<TransferEnd, TransferFailure>?) {
     self = end?.failure ?? TransferFailure(.connectionLost("the response ended before its head"))
   }

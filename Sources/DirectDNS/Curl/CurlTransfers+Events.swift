@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// What libcurl asks and tells while it carries an attempt.
+/// The questions and events of libcurl's callbacks.
 extension CurlTransfers {
+  /// Whether an attempt may connect to an address, by the pool's decision and by the policy.
   func mayDial(_ address: IPAddress, _ attempt: ConnectAttempt) -> Bool {
     guard let request = attempt.transfer?.request, machine.mayDial(attempt.id, attempt: attempt.number) else {
       return false
@@ -17,10 +18,10 @@ extension CurlTransfers {
     return true
   }
 
-  /// Ends a connection that says something over HTTP/1 when nothing was asked.
+  /// Ends an HTTP/1 connection on which the server sends something unasked.
   ///
-  /// It would be taken for the answer to the next request (RFC 9112 §6.3): a second response, a 408 for the silence, the
-  /// body of a response that has none. libcurl finds a connection dead that has ended with nothing left to read.
+  /// It would be taken for the response to the next request (RFC 9112 §6.3): a second response, a 408 for being idle,
+  /// or a body where there must be none. libcurl notices by itself if a connection has ended with nothing left to read.
   func receivedUnasked(on socket: CInt) {
     if machine.isAlone(socket), !isHeldBack(socket) { directdns_end_unread(socket) }
   }
@@ -29,7 +30,7 @@ extension CurlTransfers {
     machine.dialled(socket, attempt.id, attempt: attempt.number)
   }
 
-  /// A connection stands: whether the request may be sent on it.
+  /// A connection is established: whether the request may be sent on it.
   func maySend(_ attempt: ConnectAttempt) -> Bool {
     guard let transfer = attempt.transfer else { return false }
     if transfer.carrier === attempt { attempt.isClean = false }
@@ -45,17 +46,18 @@ extension CurlTransfers {
     return true
   }
 
-  /// Lets the server read nothing for as long as it may take to answer: to the kernel a full window is silence, too.
+  /// Gives the server as long to read the request as it has to answer: the kernel would otherwise end a connection
+  /// whose window stays full.
   private func allowSilence(_ milliseconds: Int64, of attempt: ConnectAttempt) {
     guard let pool = machine.transfers.read(attempt.id, { $0.pool }) else { return }
-    // The kernel takes no more than a signed number of 32 bits, and would keep the limit before.
+    // The kernel ignores values that do not fit into a signed number of 32 bits.
     let limit = UInt32(max(Int64(Self.silenceLimit), min(milliseconds, Int64(Int32.max) - 1_000) + 1_000))
     for socket in machine.pools.read(pool, { $0.sockets }) ?? [] { directdns_prepare_socket(socket, limit) }
   }
 
-  /// Something of the response came.
+  /// A part of the response has come.
   func moved(_ attempt: ConnectAttempt) {
-    // Most of it comes at one time.
+    // Most parts of a response come in the same millisecond.
     guard attempt.movedAt != now else { return }
     attempt.movedAt = now
     machine.moved(attempt.id, at: now)
@@ -90,7 +92,9 @@ extension CurlTransfers {
     deliveries.add(transfer)
   }
 
-  /// How many bytes were taken; others make libcurl wait or end.
+  /// Takes a piece of the body.
+  ///
+  /// - Returns: the number of its bytes; CURL_WRITEFUNC_PAUSE to pause; any other number ends the transfer.
   func received(_ bytes: UnsafeRawBufferPointer, _ attempt: ConnectAttempt) -> Int {
     guard let transfer = attempt.transfer, transfer.carrier === attempt else { return 0 }
     if attempt.lines?.isHeadComplete == false {
@@ -118,43 +122,45 @@ extension CurlTransfers {
     return bytes.count
   }
 
-  /// Room for what is to come in one piece, instead of room that doubles and is copied each time.
+  /// Reserves memory for what is to come, so that the array does not grow step by step.
   private func makeRoom(_ transfer: CurlTransfer, _ attempt: ConnectAttempt, for count: Int) {
     let expected = Int(clamping: attempt.handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
     let left = expected < 0 ? settings.bufferSize : expected - Int(transfer.progress.received) + count
     transfer.incoming.reserveCapacity(max(count, min(left, settings.bufferSize, Self.largestRoom)))
   }
 
-  /// What a server says that it will send is no reason to take more memory than this beforehand.
+  /// The most memory that is reserved in advance, whatever length a server announces.
   private static let largestRoom = 4 << 20
 
-  /// A body that comes in pieces of so many bytes is a long one.
+  /// A body is taken for a long one if its first piece has so many bytes.
   private static let longPiece = 8 * 1024
 
-  /// The request's body has nothing to send for now.
+  /// The source of the request's body has nothing to send at the moment.
   func starved(_ attempt: ConnectAttempt) {
     machine.starved(attempt.id)
     if attempt.lines?.isHeadComplete == true { noteStarved(attempt) }
   }
 
-  /// libcurl waits for a request's body, also where the response says that nothing more of it is wanted: until 8.7 a
-  /// transfer whose reading is paused does not end.
+  /// Has an upload looked at again whose source has nothing to send although the response has begun: before 8.7 libcurl
+  /// does not end a transfer that waits for its body, even if the server wants no more of it.
   private func noteStarved(_ attempt: ConnectAttempt) {
     starvedUploads.set(attempt.id, at: now + Self.starvedLook)
   }
 
-  /// Whether an upload may go on behind its answer, and waits for its source, or for the server to take more of it.
+  /// Whether an upload may go on although its response is complete, and is waiting for its source or for the server to
+  /// read.
   func isWaitingToSend(_ id: Machine.TransferID) -> Bool {
     guard let attempt = running[id.index].transfer?.carrier, attempt.isAccepted else { return false }
     guard let (pool, isStarved) = machine.transfers.read(id, { ($0.pool, $0.state.isStarved) }) else { return false }
     let port = attempt.handle.number(CURLINFO_LOCAL_PORT)
     let sockets = machine.pools.read(pool) { $0.sockets } ?? []
     guard !isStarved, let socket = sockets.first(where: { directdns_local_port($0) == port }) else { return isStarved }
-    // While HTTP/2's windows hold it back libcurl does not wait for room in the socket, and where TCP's do there is none.
+    // Either HTTP/2's flow control holds it back, and libcurl does not wait for the socket to be writable, or TCP's
+    // does, and the socket has no room.
     return attempt.multi?.poller.isWatched(socket, for: .writing) == false || directdns_has_room(socket) == 0
   }
 
-  /// Milliseconds from one look to the next.
+  /// Milliseconds between two looks at such an upload.
   private static let starvedLook: Int64 = 50
 
   func sent(_ count: Int, _ attempt: ConnectAttempt) {
@@ -164,8 +170,8 @@ extension CurlTransfers {
     if transfer.request.progress != nil { deliveries.add(transfer) }
   }
 
-  /// A server takes up no later stream of the connection that an attempt has read from: those that share it do not hear of
-  /// that themselves.
+  /// The server processes no later stream of an attempt's connection (GOAWAY): tells the attempts that share it, since
+  /// libcurl does not.
   func connectionEnds(after last: UInt64, _ attempt: ConnectAttempt) {
     guard let place = attempt.connection else { return }
     for other in running.lazy.flatMap(\.attempts)
@@ -184,7 +190,7 @@ extension CurlTransfers {
     let ending: Machine.Ending
     switch code {
     case CURLE_OK: ending = .complete
-    // The server has said all that it had to say, and then read no more of the request (RFC 9112 §9.5).
+    // The server has sent its whole response, and then stopped reading the request (RFC 9112 §9.5).
     case CURLE_SEND_ERROR where attempt.hasWholeBody: ending = .complete
     case CURLE_ABORTED_BY_CALLBACK: ending = .aborted(attempt.failure(code))
     default: ending = .failed(attempt.failure(code))

@@ -3,7 +3,8 @@
 ///
 /// Pure functions of the line's bytes; its end, CR LF, may still be there.
 enum HeadLine {
-  /// The number of a status line, such as `HTTP/1.1 200 OK` or `HTTP/2 200`; nil unless three digits follow the first blank.
+  /// The number of a status line, such as `HTTP/1.1 200 OK` or `HTTP/2 200`; nil unless three digits follow the first
+  /// blank.
   static func status(of line: Span<UInt8>) -> Int? {
     guard let blank = index(of: ASCII.space, in: line, line.indices), blank + 3 < line.count else { return nil }
     var status = 0

@@ -15,8 +15,10 @@ struct HeadLines: Sendable {
   /// The status; nil where the first line is no status line.
   var status: Int? { HeadLine.status(of: bytes.span) }
 
-  /// Whether the end of the body can be told: not if `Content-Length` has two different values, or one that is no number
-  /// (RFC 9112 §6.3). With `Transfer-Encoding` it can all the same, since that overrides `Content-Length`.
+  /// Whether the end of the body can be told: not if `Content-Length` has two different values, or one that is no
+  /// number (RFC 9112 §6.3).
+  ///
+  /// With `Transfer-Encoding` it can all the same, since that overrides `Content-Length`.
   var hasSoundLength: Bool { !isLengthWrong || hasTransferEncoding }
 
   /// Takes a line, its end included.

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// Finds out whether HTTP/2 refused a request unprocessed (RFC 9113 §8.7), which libcurl knows and does not tell.
+/// Finds out whether HTTP/2 refused a request unprocessed (RFC 9113 §8.7): libcurl knows it, but has no way to ask.
 ///
-/// On a connection that others had used, libcurl asks to send a refused request again as it does for one whose
-/// connection died. What tells them apart is a mark in the handle (`refused_stream`) that outlives the transfer and
-/// shows in one place: when the next transfer gets no response, libcurl says why it repeats it. So the handle makes one
-/// to a socket of this process, which has nothing to say: on the loop, like any other transfer, so that nobody waits for
-/// it. Elsewhere than on Linux nothing is found.
+/// On a shared connection libcurl wants to repeat a refused request just as one whose connection died. Only a flag in
+/// the handle (`refused_stream`) tells them apart. It outlives the transfer, and shows in one place: when the handle's
+/// next transfer gets no response, libcurl's trace says why it is repeated. So the handle makes a transfer to a socket
+/// of this process that never answers. That runs on the loop like any other transfer, and blocks nobody. On systems
+/// other than Linux nothing is found out.
 @safe final class RefusalProbe {
   private let listener: curl_socket_t
   private var accepted = CURL_SOCKET_BAD
-  /// Whether the handle remembers a refusal: known when the transfer that it makes next has ended.
+  /// Whether the handle remembers a refusal; known when its next transfer has ended.
   private(set) var isRemembered = false
 
-  /// Prepares a handle that belongs to no multi handle for the transfer that tells, and leaves it fit for nothing else.
+  /// Prepares a handle for that transfer; it must belong to no multi handle, and has to be reset before any other use.
   ///
-  /// The handle calls this object until it is reset.
-  ///
-  /// - Returns: nil where it cannot be asked.
+  /// The handle refers to this object until it is reset. Nil if there is no such socket.
   init?(asking handle: CurlHandle) {
     var name = [CChar](repeating: 0, count: 108)
     listener = unsafe directdns_listen_within(&name)
@@ -49,7 +47,7 @@ internal import CDirectDNSCurl
     _ = directdns_close(listener)
   }
 
-  /// Takes the request, and not its repetition.
+  /// Lets the request through, and not its repetition.
   private func accept() -> CInt {
     guard accepted == CURL_SOCKET_BAD else { return CURL_PREREQFUNC_ABORT }
     accepted = directdns_accept_silently(listener)

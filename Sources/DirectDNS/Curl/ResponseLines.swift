@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The lines that come around a response's body: of its head, and of the trailers behind it.
+/// The lines around a response's body: its head, and the trailers behind it.
 ///
 /// A pure value.
 struct ResponseLines {
-  /// The most that is read of heads and trailers together, in bytes; see ``CurlFieldAllowance``.
+  /// The most bytes of heads and trailers together that are read; see ``CurlFieldAllowance``.
   static let limit = 256 * 1024
 
-  /// What a line means.
+  /// What a line leads to.
   enum Meaning {
-    /// The head goes on, or trailers do.
+    /// More lines follow.
     case more
     /// The head is complete.
     case head
-    /// There is more of them than is read.
+    /// The lines are larger than ``limit``.
     case tooMuch
   }
 
   /// The lines of the head.
   private(set) var head = HeadLines()
-  /// Those behind the body.
+  /// The lines behind the body.
   private(set) var trailers: [UInt8] = []
   private(set) var isHeadComplete = false
   private var allowance = CurlFieldAllowance(ResponseLines.limit)
 
-  /// Whether anything came.
+  /// Whether any line has come.
   var isUsed: Bool { allowance.isUsed }
-  /// Whether more came than is read.
+  /// Whether the lines are larger than ``limit``.
   var isExceeded: Bool { allowance.isExceeded }
 
   /// Takes a line, its end included.
   mutating func take(_ line: some Collection<UInt8>) -> Meaning {
-    // Before it is kept: libcurl keeps one of its own, which ends with the transfer.
+    // Before anything is kept: with too much, libcurl ends the transfer and frees its own copy.
     guard allowance.take(line.count) else { return .tooMuch }
     let isBlank = line.count <= 2
     if isHeadComplete {
@@ -38,7 +38,8 @@ struct ResponseLines {
       return .more
     }
     guard isBlank else {
-      // What came before was an interim response (RFC 9110 §15.2), or one that libcurl answers by itself.
+      // Lines before a status line belong to an interim response (RFC 9110 §15.2), or to one that libcurl handles
+      // itself.
       if line.first == Self.statusLine.first, line.starts(with: Self.statusLine) { head.removeAll() }
       head.append(line)
       return .more
@@ -50,28 +51,27 @@ struct ResponseLines {
 
   private static let statusLine = Array("HTTP/".utf8)
 
-  /// The body has begun: what came before is the head.
+  /// The body has begun, so that the head is complete.
   mutating func completeHead() { isHeadComplete = true }
 
-  /// The request is sent once more: what came is no part of its response.
+  /// The request is sent once more: the lines so far do not count.
   mutating func startOver() { head.removeAll() }
 
-  /// Hands the head over.
+  /// Takes the head out.
   mutating func takeHead() -> HeadLines {
     var taken = HeadLines()
     swap(&taken, &head)
     return taken
   }
 
-  /// Whether the head came by HTTP/2: "HTTP/2 200".
+  /// Whether the head came over HTTP/2: "HTTP/2 200".
   var isHTTP2: Bool { head.bytes.count > 5 && head.bytes[5] == UInt8(ascii: "2") }
 }
 
-/// How much a peer may still say around the body of a response: heads, those of interim responses too, and trailers.
+/// How many bytes of heads (also of interim responses) and trailers a server may still send.
 ///
-/// Each line counts 32 bytes more than it has, as in RFC 9113 §6.5.2: whoever keeps it pays for more than its bytes, and
-/// libcurl keeps each in an allocation of its own. libcurl bounds a head (300 KiB since 8.4, and in what Debian 12 has), and
-/// no trailers.
+/// Each line counts 32 bytes more than it has (RFC 9113 §6.5.2), since keeping it costs more than its bytes: libcurl
+/// has an allocation for each. libcurl itself limits heads (to 300 KiB, since 8.4 and in Debian 12), but not trailers.
 struct CurlFieldAllowance {
   private static let costOfLine = 32
 
@@ -81,15 +81,15 @@ struct CurlFieldAllowance {
   /// Creates an allowance of so many bytes.
   init(_ limit: Int) { self.limit = limit }
 
-  /// Whether more was said than is allowed.
+  /// Whether more was sent than is allowed.
   var isExceeded: Bool { used > limit }
 
-  /// Whether anything was said.
+  /// Whether anything was sent.
   var isUsed: Bool { used > 0 }
 
   /// Counts a line.
   ///
-  /// - Returns: whether it may be taken; after one that may not, none may.
+  /// - Returns: whether it is allowed; after one that is not, none is.
   mutating func take(_ count: Int) -> Bool {
     guard !isExceeded else { return false }
     used += count + Self.costOfLine

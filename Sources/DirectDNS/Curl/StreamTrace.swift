@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What libcurl's talk says of the fate of a request's stream over HTTP/2: a pure value.
+/// Learns from libcurl's trace whether the server has processed a request's HTTP/2 stream: a pure value.
 ///
-/// GOAWAY names the last stream that the server has taken up: one above it was not processed, and its request may be sent
-/// again whatever it is (RFC 9113 §6.8). Where the connection has no other stream, libcurl before 8.4 forgets that: it
-/// says what came, and the request fails as one whose connection was lost.
+/// GOAWAY names the last stream that the server has processed: requests on later ones may be sent again, whatever their
+/// method (RFC 9113 §6.8). libcurl before 8.4 does not use that if the connection has no other stream: only its trace
+/// shows the GOAWAY, and the request fails as if the connection had been lost.
 struct StreamTrace {
   private var stream: UInt64?
   private var last: UInt64?
 
-  /// Whether the server has said that it did not process the request.
+  /// Whether the server has said that it has not processed the request.
   var isUnprocessed: Bool {
     if let stream, let last { stream > last } else { false }
   }
 
-  /// Takes a line.
+  /// Takes a line of the trace.
   ///
-  /// - Returns: the last stream of the connection that the server has taken up, where the line says so.
+  /// - Returns: the last stream of the connection that the server processes, if the line is about a GOAWAY.
   mutating func take(_ line: Span<UInt8>) -> UInt64? {
     if let number = Self.number(in: line, behind: Self.opened) ?? Self.number(in: line, behind: Self.openedSince8) {
-      // Each connection counts anew.
+      // The request has a new stream, on another connection perhaps: what was said before does not count.
       (stream, last) = (number, nil)
     } else if let number = Self.number(in: line, behind: Self.goAway) {
       end(after: number)
@@ -27,12 +27,12 @@ struct StreamTrace {
     return nil
   }
 
-  /// The server has taken up no later stream of its connection.
+  /// The server processes no stream of the connection after that one.
   mutating func end(after number: UInt64) { last = min(last ?? number, number) }
 
   private static let opened = Array("Using Stream ID: ".utf8)
   private static let openedSince8 = Array("[HTTP/2] [".utf8)
-  // It has been misspelled, as `recveived`.
+  // The word before it is misspelled in some versions, as `recveived`.
   private static let goAway = Array(" GOAWAY, error=".utf8)
   private static let lastStream = Array("last_stream=".utf8)
 
@@ -53,7 +53,7 @@ struct StreamTrace {
 
   private static func digits(in line: Span<UInt8>, at place: Int) -> UInt64? {
     var (number, end) = (UInt64(0), place)
-    // A stream's number has 31 bits.
+    // A stream's number has 31 bits, which is at most ten digits.
     while end < line.count, end < place + 10, ASCII.isDigit(line[end]) {
       number = number * 10 + UInt64(line[end] - ASCII.zero)
       end += 1

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A response's head, and how it was got.
+/// A response's head, and how it was received.
 ///
-/// A class, since it is handed from the loop's thread to the caller's task: a copy would cost a retain of each part.
+/// A class, since the loop's thread passes it to the caller's task: a copy would cost a retain for each part.
 final class TransferHead: Sendable {
   /// The status line and the fields, as they came.
   let lines: HeadLines
   /// The address of the connection; nil through a proxy.
   let address: IPAddress?
   let isReused: Bool
-  /// Microseconds of the connection's making: nothing for one that stood.
+  /// Microseconds that connecting took, and then the TLS handshake; nil for a reused connection.
   let connect: Int64?
   let tls: Int64?
-  /// Milliseconds from the connection to the head, by ``LoopTime``.
+  /// Milliseconds from when the connection was established to the head, by ``LoopTime``.
   let wait: Int64
   let slower: [SlowerAddress]
   /// Addresses that failed before this one.
   let attempts: [FailedAddress]
-  /// Whether the request was sent before, and may have reached the server then.
+  /// Whether libcurl has sent the request more than once, so that it may have reached the server before.
   let wasRetried: Bool
 
   init(

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a transfer goes and how it is secured: transfers of one route share connections.
+/// Where a transfer goes, and how it is secured: transfers with the same route share connections.
 struct CurlRoute: Hashable, Sendable {
   /// Scheme, host and port.
   let origin: String
   let usesTLS: Bool
   let version: HTTPVersionChoice
-  /// The proxy's URL, where the transfer goes through one.
+  /// The proxy, if the transfer goes through one.
   let proxy: CurlProxy?
   /// Whether the server is shown the client's certificate if it asks for one.
   ///
-  /// A connection on which it was shown speaks for the client: who must not show it gets another one.
+  /// Part of the route because a connection on which the certificate was shown acts for the client: requests that must
+  /// not show it need another one.
   let showsIdentity: Bool
 }
 
@@ -46,27 +47,27 @@ struct CurlProxy: Hashable, Sendable {
 
 /// One request, as the loop's thread needs it.
 ///
-/// A class, since it is passed around a lot and never changes: a copy of so many parts costs a retain of each.
+/// A class, since it never changes and is passed around a lot: a copy would cost a retain for each of its many parts.
 final class TransferRequest: Sendable {
   enum Body: Sendable {
     case none
-    /// Bytes that are at hand, and can be sent again.
+    /// Bytes in memory.
     case bytes([UInt8])
-    /// Bytes that come one after the other.
+    /// Bytes that a source writes piece by piece.
     case pulled(BodyUpload)
 
-    /// Whether it can be sent from the beginning once more.
+    /// Whether it can be sent again from the beginning.
     var canStartOver: Bool { if case .pulled(let upload) = self { upload.canRestart } else { true } }
   }
 
   let route: CurlRoute
-  /// What the pool goes by.
+  /// What the pool has to know.
   let terms: TransferTerms
-  /// The addresses of a family that was not waited for; nil where both are in, and through a proxy.
+  /// The source of the family that the lookup did not wait for; nil if both have come, and through a proxy.
   let others: (any CurlAddressSource)?
   /// The port of the connection.
   let port: UInt16
-  /// What the address that is really dialled is judged by, for that host.
+  /// The policy for the address that is finally dialled, and the host that it is judged for.
   let policy: AddressPolicy
   let host: WebURL.Host
   let url: String
@@ -75,14 +76,14 @@ final class TransferRequest: Sendable {
   /// libcurl must not add.
   let fields: [UInt8]
   let body: Body
-  /// Sent after a body that goes in chunks, in the same form.
+  /// Fields that follow a chunked body, in the same form.
   let trailers: [UInt8]
   let decompresses: Bool
-  /// Whether a handle that has served it can serve another request of its route without being reset.
+  /// Whether a handle that has served it can serve another request of its pool without a reset.
   let isPlain: Bool
-  /// Is told how it goes, by the loop's thread.
+  /// Called by the loop's thread with events of the transfer.
   let observer: (@Sendable (CurlEvent) -> Void)?
-  /// Is told how many bytes went either way, by the loop's thread, some ten times a second.
+  /// Called by the loop's thread with the number of bytes sent and received, at most ten times a second.
   let progress: (@Sendable (TransferProgress) -> Void)?
 
   init(
@@ -113,7 +114,7 @@ final class TransferRequest: Sendable {
 }
 
 extension TransferRequest {
-  /// Whether it matters what becomes of its stream: it may be sent again only where the server did not process it.
+  /// Whether ``StreamTrace`` is needed: the request may only be sent again if the server has not processed it.
   var followsStream: Bool {
     guard !terms.isRetryable, terms.canStartOver, !isPlain else { return false }
     return switch route.version {
@@ -123,7 +124,7 @@ extension TransferRequest {
     }
   }
 
-  /// Whether all of it goes out with its head.
+  /// Whether the whole request is sent with its head.
   var isSmall: Bool { if case .none = body { true } else { isInline } }
 
   /// Whether libcurl gets a copy of the whole body, and sends it along with the head.
@@ -131,12 +132,12 @@ extension TransferRequest {
     if case .bytes(let bytes) = body { bytes.count <= Self.inlineBody && trailers.isEmpty } else { false }
   }
 
-  /// Up to here a body is copied.
+  /// The largest body in bytes that is copied.
   private static let inlineBody = 65_536
 }
 
 extension CurlRoute {
-  /// What is known of its connections before there is one.
+  /// What is known about its connections before there is one.
   var multiplexing: PoolLoad.Multiplexing {
     switch version {
     case .http1: .never
@@ -146,19 +147,19 @@ extension CurlRoute {
   }
 }
 
-/// Where further addresses come from, once those of an order bring no connection at once.
+/// The source of further addresses for a transfer whose first ones do not connect at once.
 protocol CurlAddressSource: AnyObject, Sendable {
-  /// Says where the addresses go that come later; set before a transfer is started.
+  /// Sets what is called with addresses that come later; called before the transfer is started.
   func connect(_ deliver: @escaping @Sendable ([IPAddress]) -> Void)
 
-  /// The addresses, judged by nobody yet, if they are known.
+  /// The addresses, which the policy has not judged yet, if they are known.
   ///
-  /// If they are not, finding them out begins, and they are delivered later, none if there are none. Never
-  /// waits: the loop's thread asks.
+  /// Otherwise starts to look them up, and returns nil; they are delivered later, as an empty list if there are none.
+  /// Called by the loop's thread, so it never waits.
   func ask() -> [IPAddress]?
 }
 
-/// What happens on the way to a response.
+/// An event on the way to a response.
 enum CurlEvent: Sendable {
   case connecting(IPAddress)
   case failed(IPAddress, HTTPTransportError)
@@ -167,7 +168,7 @@ enum CurlEvent: Sendable {
   case secured(String)
 }
 
-/// What is the same for all transfers of a loop.
+/// The settings that all transfers of a loop share.
 struct CurlTransferSettings: Sendable {
   var trust: CurlTrust
   var certificate: String?
@@ -175,6 +176,6 @@ struct CurlTransferSettings: Sendable {
   var keyPassword: String?
   var requiresTLS13: Bool
   var limits: PoolLimits
-  /// Bytes of a response's body that are kept for a reader before the transfer waits for it.
+  /// How many bytes of a response's body may wait for the reader before the transfer is paused.
   var bufferSize: Int
 }
