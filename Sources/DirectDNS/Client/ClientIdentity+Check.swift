@@ -2,22 +2,23 @@
 internal import CDirectDNSOpenSSL
 
 extension ClientIdentity {
-  /// Sees that there is a certificate, and the key that belongs to it: libcurl would say so of each connection.
+  /// Checks that there is a certificate, and the key that belongs to it; otherwise every connection would fail.
   ///
-  /// It reads them anew for each, so that they may be renewed; what a pipe brings can be read once, and is left to it.
+  /// libcurl reads both files for each connection, so that they may be renewed. What comes from a pipe is not checked
+  /// here, since it can be read only once.
   ///
   /// - Throws: `invalidConfiguration` that names the file which is wrong.
   func check() throws(DirectDNSError) {
     let keyFile = key ?? certificate
     guard let certificateText = try Self.text(certificate), let keyText = try Self.text(keyFile) else { return }
-    // What OpenSSL could not read is not another call's failure.
+    // OpenSSL's list of errors is per thread: what is left there would be taken for the failure of another call.
     defer { ERR_clear_error() }
     let found = unsafe Self.reading(certificateText) { unsafe PEM_read_bio_X509_AUX($0, nil, nil, nil) }
     guard let found = unsafe found else {
       throw Self.wrong("\(certificate) holds no certificate that can be read. Convert it to PEM: openssl x509.")
     }
     defer { unsafe X509_free(found) }
-    // An empty password where there is none, or OpenSSL would ask for it on the process's terminal.
+    // An empty password if there is none, or OpenSSL would ask for it on the terminal.
     let foundKey = unsafe (password?.text ?? "").withCString { password in
       unsafe Self.reading(keyText) {
         unsafe PEM_read_bio_PrivateKey($0, nil, nil, UnsafeMutableRawPointer(mutating: password))
@@ -37,7 +38,7 @@ extension ClientIdentity {
     DirectDNSError(.invalidConfiguration, "identity: \(reason)")
   }
 
-  /// What stands in a file; nil where it is none, such as a pipe.
+  /// The content of a file; nil for something else, such as a pipe.
   private static func text(_ path: String) throws(DirectDNSError) -> [UInt8]? {
     guard !ReadableFile.isReadable(path) || ReadableFile.isRegular(path) else { return nil }
     do throws(FileFailure) { return try ReadableFile(path, waits: false).readToEnd() } catch {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a request needs to know of names before it goes out.
+/// The lookups of a request, before it is sent.
 extension DirectClient {
-  /// Looks up a request's name for as long as a connection needs.
+  /// Looks up a request's host, and waits until a connection race can begin.
   ///
-  /// A proxy connects by name: then nothing can join later, so that more is known and judged before.
+  /// The race asks for the second family later, if it needs it. Not so through a proxy, which connects by name: then
+  /// both families are looked up and judged before.
   nonisolated(nonsending) func lookUp(
     _ name: HostName, for target: RequestTarget, _ call: Call, _ watch: ClientTelemetry.Watch?, throughProxy: Bool
   ) async throws(DirectDNSError) {
@@ -13,7 +14,7 @@ extension DirectClient {
     {
       return found(known, name, for: target, call)
     }
-    // What need not be waited for needs no limit of its time, and is not timed.
+    // An answer that is there needs neither a time limit nor a measurement of its time.
     if call.isDirect(name), let known = try resolver.immediate(name, options) {
       found(known, name, for: target, call)
       target.others = others(than: known, name, options, since: nil, call, watch)
@@ -35,7 +36,7 @@ extension DirectClient {
       case .success(let other):
         target.resolution = other
         target.addresses += other.addresses
-      // Nobody knows then whether there is an address that is allowed.
+      // Then it is not known whether there is an address that is allowed.
       case .failure(let error) where error.code == .cancelled || error.code == .shutDown: throw error
       case .failure: break
       }
@@ -53,7 +54,7 @@ extension DirectClient {
     than found: Resolution, _ name: HostName, _ options: LookupOptions, since began: ResolverInstant?, _ call: Call,
     _ watch: ClientTelemetry.Watch?
   ) -> OtherFamily? {
-    // Not the client itself: its transfers know this, and end with it.
+    // Captures the resolver and not the client: transfers keep this closure, and must not keep the client alive.
     resolver.otherFamily(than: found, of: name, options, since: began, isDirect: call.isDirect(name)) {
       [resolver] families async throws(DirectDNSError) in
       var options = call.lookup(resolver)
@@ -64,7 +65,7 @@ extension DirectClient {
     }
   }
 
-  /// The proxy as libcurl takes it; its addresses are not judged, since it is the caller's choice.
+  /// The proxy in libcurl's form; its addresses are not judged by the policy, since the proxy is the caller's choice.
   nonisolated(nonsending) func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError) -> CurlProxy? {
     guard let proxy else { return nil }
     guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, resolvedHost: nil) }
@@ -76,7 +77,7 @@ extension DirectClient {
 }
 
 extension DirectClient.Call {
-  /// What a lookup wants, within what is left of the request's time.
+  /// The options of a lookup, which may take no longer than the request has left.
   fileprivate func lookup(_ resolver: DirectResolver) -> LookupOptions {
     var options = self.options.lookup ?? settings.configuration.lookup
     let left = Duration.milliseconds(max(1, deadline - LoopTime.now))
@@ -88,8 +89,7 @@ extension DirectClient.Call {
 }
 
 extension DirectResolver {
-  /// A name's addresses as a part of a request: as the cache and the providers know them, or the ordinary way where
-  /// direct connect is switched off.
+  /// Looks up a name as part of a request: as usual, or by the system's DNS if direct connect is switched off for it.
   nonisolated(nonsending) fileprivate func resolve(
     _ name: HostName, _ options: LookupOptions, _ call: DirectClient.Call, _ watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> Resolution {

@@ -2,8 +2,9 @@
 internal import HTTPTypes
 internal import Logging
 
-/// One request on its way: looked up, judged, sent to an address, and repeated once where that can do no harm.
+/// One hop of a request: it is looked up, judged and sent, and repeated once if that does no harm.
 extension DirectClient {
+  /// Sends one hop of a request, with a span and metrics if anybody collects them.
   nonisolated(nonsending) func send(
     _ request: ClientRequest, _ body: RequestBody, _ call: Call, hop: Int
   ) async throws(DirectDNSError) -> DirectResponse {
@@ -79,7 +80,7 @@ extension DirectClient {
     }
   }
 
-  /// libcurl makes no head of more than 1 MiB (`DYN_HTTP_REQUEST`), and calls it lack of memory.
+  /// The largest head in bytes: libcurl refuses more than 1 MiB (`DYN_HTTP_REQUEST`), and calls that a lack of memory.
   private static let headLimit = 1_000_000
 
   private func loop(for route: CurlRoute) -> Loop<CurlTransfers> {
@@ -104,14 +105,14 @@ extension DirectClient {
         if !loop.post(.start(transfer)) { transfer.deliver(end: .failure(TransferFailure(loop.refusal))).resume() }
       }
     } onCancel: {
-      // A task that was cancelled before it began cancels first and starts then; the mailbox keeps that order.
+      // If the task was cancelled before, this comes before the start; the mailbox keeps that order.
       _ = loop.post(.cancel(transfer))
     }
   }
 
-  // MARK: Before
+  // MARK: Before sending
 
-  /// Where a request goes: every address that it may go to.
+  /// Finds out where a request may go: its addresses are looked up, and judged by the policy.
   nonisolated(nonsending) private func target(
     of request: ClientRequest, _ call: Call, _ watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> RequestTarget {
@@ -133,7 +134,7 @@ extension DirectClient {
     target.proxy = try await proxyRoute(proxy, call)
     switch try rewriter.judge(target.fields, url, host, name, addresses, throughProxy: proxy != nil) {
     case .direct(_, let allowed):
-      // Ours, and never one from outside.
+      // The field is the client's own: a value from the caller is never sent.
       if call.settings.configuration.forwardsOriginalURL {
         target.fields[.originalURL] = url.text(fragment: false)
       } else if !target.fields.isEmpty {
@@ -152,7 +153,7 @@ extension DirectClient {
     body.kind != .oneShot && (options.isSafeToRetry || RetryRule.isIdempotent(method))
   }
 
-  // MARK: After
+  // MARK: After sending
 
   private func response(
     _ head: TransferHead, _ reader: BodyReader, _ target: RequestTarget, _ call: Call
@@ -183,7 +184,7 @@ extension DirectClient {
     resolver.report(address, .connected(in: .microseconds(connect)))
   }
 
-  /// Addresses that are dead are used last, and what stands to them no more.
+  /// Reports addresses that failed: the resolver puts them last from now on, and idle connections to them are closed.
   private func report(_ attempts: [FailedAddress], _ context: RequestContext) {
     telemetry.failed(attempts)
     for attempt in attempts {
@@ -200,6 +201,6 @@ extension DirectClient {
 }
 
 extension TransferRequest.Body {
-  /// Whether it can be sent once more; nobody may be reading it.
+  /// Whether it can be sent again; a source that has not been started is withdrawn for that.
   fileprivate func withdraw() -> Bool { if case .pulled(let upload) = self { upload.withdraw() } else { true } }
 }

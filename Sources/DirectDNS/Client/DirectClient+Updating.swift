@@ -7,26 +7,26 @@ internal import HTTPTypes
   internal import Foundation
 #endif
 
-/// Going on by another configuration, without losing connections.
+/// Changing the configuration of a running client, without losing connections.
 extension DirectClient {
-  /// How it behaves at the moment.
+  /// The present configuration.
   public var configuration: DirectClientConfiguration { settings.configuration }
 
-  /// What holds at the moment.
+  /// The present settings.
   var settings: ClientSettings { current.withLock(\.self) }
 
-  /// Goes on by another configuration, from the next request on.
+  /// Changes the configuration, from the next request on.
   ///
-  /// A request under way keeps its time-outs and its rules for redirects; where it is redirected to is judged by the
-  /// policy of then. Connections stay, and none is used that the new policy forbids: each request's addresses are
-  /// judged before one is chosen.
+  /// A request under way keeps its timeouts and its rules for redirects, while the hops that follow are judged by the
+  /// new policy. Connections stay open, but none is used that the new policy forbids, since each request's addresses
+  /// are judged first.
   ///
-  /// What the connections were made of stays as it was: `trust`, `identity`, `minimumTLS`, `attemptDelay`,
-  /// `connections`, `connectionsPerOrigin`, `streamsPerConnection`, `threads` and `bufferSize` of the new configuration
-  /// are ignored. Make another client to change them.
+  /// Some values cannot be changed, because connections were made with them: `trust`, `identity`, `minimumTLS`,
+  /// `attemptDelay`, `connections`, `connectionsPerOrigin`, `streamsPerConnection`, `threads` and `bufferSize` of the
+  /// new configuration are ignored. Make another client to change them.
   ///
-  /// - Parameter configuration: how it behaves from now on; make it from ``configuration`` to change a part.
-  /// - Throws: `invalidConfiguration` that names the value that is wrong; nothing has changed then.
+  /// - Parameter configuration: the new configuration; take a copy of ``configuration`` and change a part of it.
+  /// - Throws: `invalidConfiguration` that names the value that is wrong; then nothing has changed.
   public func update(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
     try current.withLock { current throws(DirectDNSError) in
       current = try ClientSettings(configuration, after: current.configuration)
@@ -34,13 +34,12 @@ extension DirectClient {
   }
 }
 
-/// What a client goes by at the moment: a request reads it as a whole for each hop, and an update puts another in its
-/// place.
+/// A client's present settings: a request reads them as a whole for each hop, and an update replaces them by others.
 final class ClientSettings: Sendable {
   let configuration: DirectClientConfiguration
   let rewriter: RequestRewriter
   let proxies: ProxyRule
-  /// The lines of a GET without fields of its own.
+  /// The field lines of a GET that has no fields of its own.
   let plainLines: FieldLines
 
   init(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
@@ -51,12 +50,12 @@ final class ClientSettings: Sendable {
     proxies = try ProxyRule(configuration.proxy, environment: ProcessInfo.processInfo.environment)
   }
 
-  /// Another configuration, as far as a client that runs can take it on.
+  /// Takes over the part of another configuration that a running client can change.
   convenience init(_ configuration: DirectClientConfiguration, after old: DirectClientConfiguration)
     throws(DirectDNSError)
   {
     var configuration = configuration
-    // The loops and their connections were made of these.
+    // The loops and their connections were made with these.
     configuration.trust = old.trust
     configuration.identity = old.identity
     configuration.minimumTLS = old.minimumTLS

@@ -3,31 +3,31 @@ public import HTTPTypes
 internal import Logging
 public import ServiceLifecycle
 
-/// An HTTP client that finds its own addresses: requests go out while DNS is dead, and never where they must not.
+/// An HTTP client with a resolver of its own: it works while DNS is dead, and never connects to forbidden addresses.
 ///
-/// Each request's host is resolved by a ``DirectResolver``, every address is judged by the ``AddressPolicy``, and connections
-/// are raced over those that are left (RFC 8305). `Host`, certificate check, cookies and redirects stay on the name.
-/// <doc:Requests> tells how to use it, <doc:Failover> what happens when something is broken.
+/// It resolves each request's host by a ``DirectResolver``, judges every address by the ``AddressPolicy``, and races
+/// connections to those that are left (RFC 8305). `Host`, certificate check, cookies and redirects go by the name.
+/// <doc:Requests> describes how to use it, <doc:Failover> what happens when something is broken.
 ///
-/// A client is safe for concurrent use and keeps its connections: make one and share it. One that is dropped ends its
-/// connections and its threads once the bodies that are still being read have ended.
+/// A client is safe for concurrent use and keeps its connections: make one, and share it. When the last reference is
+/// dropped, its connections and threads end, after the bodies that are still being read.
 public final class DirectClient: Sendable {
-  /// What it resolves names by.
+  /// The resolver of its names.
   public let resolver: DirectResolver
   let current: Locked<ClientSettings>
   let loops: [Loop<CurlTransfers>]
   let inFlight: InFlight
-  /// What each transfer calls at its end.
+  /// Called at the end of each transfer; made once, since a closure for each would be an allocation.
   let leave: @Sendable () -> Void
   let telemetry: ClientTelemetry
   let logger = Logger(label: "directdns.client")
   private let ownsResolver: Bool
 
-  /// Runs tasks on the thread that carries the client's requests: the first one, where there are several.
+  /// Runs tasks on the thread that carries the client's requests, or on the first one if there are several.
   ///
-  /// A task that sends request after request, and does little with each, goes faster there: nothing switches to another
-  /// thread and back for a response. While such a task computes, no request of the client goes on, so that work of more
-  /// than some microseconds belongs elsewhere, and whatever blocks.
+  /// A task that sends many requests and does little with each response is faster there, since no response makes it
+  /// switch threads. But while such a task computes, none of the client's requests makes progress: anything that takes
+  /// more than some microseconds, or blocks, must run elsewhere.
   ///
   ///     await withTaskExecutorPreference(client.executor) { … }
   ///
@@ -37,9 +37,8 @@ public final class DirectClient: Sendable {
   /// Creates a client.
   ///
   /// - Parameters:
-  ///   - configuration: how it behaves; by default it sends to public addresses only.
-  ///   - resolver: what it resolves names by; a resolver of the default providers, which ends with the client, if there
-  ///     is none.
+  ///   - configuration: how it behaves; by default it connects to public addresses only.
+  ///   - resolver: the resolver of its names; by default one with the default providers, which ends with the client.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
   public convenience init(
     _ configuration: DirectClientConfiguration = DirectClientConfiguration(), resolver: DirectResolver? = nil
@@ -63,16 +62,16 @@ public final class DirectClient: Sendable {
 
   deinit { if ownsResolver { resolver.shutdown() } }
 
-  /// Sends a request, and follows where it is redirected to.
+  /// Sends a request, and follows redirects.
   ///
   /// <doc:Requests> says which header fields are added to the request's own.
   ///
   /// - Parameters:
-  ///   - request: method, URL and header fields; see `HTTPRequest.init(method:url:headerFields:)`. Fields go out as they
-  ///     are.
-  ///   - body: what is sent; nothing by default.
-  ///   - options: what this request wants other than the client does.
-  /// - Returns: the response, as soon as its head has come; whatever its status is.
+  ///   - request: method, URL and header fields; see `HTTPRequest.init(method:url:headerFields:)`. Fields are sent as
+  ///     they are.
+  ///   - body: the body; by default none.
+  ///   - options: options of this request, which override the client's configuration.
+  /// - Returns: the response, whatever its status, as soon as its head has come.
   /// - Throws: why there is no response: `connectFailed`, `tlsFailed`, `connectionLost`, `timedOut`,
   ///   `addressForbidden`, what ``DirectResolver/resolve(_:options:)-(HostName,_)`` and
   ///   ``Redirect/next(after:to:body:hops:configuration:)`` throw, and others.
@@ -91,17 +90,17 @@ public final class DirectClient: Sendable {
     return try await follow(request, body, Call(options, settings))
   }
 
-  /// What holds for all hops of a request.
+  /// What all hops of a request have in common.
   struct Call: Sendable {
     let options: RequestOptions
-    /// What holds for the hop; renewed for each.
+    /// The settings of the present hop.
     var settings: ClientSettings
     let timeouts: RequestTimeouts
     let redirects: RedirectConfiguration?
-    /// Whether the hop goes to the origin that the caller named, with no other one before it.
+    /// Whether the client's certificate may be shown: not once a redirect has led to another origin.
     var showsIdentity: Bool
     let began: ResolverInstant
-    /// By the loops' time.
+    /// When the whole request must have ended, by the loops' clock.
     let deadline: Int64
 
     init(_ options: RequestOptions, _ settings: ClientSettings) {
@@ -164,19 +163,19 @@ public final class DirectClient: Sendable {
     }
   }
 
-  /// Says that the machine is on another network: connections that no request uses are ended, and the resolver is told
-  /// as well.
+  /// Tells the client that the machine is on another network: it closes idle connections, and tells its resolver too.
   ///
-  /// One that carries requests goes on, and is used again while it stands.
+  /// Connections that carry requests stay, and may be used again.
   public func networkDidChange() {
     resolver.networkDidChange()
     for loop in loops { _ = loop.post(.closeIdle(nil)) }
   }
 
-  /// Ends the client: new requests are refused, those under way finish or are cancelled when the time is over, or when the
-  /// task that waits for them is cancelled.
+  /// Ends the client: new requests are refused, and those under way may finish.
   ///
-  /// - Parameter limit: how long those under way may take; 30 s by default.
+  /// They are cancelled when the time is over, or when the task that calls this is cancelled.
+  ///
+  /// - Parameter limit: how long requests under way may take; 30 s by default.
   public func shutdown(within limit: Duration = .seconds(30)) async {
     inFlight.close()
     await inFlight.drained(within: limit)
@@ -184,7 +183,7 @@ public final class DirectClient: Sendable {
     if ownsResolver { resolver.shutdown() }
   }
 
-  /// Whether it was shut down, be requests still under way.
+  /// Whether it was shut down; requests may still be under way.
   package var hasEnded: Bool { inFlight.hasEnded }
 
   /// The old name of ``shutdown(within:)``.
@@ -193,11 +192,10 @@ public final class DirectClient: Sendable {
 }
 
 extension DirectClient: Service {
-  /// Waits for the graceful shutdown of its service group, and ends the client then.
+  /// Waits for the graceful shutdown of its service group, and then ends the client.
   ///
-  /// Requests under way finish within 30 s, or within the group's own limit if that is shorter, and are ended when its task
-  /// is cancelled. Put the services that
-  /// use the client after it: a group shuts down in reverse order.
+  /// Requests under way have 30 s to finish, or as long as the group allows if that is less; they are cancelled when
+  /// the group's task is. Put the services that use the client after it: a group shuts down in reverse order.
   public func run() async throws {
     try? await gracefulShutdown()
     await shutdown()

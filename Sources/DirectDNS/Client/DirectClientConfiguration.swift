@@ -3,45 +3,46 @@ internal import HTTPTypes
 
 /// How a client behaves.
 ///
-/// Every property has a default; without any change a client works on the internet, and sends nothing to addresses that
-/// are not public.
+/// Every property has a default, with which a client works on the public internet and connects to public addresses
+/// only.
 public struct DirectClientConfiguration: Sendable {
   /// Which addresses may be connected to; ``AddressPolicy/publicOnly`` by default.
   ///
-  /// Judged for every address of an answer, for the address that is really dialled, and for each redirect anew.
+  /// It judges every address of an answer, and again the address that is finally dialled, for the request and each
+  /// redirect.
   public var policy: AddressPolicy
-  /// Addresses of names at single ports, in place of a lookup; none by default.
+  /// Fixed addresses of names at single ports, which are not looked up; none by default.
   package var pins: [HostPort: [IPAddress]] = [:]
-  /// For which names requests go direct; on by default.
+  /// For which names direct connect is on; by default for all.
   ///
-  /// Where it is off the system's DNS alone says where a request goes, and ``policy`` still says where it may go.
+  /// Names for which it is off are looked up by the system's DNS only; ``policy`` still judges their addresses.
   public var direct: DirectSwitch
-  /// Whose certificates are trusted; the system's by default.
+  /// The certificate authorities that are trusted; the system's by default.
   ///
-  /// Certificates are always checked, against the name.
+  /// Certificates are always checked, and always for the name.
   public var trust: TrustStore
   /// The certificate that the client shows to servers that ask for one; none by default.
   ///
-  /// It stays with the origin that a request names: where a redirect leads to another one it is not shown, nor on the
-  /// way back. Proxies never see it.
+  /// Only the origin that the request names gets it: it is not shown after a redirect to another origin, even if a
+  /// further redirect leads back. Proxies never get it.
   public var identity: ClientIdentity?
-  /// The oldest version of TLS that is spoken; ``TLSVersion/v12`` by default.
+  /// The oldest version of TLS that is accepted; ``TLSVersion/v12`` by default.
   public var minimumTLS: TLSVersion
-  /// Which versions of HTTP are spoken; ``HTTPVersionChoice/automatic`` by default.
+  /// Which versions of HTTP are used; ``HTTPVersionChoice/automatic`` by default.
   public var httpVersion: HTTPVersionChoice
-  /// How redirects are followed; nil to hand them to the caller.
+  /// How redirects are followed; nil to return them to the caller.
   ///
   /// Default: as ``RedirectConfiguration`` has it.
   public var redirects: RedirectConfiguration?
-  /// Where cookies are kept; nil, the default, sends and stores none.
+  /// Where cookies are kept; nil, the default, to send and store none.
   public var cookies: CookieJar?
   /// The proxy that requests go through; ``ProxyChoice/none`` by default, whatever the environment says.
   public var proxy: ProxyChoice
-  /// The `User-Agent` of requests that have none of their own; nil sends none.
+  /// The `User-Agent` of requests that have none of their own; nil to send none.
   ///
   /// Default: `DirectDNS`.
   public var userAgent: String?
-  /// Whether compressed bodies are asked for and decoded: gzip, deflate, br and zstd, as far as libcurl has them.
+  /// Whether compressed bodies are requested and decoded: gzip, deflate, br and zstd, as far as libcurl supports them.
   ///
   /// Default: false; bodies come as they were sent.
   public var decompresses: Bool
@@ -49,42 +50,42 @@ public struct DirectClientConfiguration: Sendable {
   ///
   /// Default: as ``RequestTimeouts`` has it, 120 s for all of it.
   public var timeouts: RequestTimeouts
-  /// The time from one attempt to connect to the next one, at another address; a failure starts it at once.
+  /// The time from one attempt to connect to the next one, at another address; after a failure the next begins at once.
   ///
   /// Default: 250 ms (RFC 8305 §5).
   public var attemptDelay: Duration
-  /// Connections in all; requests beyond wait in the order of their arrival.
+  /// The most connections in all; when they are all in use, requests wait in the order of their arrival.
   ///
-  /// Default: 256. With several ``threads`` each has its share of them, 64 of 256 with four: no more go to one origin over
-  /// one thread, even if the others have connections to spare.
-  /// As many are kept for requests to come, but no more than a quarter of the files that the process may open
-  /// (`ulimit -n`).
+  /// Default: 256. With several ``threads`` each has its share, 64 of 256 with four, even if the others have
+  /// connections to spare. As many idle connections are kept, but no more than a quarter of the files that the process
+  /// may open (`ulimit -n`).
   public var connections: Int
-  /// Connections to one origin (scheme, host and port), for each choice of HTTP version, each proxy, and with or without
-  /// the client's certificate.
+  /// The most connections to one origin (scheme, host and port), counted separately for each HTTP version and proxy,
+  /// and with and without the client's certificate.
   ///
   /// Default: 64.
   public var connectionsPerOrigin: Int
-  /// Requests at once on one HTTP/2 connection; another one is opened beyond.
+  /// The most requests at a time on one HTTP/2 connection; for more, another connection is opened.
   ///
   /// Default: 50; BIND 9.18 closes a connection at 64, nginx takes 128.
   public var streamsPerConnection: Int
-  /// Threads that carry the transfers.
+  /// The number of threads that carry the transfers.
   ///
-  /// Default: 1, which carries some 40 000 requests a second of 1 KB. All requests to one origin with the same choice of
-  /// HTTP version, the same proxy, and alike with or without the client's certificate, are one thread's.
+  /// Default: 1, which carries some 40 000 requests of 1 KB a second. Requests that may share connections, see
+  /// ``connectionsPerOrigin``, are carried by the same thread.
   public var threads: Int
-  /// Bytes of a response's body that wait for a slow reader before the server has to.
+  /// How many bytes of a response's body may wait for a slow reader; with more, the server has to wait.
   ///
   /// Default: 256 KiB for each response.
   public var bufferSize: Int
-  /// Whether a request that goes direct tells the server its URL, without the fragment, as `originalUrl`.
+  /// Whether a direct request tells the server its URL, without the fragment, in the field `originalUrl`.
   ///
-  /// Default: false. It holds what the URL holds: user name, password and query. One that the caller has set never goes out.
+  /// Default: false. The field contains everything that the URL does: user name, password and query. A field of that
+  /// name from the caller is never sent.
   public var forwardsOriginalURL: Bool
-  /// What lookups want; its time is also bounded by the request's.
+  /// The options of lookups, which moreover take no longer than the request may.
   ///
-  /// Default: as ``LookupOptions`` has it, which is as the resolver has it.
+  /// Default: `LookupOptions()`, which leaves everything to the resolver's configuration.
   public var lookup: LookupOptions
 
   /// Creates the default configuration.
@@ -111,7 +112,7 @@ public struct DirectClientConfiguration: Sendable {
     lookup = LookupOptions()
   }
 
-  /// More than anybody has: sums and products of two of them have room.
+  /// The largest value of a count: sums and products of two of them cannot overflow.
   private static let most = 1 << 30
 
   func validate() throws(DirectDNSError) {
@@ -142,15 +143,15 @@ extension RequestTimeouts {
   }
 }
 
-/// A client's own certificate, and the key to it.
+/// A client's certificate and its key.
 ///
-/// Both are checked when the client is made, and read for each connection: they can be renewed where they are.
+/// Both are checked when the client is made, and read again for each connection, so that the files can be renewed.
 public struct ClientIdentity: Sendable, Hashable {
-  /// The file of the certificate and its chain, in PEM form.
+  /// The path of the file with the certificate and its chain, in PEM form.
   public var certificate: String
-  /// The file of the key, in PEM form; nil when it is in the certificate's.
+  /// The path of the file with the key, in PEM form; nil if it is in the same file as the certificate.
   public var key: String?
-  /// The key's password, where it has one.
+  /// The password of the key, if it has one.
   public var password: Secret?
 
   /// Creates an identity.
@@ -173,9 +174,9 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
 public enum ProxyChoice: Sendable, Hashable {
   /// None.
   case none
-  /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the process's environment say.
+  /// The one that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the process's environment name.
   case environment
-  /// This one, for all but the hosts of the list, which has the form of `no_proxy`.
+  /// This one, except for the hosts of the list, which has the form of `no_proxy`.
   case url(WebURL, except: String = "")
 }
 

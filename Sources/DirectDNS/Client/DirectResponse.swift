@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// A response, with the name in every place where the address could have stood, and how it was got.
+/// A response, and how it was received; wherever the server may have used its address, the name is put back.
 public struct DirectResponse: Sendable {
   private let source: LazyHead
-  /// The URL that answered, with its fragment: the last hop's.
+  /// The URL of the last hop, with its fragment.
   public let url: WebURL
-  /// The body, as it comes.
+  /// The body, which can be read while it comes.
   public let body: ResponseBody
-  /// The responses that redirected here, the first one first.
+  /// The redirects that led here, in order.
   public let hops: [Hop]
   /// The connection that it came over.
   public let connection: ConnectionDetails
-  /// How fresh the answer was that named the address; nil for an address literal and through a proxy.
+  /// The DNS answer that the address came from; nil for an address literal and through a proxy.
   public let resolution: Resolution?
   /// How long it took, up to the head.
   public let timings: RequestTimings
 
-  /// Creates a response that was not received: a test's, or that of a protocol of your own before the client.
+  /// Creates a response that was not received, for a test or for a layer of your own above the client.
   ///
   /// - Parameters:
   ///   - head: status and header fields.
-  ///   - url: the URL that answered.
+  ///   - url: the URL of the response.
   ///   - body: the body; default none.
-  ///   - hops: the responses that redirected there; default none.
+  ///   - hops: the redirects that led there; default none.
   ///   - connection: the connection; default one of HTTP/1.1 to no address.
-  ///   - resolution: the answer that named the address; default nil.
+  ///   - resolution: the DNS answer that the address came from; default nil.
   ///   - timings: how long it took; default no time at all.
   public init(
     head: HTTPResponse, url: WebURL, body: ResponseBody = .bytes([]), hops: [Hop] = [],
@@ -50,22 +50,22 @@ public struct DirectResponse: Sendable {
     self.timings = timings
   }
 
-  /// Status and header fields; what was received is read when it is first asked for.
+  /// Status and header fields; the fields are parsed when they are first asked for.
   public var head: HTTPResponse { source.response }
-  /// The status; it needs no reading of the fields.
+  /// The status; the fields need not be parsed for it.
   public var status: HTTPResponse.Status { source.status }
-  /// The header fields; what was received is read when it is first asked for.
+  /// The header fields; they are parsed when they are first asked for.
   public var headerFields: HTTPFields { source.response.headerFields }
-  /// Whether it may have set a cookie.
+  /// Whether it may set a cookie.
   var maySetCookie: Bool { source.hasRestorableField }
-  /// How fresh the answer was that named the address.
+  /// How fresh the DNS answer was that the address came from; nil for an address literal and through a proxy.
   public var freshness: Resolution.Freshness? { resolution?.freshness }
 
-  /// A response that redirected.
+  /// A response that was a redirect.
   public struct Hop: Sendable, Hashable {
-    /// The method that it answered.
+    /// The method of its request.
     public let method: HTTPRequest.Method
-    /// The URL that redirected.
+    /// The URL of its request.
     public let url: WebURL
     /// Status and header fields of the response.
     public let head: HTTPResponse
@@ -91,15 +91,15 @@ public struct DirectResponse: Sendable {
 
 /// The connection that a response came over.
 public struct ConnectionDetails: Sendable, Hashable {
-  /// The address; nil through a proxy.
+  /// The server's address; nil through a proxy.
   public let remoteAddress: IPAddress?
-  /// The port.
+  /// The server's port.
   public let remotePort: UInt16
   /// 1 for HTTP/1.1 and HTTP/1.0, 2 for HTTP/2.
   public let httpVersion: Int
-  /// 1 for HTTP/1.1, 0 for HTTP/1.0 and for HTTP/2, whose version has no such part.
+  /// 1 for HTTP/1.1; 0 for HTTP/1.0, and for HTTP/2, which has no minor version.
   public let httpMinorVersion: Int
-  /// Whether the connection had stood before.
+  /// Whether the connection was there before.
   public let isReused: Bool
   /// Addresses that failed before this one.
   public let failedAddresses: [IPAddress]
@@ -121,17 +121,17 @@ public struct ConnectionDetails: Sendable, Hashable {
   var protocolVersion: String { httpVersion == 1 ? "1.\(httpMinorVersion)" : "\(httpVersion)" }
 }
 
-/// How long a request took, up to its response's head: the last hop's.
+/// How long the last hop of a request took, up to its response's head.
 public struct RequestTimings: Sendable, Hashable {
-  /// Finding an address.
+  /// The lookup of the address.
   public let lookup: Duration
-  /// Making the TCP connection; nil for one that stood.
+  /// The TCP handshake; nil for a reused connection.
   public let connect: Duration?
-  /// Making the TLS session; nil without one, and for a connection that stood.
+  /// The TLS handshake; nil without TLS, and for a reused connection.
   public let tls: Duration?
-  /// From the connection to the head.
+  /// From the established connection to the head.
   public let firstByte: Duration
-  /// All of it, every redirect and all waiting included.
+  /// The whole request, including redirects and all waiting.
   public let total: Duration
 
   /// Creates them; by default nothing took any time.

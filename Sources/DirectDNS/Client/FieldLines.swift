@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// A request's header fields as libcurl takes them: each as it was given, in its order, and none of libcurl's own.
+/// A request's header fields in libcurl's form: in their order and as they were given, and without any that libcurl
+/// would add.
 struct FieldLines: Sendable {
-  /// The lines, a NUL behind each.
+  /// The lines, each followed by a NUL.
   private(set) var bytes: [UInt8] = []
 
   /// `Name: value`, or `Name;` for an empty value (CURLOPT_HTTPHEADER(3)).
@@ -35,7 +36,7 @@ extension FieldLines {
   ///   - fields: its fields.
   ///   - body: what it sends.
   ///   - cookie: the jar's cookies for its URL, which come before the caller's own.
-  ///   - settings: what the client adds and keeps back.
+  ///   - settings: says what the client adds, and what it does not send.
   init(
     _ method: HTTPRequest.Method, _ fields: HTTPFields, _ body: RequestBody, cookie: String?,
     _ settings: DirectClientConfiguration
@@ -45,10 +46,10 @@ extension FieldLines {
     for field in fields {
       switch field.name {
       case .originalURL where !settings.forwardsOriginalURL: continue
-      // libcurl tells how long the body is, in the way that the version of HTTP has for it.
+      // libcurl tells the server the body's length, in the way of the HTTP version in use.
       case .contentLength, .transferEncoding: continue
       case .cookie:
-        // HTTPFields has a field a cookie, as HTTP/2 likes it; HTTP/1.1 wants one for all (RFC 9113 §8.2.3).
+        // HTTPFields may have a field for each cookie, as in HTTP/2; HTTP/1.1 requires one for all (RFC 9113 §8.2.3).
         if cookie == nil, !seen.cookie { append(.cookie, fields[values: .cookie].joined(separator: "; ")) }
         seen.cookie = true
         continue
@@ -75,7 +76,7 @@ extension FieldLines {
     if let type = body.sentContentType { append(.contentType, type) } else { suppress("Content-Type") }
   }
 
-  /// What the request itself has of the fields that libcurl would add.
+  /// Which of the fields that the client or libcurl would add the request has itself.
   private struct Seen {
     var accept = false
     var cookie = false
@@ -85,7 +86,7 @@ extension FieldLines {
     var trailer = false
   }
 
-  /// The fields that the lines are: what goes out, and not what is kept back.
+  /// The fields that are sent: the lines without those that only suppress a field.
   var fields: HTTPFields {
     var fields = HTTPFields()
     for line in bytes.split(separator: 0) {
@@ -93,7 +94,7 @@ extension FieldLines {
         let name = HTTPField.Name(String(decoding: line[..<end], as: UTF8.self)),
         line[end] == ASCII.semicolon || end + 1 < line.endIndex
       else { continue }
-      // Behind the colon stands one blank.
+      // One blank follows the colon.
       fields.append(
         HTTPField(name: name, value: String(decoding: line.dropFirst(end - line.startIndex + 2), as: UTF8.self)))
     }

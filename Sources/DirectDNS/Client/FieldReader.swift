@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// Reads the field lines of a response's head, and of the trailers behind its body.
+/// Parses the field lines of a response's head, or of its trailers.
 enum FieldReader {
-  /// The fields of field lines; what is none is left out.
+  /// The fields of field lines; lines that are no field are left out.
   static func fields(_ bytes: [UInt8], from start: Int = 0) -> HTTPFields {
     let bytes = bytes.span
-    // Gathered first: `HTTPFields` takes many at once far faster than one by one, as its `append(contentsOf:)` does.
+    // Gathered first: `HTTPFields` takes many fields at once far faster than one by one, even by `append(contentsOf:)`.
     var gathered: [HTTPField] = []
     gathered.reserveCapacity(12)
     var isDropped = false
@@ -15,7 +15,7 @@ enum FieldReader {
       let end = lineEnd(bytes, from: line) ?? bytes.count
       defer { line = end + 1 }
       if bytes[line] == ASCII.space || bytes[line] == ASCII.tab {
-        // A line folded onto the one before (RFC 9112 §5.2).
+        // A folded line continues the one before (RFC 9112 §5.2).
         guard !isDropped, let last = gathered.indices.last else { continue }
         let folded = value(bytes, line, end)
         if let more = HeadLine.text(bytes.extracting(folded)), !more.isEmpty { gathered[last].value += " " + more }
@@ -25,7 +25,8 @@ enum FieldReader {
         let known = KnownFields.field(bytes.extracting(line..<colon))
       else { continue }
       let value = value(bytes, colon + 1, end)
-      // `HTTPField` makes blanks of control characters: what a jar has to refuse (RFC 6265bis §5.6) would be a cookie.
+      // A cookie with a control character has to be refused (RFC 6265bis §5.6), but `HTTPField` would replace it by a
+      // blank.
       isDropped = known.isRestorable && known.name == .setCookie && value.contains { ASCII.isControl(bytes[$0]) }
       if !isDropped { gathered.append(field(known, bytes, value)) }
     }
@@ -38,17 +39,17 @@ enum FieldReader {
   private static func field(_ known: KnownFields.Field, _ bytes: Span<UInt8>, _ value: Range<Int>) -> HTTPField {
     let name = known.name
     if let text = HeadLine.text(bytes.extracting(value)) { return HTTPField(name: name, value: text) }
-    // In a reference they are the page's name on its server: curl and browsers ask for them percent-encoded.
+    // Other bytes than UTF-8 in a URL reference are percent-encoded, as by curl and browsers.
     if known.isRestorable, name != .setCookie {
       var encoded: [UInt8] = []
       PercentEncoding.append(bytes.extracting(value), .nonASCII, to: &encoded)
       return HTTPField(name: name, value: encoded)
     }
-    // Octets that are no UTF-8 stay the octets that they are (RFC 9110 §5.5).
+    // In other fields they stay what they are (RFC 9110 §5.5).
     return HTTPField(name: name, value: value.map { bytes[$0] })
   }
 
-  /// The range without the blanks around it.
+  /// A range without the blanks at both ends.
   static func value(_ bytes: Span<UInt8>, _ from: Int, _ to: Int) -> Range<Int> {
     var start = from
     var end = to
@@ -62,11 +63,11 @@ enum FieldReader {
   }
 }
 
-/// Names of fields that responses have, so that the common ones need not be checked and copied each time.
+/// The names of common response fields, which need not be checked and copied each time.
 enum KnownFields {
   struct Field {
     let name: HTTPField.Name
-    /// Whether an address can stand for the name in its value.
+    /// Whether its value may have an address in place of the name; see ``ResponseRestorer``.
     let isRestorable: Bool
 
     init(_ name: HTTPField.Name) {
@@ -81,7 +82,7 @@ enum KnownFields {
     .refresh, .retryAfter, .server, .setCookie, .strictTransportSecurity, .transferEncoding, .vary, .wwwAuthenticate,
   ]
 
-  /// By length; a name that a server spells otherwise has an entry of its own: its spelling is kept.
+  /// The names by length, each in its usual spelling and in lower case, since a field keeps the spelling of the server.
   private static let byLength: [[(bytes: [UInt8], field: Field)]] = {
     var table: [[(bytes: [UInt8], field: Field)]] = Array(repeating: [], count: 32)
     for name in names {
@@ -99,7 +100,7 @@ enum KnownFields {
   static func field(_ bytes: Span<UInt8>) -> Field? {
     if bytes.count < byLength.count {
       let candidates = byLength[bytes.count]
-      // By their places: to hand out each one that is looked at would cost a retain for each of its parts.
+      // By index, since copying each candidate would cost a retain for each of its parts.
       for index in candidates.indices where isEqual(candidates[index].bytes, bytes) {
         return candidates[index].field
       }

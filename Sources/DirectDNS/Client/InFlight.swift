@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// Counts what is under way, so that an end can wait for it.
+/// Counts requests in flight, so that a shutdown can wait for them.
 ///
-/// Whoever enters or leaves writes the count and reads whether it is closed; whoever waits has closed it and reads the
-/// count. Each would miss the other if what it wrote could be seen after what it read, so that both are sequentially
-/// consistent.
+/// A request that enters or leaves writes the count, then reads whether it is closed. A shutdown closes it, then reads
+/// the count. Each must see what the other has written, so both accesses are sequentially consistent.
 final class InFlight: Sendable {
   private let count = Atomic<Int>(0)
   private let isClosed = Atomic<Bool>(false)
-  /// Everyone who waits for the end: a service group ends a client, and so may its owner at the same time.
+  /// Those who wait for the end; there may be several, since a service group and the owner may both end a client.
   private let waiting = Locked<[Promise<Void>]>([])
 
-  /// Counts one more; false once it is closed.
+  /// Counts one more.
+  ///
+  /// - Returns: false if it is closed.
   func enter() -> Bool {
     count.add(1, ordering: .sequentiallyConsistent)
     guard isClosed.load(ordering: .sequentiallyConsistent) else { return true }
@@ -20,7 +21,7 @@ final class InFlight: Sendable {
     return false
   }
 
-  /// Counts one more of what was let in before.
+  /// Counts one more on behalf of a request that has entered.
   func join() { count.add(1, ordering: .acquiringAndReleasing) }
 
   func leave() {
@@ -28,13 +29,13 @@ final class InFlight: Sendable {
     if left == 0, isClosed.load(ordering: .sequentiallyConsistent) { release() }
   }
 
-  /// Whether nobody is let in any more.
+  /// Whether it is closed.
   var hasEnded: Bool { isClosed.load(ordering: .acquiring) }
 
-  /// Lets nobody in any more.
+  /// Closes it: nobody may enter any more.
   func close() { isClosed.store(true, ordering: .sequentiallyConsistent) }
 
-  /// Waits until nothing is under way, at most so long; who is cancelled waits no longer.
+  /// Waits until nothing is in flight, for at most that long, or until the task is cancelled.
   func drained(within limit: Duration) async {
     let end = Promise<Void>()
     // Kept before the count is read: whoever leaves last after that fulfils it.

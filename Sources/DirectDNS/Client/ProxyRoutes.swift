@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Here and public, as `UpstreamProxy` is: the configuration file and the proxy both have them, and neither knows the other.
+// Here and public, like `UpstreamProxy`, because the configuration file and the proxy both need it, and neither imports
+// the other.
 
-/// Which way a proxy sends what is for a name.
+/// Which way a proxy takes to a host.
 public enum ProxyRoute: String, Sendable, Hashable, CaseIterable {
-  /// To the addresses that the resolver finds.
+  /// It connects to the addresses that the resolver finds.
   case direct
-  /// To the addresses that the system's DNS has.
+  /// It connects to the addresses that the system's DNS has.
   case system
-  /// Through the upstream proxy.
+  /// It asks the upstream proxy.
   case upstream
-  /// Nowhere.
+  /// None: the request is refused.
   case refuse
 }
 
-/// The ways that names go through a proxy: the most specific rule has a name.
+/// The rules by which a proxy chooses its way to a host: the most specific one applies.
 ///
-/// Rules are written `www.example.com` (the name and all below it), `=www.example.com` (the name alone) and `*` (all that
-/// no other rule has, addresses among them).
+/// Rules are written `www.example.com` (the name and all names below it), `=www.example.com` (the name only), or `*`
+/// (everything that no other rule applies to, including addresses).
 public struct ProxyRoutes: Sendable, Hashable {
-  /// Whom a rule is for.
+  /// The hosts that a rule applies to.
   public enum Pattern: Sendable, Hashable, CustomStringConvertible {
-    /// That name alone.
+    /// That name only.
     case exactly(HostName)
-    /// That name and all below it.
+    /// That name and all names below it.
     case under(HostName)
-    /// Whatever no other rule has.
+    /// Everything that no other rule applies to.
     case everything
 
     /// Reads `NAME`, `=NAME` or `*`.
@@ -41,7 +42,7 @@ public struct ProxyRoutes: Sendable, Hashable {
       }
     }
 
-    /// As it is written.
+    /// The pattern as it is written.
     public var description: String {
       switch self {
       case .exactly(let name): "=\(name)"
@@ -58,7 +59,7 @@ public struct ProxyRoutes: Sendable, Hashable {
       }
     }
 
-    /// The one with the greater rank is the more specific one.
+    /// How specific the pattern is: the rule with the greatest rank applies.
     fileprivate var rank: Int {
       switch self {
       case .exactly(let name): 512 + name.text.utf8.count
@@ -70,33 +71,33 @@ public struct ProxyRoutes: Sendable, Hashable {
 
   /// A rule.
   public struct Rule: Sendable, Hashable, CustomStringConvertible {
-    /// Whom it is for.
+    /// The hosts that it applies to.
     public let pattern: Pattern
-    /// Which way they go.
+    /// The way to them.
     public let route: ProxyRoute
 
     /// `NAME=ROUTE`.
     public var description: String { "\(pattern)=\(route.rawValue)" }
   }
 
-  /// The rules, the most specific first; at most one for each pattern.
+  /// The rules, the most specific one first; there is at most one for each pattern.
   public private(set) var rules: [Rule] = []
 
-  /// Creates rules that say nothing.
+  /// Creates an empty set of rules.
   public init() {}
 
-  /// Sets a rule, in place of one for the same names.
+  /// Adds a rule; it replaces one with the same pattern.
   public mutating func set(_ pattern: Pattern, _ route: ProxyRoute) {
     rules.removeAll { $0.pattern == pattern }
     let place = rules.firstIndex { $0.pattern.rank < pattern.rank } ?? rules.endIndex
     rules.insert(Rule(pattern: pattern, route: route), at: place)
   }
 
-  /// Which way a host goes; nil where no rule but perhaps `*` has it.
+  /// The way to a host; nil if no rule applies to it, or only `*` does.
   public func route(for host: WebURL.Host) -> ProxyRoute? {
     rules.first { $0.pattern != .everything && $0.pattern.holds(host) }?.route
   }
 
-  /// What `*` says.
+  /// The way of the rule `*`; nil without one.
   public var otherwise: ProxyRoute? { rules.last { $0.pattern == .everything }?.route }
 }

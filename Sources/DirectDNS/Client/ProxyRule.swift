@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which proxy a request goes through: a pure function of its URL and of what was configured.
+/// Which proxy a request goes through: a pure function of its URL and the configuration.
 struct ProxyRule: Sendable {
   private let http: WebURL?
   private let https: WebURL?
   private let exceptions: [String]
 
-  /// Reads a choice.
+  /// Reads the configured choice.
   ///
   /// - Parameters:
-  ///   - choice: what was configured.
-  ///   - environment: the process's, as curl reads it: `http_proxy` in lower case alone, since a web server hands
-  ///     `HTTP_PROXY` to its children for a request's `Proxy` field (CVE-2016-5385).
-  /// - Throws: `invalidConfiguration` for a proxy that is no URL, or of another scheme than http and https.
+  ///   - choice: the choice.
+  ///   - environment: the variables of the process. They are read as by curl: `http_proxy` in lower case only, since a
+  ///     web server sets `HTTP_PROXY` of its CGI programs to a request's `Proxy` field (CVE-2016-5385).
+  /// - Throws: `invalidConfiguration` for a proxy that is no URL, or whose scheme is neither http nor https.
   init(_ choice: ProxyChoice, environment: [String: String]) throws(DirectDNSError) {
     func variable(_ names: String...) -> String? {
       names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
@@ -29,13 +29,14 @@ struct ProxyRule: Sendable {
     }
   }
 
-  /// The proxy for a URL; nil for one that is asked directly.
+  /// The proxy for a URL; nil if the request does not go through one.
   func proxy(for url: WebURL) -> WebURL? {
     guard let proxy = url.scheme.isSecure ? https : http, !isExcepted(url) else { return nil }
     return proxy
   }
 
-  /// Whether `no_proxy` has the host: by name, by a domain that it lies in, by address, by network, or with `*`.
+  /// Whether an entry of `no_proxy` applies to the host: its name, a domain that it is in, its address, its network, or
+  /// `*`.
   private func isExcepted(_ url: WebURL) -> Bool {
     exceptions.contains { entry in
       if entry == "*" { return true }

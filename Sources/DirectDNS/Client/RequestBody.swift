@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// What a request sends.
+/// The body of a request.
 ///
-/// A body that can be replayed is sent again where a redirect or a second attempt needs it; a stream is sent once.
+/// A replayable body is sent again if a redirect or a second attempt needs it; a stream can be sent only once.
 public struct RequestBody: Sendable {
   enum Content: Sendable {
     case none
@@ -14,13 +14,13 @@ public struct RequestBody: Sendable {
   let content: Content
   /// Fields that follow the body; none by default.
   ///
-  /// They make HTTP/1.1 send the body in chunks (RFC 9112 §7.1.2), and keep the request to that version.
+  /// With them the request uses HTTP/1.1, and sends the body in chunks (RFC 9112 §7.1.2).
   public var trailerFields: HTTPFields = [:]
-  /// The `Content-Type` that goes out with the body, where the request has no field of that name.
+  /// The `Content-Type` that is sent with the body, unless the request has a field of that name.
   ///
-  /// It goes where the body goes: with a redirect that keeps the body, and not with one that drops it.
+  /// It stays with the body: it is sent again after a redirect that keeps the body, and not after one that drops it.
   ///
-  /// Default: nil, for none; ``text(_:contentType:)`` and `json(_:by:)` of `DirectDNSFoundation` set theirs.
+  /// Default: nil, for none; ``text(_:contentType:)`` and `json(_:by:)` of `DirectDNSFoundation` set it.
   public var contentType: String?
 
   init(content: Content, contentType: String? = nil) {
@@ -31,33 +31,33 @@ public struct RequestBody: Sendable {
   /// No body.
   public static let none = RequestBody(content: .none)
 
-  /// These bytes; they can be replayed.
+  /// A body of bytes, which is replayable.
   ///
   /// - Parameters:
   ///   - bytes: the bytes.
-  ///   - contentType: what ``contentType`` is; nil by default.
+  ///   - contentType: the value of ``contentType``; nil by default.
   /// - Returns: the body.
   public static func bytes(_ bytes: [UInt8], contentType: String? = nil) -> RequestBody {
     RequestBody(content: .bytes(bytes), contentType: contentType)
   }
 
-  /// This text in UTF-8; it can be replayed.
+  /// A body of text in UTF-8, which is replayable.
   ///
   /// - Parameters:
   ///   - text: the text.
-  ///   - contentType: what ``contentType`` is; nil for none.
+  ///   - contentType: the value of ``contentType``; nil for none.
   /// - Returns: the body.
   public static func text(_ text: String, contentType: String? = "text/plain; charset=utf-8") -> RequestBody {
     .bytes(Array(text.utf8), contentType: contentType)
   }
 
-  /// A file's content, read while it is sent; it can be replayed.
+  /// A body that is read from a file while it is sent, and is replayable.
   ///
   /// - Parameters:
-  ///   - path: the file. It must not change while it is sent: its length is told first.
-  ///   - contentType: what ``contentType`` is; nil by default.
+  ///   - path: the file; it must not change while it is sent, since its length is sent first.
+  ///   - contentType: the value of ``contentType``; nil by default.
   /// - Returns: the body.
-  /// - Throws: `fileUnusable` when it cannot be read, or is no file.
+  /// - Throws: `fileUnusable` if it cannot be read, or is not a regular file.
   public static func file(_ path: String, contentType: String? = nil) throws(DirectDNSError) -> RequestBody {
     let file = SentFile(path: path)
     let length = try file.length()
@@ -66,14 +66,15 @@ public struct RequestBody: Sendable {
       contentType: contentType)
   }
 
-  /// Pieces that come one after the other, once.
+  /// A body that comes as a sequence of pieces, and can be sent only once.
   ///
-  /// A redirect that keeps the body then is an error, and so is a second attempt, and another request with the same body.
+  /// A redirect that keeps the body is then an error, and so is another request with the same body; there is no second
+  /// attempt.
   ///
   /// - Parameters:
-  ///   - length: the number of bytes, if it is known: then it is told first, and fewer are an error; what comes behind the
-  ///     last of them may not be seen. Otherwise the body is sent in chunks.
-  ///   - pieces: the bytes; the server's speed is theirs.
+  ///   - length: the number of bytes, if it is known. It is sent first, and fewer bytes are an error; more may not be
+  ///     read. Without it the body is sent in chunks.
+  ///   - pieces: the bytes; the next piece is asked for when the server has taken enough of those before.
   /// - Returns: the body.
   public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(length: Int64? = nil, _ pieces: Pieces)
     -> RequestBody
@@ -94,7 +95,7 @@ public struct RequestBody: Sendable {
         }, length: length, isReplayable: false))
   }
 
-  /// Pieces that can be made anew, for each time that the body is sent.
+  /// A body that comes as a sequence of pieces, which is made anew each time that the body is sent.
   public static func replayable<Pieces: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, _ make: @escaping @Sendable () async throws -> Pieces
   ) -> RequestBody where Pieces.Element == [UInt8] {
@@ -109,14 +110,14 @@ public struct RequestBody: Sendable {
     }
   }
 
-  /// The `Content-Type` that goes out where the request has none of its own; nil without a body.
+  /// The `Content-Type` that is sent if the request has none of its own; nil without a body.
   var sentContentType: String? {
     guard kind != .none, let contentType, !contentType.isEmpty else { return nil }
-    // What may not stand in a field, a line end above all, becomes a blank.
+    // `HTTPField` replaces characters by blanks that no field may have, such as line ends.
     return HTTPField(name: .contentType, value: contentType).value
   }
 
-  /// What a redirect has to know of it.
+  /// What a redirect has to know about it.
   var kind: Redirect.Body {
     switch content {
     case .none: .none
@@ -125,12 +126,13 @@ public struct RequestBody: Sendable {
     }
   }
 
-  /// Whether a length at least is sent: RFC 9110 §8.6 wants a server that expects content to be told that there is none.
+  /// Whether a body, or at least a length of 0, is sent: a server that expects content has to be told that there is
+  /// none (RFC 9110 §8.6).
   func isSent(with method: HTTPRequest.Method) -> Bool {
     kind != .none || method == .post || method == .put || method == .patch
   }
 
-  /// A form of it that can be sent once.
+  /// The body of one transfer.
   func sent(with method: HTTPRequest.Method, length: Int64?) -> TransferRequest.Body {
     switch content {
     case .none: isSent(with: method) ? .bytes([]) : .none
@@ -141,14 +143,14 @@ public struct RequestBody: Sendable {
   }
 }
 
-/// A file that is sent, read piece by piece on threads that may block.
+/// A file that is sent; it is read piece by piece on threads that may block.
 private struct SentFile: Sendable {
   private static let threads = BlockingPool("files", width: 4)
   private static let pieceSize: Int64 = 128 * 1024
 
   let path: String
 
-  /// The number of its bytes.
+  /// The length in bytes.
   func length() throws(DirectDNSError) -> Int64 {
     guard ReadableFile.isReadable(path) else { throw unusable("cannot be read") }
     guard let length = try? ReadableFile(path, waits: false).length else {
@@ -157,9 +159,9 @@ private struct SentFile: Sendable {
     return length
   }
 
-  /// Writes so many bytes, from the beginning; fewer when nobody wants more.
+  /// Writes so many bytes from the beginning, or fewer if no more are wanted.
   func read(_ length: Int64, _ write: @Sendable ([UInt8]) async -> Bool) async throws {
-    // Something else may have taken its place: a FIFO is not waited for.
+    // It may have been replaced by something else, such as a FIFO, which must not block.
     guard let file = try? ReadableFile(path, waits: false) else { throw unusable("cannot be opened") }
     guard file.length != nil else { throw unusable("is no file any more") }
     var left = length
@@ -177,12 +179,14 @@ private struct SentFile: Sendable {
   }
 }
 
-/// Whether what a request says of its body's length is true: a server that believes a false one takes the next request
-/// for the rest of this one, or waits for what never comes.
+/// Checks what a request's fields say about the length of its body.
+///
+/// With a wrong length a server would take the next request for the rest of this one, or wait for bytes that never
+/// come.
 enum BodyLength {
   /// Checks `Content-Length` and `Transfer-Encoding` against the body.
   ///
-  /// - Returns: the body's length; the field's where the body does not know its own; nil for one that is not known.
+  /// - Returns: the body's length, or that of the field if the body has none; nil if it is not known.
   static func check(_ request: ClientRequest, _ body: RequestBody) throws(DirectDNSError) -> Int64? {
     let known = length(of: body)
     let (method, fields) = (request.method, request.fields)

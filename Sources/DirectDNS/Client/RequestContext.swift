@@ -15,15 +15,15 @@ struct RequestContext: Sendable {
 
   var origin: Origin { Origin(url) }
 
-  /// The proxy that the request goes through, without its path and its user; nil where there is none.
+  /// The proxy that the request goes through, without path and user name; nil if there is none.
   private var proxy: Origin? { settings.proxies.proxy(for: url).map { Origin($0) } }
 
-  /// A transfer's failure in the library's words.
+  /// The public error for a transfer's failure.
   ///
   /// - Parameters:
-  ///   - failure: why there is no response.
+  ///   - failure: why there is no response, or only a part.
   ///   - inBody: whether the head had come already.
-  ///   - others: why addresses are missing that the name may have.
+  ///   - others: why the other family's addresses are missing, if they are.
   /// - Returns: the error, with every address that was tried.
   func error(_ failure: TransferFailure, inBody: Bool = false, others: String? = nil) -> DirectDNSError {
     let attempts = failure.attempts.map { attempt in
@@ -73,7 +73,7 @@ struct RequestContext: Sendable {
       + (failure.attempts.isEmpty ? reason : "\(failure.attempts.count) tried")
   }
 
-  /// Nothing has gone to the origin.
+  /// The proxy has refused the tunnel, so nothing has reached the origin.
   private func refused(_ status: Int) -> String {
     let advice = status == 407 ? ": check the name and the password that it is given" : ""
     return "the proxy \(proxy.map { "\($0) " } ?? "")opens no tunnel to \(origin): it answered \(status)\(advice)"

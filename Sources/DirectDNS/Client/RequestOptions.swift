@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// What one request wants other than its client does; nothing by default.
+/// The options of one request, which override its client's configuration; by default they leave it as it is.
 public struct RequestOptions: Sendable {
   /// How redirects are followed.
   public enum Redirects: Sendable, Hashable {
-    /// As the client does.
+    /// As the client's configuration says.
     case asConfigured
     /// By these rules.
     case followed(RedirectConfiguration)
-    /// Not at all: the caller gets the response that redirects.
+    /// Not at all: the caller gets the redirect itself.
     case returned
   }
 
-  /// How long it may take; nil for the client's times.
+  /// How long it may take; nil for the client's timeouts.
   public var timeouts: RequestTimeouts?
   /// How redirects are followed.
   public var redirects: Redirects
-  /// Which versions of HTTP are spoken; nil for the client's choice.
+  /// Which versions of HTTP are used; nil for the client's choice.
   public var httpVersion: HTTPVersionChoice?
-  /// Whether a compressed body is asked for and decoded; nil for the client's choice.
+  /// Whether a compressed body is requested and decoded; nil for the client's choice.
   public var decompresses: Bool?
-  /// Whether the request may be sent again after it may have reached the server, although its method is not idempotent:
-  /// a POST with a key by which the server knows a repetition, for example.
+  /// Whether the request may be sent again although it may have reached the server and its method is not idempotent:
+  /// for example a POST with a key by which the server recognises a repetition.
   ///
-  /// Default: false. GET, HEAD, OPTIONS, TRACE, PUT and DELETE may anyway (RFC 9110 §9.2.2), if their body can be sent
-  /// again.
+  /// Default: false. GET, HEAD, OPTIONS, TRACE, PUT and DELETE may be sent again anyway (RFC 9110 §9.2.2), if their
+  /// body is replayable.
   public var isSafeToRetry: Bool
   /// Whether the client's certificate (``DirectClientConfiguration/identity``) is shown to a server that asks for one.
   ///
-  /// Default: true; redirects take it to no other origin. Set it to false for the hops behind another origin where you
-  /// follow redirects yourself.
+  /// Default: true; a redirect to another origin sets it to false. Do the same if you follow redirects yourself.
   public var showsIdentity: Bool
-  /// What the lookup wants; nil for the client's.
+  /// The options of the lookup; nil for the client's.
   public var lookup: LookupOptions?
-  /// Is told how the transfer goes, some ten times a second and at its end, on the thread that carries it: return soon.
+  /// Called with the progress of the transfer, at most ten times a second and at its end, on the thread that carries
+  /// it; it should return quickly.
   public var progress: (@Sendable (TransferProgress) -> Void)?
-  /// Is told what happens on the way, on whatever thread it happens: return soon.
+  /// Called with every event on the way to the response, on any thread; it should return quickly.
   public var observer: (@Sendable (RequestEvent) -> Void)?
 
   /// Creates options.
@@ -57,56 +57,58 @@ public struct RequestOptions: Sendable {
   }
 }
 
-/// What happens on the way to a response.
+/// An event on the way to a response.
 public enum RequestEvent: Sendable {
-  /// A request is about to be sent to this URL: the caller's, or where a redirect leads.
+  /// A request is about to be sent to this URL, which is the caller's or that of a redirect.
   case sending(WebURL)
   /// A name was resolved.
   case resolved(HostName, Resolution)
-  /// An address is being connected to.
+  /// A connection to an address is being opened.
   case connecting(IPAddress)
   /// An address could not be connected to.
   case connectFailed(IPAddress, reason: String)
-  /// A connection stands; one that stood before is reused. Through a proxy there is no address.
+  /// There is a connection, which may be a reused one; through a proxy there is no address.
   case connected(IPAddress?, isReused: Bool)
   /// A line about the TLS session.
   case secured(String)
-  /// The request as it goes out, with every field of the client's own, and every secret: what libcurl adds, such as
-  /// `Content-Length`, is not among them.
+  /// The request as it is sent, including all fields of the client, and all secrets.
+  ///
+  /// Fields that libcurl adds, such as `Content-Length`, are not included.
   case requesting(HTTPRequest)
-  /// A response's head has come, over that connection.
+  /// The head of a response has come, over that connection.
   case responded(HTTPResponse, ConnectionDetails)
-  /// The request is sent once more: the connection ended before a response came, the server refused it unprocessed, or
-  /// it wants no `Expect` (417).
+  /// The request is sent again: the connection ended before a response came, the server refused it unprocessed, or the
+  /// server refused its `Expect` (417).
   case repeating(reason: String)
-  /// A response redirects.
+  /// A redirect is followed.
   case redirected(status: Int, to: WebURL)
 }
 
 /// How long a request may take.
 public struct RequestTimeouts: Hashable, Sendable {
-  /// For a connection, over all addresses that are tried; waiting for a free one does not count.
+  /// For connecting, over all addresses that are tried; waiting for a connection to become free does not count.
   ///
-  /// A request that waits so long while others try to connect to the same addresses in vain fails as they do.
+  /// A request that has waited that long, while others tried to connect to the same addresses in vain, fails as they
+  /// do.
   ///
   /// Default: 5 s.
   public var connect: Duration
-  /// For the response's head, from the moment at which the connection stands or something of the request's body was
-  /// last sent; a pause in which the body itself has nothing to send does not count.
+  /// For the response's head, counted from when there is a connection, or from when a part of the request's body was
+  /// last sent; the time does not run while the body has nothing to send.
   ///
   /// Default: 30 s.
   public var firstByte: Duration
-  /// For a pause between two pieces of the response's body; one in which the body waits for its reader does not count.
+  /// For a pause between two pieces of the response's body; the time does not run while the body waits for its reader.
   ///
-  /// Default: nil, any pause that ``whole`` has room for. With it ``whole`` can be as long as bodies are, and a server that
-  /// has gone silent is told all the same.
+  /// Default: nil, for no limit but ``whole``. With it ``whole`` can be long enough for large bodies, and a server that
+  /// has gone silent is still noticed.
   public var idle: Duration?
-  /// For all of it: lookup, waiting, every redirect, and the response's body.
+  /// For the whole request: lookup, waiting, every redirect, and the response's body.
   ///
   /// Default: 120 s.
   public var whole: Duration
 
-  /// Creates time-outs.
+  /// Creates timeouts.
   public init(
     connect: Duration = .seconds(5), firstByte: Duration = .seconds(30), idle: Duration? = nil,
     whole: Duration = .seconds(120)

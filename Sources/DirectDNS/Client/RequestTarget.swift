@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// Where a request goes: filled in while it is looked up and judged.
+/// Where one hop of a request goes: filled in while it is looked up and judged.
 ///
-/// A class, which one task has to itself: a copy at each step of the request would cost a retain of each part.
+/// A class used by one task only: a copy at each step would cost a retain for each part.
 final class RequestTarget {
-  /// What is requested: the name, no user info, no fragment.
+  /// The URL that is requested: with the name, and without user info and fragment.
   let url: WebURL
-  /// What the caller asked for.
+  /// The URL as the caller, or a redirect, gave it.
   let original: WebURL
-  /// The fields that go out.
+  /// The fields that are sent.
   var fields: HTTPFields
   /// The addresses that may be connected to, in the order of use.
   var addresses: [IPAddress] = []
   var proxy: CurlProxy?
-  /// What the name may be hidden behind in a response; nil for a request that goes as it is.
+  /// All addresses of the name, any of which a response may have in its place; nil if the request is not direct.
   var answer: [IPAddress]?
-  /// The answer that named the addresses.
+  /// The DNS answer that the addresses came from.
   var resolution: Resolution?
   /// The family that the lookup did not wait for.
   var others: OtherFamily?
-  /// How long the lookup took; nothing for what was known.
+  /// How long the lookup took; zero if the cache had the answer.
   var lookup = Duration.zero
 
   init(_ original: WebURL, _ fields: HTTPFields) {
@@ -29,49 +29,49 @@ final class RequestTarget {
     self.fields = fields
   }
 
-  /// Whether the request goes to this machine, wherever it is tried.
+  /// Whether all addresses that may be tried are this machine's.
   var staysOnMachine: Bool {
     proxy == nil && others == nil && !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
   }
 
-  /// Tries an address after all others.
+  /// Makes an address the last one to try.
   func moveToEnd(_ address: IPAddress?) {
     guard let address, let index = addresses.firstIndex(of: address) else { return }
     addresses.append(addresses.remove(at: index))
   }
 
-  /// Leaves out an expectation that the server refused (RFC 9110 §10.1.1).
+  /// Removes an expectation that the server has refused (RFC 9110 §10.1.1).
   func dropExpectation() { fields[.expect] = nil }
 
-  /// The answer that named an address; nil through a proxy.
+  /// The DNS answer that an address came from; nil through a proxy.
   func resolution(of address: IPAddress?) -> Resolution? {
     guard proxy == nil else { return nil }
     if let address, let other = others?.resolution, other.addresses.contains(address) { return other }
     return resolution
   }
 
-  /// A response's head with the name put back where an address of the name stands.
+  /// A response's head in which the name is put back where the server used an address.
   func restore(_ head: ResponseHead) -> LazyHead {
     guard let answer, head.hasRestorableField else { return LazyHead(head, nil) }
     let late = others?.resolution?.addresses
-    // A password is no part of what a server said: heads are logged. Redirects keep it by themselves.
+    // The password must not get into the head, which may be logged; a redirect takes it from the original URL.
     let base = original.hasUserInfo ? (try? WebURL(original.text(userInfo: false))) ?? original : original
     return LazyHead(head, ResponseRestorer(originalURL: base, addresses: late.map { answer + $0 } ?? answer))
   }
 }
 
-/// As libcurl is told of it.
+/// The request in libcurl's terms.
 extension RequestTarget {
-  /// One sending of a request.
+  /// Makes the request of one transfer.
   ///
   /// - Parameters:
   ///   - method: the method.
   ///   - body: the body.
-  ///   - length: the body's length; nil where it is not known.
-  ///   - call: whose request it is.
-  ///   - spans: what follows the attempts to connect, where somebody does.
-  ///   - isRetryable: whether it may be sent again when it may have reached the server.
-  /// - Returns: what the loop's thread needs.
+  ///   - length: the body's length; nil if it is not known.
+  ///   - call: the request that it is part of.
+  ///   - spans: the spans of the attempts to connect; nil without tracing.
+  ///   - isRetryable: whether it may be sent again although it may have reached the server.
+  /// - Returns: everything that the loop's thread needs.
   func transferRequest(
     _ method: HTTPRequest.Method, _ body: RequestBody, length: Int64?, _ call: DirectClient.Call,
     _ spans: ConnectTelemetry?, isRetryable: Bool
@@ -131,10 +131,10 @@ extension RequestEvent {
   }
 }
 
-/// A request on its way through the client, with its URL read once.
+/// A request on its way through the client; its URL is parsed only once.
 struct ClientRequest: Sendable {
   var method: HTTPRequest.Method
-  /// User info and fragment included; neither is sent.
+  /// The URL with user info and fragment, neither of which is sent.
   var url: WebURL
   var fields: HTTPFields
 
@@ -144,7 +144,9 @@ struct ClientRequest: Sendable {
     self.fields = fields
   }
 
-  /// - Throws: `invalidURL` for a request that names none.
+  /// Takes over a request.
+  ///
+  /// - Throws: `invalidURL` for a request without a valid URL.
   init(_ request: HTTPRequest) throws(DirectDNSError) {
     self.init(request.method, try WebURL(request), request.headerFields)
   }
@@ -154,6 +156,6 @@ struct ClientRequest: Sendable {
     self.init(redirect.request.method, redirect.url, redirect.request.headerFields)
   }
 
-  /// The same for those who are not of the client.
+  /// The request in the form of swift-http-types.
   var request: HTTPRequest { HTTPRequest(method: method, url: url, headerFields: fields) }
 }

@@ -2,17 +2,18 @@
 public import HTTPTypes
 internal import Synchronization
 
-/// A response's body as it comes: pieces of bytes, each once.
+/// A response's body, as a sequence of pieces that can be read while they come, each of them once.
 ///
-/// The server has to wait while nobody reads, after ``DirectClientConfiguration/bufferSize`` bytes (over HTTP/2 libcurl may
-/// take more: <doc:Requests>). One reader at a time: another one gets an error.
+/// If nobody reads, the server has to wait after ``DirectClientConfiguration/bufferSize`` bytes (over HTTP/2 libcurl
+/// may take more: <doc:Requests>). There can be one reader at a time; a second one gets an error.
 ///
-/// A loop that is left can be gone on with by another one, and its transfer holds a connection as long as there is a copy of
-/// the body, its response or an iterator. Dropping the last one ends the transfer; ``cancel()`` ends it at once.
+/// After a loop that was left early, another one can go on reading. The transfer keeps its connection as long as there
+/// is a copy of the body, of its response, or of an iterator. It ends when the last one is dropped, or at once by
+/// ``cancel()``.
 public struct ResponseBody: AsyncSequence, Sendable {
   /// A piece of the body.
   public typealias Element = [UInt8]
-  /// Reading fails with what the library throws everywhere.
+  /// The error that reading throws.
   public typealias Failure = DirectDNSError
 
   fileprivate enum Source: Sendable {
@@ -33,14 +34,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
   private init(_ body: SyntheticBody) { source = .synthetic(body) }
 
-  /// The transfer that brings it; nil for one that was made.
+  /// The transfer that receives it; nil for a body that is not received.
   var transfer: CurlTransfer? { if case .transfer(let reader) = source { reader.transfer } else { nil } }
 
-  /// A body of these bytes, for a response that is made and not received: in a test, or by a protocol of your own.
+  /// A body of bytes, for a response that is not received: in a test, or in a layer of your own above the client.
   ///
   /// - Parameters:
-  ///   - bytes: the bytes, in one piece.
-  ///   - trailerFields: the fields behind it; none by default.
+  ///   - bytes: the bytes, which are one piece.
+  ///   - trailerFields: the fields that follow it; none by default.
   /// - Returns: the body.
   public static func bytes(_ bytes: [UInt8], trailerFields: HTTPFields = [:]) -> ResponseBody {
     let left = Locked<[UInt8]?>(bytes.isEmpty ? nil : bytes)
@@ -53,12 +54,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
       })
   }
 
-  /// A body of a sequence's pieces, for a response that is made and not received: in a test, or by a protocol of your own.
+  /// A body that comes as a sequence of pieces, for a response that is not received: in a test, or in a layer of your
+  /// own.
   ///
   /// - Parameters:
-  ///   - pieces: the bytes, each piece asked for when it is wanted. A `DirectDNSError` of theirs is the reader's as it is,
-  ///     any other error is one of code `connectionLost`.
-  ///   - trailerFields: the fields behind it; none by default.
+  ///   - pieces: the bytes; a piece is asked for when the reader wants it. The reader gets an error of the sequence as
+  ///     it is if that is a `DirectDNSError`; any other one becomes an error with the code `connectionLost`.
+  ///   - trailerFields: the fields that follow it; none by default.
   /// - Returns: the body.
   public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(
     _ pieces: Pieces, trailerFields: HTTPFields = [:]
@@ -67,13 +69,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
     return ResponseBody(SyntheticBody(trailers: trailerFields) { try await pieces.next() })
   }
 
-  /// Hands out the pieces that nobody has taken yet.
+  /// Reads the pieces that have not been read yet.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let source: Source
 
     /// The next piece; nil at the end.
     ///
-    /// - Throws: why the rest does not come: `connectionLost`, `timedOut`, `cancelled` or `shutDown`.
+    /// - Throws: `connectionLost`, `timedOut`, `cancelled` or `shutDown` if the rest does not come.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(DirectDNSError)
       -> [UInt8]?
     {
@@ -84,14 +86,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public mutating func next() async throws(DirectDNSError) -> [UInt8]? { try await source.next() }
   }
 
-  /// Begins to read where the last reader ended.
+  /// Makes an iterator, which begins where the last reader has stopped.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
-  /// Reads all that is left, into memory.
+  /// Reads the rest of the body into memory.
   ///
-  /// - Parameter limit: the most bytes to read; with more, the transfer ends.
+  /// - Parameter limit: the most bytes to read.
   /// - Returns: the bytes.
-  /// - Throws: `bodyTooLarge` for more, or why the rest does not come.
+  /// - Throws: `bodyTooLarge` if there are more, which ends the transfer; or why the rest does not come.
   nonisolated(nonsending) public func collect(upTo limit: Int) async throws(DirectDNSError) -> [UInt8] {
     var bytes: [UInt8] = []
     while let piece = try await source.next() {
@@ -106,10 +108,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
     return bytes
   }
 
-  /// The most bytes that ``text(upTo:)`` reads where it is not told otherwise: 10 MiB.
+  /// The most bytes that ``text(upTo:)`` reads by default: 10 MiB.
   public static let textLimit = 10 << 20
 
-  /// Reads all that is left as text in UTF-8; what is none is repaired, a byte that cannot be read becomes U+FFFD.
+  /// Reads the rest of the body as text in UTF-8; invalid bytes are replaced by U+FFFD.
   ///
   /// - Parameter limit: the most bytes to read; default ``textLimit``.
   /// - Returns: the text.
@@ -118,7 +120,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     String(decoding: try await collect(upTo: limit), as: UTF8.self)
   }
 
-  /// The fields that followed the body; empty until it has been read to its end, and where there were none.
+  /// The fields that followed the body; empty if there were none, and until the body has been read to its end.
   public var trailerFields: HTTPFields {
     switch source {
     case .transfer(let reader):
@@ -128,7 +130,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Ends the transfer; whoever reads then gets an error.
+  /// Ends the transfer; reading then throws an error.
   public func cancel() {
     switch source {
     case .transfer(let reader): reader.cancel()
@@ -136,14 +138,15 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Leaves the rest unread and keeps the connection, if the rest is short; ends the transfer otherwise.
+  /// Leaves the rest unread: if it is short, it is read and thrown away in order to keep the connection; otherwise the
+  /// transfer ends.
   func discard() { if case .transfer(let reader) = source { reader.discard(upTo: Self.discardLimit) } }
 
-  /// Reading so much of a redirect's body is cheaper than a new connection.
+  /// Up to so many bytes, reading the rest is cheaper than a new connection.
   private static let discardLimit = 64 * 1024
 }
 
-/// A response that is being received; whoever drops it ends the transfer.
+/// Reads the body of a transfer; the transfer ends when the reader is dropped.
 final class BodyReader: Sendable {
   let transfer: CurlTransfer
   private let loop: Loop<CurlTransfers>
@@ -179,7 +182,7 @@ final class BodyReader: Sendable {
     }
   }
 
-  /// What a second reader gets.
+  /// The error of a second reader.
   static var secondReader: DirectDNSError {
     DirectDNSError(.invalidRequest, "The response's body is being read already: one reader at a time.")
   }

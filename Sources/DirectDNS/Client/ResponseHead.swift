@@ -2,23 +2,23 @@
 internal import HTTPTypes
 internal import Synchronization
 
-/// The head of a response as libcurl hands it over: a status line and field lines.
+/// The head of a response: a status line and field lines, as libcurl delivers them.
 ///
-/// What every response is judged by is read at once, and the fields when somebody asks for them: most of the work is to
-/// make `HTTPFields`.
+/// The status is parsed at once. The fields are parsed when they are asked for, since making `HTTPFields` is most of
+/// the work.
 struct ResponseHead: Sendable {
   let status: HTTPResponse.Status
-  /// The version of HTTP, and what stands behind its point: 0 where there is none.
+  /// The major and minor version of HTTP; the latter is 0 if the status line has none.
   let version: Int
   let minorVersion: Int
   private let lines: HeadLines
-  /// Where the field lines begin.
+  /// The index of the first field line.
   private let start: Int
 
-  /// Whether it has a field in which an address can stand for the name; see ``ResponseRestorer``.
+  /// Whether it has a field in which an address may stand in place of the name; see ``ResponseRestorer``.
   var hasRestorableField: Bool { lines.hasRestorableField }
 
-  /// - Returns: nil for lines that are no head, and where nobody can tell how long the body is.
+  /// Parses the status line; nil if there is no valid one, or if the end of the body cannot be told.
   init?(_ lines: HeadLines) {
     guard lines.hasSoundLength else { return nil }
     let span = lines.bytes.span
@@ -35,18 +35,18 @@ struct ResponseHead: Sendable {
     start = end + 1
   }
 
-  /// Status and fields; made anew each time.
+  /// Status and fields, which are parsed each time.
   var response: HTTPResponse {
     HTTPResponse(status: status, headerFields: FieldReader.fields(lines.bytes, from: start))
   }
 }
 
-/// A response's head whose fields are read, and get the name back, when somebody first asks for them.
+/// A response's head whose fields are parsed, and get the name back, when they are first asked for.
 ///
-/// To make `HTTPFields` takes a tenth of what a whole request does, and many who send look at the status alone.
+/// That takes a tenth of the time of a whole request, and many callers only look at the status.
 final class LazyHead: Sendable {
   let status: HTTPResponse.Status
-  /// Whether it may have a field in which an address can stand for the name; see ``ResponseRestorer``.
+  /// Whether it may have a field in which an address stands in place of the name; see ``ResponseRestorer``.
   let hasRestorableField: Bool
   private let received: ResponseHead?
   private let restorer: ResponseRestorer?
@@ -58,9 +58,11 @@ final class LazyHead: Sendable {
     init(_ response: HTTPResponse) { self.response = response }
   }
 
+  /// Creates the head of a response that was received.
+  ///
   /// - Parameters:
-  ///   - head: what came.
-  ///   - restorer: what puts the name back; nil where there is nothing to put back.
+  ///   - head: the head as it came.
+  ///   - restorer: puts the name back; nil if there is nothing to put back.
   init(_ head: ResponseHead, _ restorer: ResponseRestorer?) {
     status = head.status
     hasRestorableField = head.hasRestorableField
@@ -68,7 +70,7 @@ final class LazyHead: Sendable {
     self.restorer = restorer
   }
 
-  /// Of a head that was made, and not received.
+  /// Creates the head of a response that was not received.
   init(_ response: HTTPResponse) {
     status = response.status
     hasRestorableField = true
@@ -77,7 +79,7 @@ final class LazyHead: Sendable {
     _ = made.storeIfNil(Made(response))
   }
 
-  /// Status and fields: the same each time, whoever asks first.
+  /// Status and fields, which are parsed once, even if several threads ask for them at the same time.
   var response: HTTPResponse {
     if let made = made.load() { return made.response }
     let read = received?.response ?? HTTPResponse(status: status)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// A response's body that no connection brings: a test's, or that of a protocol of the caller's own.
+/// A response's body that was not received: of a test, or of a layer of the caller's own.
 final class SyntheticBody: Sendable {
   private enum State: Sendable {
     case open
@@ -18,7 +18,7 @@ final class SyntheticBody: Sendable {
   ///
   /// - Parameters:
   ///   - trailers: the fields that follow it.
-  ///   - pieces: the next piece each time; nil at the end.
+  ///   - pieces: returns the next piece; nil at the end.
   init(trailers: HTTPFields, pieces: @escaping @Sendable () async throws -> [UInt8]?) {
     self.trailers = trailers
     self.pieces = pieces
@@ -34,7 +34,7 @@ final class SyntheticBody: Sendable {
       reading.cancel()
     }
     return try state.withLock { state throws(DirectDNSError) in
-      // `cancel()` may have come meanwhile, and counts.
+      // `cancel()` may have been called meanwhile.
       if case .failed(let error) = state { throw error }
       switch result {
       case .success(let piece):
@@ -48,14 +48,14 @@ final class SyntheticBody: Sendable {
     }
   }
 
-  /// Asks for the next piece; nil at the end.
+  /// Starts to read the next piece; nil at the end.
   private func begin() throws(DirectDNSError) -> Task<[UInt8]?, any Error>? {
     try state.withLock { [pieces] state throws(DirectDNSError) in
       switch state {
       case .open:
         let task = Task {
           let piece = try await pieces()
-          // Streams end early when their task is cancelled: a part must not pass for the whole.
+          // A cancelled stream ends early: that must not be taken for the end of the body.
           if piece == nil { try Task.checkCancellation() }
           return piece
         }
@@ -91,9 +91,9 @@ final class SyntheticBody: Sendable {
   }
 }
 
-/// A sequence's pieces, one after the other, for one reader.
+/// Reads a sequence piece by piece, for one reader.
 actor SyntheticPieces<Pieces: AsyncSequence & Sendable & SendableMetatype> where Pieces.Element == [UInt8] {
-  /// Nil while a piece is waited for.
+  /// Nil while the next piece is awaited.
   private var iterator: Pieces.AsyncIterator?
 
   init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Another proxy, through which a proxy reaches what it cannot or may not reach itself.
+/// Another proxy, by which a proxy reaches hosts that it cannot or may not reach itself.
 public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
-  /// What it speaks.
+  /// A protocol of proxies.
   public enum Kind: String, Sendable, Hashable {
     /// HTTP/1.1 without TLS: CONNECT, and requests with the whole URL.
     case http
@@ -9,29 +9,29 @@ public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
     case socks5
   }
 
-  /// What it speaks.
+  /// Its protocol.
   public var kind: Kind
   /// Its host.
   public var host: WebURL.Host
   /// Its port.
   public var port: UInt16
-  /// The user name that it wants, if it wants one.
+  /// The user name that it requires, if any.
   public var user: String?
-  /// The password for it.
+  /// The password of the user.
   public var password: Secret?
-  /// Whether it looks names up, and is told them in place of addresses; false by default.
+  /// Whether it gets names, and looks them up itself, instead of addresses; false by default.
   public var resolvesNames: Bool
 
   private static let schemes: [(prefix: String, kind: Kind, resolvesNames: Bool, port: UInt16)] = [
     ("http://", .http, false, 3128), ("socks5://", .socks5, false, 1080), ("socks5h://", .socks5, true, 1080),
   ]
 
-  /// Reads `http://[USER:PASSWORD@]HOST[:PORT]`, or the same with `socks5://`, or `socks5h://`, whose server is told names,
-  /// as with curl.
+  /// Reads `http://[USER:PASSWORD@]HOST[:PORT]`, or the same with `socks5://`, or with `socks5h://` for a server that
+  /// looks up names itself, as with curl.
   ///
   /// - Parameters:
-  ///   - text: the URL; the port is 3128 or 1080 where none stands.
-  ///   - resolvesNames: whether it looks names up, whatever the scheme.
+  ///   - text: the URL; the default port is 3128 for HTTP and 1080 for SOCKS.
+  ///   - resolvesNames: whether it looks up names itself, whatever the scheme.
   /// - Throws: `invalidConfiguration` with the reason, and without user name and password.
   public init(_ text: String, resolvesNames: Bool = false) throws(DirectDNSError) {
     let lowered = String(text.prefix(12)).lowercased()
@@ -42,7 +42,7 @@ public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
           ? "the proxy speaks no TLS to another one: take its http:// or socks5:// port, or put stunnel in front of it"
           : "write http://HOST:PORT, socks5://HOST:PORT or socks5h://HOST:PORT")
     }
-    // One parser reads all URLs of the house, and it knows the schemes of the web alone.
+    // The one URL parser of the library knows no schemes but those of the web.
     let rest = text.dropFirst(scheme.prefix.utf8.count)
     let url: WebURL
     do throws(DirectDNSError) { url = try WebURL("http://" + rest) } catch {
@@ -53,7 +53,7 @@ public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
     }
     kind = scheme.kind
     host = url.host
-    // The parser drops a port of 80, which is no proxy's own.
+    // The parser drops port 80, being the default of http, which is not the default of a proxy.
     port = url.port ?? (Self.names80(rest) ? 80 : scheme.port)
     guard port > 0 else { throw DirectDNSError(.invalidConfiguration, "the port is 0, which no proxy has") }
     user = url.hasUserInfo ? Self.decoded(url.username) : nil
