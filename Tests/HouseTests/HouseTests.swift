@@ -57,6 +57,7 @@ struct HouseTests {
     "Sources/DirectDNS/Stores/AnswerStore.swift": "MemoryAnswerStoreTests, by the contract of all stores",
     "Sources/DirectDNS/Lookups/Lookup.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Cache/AnswerCache+Writing.swift": "AnswerCacheTests",
+    "Sources/DirectDNS/Cache/AnswerTable+LockedReading.swift": "AnswerTableTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Events.swift": "LookupMachineTests, LookupSimulationTests",
     "Sources/DirectDNS/Pool/TransferState+Ending.swift": "TransferStateTests, RetryRuleTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Phases.swift": "DirectResolver+AskingTests, LookupSimulationTests",

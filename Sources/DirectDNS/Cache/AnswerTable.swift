@@ -7,68 +7,68 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// The cache's table: names and what is known of them, read without a lock and without writing to memory that
-/// others read.
+/// The table of the cache, which is read without a lock and without writing to memory that other threads read.
 ///
-/// A lookup must not make two threads wait for each other, and must not cost an allocation, so neither a lock nor
-/// a reference count stands in its way. Records lie in memory that keeps its type for as long as the table
-/// lives, and each carries a sequence number that is odd while the record is written (a seqlock): a reader copies
-/// what it needs and then looks whether the number is still the one that it began with. When it is not, or when
-/// a record has just moved, the reader is told `nil` and asks again under the writers' lock.
+/// A lookup must neither make threads wait for each other nor allocate, so it takes no lock and changes no reference
+/// count. Each record has a sequence number, which is odd while the record is being written (a seqlock). A reader
+/// copies what it needs, and then checks whether the number is still the same. If it is not, or if the record has just
+/// been moved, the reader gets nil, and asks again under the writers' lock. A record's memory is never used for
+/// anything else.
 ///
-/// Every word is an atomic, so that a torn read is a stale number and never undefined behaviour. Writers are
-/// serialised by ``AnswerCache``'s lock. 96 or 128 bytes hold most names; the index adds 4 bytes a place, so that of a
-/// hundred thousand names it stays in a processor's own cache, and a lookup misses that cache once: for the record.
+/// Every word is an atomic, so that a torn read gives an outdated number and never undefined behaviour. Writers are
+/// serialised by the lock of ``AnswerCache``. Most records have 96 or 128 bytes. The index has 4 bytes per place, so
+/// that for a hundred thousand names it fits into a processor's cache: a lookup misses that cache only once, for the
+/// record.
 @safe final class AnswerTable: @unchecked Sendable {
-  // Safe to share: readers touch atomics alone, and writers hold one lock.
+  // Safe to share: readers only read atomics, and writers hold a lock.
 
   typealias Word = Atomic<UInt64>
-  /// A place of the index: 0, or some bits of the hash, 3 bits of the size's number plus one, and the record's number.
+  /// An entry of the index: 0 if it is free; otherwise some bits of the hash, the number of the record's size plus one
+  /// in 3 bits, and the record's number.
   typealias Place = Atomic<UInt32>
 
-  /// Where things stand in a record, in words.
+  /// The layout of a record, in words.
   ///
-  /// Lengths and kinds are packed into `shape`, the use of its addresses into `order`, and when they were last used and
-  /// what had been heard of them by then into `use`.
+  /// `shape` packs lengths and kinds (``RecordShape``), `order` the order of the addresses (``RecordOrder/Bits``), and
+  /// `use` when the record was last used and the revision of its order (``RecordUse``).
   enum Field {
     static let sequence = 0, shape = 1, order = 2, use = 3
     static let asked4 = 4, expires4 = 5, asked6 = 6, expires6 = 7
     static let payload = 8
   }
 
-  /// Sizes of records in words: a short name with an address or two, one with some of both families, and then each twice
-  /// the one before.
+  /// The sizes of records in words: for a short name with an address or two, for one with some of both families, and
+  /// then each twice the one before.
   ///
-  /// The last has room for whatever is known of a name: 64 addresses of each family, and three names of 253 bytes, take
-  /// 264 words.
+  /// The largest possible record, with 64 addresses of each family and three names of 253 bytes, has 264 words.
   static let sizes = [12, 16, 32, 64, 128, 256, 512]
-  /// Records in a slab of every size but the first two.
+  /// The number of records in a slab, as a power of two; the first two sizes have no slabs.
   private static let slabShift = 9
 
   let index: UnsafeMutablePointer<Place>
   let indexMask: UInt64
-  /// How many bits of a place are the record's number.
+  /// How many bits of an index entry are the record's number.
   private let numberBits: UInt32
-  /// The records of the first two sizes, which nearly all are of, each in one piece: memory that is not used yet costs
-  /// nothing.
+  /// The records of the first two sizes, which nearly all records have; each size is one block, of which unused parts
+  /// cost nothing.
   private let smallest: UnsafeMutablePointer<Word>
   private let small: UnsafeMutablePointer<Word>
   private let smallCount: Int
-  /// The slabs of the third size, then those of the next.
+  /// The addresses of the slabs: those of the third size, then those of the next, and so on.
   private let directory: UnsafeMutablePointer<Atomic<UInt>>
   private let directoryCount: Int
-  /// All memory that the system gave.
+  /// All blocks of memory, to be freed at the end.
   private var pieces = unsafe [UnsafeMutableRawPointer]()
   private var freed: [[UInt32]]
   private var used: [Int]
   private(set) var count = 0
 
-  /// Creates a table for so many names; the index is as large as it will ever be.
+  /// Creates a table for so many names; the index never grows.
   init(capacity: Int) {
     let places = Self.placeCount(capacity)
     indexMask = UInt64(places - 1)
     unsafe index = Self.zeros(places, &pieces)
-    // One more than there are names: a record that grows has two for a moment.
+    // One more than names: while a record grows, its name has two for a moment.
     smallCount = capacity + 1
     unsafe smallest = Self.zeros(smallCount * Self.sizes[0], &pieces)
     unsafe small = Self.zeros(smallCount * Self.sizes[1], &pieces)
@@ -94,13 +94,13 @@ internal import Synchronization
     return zip(Self.sizes, used).reduce(places + slabs) { $0 + $1.0 * $1.1 * MemoryLayout<Word>.stride }
   }
 
-  // MARK: Index places
+  // MARK: Index entries
 
   private func place(_ hash: UInt64, size: Int, record: UInt32) -> UInt32 {
     fingerprint(hash) << (numberBits + 3) | UInt32(size + 1) << numberBits | record
   }
 
-  /// The bits of a name's hash that a place has; the lower ones say where the search begins.
+  /// The bits of a name's hash that an index entry has; the lowest bits of the hash say where a search begins.
   @inline(__always)
   func fingerprint(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash &>> 32) &>> (numberBits &+ 3) }
 
@@ -108,12 +108,12 @@ internal import Synchronization
   func fingerprint(of place: UInt32) -> UInt32 { place &>> (numberBits &+ 3) }
 
   @inline(__always)
-  private func size(of place: UInt32) -> Int { Int(place &>> numberBits & 7) &- 1 }
+  func size(of place: UInt32) -> Int { Int(place &>> numberBits & 7) &- 1 }
 
   @inline(__always)
   private func number(of place: UInt32) -> Int { Int(place & (1 &<< numberBits &- 1)) }
 
-  /// The record that a place leads to.
+  /// The record that an index entry refers to.
   @inline(__always)
   func record(_ place: UInt32) -> UnsafeMutablePointer<Word>? {
     let size = size(of: place)
@@ -127,13 +127,13 @@ internal import Synchronization
 
   // MARK: Writing, under the caller's lock
 
-  /// Writes what is known of a name, in place of what was known before.
+  /// Writes a name's record, and replaces the one before.
   ///
   /// - Parameters:
-  ///   - value: what is known; its addresses stand in the order of use.
+  ///   - value: what is known about the name, with the addresses in the order of use.
   ///   - name: the name.
-  ///   - order: how its addresses are used; by default all are equally good, for good.
-  ///   - isNew: whether it is known that the table does not have the name.
+  ///   - order: the order of its addresses; by default all are equally good, and stay so.
+  ///   - isNew: whether it is known that the table does not have the name yet.
   ///   - lastUsed: when the name was last used, in seconds.
   func store(
     _ value: CachedName, for name: HostName, order: RecordOrder? = nil, isNew: Bool = false, lastUsed: UInt32
@@ -173,8 +173,8 @@ internal import Synchronization
   /// Removes a name.
   func remove(_ name: HostName) {
     guard let found = find(name) else { return }
-    // Backward shift: the probe sequence stays without holes. A reader on its way may miss a name that is being
-    // moved, and then asks again under the lock.
+    // Entries behind it are moved back, so that searches find no hole. A reader may miss a name that is being moved,
+    // and then asks again under the lock.
     var hole = found.position
     var position = hole
     while true {
@@ -211,52 +211,9 @@ internal import Synchronization
 
   private func release(_ place: UInt32) {
     guard let record = unsafe record(place) else { return }
-    // Whoever still reads the record sees that it changed.
+    // A reader that is still reading the record sees that it has changed.
     let sequence = unsafe record[Field.sequence].load(ordering: .relaxed)
     unsafe record[Field.sequence].store(sequence &+ 2, ordering: .releasing)
     freed[size(of: place)].append(UInt32(number(of: place)))
-  }
-
-  // MARK: Reading under the caller's lock
-
-  /// The index place of a name, or nil.
-  func find(_ name: HostName) -> (position: UInt64, place: UInt32)? {
-    unsafe name.text.utf8.withContiguousStorageIfAvailable { bytes in
-      let key = unsafe NameBytes(bytes, isFolded: false)
-      var position = name.hash & indexMask
-      while true {
-        let place = unsafe index[Int(position)].load(ordering: .acquiring)
-        if place == 0 { return nil }
-        if fingerprint(of: place) == fingerprint(name.hash), unsafe reading(record(place), key) != nil {
-          return (position, place)
-        }
-        position = (position + 1) & indexMask
-      }
-    } ?? nil
-  }
-
-  private func words(of record: UnsafeMutablePointer<Word>, size: Int) -> RecordWords {
-    RecordWords(words: (0..<size).map { unsafe record[$0].load(ordering: .relaxed) })
-  }
-
-  private func hash(of record: UnsafeMutablePointer<Word>) -> UInt64 {
-    let count = RecordShape(unsafe record[Field.shape].load(ordering: .relaxed)).nameLength
-    return NameHash.hash(count) { place in unsafe record[Field.payload + place].load(ordering: .relaxed) }
-  }
-
-  /// What is known of a name.
-  func value(_ name: HostName) -> CachedName? {
-    guard let found = find(name), let record = unsafe record(found.place) else { return nil }
-    return unsafe words(of: record, size: Self.sizes[size(of: found.place)]).value
-  }
-
-  /// Calls `body` for the names in the table, from a place on, until it says that it has seen enough.
-  func visit(from start: UInt64 = 0, _ body: (HostName, CachedName, _ lastUsed: UInt32) -> Bool) {
-    for offset in 0...indexMask {
-      let place = unsafe index[Int((start &+ offset) & indexMask)].load(ordering: .acquiring)
-      guard place != 0, let record = unsafe record(place) else { continue }
-      let words = unsafe words(of: record, size: Self.sizes[size(of: place)])
-      guard body(HostName(canonical: words.name), words.value, words.lastUsed) else { return }
-    }
   }
 }
