@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The order of use of one family's addresses, as it follows from what is known of them.
+/// The order in which one family's addresses are used, by what is known about them.
 ///
-/// Those as good as the best stand first, in the order that the server gave them, and take turns; slower ones follow by
-/// their time, and failed ones come last, the one that is forgiven first before the others. An address that nobody has
-/// tried yet counts as good as the best: it must be tried to be known.
+/// First come all that are as good as the best, in the order that the server gave them; they take turns. Then come
+/// slower ones, by their connect time, and last those that failed, in the order in which they may be used again. An
+/// address that nobody has tried yet counts as one of the best, so that it is tried.
 struct AddressOrder: Sendable, Hashable {
   let addresses: [IPAddress]
-  /// How many of the first are equally good.
+  /// How many at the front are equally good.
   let equals: Int
-  /// When the order changes by itself, since an address is forgiven; nil if it stays.
+  /// When the order changes by itself, because a failed address may be used again; nil if it does not.
   let changesAt: ResolverInstant?
 
-  /// The order of addresses of which nothing is known.
+  /// The order of addresses about which nothing is known.
   init(equals addresses: [IPAddress]) {
     self.addresses = addresses
     equals = addresses.count
     changesAt = nil
   }
 
-  /// The order that follows from the records of those addresses that have one.
+  /// The order by the records of those addresses that have one.
   init(_ addresses: [IPAddress], _ record: (IPAddress) -> AddressRecord?, at now: ResolverInstant) {
     var good: [(address: IPAddress, time: Duration?)] = []
     var failed: [(address: IPAddress, until: ResolverInstant)] = []
@@ -40,17 +40,17 @@ struct AddressOrder: Sendable, Hashable {
     changesAt = failed.first?.until
   }
 
-  /// The addresses in use: the equally good ones begin where the turn says.
+  /// The addresses with the equally good ones rotated by a turn.
   func turned(by turn: Turn) -> [IPAddress] {
     addresses.indices.map { addresses[turn.place($0, of: equals)] }
   }
 
-  /// Whose turn it is.
+  /// Which of the equally good addresses comes first.
   ///
-  /// It changes with the time, so that no counter is shared between threads, and differs from process to process, so
-  /// that a fleet does not pile onto one address.
+  /// It depends on the time, so that threads need not share a counter, and on the process, so that not all processes of
+  /// a fleet use the same address.
   struct Turn: Sendable, Hashable {
-    /// As the server gave them.
+    /// The order of the server.
     @inline(__always) static var first: Turn { Turn(number: 0) }
 
     private let number: UInt64
@@ -61,11 +61,11 @@ struct AddressOrder: Sendable, Hashable {
         number: NameHash.mix(NameHash.seed ^ UInt64(bitPattern: now.nanoseconds &>> 22), 0xa076_1d64_78bd_642f) &>> 32)
     }
 
-    /// Takes 32 bits.
+    /// Takes a number of 32 bits.
     @inline(__always)
     init(number: UInt64) { self.number = number }
 
-    /// Where the address stands that comes in that place, when so many of the first take turns.
+    /// The index of the address that is used at a place, if so many at the front take turns.
     @inline(__always)
     func place(_ place: Int, of equals: Int) -> Int {
       guard place < equals else { return place }
@@ -75,11 +75,11 @@ struct AddressOrder: Sendable, Hashable {
   }
 }
 
-/// What is known of one address.
+/// What is known about one address.
 struct AddressRecord: Sendable, Hashable {
-  /// Times within this of the best one are as good as it.
+  /// Connect times that exceed the best one by no more than this count as equally good.
   static let tie = Duration.milliseconds(30)
-  /// A failed address is pushed back so long at first, doubling to the limit.
+  /// How long an address is put last after its first failure; doubled with each further one, up to the limit.
   static let firstPenalty = Duration.seconds(30)
   static let penaltyLimit = Duration.seconds(600)
 
@@ -97,7 +97,7 @@ struct AddressRecord: Sendable, Hashable {
       connectTime = connectTime.map { $0 * 7 / 8 + time / 8 } ?? time
     case .slower(let time): connectTime = max(connectTime ?? time, time)
     case .failed:
-      // Of connections that fail together the first one counts: a hundred requests may meet one dead address at once.
+      // While it is put last, further failures do not count: a hundred requests may fail together at one dead address.
       guard pushedBackUntil.map({ $0 <= now }) ?? true else { return }
       pushedBackUntil = now + Self.firstPenalty.doubled(failuresInARow, atMost: Self.penaltyLimit)
       failuresInARow += 1

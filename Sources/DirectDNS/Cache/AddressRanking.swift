@@ -2,31 +2,32 @@
 internal import DequeModule
 internal import Synchronization
 
-/// How a connection to an address went, as a client reports it.
+/// How connecting to an address went, as a client reports it.
 public enum ConnectionOutcome: Sendable, Hashable {
-  /// Connected, in so long.
+  /// Connected within that time.
   case connected(in: Duration)
-  /// Not connected after so long, when another address was.
+  /// Not connected after that time, when another address was.
   case slower(than: Duration)
   /// Refused, unreachable, or timed out.
   case failed
 }
 
-/// What is known of addresses from real connections.
+/// What is known about addresses from real connections.
 ///
-/// Who keeps addresses in their order compares ``revision(of:)`` with what it was when the order was made, and so learns
-/// without a lock whether anything was heard since.
+/// The cache keeps addresses in their order. It compares ``revision(of:)`` with the value when the order was made, and
+/// so sees without a lock whether anything has been reported since.
 final class AddressRanking: Sendable {
   private struct State {
     var records: [IPAddress: AddressRecord] = [:]
-    /// Who was heard of when, the earliest first; of an address the last one counts.
+    /// When something was reported about an address, in order of time; of several entries of one address the last
+    /// counts.
     var heard: Deque<(address: IPAddress, at: ResolverInstant)> = []
   }
 
   private let state = Locked(State())
-  /// How much was heard of the addresses that share a counter.
+  /// How often something was reported about the addresses that share a counter.
   private let counters = InlineArray<4096, Atomic<UInt32>> { _ in Atomic(0) }
-  /// Addresses that are remembered; beyond them the longest unheard-of goes.
+  /// The most addresses that are remembered; with more, the one that was reported longest ago is forgotten.
   static let capacity = 20_000
 
   func report(_ address: IPAddress, _ outcome: ConnectionOutcome, at now: ResolverInstant) {
@@ -59,12 +60,12 @@ final class AddressRanking: Sendable {
 
   // MARK: Revisions
 
-  /// A number that changes whenever something was heard of one of the addresses.
+  /// A number that changes whenever something is reported about one of the addresses.
   func revision(of addresses: some Sequence<IPAddress>) -> UInt32 {
     addresses.reduce(0) { $0 &+ revision(high: $1.high, low: $1.low) }
   }
 
-  /// The share of one address in the number.
+  /// What one address contributes to that number.
   @inline(__always)
   func revision(high: UInt64, low: UInt64) -> UInt32 {
     counters[Self.counter(high: high, low: low)].load(ordering: .acquiring)
@@ -81,7 +82,7 @@ final class AddressRanking: Sendable {
 
   // MARK: The order
 
-  /// The order of one family's addresses.
+  /// The order in which one family's addresses are used.
   func order(_ addresses: [IPAddress], at now: ResolverInstant) -> AddressOrder {
     state.withLock { state in
       state.records.isEmpty
@@ -89,13 +90,13 @@ final class AddressRanking: Sendable {
     }
   }
 
-  /// Puts addresses into the order of use: one family's, then the other's, unless all of the first one's have failed.
+  /// Sorts addresses into the order of use: the first family before the second, unless all of the first have failed.
   ///
   /// - Parameters:
   ///   - addresses: one family's addresses, then the other's.
   ///   - firstCount: how many belong to the first family.
-  ///   - takesTurns: whether addresses that are equally good take turns; otherwise they keep their order.
-  ///   - now: the present, which the turns go by.
+  ///   - takesTurns: whether equally good addresses take turns; otherwise they keep their order.
+  ///   - now: the present, which decides whose turn it is.
   func order(_ addresses: inout AddressList, firstCount: Int, takesTurns: Bool = true, at now: ResolverInstant) {
     guard addresses.count > 1 else { return }
     let turn = takesTurns ? AddressOrder.Turn(at: now) : .first

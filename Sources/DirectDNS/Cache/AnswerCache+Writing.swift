@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// What changes what is remembered: answers, failures, names to be kept, other networks.
+/// Changes to the cache: answers, failures, names that are kept alive, another network.
 extension AnswerCache {
-  /// Keeps an entry in place of what was known of that family; nil, an answer that is not to be kept, still takes the
-  /// place of the one before it.
+  /// Writes an answer, and forgets the question's failures.
   ///
-  /// - Returns: the number of names that had to go.
+  /// - Parameters:
+  ///   - entry: the answer; nil for one that is not to be kept, which still replaces the one before.
+  ///   - question: the question.
+  ///   - now: the present.
+  /// - Returns: the number of names that were evicted.
   func store(_ entry: CacheEntry?, inAnswerTo question: AddressQuestion, now: ResolverInstant) -> Int {
     state.withLock { state in
       state.failures.forget(question)
@@ -16,7 +19,7 @@ extension AnswerCache {
     }
   }
 
-  /// Keeps an entry as it is.
+  /// Writes an entry from the store; failures stay.
   @discardableResult
   func store(_ entry: CacheEntry, for question: AddressQuestion, now: ResolverInstant) -> Int {
     state.withLock { state in
@@ -24,12 +27,12 @@ extension AnswerCache {
     }
   }
 
-  /// Notes that a family was asked for in vain: its answer stays what it is, and others are not kept waiting for it.
+  /// Remembers that a question has failed; an answer that is there stays.
   ///
   /// - Parameters:
   ///   - error: why there is no new answer.
   ///   - question: the name and the family.
-  ///   - servers: who failed it.
+  ///   - servers: the servers that failed it.
   ///   - now: the present.
   func remember(
     _ error: DirectDNSError, for question: AddressQuestion, by servers: [FailureCache.Server] = [],
@@ -37,7 +40,7 @@ extension AnswerCache {
   ) {
     state.withLock { state in
       let value = table.value(question.host)
-      // One that has not expired is refreshed ahead of need: for that, the failure itself is pause enough.
+      // If the answer has not expired, the usual pause after a failure is enough.
       let hasExpired = value?[question.family].entry.map { !$0.isNegative && $0.life.expireAt <= now.nanoseconds }
       state.failures.note(
         error, for: question, by: servers, recheck: hasExpired == true ? state.policy.failureRecheck : .zero, at: now)
@@ -47,23 +50,24 @@ extension AnswerCache {
     }
   }
 
-  /// Whether an entry may be refreshed now: not if the last try failed a moment ago.
+  /// Whether an entry may be refreshed now; not if the last attempt failed a moment ago.
   func mayRefresh(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
     state.withLock { $0.failures.mayRefresh(question, at: now) }
   }
 
-  /// A server answered: what it failed may soon be asked for again.
+  /// A server has answered: the questions that it failed may soon be asked again.
   ///
-  /// - Returns: the number of questions that need not wait as long as before.
+  /// - Returns: how many questions have to wait less long now.
   func answered(by server: FailureCache.Server, at now: ResolverInstant) -> Int {
     state.withLock { $0.failures.answered(by: server, at: now) }
   }
 
-  /// When a question may be asked again because a server that failed it has answered since; nil for all others.
+  /// When a question may be asked again because a server that failed it has answered since; nil for any other question.
   func releasedAt(_ question: AddressQuestion) -> ResolverInstant? {
     state.withLock { $0.failures.releasedAt(question) }
   }
 
+  /// Changes what is known about a name; evicts others if there is no room, or removes the name if nothing is left.
   @discardableResult
   private func change(
     _ name: HostName, now: ResolverInstant, _ state: inout State, _ body: (inout CachedName) -> Void
@@ -90,7 +94,7 @@ extension AnswerCache {
     return evicted
   }
 
-  /// Writes what is known of a name, its addresses in the order of use.
+  /// Writes a name to the table, with its addresses in the order of use.
   func write(_ value: CachedName, for name: HostName, isNew: Bool, now: ResolverInstant) {
     guard value.ipv4.addresses.count + value.ipv6.addresses.count > 1 else {
       return table.store(value, for: name, isNew: isNew, lastUsed: now.wholeSeconds)
@@ -98,7 +102,7 @@ extension AnswerCache {
     var ordered = value
     ordered.ipv4.addresses = Array(value.ipv4.addresses.prefix(Answer.addressLimit))
     ordered.ipv6.addresses = Array(value.ipv6.addresses.prefix(Answer.addressLimit))
-    // Before the order is made: what is heard meanwhile makes it anew.
+    // Read before the order is made, so that a report in between makes the order outdated.
     let revision = ranking.revision(of: ordered.ipv4.addresses) &+ ranking.revision(of: ordered.ipv6.addresses)
     let order4 = ranking.order(ordered.ipv4.addresses, at: now)
     let order6 = ranking.order(ordered.ipv6.addresses, at: now)
@@ -110,17 +114,17 @@ extension AnswerCache {
     table.store(ordered, for: name, order: order, isNew: isNew, lastUsed: now.wholeSeconds)
   }
 
-  /// Of sixteen names from a random place on, the least useful one: one that can serve nobody, else the one
-  /// whose last use is longest ago; of equals the first by name, so that the same goes each time.
+  /// The least useful of sixteen names, beginning at a random place of the table.
   ///
-  /// A name that is kept alive stays unless there are no others, or so few that none is among the next 256: a cache that
-  /// has hardly room for anything else does not look through all of them for each new name.
+  /// That is one whose answers can serve nobody any more, or else the one that was used longest ago; among equals the
+  /// first by name, so that a simulation can be repeated. Names that are kept alive are skipped. But if there are no
+  /// others, or none among 256, one of them is evicted: a cache full of such names must not be searched completely for
+  /// each new name.
   ///
   /// - Parameters:
-  ///   - others: how many names are not kept alive: without any there is nothing to look for, and the search ends with
-  ///     the last of few.
+  ///   - others: how many names are not kept alive, so that the search can end when all of them have been seen.
   ///   - now: the present.
-  /// - Returns: the name; nil if there is none at all.
+  /// - Returns: the name; nil if the table is empty.
   private func leastUseful(_ others: Int, at now: ResolverInstant) -> (name: HostName, isKeptAlive: Bool)? {
     var (seen, looked) = (0, 0)
     var worst: (Int, UInt32, name: HostName)?
@@ -144,7 +148,7 @@ extension AnswerCache {
     return phases.allSatisfy { $0 == .gone } ? 0 : 1
   }
 
-  /// Marks names as kept alive, or no longer so.
+  /// Sets which names are marked as kept alive.
   func keepAlive(_ names: Set<HostName>, now: ResolverInstant) {
     state.withLock { state in
       var marked: [HostName] = []
@@ -157,7 +161,7 @@ extension AnswerCache {
     }
   }
 
-  /// Forgets a name, its failures too; it stays kept alive if it was.
+  /// Forgets a name and its failures; it stays marked as kept alive.
   func forget(_ name: HostName, now: ResolverInstant) {
     state.withLock { state in
       for family in IPAddress.Family.allCases {
@@ -170,13 +174,13 @@ extension AnswerCache {
     }
   }
 
-  /// Forgets all failures, and makes every entry due at once: what it says stays, and is refreshed when next used.
+  /// Forgets all failures, and makes every answer due: it still serves, and is refreshed when it is next used.
   func networkDidChange(now: ResolverInstant) {
     epoch.store(now.nanoseconds, ordering: .relaxed)
     forgetFailures()
   }
 
-  /// Forgets all failures: who failed may not be who is asked next.
+  /// Forgets all failures, because other servers may be asked from now on.
   func forgetFailures() {
     state.withLock { $0.failures.forgetAll() }
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// What is remembered of names: answers in the table, failures beside it.
+/// The cache: answers in a table that is read without a lock, and remembered failures.
 ///
-/// Reading takes no lock; all that writes, and all that a read could not tell, takes one.
+/// Everything that writes takes a lock, and so does a read that has failed without one.
 final class AnswerCache: Sendable {
   struct State {
     var policy: CachePolicy
@@ -14,14 +14,14 @@ final class AnswerCache: Sendable {
 
   let capacity: Int
   let ranking = AddressRanking()
-  /// What the source codes of its entries stand for.
+  /// The sources that entries refer to by codes.
   let sources = SourceNames()
   let table: AnswerTable
-  /// Serialises the table's writers too.
+  /// Its lock also serialises the writers of the table.
   let state: Locked<State>
-  /// When the network last changed: what was asked before is due.
+  /// When the network last changed; answers that were asked for before are due.
   let epoch = Atomic<Int64>(.min)
-  // The policy's times, each an atomic of its own: none of them depends on another.
+  // The policy's times as atomics, which need not change together since none depends on another.
   private let grace: Atomic<Int64>
   private let maximumStale: Atomic<Int64>
   private let refreshesAhead: Atomic<Bool>
@@ -36,7 +36,7 @@ final class AnswerCache: Sendable {
     refreshesAhead = Atomic(times.refreshesAhead)
   }
 
-  /// What the policy means for an answer that is there.
+  /// The policy's times.
   @inline(__always)
   var times: CacheTimes {
     CacheTimes(
@@ -44,7 +44,7 @@ final class AnswerCache: Sendable {
       refreshesAhead: refreshesAhead.load(ordering: .relaxed))
   }
 
-  /// Goes on by another policy: answers that are there keep the lifetime that they came with.
+  /// Takes over another policy; answers in the cache keep their lifetime.
   func update(_ policy: CachePolicy) {
     state.withLock { state in
       state.policy = policy
@@ -58,15 +58,15 @@ final class AnswerCache: Sendable {
 
   // MARK: Reading
 
-  /// A name's record, as it is just now.
+  /// Reads the record of a name.
   @inline(__always)
   func read(_ name: HostName) -> AnswerTable.Reading? { table.read(name) }
 
-  /// The record of a name as people write it.
+  /// Reads the record of a name as people write it.
   @inline(__always)
   func read(spelled text: String) -> AnswerTable.Reading? { table.read(spelled: text) }
 
-  /// What a lookup gets from a record.
+  /// Decides what a lookup gets from a record.
   @inline(__always)
   func verdict(
     _ reading: AnswerTable.Reading, _ wanted: AddressFamilies, _ expired: ExpiredUse, _ now: ResolverInstant
@@ -77,13 +77,13 @@ final class AnswerCache: Sendable {
       epoch: epoch.load(ordering: .relaxed), at: now)
   }
 
-  /// Whether a record's addresses still stand in the order of use.
+  /// Whether a record's addresses are still in the right order.
   @inline(__always)
   func isInOrder(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> Bool {
     table.isInOrder(reading, ranking, at: now)
   }
 
-  /// A record anew, after its addresses were put in order; nil if it was written just now.
+  /// Puts a record's addresses in order, and reads it again; nil if it has just been changed by somebody else.
   @inline(never)
   func reordered(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> AnswerTable.Reading? {
     state.withLock { _ in
@@ -98,17 +98,17 @@ final class AnswerCache: Sendable {
     return table.read(name)
   }
 
-  /// Writes the answer that was read, the preferred family's addresses first.
+  /// Copies an answer from a record, the preferred family's addresses first.
   ///
   /// - Parameters:
-  ///   - found: a resolution that is empty.
+  ///   - found: an empty resolution, which is filled.
   ///   - reading: the record.
-  ///   - families: which of its families are handed out.
-  ///   - freshness: where they stand in their life.
+  ///   - families: which families are copied.
+  ///   - freshness: their freshness.
   ///   - prefersIPv6: whether IPv6 is the preferred family.
   ///   - turn: which of the equally good addresses come first.
   ///   - now: the present.
-  /// - Returns: false if the record changed while it was read: what was written is not to be used.
+  /// - Returns: false if the record changed meanwhile, so that the copy must not be used.
   @inline(__always)
   func fill(
     _ found: inout Resolution, from reading: AnswerTable.Reading, _ families: AddressFamilies,
@@ -121,7 +121,7 @@ final class AnswerCache: Sendable {
     guard table.isIntact(reading, seconds: now.wholeSeconds) else { return false }
     let uses4 = families.contains(AddressFamilies.ipv4)
     let uses6 = families.contains(AddressFamilies.ipv6)
-    // Of two families, the one that was asked for earlier and ends earlier.
+    // Of two families, the earlier instants count.
     let expires = min(uses4 ? reading.life4.expireAt : .max, uses6 ? reading.life6.expireAt : .max)
     found.freshness = freshness
     found.source = sources[uses6 && (prefersIPv6 || !uses4) ? reading.shape.source6 : reading.shape.source4]
@@ -130,7 +130,7 @@ final class AnswerCache: Sendable {
     return true
   }
 
-  /// When the earlier one of the families was asked for.
+  /// When the families were asked for; of two, the earlier instant.
   @inline(__always)
   private func asked(_ families: AddressFamilies, of reading: AnswerTable.Reading) -> Int64 {
     let uses4 = families.contains(AddressFamilies.ipv4)
@@ -138,10 +138,11 @@ final class AnswerCache: Sendable {
     return min(uses4 ? reading.life4.askedAt : .max, uses6 ? reading.life6.askedAt : .max)
   }
 
-  /// What a lookup gets, read under the lock: for a name that could not be read without it, and for all that is not
-  /// simply fresh; the addresses stand in the order of use.
+  /// What a lookup gets, read under the lock: for a name that could not be read without it, or whose answer is not
+  /// fresh.
   ///
-  /// The first use of an answer begins where its server says: what was asked for since `start` takes no turns yet.
+  /// The addresses are in the order of use. An answer that was asked for after `start` is used for the first time, and
+  /// keeps its server's order.
   func find(
     _ name: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, prefersIPv6: Bool,
     since start: ResolverInstant? = nil, at now: ResolverInstant
@@ -166,25 +167,25 @@ final class AnswerCache: Sendable {
     }
   }
 
-  /// A verdict, and the answer that goes with it where there is one.
+  /// A verdict, and the answer that goes with it, if any.
   struct Found {
     var verdict: CacheVerdict
     var resolution: Resolution?
   }
 
-  /// Where an entry stands in its life, for a caller who allows expired answers.
+  /// The phase of an entry's life, for a caller who allows expired answers.
   func phase(of entry: CacheEntry, at now: ResolverInstant) -> CachePhase {
     times.phase(
       of: entry.life, isNegative: entry.isNegative, expired: .allowed, epoch: epoch.load(ordering: .relaxed), at: now)
   }
 
-  /// What is remembered of a question that spares asking it: a fresh negative answer, or a failure.
+  /// Why a question need not be asked: a fresh negative answer, or a failure that is remembered.
   ///
   /// - Parameters:
   ///   - question: the name and the family.
-  ///   - hasRecord: false where the table is known not to have the name.
+  ///   - hasRecord: false if it is known already that the table does not have the name.
   ///   - now: the present.
-  /// - Returns: it, if there is any.
+  /// - Returns: the answer or the failure; nil if the question has to be asked.
   func remembered(_ question: AddressQuestion, hasRecord: Bool = true, at now: ResolverInstant) -> Remembered? {
     state.withLock { state in
       if let error = state.failures.error(for: question, at: now) { return .failure(error) }
@@ -195,22 +196,22 @@ final class AnswerCache: Sendable {
     }
   }
 
-  /// What spares asking a question.
+  /// Why a question need not be asked.
   enum Remembered: Sendable {
     case negative(Answer.Negative, source: UInt16, CacheLife)
     case failure(DirectDNSError)
   }
 
-  /// Whether a provider's answer is there that may be used, be it expired.
+  /// Whether there is a provider's answer that may be used, even if it has expired.
   func hasProviderEntry(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
     guard let entry = value(question.host)?[question.family].entry else { return false }
     return entry.source != SourceNames.system && phase(of: entry, at: now) != .gone
   }
 
-  /// What is known of a name.
+  /// Everything that the table has about a name.
   func value(_ name: HostName) -> CachedName? { state.withLock { _ in table.value(name) } }
 
-  /// Every name in the cache, in no order.
+  /// All names in the cache, in no particular order.
   func all() -> [(name: HostName, value: CachedName)] {
     state.withLock { _ in
       var all: [(name: HostName, value: CachedName)] = []
@@ -228,7 +229,7 @@ final class AnswerCache: Sendable {
 }
 
 extension ResolverInstant {
-  /// Whole seconds, as far as telling recent from long ago needs them.
+  /// Whole seconds in 32 bits, which is enough to compare ages.
   @inline(__always)
   var wholeSeconds: UInt32 { UInt32(truncatingIfNeeded: nanoseconds / 1_000_000_000) }
 }

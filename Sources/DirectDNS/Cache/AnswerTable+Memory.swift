@@ -7,15 +7,16 @@
   internal import Glibc
 #endif
 
-/// The memory of a table: as much as it may ever need, of which only what is used costs something.
+/// The memory of a table: all that it may ever need is reserved, and only what is used costs something.
 extension AnswerTable {
-  /// Whether this process may have the memory of a table for so many names.
+  /// Whether this process can reserve the memory of a table for so many names.
   ///
-  /// What is not used costs nothing, but there are limits to what may be asked for (`ulimit -v`, `vm.overcommit_memory`).
+  /// Unused memory costs nothing, but there may be limits to what can be reserved (`ulimit -v`,
+  /// `vm.overcommit_memory`).
   static func fits(capacity: Int) -> Bool {
     let words = (capacity + 1) * (sizes[0] + sizes[1])
     let size = placeCount(capacity) * MemoryLayout<Place>.stride + words * MemoryLayout<Word>.stride
-    // Not by `malloc`: to free a large piece changes how glibc takes the next ones from the system.
+    // Not by `malloc`: after freeing a large block, glibc takes the next ones from the system in another way.
     guard let piece = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
       unsafe piece != MAP_FAILED
     else { return false }
@@ -28,16 +29,16 @@ extension AnswerTable {
     return places
   }
 
-  /// Zeroed memory, of which the system only provides what is touched; it begins with a line of the processor's cache.
+  /// Zeroed memory, aligned to a cache line; the system only provides the pages that are touched.
   static func zeros<Value: ~Copyable>(
     _ count: Int, _ pieces: inout [UnsafeMutableRawPointer]
   ) -> UnsafeMutablePointer<Value> {
-    // It was there a moment ago, where `fits` was asked: as with any allocation of Swift's, nobody is left to be told.
+    // `fits` has succeeded before; like any failed allocation in Swift, this ends the process.
     guard let piece = unsafe calloc(count * MemoryLayout<Value>.stride + cacheLine, 1) else {
       preconditionFailure("no memory for \(count) words of the answer table")
     }
     unsafe pieces.append(piece)
-    // An atomic's representation is its value's, and all of these are zero.
+    // An atomic has the representation of its value, which is zero.
     return unsafe piece.alignedUp(toMultipleOf: cacheLine).bindMemory(to: Value.self, capacity: count)
   }
 

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Reading without a lock.
 extension AnswerTable {
-  /// A record as a reader found it: numbers only.
+  /// A record's numbers, as a reader has copied them.
   ///
-  /// Nothing of it counts before ``AnswerTable/isIntact(_:seconds:)`` said so.
+  /// They must not be relied on before ``AnswerTable/isIntact(_:seconds:)`` has returned true.
   @safe struct Reading {
     fileprivate let record: UnsafeMutablePointer<Word>
     fileprivate let sequence: UInt64
@@ -16,7 +16,7 @@ extension AnswerTable {
     let life6: CacheLife
   }
 
-  /// Reads a name's record; nil if there is none, or if it is being written or moved just now.
+  /// Reads a name's record; nil if there is none, or if it is being written or moved at the moment.
   @inline(__always)
   func read(_ name: HostName) -> Reading? {
     unsafe name.text.utf8.withContiguousStorageIfAvailable { bytes in
@@ -52,7 +52,7 @@ extension AnswerTable {
     guard let record = unsafe record else { return nil }
     let sequence = unsafe record[Field.sequence].load(ordering: .acquiring)
     let shape = RecordShape(unsafe record[Field.shape].load(ordering: .relaxed))
-    // A record never changes its size, so the words that a shape leads to exist, whatever writer it is from.
+    // A record never changes its size, so even with a torn read all words exist that the shape refers to.
     guard sequence & 1 == 0, shape.nameLength == name.count else { return nil }
     var word = 0
     while word &* 8 < name.count {
@@ -70,12 +70,12 @@ extension AnswerTable {
         expireAt: Int64(bitPattern: record[Field.expires6].load(ordering: .relaxed))))
   }
 
-  /// Whether a record stayed as it is while it was read; notes its use if so.
+  /// Whether a record has not changed since it was read; if so, notes that it was used.
   @inline(__always)
   func isIntact(_ reading: Reading, seconds: UInt32) -> Bool {
     atomicMemoryFence(ordering: .acquiring)
     guard unsafe reading.record[Field.sequence].load(ordering: .relaxed) == reading.sequence else { return false }
-    // Written once a second at most, so that a popular name's memory stays shared between threads.
+    // Written at most once a second, so that threads can share the cache line of a popular name.
     if reading.use.seconds != seconds { noteUse(reading, seconds) }
     return true
   }
@@ -84,12 +84,13 @@ extension AnswerTable {
   private func noteUse(_ reading: Reading, _ seconds: UInt32) {
     var use = reading.use
     use.seconds = seconds
-    // Not if the record was written in between: what was heard of its addresses is then the writer's to say.
+    // Fails if the record was written meanwhile, so that the writer's revision is not overwritten.
     _ = unsafe reading.record[Field.use].compareExchange(
       expected: reading.use.bits, desired: use.bits, ordering: .relaxed)
   }
 
-  /// Whether the addresses still stand in their order: nothing was heard of them since, and none is forgiven by now.
+  /// Whether the order of the addresses is still right: nothing was reported since, and no failed one may be used
+  /// again.
   @inline(__always)
   func isInOrder(_ reading: Reading, _ ranking: AddressRanking, at now: ResolverInstant) -> Bool {
     guard reading.shape.count4 &+ reading.shape.count6 > 1 else { return true }
@@ -124,8 +125,7 @@ extension AnswerTable {
     )
   }
 
-  /// Adds the addresses of the wanted families, the preferred family's first, or the other's where all of its own have
-  /// failed.
+  /// Appends the addresses of the wanted families, the preferred one first unless all of its addresses have failed.
   ///
   /// - Parameters:
   ///   - wanted: the families.
@@ -140,7 +140,7 @@ extension AnswerTable {
   ) {
     let count4 = wanted.contains(AddressFamilies.ipv4) ? reading.shape.count4 : 0
     let count6 = wanted.contains(AddressFamilies.ipv6) ? reading.shape.count6 : 0
-    // None of them is as good as the best: all are pushed back.
+    // No equally good address: all of the family have failed.
     let (isBack4, isBack6) = (reading.order.equals4 == 0, reading.order.equals6 == 0)
     let isFirst6 = count4 > 0 && count6 > 0 && isBack4 != isBack6 ? isBack4 : prefersIPv6
     guard AddressList.fitsInline(ipv4: count4, ipv6: count6) else {
@@ -184,10 +184,9 @@ extension AnswerTable {
     addresses = AddressList(isFirst6 ? all6 + all4 : all4 + all6)
   }
 
-  /// The text of the canonical name in a record, the preferred family's first; any text, if the record changes while it is
-  /// read.
+  /// The canonical name in a record, that of the preferred family if it has one.
   ///
-  /// It costs an allocation.
+  /// It costs an allocation. If the record changes meanwhile, it may be any text.
   @inline(never)
   func canonicalText(_ families: AddressFamilies, of reading: Reading, prefersIPv6: Bool) -> String? {
     let text4 = families.contains(.ipv4) ? canonicalText4(of: reading) : nil
@@ -206,7 +205,7 @@ extension AnswerTable {
     return shape.canonical6 == 0 ? nil : text(of: reading, at: shape.startCanonical6, length: shape.canonical6)
   }
 
-  /// The name in a record, which must be intact: under the writers' lock.
+  /// The name in a record; only to be called under the writers' lock.
   func name(of reading: Reading) -> HostName {
     HostName(canonical: text(of: reading, at: 0, length: reading.shape.nameLength))
   }

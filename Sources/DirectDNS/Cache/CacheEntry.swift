@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the cache knows of one name and one family.
+/// What the cache knows about one family of one name.
 struct CacheEntry: Sendable, Hashable {
   var content: Answer.Content
   var canonicalName: HostName?
@@ -8,14 +8,14 @@ struct CacheEntry: Sendable, Hashable {
 
   var isNegative: Bool { if case .negative = content { true } else { false } }
 
-  /// Makes the entry for an answer; nil if the answer is not to be kept.
+  /// Makes the entry of an answer; nil if the answer is not to be kept.
   ///
   /// - Parameters:
-  ///   - answer: what the provider said.
-  ///   - source: who said it, as the cache numbers them.
-  ///   - policy: how long answers live.
-  ///   - asked: when the query was sent: the lifetime counts from then.
-  ///   - now: when the reply came; at least one second is left from then.
+  ///   - answer: the answer.
+  ///   - source: the code of its source; see ``SourceNames``.
+  ///   - policy: says how long answers live.
+  ///   - asked: when the query was sent, from when the lifetime counts.
+  ///   - now: when the reply came; the entry lives for at least another second.
   init?(_ answer: Answer, source: UInt16, policy: CachePolicy, asked: ResolverInstant, now: ResolverInstant) {
     guard let lifetime = policy.lifetime(of: answer) else { return nil }
     content = answer.content
@@ -34,19 +34,19 @@ struct CacheEntry: Sendable, Hashable {
   }
 }
 
-/// What the cache knows of one name: an entry for each family that was asked for.
+/// What the cache knows about one name: an entry for each family that was asked for.
 struct CachedName: Sendable, Hashable {
-  /// One family's place.
+  /// What is known about one family.
   enum Slot: Sendable, Hashable {
-    /// Nobody asked.
+    /// Nothing: nobody has asked for it.
     case neverAsked
-    /// Asked, with an outcome that is not kept: a failure, or a negative answer without a lifetime.
+    /// Nothing: it was asked for, and the outcome is not kept, being a failure or a negative answer without a lifetime.
     case unknown
     case entry(CacheEntry)
 
     var entry: CacheEntry? { if case .entry(let entry) = self { entry } else { nil } }
 
-    /// The addresses; setting them changes nothing where there are none.
+    /// The addresses; setting them has no effect unless there are some.
     var addresses: [IPAddress] {
       get { if case .addresses(let addresses) = entry?.content { addresses } else { [] } }
       set {
@@ -56,7 +56,7 @@ struct CachedName: Sendable, Hashable {
       }
     }
 
-    /// Whether asking is likely to bring addresses: it brought some the last time, or nobody has asked yet.
+    /// Whether asking is likely to bring addresses: it did the last time, or nobody has asked yet.
     var mayHaveAddresses: Bool {
       switch self {
       case .neverAsked: true
@@ -68,7 +68,7 @@ struct CachedName: Sendable, Hashable {
 
   var ipv4 = Slot.neverAsked
   var ipv6 = Slot.neverAsked
-  /// Refreshed without being asked for, and never evicted.
+  /// Whether the name is kept alive: refreshed without anybody asking for it, and evicted only after all others.
   var isKeptAlive = false
 
   subscript(family: IPAddress.Family) -> Slot {
@@ -76,6 +76,6 @@ struct CachedName: Sendable, Hashable {
     set { if family == .ipv4 { ipv4 = newValue } else { ipv6 = newValue } }
   }
 
-  /// Whether there is nothing worth a place in the table.
+  /// Whether there is nothing that the table has to keep.
   var isEmpty: Bool { ipv4.entry == nil && ipv6.entry == nil && !isKeptAlive }
 }

@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-/// For how long answers are kept and used: the whole life of an answer, decided here and nowhere else.
+/// How long answers are kept and used: the whole life of an answer, which is decided here and nowhere else.
 public struct CachePolicy: Sendable, Hashable {
-  /// A positive answer lives at least so long, except one with TTL 0.
+  /// The least lifetime of a positive answer, except one with TTL 0.
   ///
   /// Default 10 s.
   public var minimumTTL: Duration
-  /// No answer lives longer.
+  /// The greatest lifetime of a positive answer.
   ///
   /// Default 1 h.
   public var maximumTTL: Duration
-  /// For so long after expiry the expired answer is handed out at once while a refresh runs; at most the
-  /// answer's own lifetime.
+  /// How long an expired answer is still served at once while a refresh is under way; at most as long as the answer's
+  /// own lifetime.
   ///
   /// Default 30 s.
   public var grace: Duration
-  /// For so long after expiry an answer may still serve when no fresh one can be had.
+  /// How long an expired answer may be served when there is no fresh one (serve-stale, RFC 8767).
   ///
   /// Default 24 h.
   public var maximumStale: Duration
-  /// A lookup that could hand out an expired answer waits until the refresh has taken so long.
+  /// How long a lookup waits for the refresh of an expired answer before it serves that answer (RFC 8767 §5).
   ///
-  /// Who comes while it is under way waits for the rest of that. Default 300 ms.
+  /// It counts from when the refresh began: lookups that come later wait for the rest of that time. Default 300 ms.
   public var clientResponseTimeout: Duration
-  /// Negative answers live at least so long.
+  /// The least lifetime of a negative answer.
   ///
   /// Default 1 s.
   public var minimumNegativeTTL: Duration
-  /// Negative answers live at most so long.
+  /// The greatest lifetime of a negative answer.
   ///
   /// Default 300 s (RFC 2308 §5 allows three hours).
   public var maximumNegativeTTL: Duration
-  /// The lifetime of a negative answer whose reply has no SOA; nil means that it is not kept (RFC 2308 §5).
+  /// The lifetime of a negative answer without an SOA record; nil for one that is not kept (RFC 2308 §5).
   ///
   /// Default nil.
   public var negativeTTLWithoutSOA: Duration?
-  /// A failure is remembered so long at first, doubling with each further one (RFC 9520).
+  /// How long the first failure of a question is remembered; doubled with each further one (RFC 9520).
   ///
-  /// Default 1 s; 0 is never. At most ``maximumFailureTTL``.
+  /// Default 1 s; with 0, failures are not remembered. At most ``maximumFailureTTL``.
   public var minimumFailureTTL: Duration
-  /// No failure is remembered for longer.
+  /// The longest time that a failure is remembered.
   ///
   /// Default 30 s, and at most 300 s (RFC 9520 §3.2).
   public var maximumFailureTTL: Duration
-  /// An expired answer whose refresh failed is not asked for again before this (RFC 8767 §5).
+  /// How long an expired answer is not refreshed after a refresh has failed (failure recheck timer, RFC 8767 §5).
   ///
   /// Default 30 s.
   public var failureRecheck: Duration
-  /// Whether answers are refreshed before they expire, from 75 % of their lifetime on.
+  /// Whether an answer that is used after 75 % of its lifetime is refreshed before it expires.
   ///
   /// Default true.
   public var refreshesAhead: Bool
@@ -76,7 +76,7 @@ public struct CachePolicy: Sendable, Hashable {
   /// RFC 9520 §3.2: failures "MUST NOT" be remembered for longer than 5 minutes.
   package static let longestFailureTTL = Duration.seconds(300)
 
-  /// Checks the values that only make sense together.
+  /// Checks the values that depend on each other.
   func validate() throws(DirectDNSError) {
     for (low, high, isWrong) in [
       ("minimumTTL", "maximumTTL", minimumTTL > maximumTTL),
@@ -92,11 +92,11 @@ public struct CachePolicy: Sendable, Hashable {
     }
   }
 
-  /// The lifetime of an answer, counted from when it was asked for; nil if it is not to be kept.
+  /// The lifetime of an answer, which counts from when it was asked for; nil if it is not to be kept.
   func lifetime(of answer: Answer) -> Duration? {
     switch answer.content {
     case .addresses:
-      // TTL 0: for those who wait, and no one else. `minimumTTL` does not lift it.
+      // An answer with TTL 0 is only for those who wait for it, whatever `minimumTTL` says.
       guard let ttl = answer.ttl, ttl > 0 else { return nil }
       return bounded(.seconds(Int64(ttl)), minimumTTL, maximumTTL)
     case .negative:
@@ -105,7 +105,7 @@ public struct CachePolicy: Sendable, Hashable {
     }
   }
 
-  /// The policy for answers that live no longer than that, whatever it says.
+  /// The same policy, except that no answer lives longer than that.
   func atMost(_ lifetime: Duration) -> CachePolicy {
     var policy = self
     policy.maximumTTL = min(maximumTTL, lifetime)
@@ -117,14 +117,14 @@ public struct CachePolicy: Sendable, Hashable {
     min(max(lifetime, least), most, CacheLife.horizon)
   }
 
-  /// How long the next failure is remembered, after so many in a row before it.
+  /// How long a failure is remembered after so many others in a row.
   func failureMemory(after failures: Int) -> Duration {
     guard minimumFailureTTL > .zero else { return .zero }
     return minimumFailureTTL.doubled(failures, atMost: maximumFailureTTL)
   }
 }
 
-/// The policy's times in nanoseconds, for the one function that every cached lookup goes through.
+/// The policy's times in nanoseconds, as every cached lookup needs them.
 struct CacheTimes: Sendable, Hashable {
   let grace: Int64
   let maximumStale: Int64
@@ -143,15 +143,15 @@ struct CacheTimes: Sendable, Hashable {
     refreshesAhead = policy.refreshesAhead
   }
 
-  /// Where an entry stands in its life: the one place that knows what *expired* means.
+  /// The phase of an entry's life: the one function that decides what *expired* means.
   ///
   /// - Parameters:
-  ///   - life: when the entry was asked for and when it expires.
-  ///   - isNegative: negative answers are used while fresh and never afterwards.
-  ///   - expired: what the caller thinks of expired answers.
-  ///   - epoch: when the network last changed: what was asked before is due, or gone if it is negative.
+  ///   - life: when the entry was asked for, and when it expires.
+  ///   - isNegative: whether it is a negative answer, which is used while it is fresh and never afterwards.
+  ///   - expired: whether the caller accepts expired answers.
+  ///   - epoch: when the network last changed; an older entry is due, or gone if it is negative.
   ///   - now: the present.
-  /// - Returns: the one phase that holds.
+  /// - Returns: the phase.
   @inline(__always)
   func phase(
     of life: CacheLife, isNegative: Bool, expired: ExpiredUse, epoch: Int64, at now: ResolverInstant
@@ -171,10 +171,10 @@ struct CacheTimes: Sendable, Hashable {
 
 /// When an entry was asked for, and when it expires, in nanoseconds of the resolver's time line.
 struct CacheLife: Sendable, Hashable {
-  /// The most that either instant is away from when the entry was made: 70 years.
+  /// Neither instant may be further away than this from when the entry was made: 70 years.
   ///
-  /// Whoever makes an entry of what others say keeps to it, so that sums and differences on the way of every cached
-  /// lookup have room, whatever a store, a reply or a policy says.
+  /// Every place that makes an entry from outside values (of a store, a reply, a policy) has to ensure that, so that
+  /// the arithmetic of cached lookups cannot overflow.
   static let horizon = Duration.seconds(70 * 365 * 86_400)
 
   var askedAt: Int64
@@ -184,30 +184,30 @@ struct CacheLife: Sendable, Hashable {
   var duration: Int64 { expireAt - askedAt }
 }
 
-/// Where an entry stands in its life.
+/// A phase in the life of an entry.
 enum CachePhase: UInt8, Sendable, Hashable {
-  /// Used as it is.
+  /// It is served.
   case fresh
-  /// Used as it is, while one refresh runs.
+  /// It is served, and refreshed.
   case due
-  /// Expired a moment ago: used at once, while one refresh runs.
+  /// It expired a moment ago: it is served, and refreshed.
   case grace
-  /// Expired: used after waiting for the refresh in vain.
+  /// It has expired: it is served if waiting for its refresh takes too long.
   case stale
-  /// A miss.
+  /// It is not served any more.
   case gone
 
-  /// Whether the entry is handed out without waiting.
+  /// Whether the entry is served without waiting.
   @inline(__always)
   var isUsedAtOnce: Bool { rawValue <= CachePhase.grace.rawValue }
 }
 
-/// What a caller thinks of expired answers.
+/// Whether a caller accepts expired answers.
 public enum ExpiredUse: String, Sendable, Hashable, CaseIterable, Codable {
-  /// They serve for a moment after expiry, and later when no fresh one can be had in time. The default.
+  /// Yes: at once for a moment after expiry, and later if no fresh answer comes in time; the default.
   case allowed
-  /// They never serve.
+  /// No.
   case refused
-  /// They serve at once, however old, up to ``CachePolicy/maximumStale``.
+  /// Yes: at once, up to ``CachePolicy/maximumStale`` after expiry.
   case preferred
 }

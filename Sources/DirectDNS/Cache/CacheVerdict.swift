@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One family of a cached name, as much of it as decides what a lookup gets.
+/// The part of one family's entry that decides what a lookup gets.
 struct FamilyView: Sendable, Hashable {
-  /// What is known of the family.
+  /// What is known about the family.
   ///
-  /// A byte rather than an enum: it is taken out of a word on the hot path.
+  /// A byte and not an enum, since it is extracted from a word on the hot path.
   struct Kind: RawRepresentable, Sendable, Hashable {
     var rawValue: UInt8
 
@@ -33,15 +33,15 @@ struct FamilyView: Sendable, Hashable {
   }
 }
 
-/// What a lookup gets from the cache: decided from the two families' states and `now`, and nothing else.
+/// What a lookup gets from the cache: a pure function of both families' states and the time.
 enum CacheVerdict: Sendable, Hashable {
-  /// The addresses of those families, at once; with a refresh behind it, or without.
+  /// It gets the addresses of those families at once; with `refresh`, something is refreshed meanwhile.
   case serve(AddressFamilies, Resolution.Freshness, refresh: Bool)
-  /// A refresh is waited for; if it does not come in time, the expired addresses of those families.
+  /// It waits for a refresh, and gets the expired addresses of those families if that takes too long.
   case wait(AddressFamilies)
-  /// A negative answer that is still fresh, and the nanoseconds that it has left.
+  /// It gets a fresh negative answer, which lives for so many nanoseconds more.
   case negative(Answer.Negative, left: Int64)
-  /// A lookup must ask.
+  /// It gets nothing, and has to ask.
   case miss
 
   @inline(__always)
@@ -72,10 +72,9 @@ enum CacheVerdict: Sendable, Hashable {
       (ipv4.kind, phase4, ipv4.life), (ipv6.kind, phase6, ipv6.life), wanted: wanted, now: now)
   }
 
-  /// Whether a family wants asking while another one serves.
+  /// Whether a family has to be asked for while the other one is served.
   ///
-  /// A family whose last asking brought nothing to keep is asked again together with the other, not by every
-  /// lookup.
+  /// If asking brought nothing that is kept, it is not asked for again by each lookup, but with the other family.
   @inline(__always)
   private static func needsRefresh(_ kind: FamilyView.Kind, _ phase: CachePhase) -> Bool {
     kind == .neverAsked || kind != .unknown && phase != .fresh
@@ -94,7 +93,7 @@ enum CacheVerdict: Sendable, Hashable {
     guard waiting.isEmpty else { return .wait(waiting) }
     guard !states.isEmpty, states.allSatisfy({ $0.kind.isNegative && $0.phase == .fresh }) else { return .miss }
     let left = states.map { $0.life.expireAt - now.nanoseconds }.min() ?? 0
-    // Not found only if every family that was asked says so.
+    // The name does not exist only if every family that was asked for says so.
     return .negative(states.allSatisfy { $0.kind == .nameNotFound } ? .nameNotFound : .noAddress, left: left)
   }
 }

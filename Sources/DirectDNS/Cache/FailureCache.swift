@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Failures that are remembered for a moment, so that a dead upstream is not asked once per caller (RFC 9520), nor once
-/// per use of an expired answer (RFC 8767 §5).
+/// Remembers failures for a while, so that a dead server is not asked by every caller (RFC 9520), nor at every use of
+/// an expired answer (RFC 8767 §5).
 ///
-/// A server's first success afterwards ends the waits of what it failed.
+/// When a server answers again, the questions that it failed need not wait any longer.
 struct FailureCache: Sendable {
-  /// Who failed a question.
+  /// A server that can fail a question.
   enum Server: Sendable, Hashable {
     /// A provider's server, by its number.
     case provider(Int)
@@ -14,32 +14,32 @@ struct FailureCache: Sendable {
   private struct Failure: Sendable {
     var error: DirectDNSError
     var count: Int
-    /// When it failed last.
+    /// When the question failed last.
     var failedAt: ResolverInstant
-    /// Until then the error is the answer.
+    /// Until when lookups get the error.
     var until: ResolverInstant
-    /// Before then an expired answer is not refreshed; never earlier than `until`.
+    /// From when on an expired answer may be refreshed; not earlier than `until`.
     var refreshAt: ResolverInstant
-    /// Whose success ends the wait; nobody's once one has.
+    /// The servers whose success ends the wait; empty once one has.
     var servers: [Server]
-    /// Whether a success has ended its wait: should it fail again, that try was in vain.
+    /// Whether a server's success has ended the wait.
     var isReleased = false
-    /// Tries in a row that followed a success and were in vain.
+    /// How many times in a row the question failed again although a server's success had ended its wait.
     var vainTries: Int
   }
 
-  /// Waits end over so long, so that a server which has just come back is not asked for everything at once.
+  /// The time over which the waits of all questions end, so that a server which has just come back is not flooded.
   static let releaseTime = Duration.seconds(2)
-  /// Waits end no further apart than this: a few names wait for nothing.
+  /// The longest time between the ends of two waits, so that a few questions end sooner.
   static let releasePace = Duration.milliseconds(20)
 
-  /// For how long failures are remembered from now on.
+  /// Says how long failures are remembered.
   var policy: CachePolicy
   private let capacity: Int
   private var failures: [AddressQuestion: Failure] = [:]
-  /// The number of failures at which room is made.
+  /// The number of failures at which some are forgotten.
   private var limit: Int
-  /// What each server failed, with a number that tells the order.
+  /// The questions that each server failed, with numbers that tell their order.
   private var waiting: [Server: [AddressQuestion: Int]] = [:]
   private var noted = 0
 
@@ -49,13 +49,13 @@ struct FailureCache: Sendable {
     limit = capacity
   }
 
-  /// Notes a failure: it is remembered for 1 s, then for twice as long each time, to 30 s.
+  /// Notes a failure, which is remembered for 1 s, and twice as long with each further one, up to 30 s.
   ///
   /// - Parameters:
-  ///   - error: what is said meanwhile.
-  ///   - question: what was asked.
-  ///   - servers: who failed it, each of whose success ends the wait.
-  ///   - recheck: how long an expired answer that is there is not refreshed.
+  ///   - error: the error that lookups get meanwhile.
+  ///   - question: the question that failed.
+  ///   - servers: the servers that failed it; the success of any of them ends the wait.
+  ///   - recheck: how long an expired answer is not refreshed.
   ///   - now: the present.
   mutating func note(
     _ error: DirectDNSError, for question: AddressQuestion, by servers: [Server] = [], recheck: Duration = .zero,
@@ -74,9 +74,10 @@ struct FailureCache: Sendable {
     for server in servers { waiting[server, default: [:]][question] = noted }
   }
 
-  /// A flood of names that all fail: what is forgotten is asked again, which is no worse than never having known it.
+  /// Forgets failures when there are too many, because of a flood of names that fail.
   ///
-  /// Waits of expired answers stay: there are no more of those than the cache has.
+  /// A forgotten question is just asked again. Failures that keep an expired answer from being refreshed stay: there
+  /// cannot be more of them than names in the cache.
   private mutating func makeRoom(at now: ResolverInstant) {
     keep { $0.refreshAt > now }
     if failures.count >= capacity { keep { $0.refreshAt > $0.until } }
@@ -87,12 +88,12 @@ struct FailureCache: Sendable {
     for (question, failure) in failures where !isKept(failure) { forget(question) }
   }
 
-  /// The failure that is still remembered of a question.
+  /// The error that lookups of a question get; nil if no failure is remembered.
   func error(for question: AddressQuestion, at now: ResolverInstant) -> DirectDNSError? {
     failures.isEmpty ? nil : failures[question].flatMap { $0.until > now ? $0.error : nil }
   }
 
-  /// Whether an answer that is there may be refreshed.
+  /// Whether the answer to a question may be refreshed.
   func mayRefresh(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
     failures.isEmpty || failures[question].map { $0.refreshAt <= now } ?? true
   }
@@ -108,7 +109,7 @@ struct FailureCache: Sendable {
     if waiting[server]?.isEmpty == true { waiting[server] = nil }
   }
 
-  /// The expired answer to a question is no longer there, and its wait neither.
+  /// Ends the wait for a refresh, since the expired answer was evicted.
   mutating func forgetWait(of question: AddressQuestion) {
     if let failure = failures[question] { failures[question]?.refreshAt = failure.until }
   }
@@ -120,17 +121,17 @@ struct FailureCache: Sendable {
     limit = capacity
   }
 
-  // MARK: Servers that are back
+  // MARK: Servers that answer again
 
-  /// A server answered: the waits of what it failed end, in the order of their failures.
+  /// A server has answered: the waits of the questions that it failed end, in the order in which they failed.
   ///
-  /// They end over two seconds, and sooner where they are few. What fails again all the same waits for 2 s from then, for
-  /// twice as long each time: a name that is broken by itself is not asked for with each answer to another one.
+  /// That takes two seconds, or less if they are few. A question that fails again nevertheless then waits for 2 s, and
+  /// twice as long each time: a name that is broken itself must not be asked for at each answer about another one.
   ///
   /// - Parameters:
-  ///   - server: who answered.
-  ///   - now: when.
-  /// - Returns: the number of waits that now end earlier.
+  ///   - server: the server that has answered.
+  ///   - now: the present.
+  /// - Returns: how many waits end earlier now.
   mutating func answered(by server: Server, at now: ResolverInstant) -> Int {
     guard !waiting.isEmpty, let questions = waiting[server] else { return 0 }
     let order = questions.sorted { $0.value < $1.value }.map(\.key)
@@ -141,7 +142,7 @@ struct FailureCache: Sendable {
       for server in failure.servers { stopWaiting(question, for: server) }
       let pause =
         failure.vainTries == 0 ? .zero : Duration.seconds(1).doubled(failure.vainTries, atMost: .seconds(1 << 20))
-      // RFC 9520 §3.2: a failure is remembered for a second at least, whatever else the server answers.
+      // A failure must be remembered for at least a second (RFC 9520 §3.2).
       let least = max(pause, policy.minimumFailureTTL)
       let instant = max(now + pace * place, failure.failedAt + least)
       if instant < failure.refreshAt {
@@ -156,7 +157,7 @@ struct FailureCache: Sendable {
     return released
   }
 
-  /// When a question whose wait a server's success has ended may be asked again; nil for all others.
+  /// When a question may be asked again because a server has answered since; nil for any other question.
   func releasedAt(_ question: AddressQuestion) -> ResolverInstant? {
     failures[question].flatMap { $0.isReleased ? $0.refreshAt : nil }
   }

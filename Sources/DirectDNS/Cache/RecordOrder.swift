@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a record's addresses are used: those that are equally good take turns, until that changes.
+/// The order of a record's addresses: how many of each family are equally good and take turns, and until when.
 struct RecordOrder: Sendable, Hashable {
   var equals4: Int
   var equals6: Int
-  /// When an address is forgiven, and the order has to be made anew.
+  /// When a failed address may be used again, so that the order has to be made anew.
   var changesAt: ResolverInstant?
   /// ``AddressRanking/revision(of:)`` when the order was made.
   var revision: UInt32
 
-  /// A record's word of it.
+  /// The word of a record that has the order, without the revision.
   struct Bits: Sendable, Hashable {
     let bits: UInt64
 
@@ -16,7 +16,7 @@ struct RecordOrder: Sendable, Hashable {
     init(_ bits: UInt64) { self.bits = bits }
 
     init(_ order: RecordOrder) {
-      // The instant's last 16 µs make room: the order is looked at so much earlier, and then changes when it should.
+      // The lowest bits of the instant, 16 µs, make room for the counts: the order is made anew that much earlier.
       let changesAt = UInt64(bitPattern: order.changesAt?.nanoseconds ?? .max)
       bits = changesAt & ~0x3fff | UInt64(order.equals4) << 7 | UInt64(order.equals6)
     }
@@ -30,7 +30,7 @@ struct RecordOrder: Sendable, Hashable {
   }
 }
 
-/// A record's word of when it was last used, and of what had been heard of its addresses when their order was made.
+/// The word of a record that has when it was last used, and the revision of its addresses when their order was made.
 struct RecordUse: Sendable, Hashable {
   var bits: UInt64
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A record's second word: lengths, kinds and sources, packed.
+/// The second word of a record, which packs lengths, kinds and sources.
 struct RecordShape: Sendable, Hashable {
   var bits: UInt64
 
@@ -15,13 +15,13 @@ struct RecordShape: Sendable, Hashable {
     bits = bits & ~((1 << width - 1) << shift) | UInt64(value) << shift
   }
 
-  /// Bytes of the name.
+  /// The length of the name in bytes.
   @inline(__always)
   var nameLength: Int {
     get { field(0, 8) }
     set { set(newValue, 0, 8) }
   }
-  /// Bytes of the canonical name, of each family.
+  /// The length of each family's canonical name in bytes; 0 without one.
   @inline(__always)
   var canonical4: Int {
     get { field(8, 8) }
@@ -32,7 +32,7 @@ struct RecordShape: Sendable, Hashable {
     get { field(16, 8) }
     set { set(newValue, 16, 8) }
   }
-  /// Numbers of addresses.
+  /// The number of each family's addresses.
   @inline(__always)
   var count4: Int {
     get { field(24, 7) }
@@ -68,7 +68,7 @@ struct RecordShape: Sendable, Hashable {
     set { set(newValue ? 1 : 0, 60, 1) }
   }
 
-  // Where the payload's parts begin, in words behind the header.
+  // Where the parts of the payload begin, in words behind the header.
   @inline(__always)
   var start4: Int { (nameLength + 7) / 8 }
   @inline(__always)
@@ -77,13 +77,11 @@ struct RecordShape: Sendable, Hashable {
   var startCanonical6: Int { startCanonical4 + (canonical4 + 7) / 8 }
   var payloadCount: Int { startCanonical6 + (canonical6 == Self.sameCanonical ? 0 : (canonical6 + 7) / 8) }
 
-  /// In place of a length: IPv6's canonical name is IPv4's.
-  ///
-  /// No name is so long.
+  /// Stands in place of the length if both families have the same canonical name; no name is that long.
   static let sameCanonical = 255
 }
 
-/// A record of the table as words, and as the value that they stand for: the one place that knows both.
+/// A record of the table as words: the one place that converts between words and values.
 struct RecordWords: Sendable, Hashable {
   private typealias Field = AnswerTable.Field
 
@@ -93,7 +91,7 @@ struct RecordWords: Sendable, Hashable {
 
   init(words: [UInt64]) { self.words = words }
 
-  /// Takes what is known of a name; without an order all of its addresses are equally good.
+  /// Makes the words of a name's record; without an order, all addresses are equally good.
   init(_ value: CachedName, name: HostName, order: RecordOrder? = nil, lastUsed: UInt32) {
     let entry4 = value.ipv4.entry
     let entry6 = value.ipv6.entry
@@ -177,7 +175,7 @@ struct RecordWords: Sendable, Hashable {
   var name: String { text(at: 0, length: RecordShape(words[Field.shape]).nameLength) }
   var lastUsed: UInt32 { RecordUse(bits: words[Field.use]).seconds }
 
-  /// What the words stand for.
+  /// The value that the words stand for.
   var value: CachedName {
     let shape = RecordShape(words[Field.shape])
     let name4 =

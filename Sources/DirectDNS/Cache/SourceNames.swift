@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the source codes of the cache's entries stand for: a list that grows and never changes, read without a lock.
+/// The sources of answers, to which entries of the cache refer by codes: a list that only grows, and is read without a
+/// lock.
 ///
-/// Providers come and go while a resolver runs, and answers outlive them: a name keeps its code for good. A code is in
-/// an entry only after its name is here, and whoever reads the entry therefore sees the name.
+/// A provider's name keeps its code for good, since its answers may outlive the provider's place in the configuration.
+/// A name is added before any entry has its code, so that whoever reads the entry also sees the name.
 @safe final class SourceNames: @unchecked Sendable {
-  // Safe to share: names are written once, under the lock, before anybody has their code.
+  // Safe to share: a name is written once, under the lock, before anybody has its code.
 
-  /// As many codes as a record of the table has room for.
+  /// The number of codes that a record of the table has room for.
   static let limit = 256
-  /// As many as are left for providers.
+  /// The number of codes that are left for providers.
   static let providerLimit = limit - 2
   /// The code of the system's DNS.
   static let system: UInt16 = 0
@@ -33,7 +34,7 @@
   @inline(__always)
   subscript(code: Int) -> Resolution.Source { unsafe names[code & (Self.limit - 1)] }
 
-  /// The code of a provider's name, a new one if it has none yet; nil if there is none left.
+  /// The code of a provider's name, which is a new one if it has none yet; nil if no code is left.
   func code(ofProvider name: String) -> UInt16? {
     codes.withLock { codes in
       if let code = codes[name] { return code }
