@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The addresses of endpoints that have a name and no bootstrap addresses: asked of the system's DNS, kept by their TTL,
-/// and asked for again when connecting fails; `localhost` is this machine, whatever that says.
+/// The addresses of servers whose URL has a name, and that have no bootstrap addresses.
 ///
-/// Where the system's DNS has nothing new, the addresses before serve on: it may be what has failed.
+/// They are looked up by the system's DNS, kept by their TTL, and looked up again when connecting fails. If that brings
+/// nothing, the old addresses stay in use, since the system's DNS may be what has failed. `localhost` is always this
+/// machine.
 final class Bootstrap: Sendable {
   private struct Known: Sendable {
     var addresses: [IPAddress]
-    /// When they are asked for again.
+    /// When they are looked up again.
     var until: ResolverInstant
   }
 
-  /// What a family's lookup may take at least: it goes on for others when a caller with less time has left.
+  /// The least time for the lookup of a family; it goes on for other callers when one with less time has left.
   private static let usualTimeout = Duration.milliseconds(1500)
-  /// What it may take while there are addresses to go on with.
+  /// The time for the lookup of a family while there are other addresses that can be used.
   private static let systemTimeout = Duration.milliseconds(300)
-  /// After how long addresses that could not be had anew are asked for once more.
+  /// How long old addresses are used after a lookup has brought none, before the next one.
   private static let recheck = Duration.seconds(30)
 
   private typealias Outcome = Result<[IPAddress], ProviderFailure>
@@ -22,7 +23,7 @@ final class Bootstrap: Sendable {
   private struct State {
     var system: (any SystemSource)?
     var known: [HostName: Known] = [:]
-    /// Counts the networks, and the sources: what one of them says is not fresh on the next.
+    /// Counts changes of the network and of the system's DNS: addresses from before a change are not fresh after it.
     var network = 0
     /// Those who wait for a name that is being looked up; each may stop waiting by itself.
     var waiting: [HostName: [Promise<Outcome>]] = [:]
@@ -36,7 +37,7 @@ final class Bootstrap: Sendable {
     self.clock = clock
   }
 
-  /// Goes on with another system's DNS, or without one; addresses that are known stay.
+  /// Takes over another system's DNS, or none; addresses that are known stay.
   func update(system: (any SystemSource)?) {
     state.withLock { state in
       state.system = system
@@ -44,7 +45,7 @@ final class Bootstrap: Sendable {
     }
   }
 
-  /// The endpoint of a provider with the addresses to reach it at.
+  /// The endpoint of a provider, with its addresses.
   func endpoint(
     _ provider: ProviderConfiguration, timeout: Duration
   ) async throws(ProviderFailure) -> HTTPEndpoint {
@@ -55,14 +56,14 @@ final class Bootstrap: Sendable {
     return HTTPEndpoint(url: url, addresses: try await addresses(of: host, timeout: timeout))
   }
 
-  /// An endpoint's addresses are asked for again, since none of them could be connected to.
+  /// No address of an endpoint could be connected to: they are looked up again.
   func connectingFailed(_ endpoint: HTTPEndpoint) {
     guard case .name = endpoint.url.host, let host = try? HostName(endpoint.url.host) else { return }
     let now = clock.now
     state.withLock { $0.known[host]?.until = now }
   }
 
-  /// All addresses are asked for again: another network may have others.
+  /// All addresses are looked up again, since another network may have others.
   func networkDidChange() {
     let now = clock.now
     state.withLock { state in
@@ -83,7 +84,7 @@ final class Bootstrap: Sendable {
     }
     let outcome = Promise<Outcome>()
     let (found, isFirst) = state.withLock { state in
-      // A lookup may have ended since its outcome was looked for.
+      // A lookup may have ended since `known` was read.
       if let known = state.known[host], known.until > now { return (known.addresses as [IPAddress]?, false) }
       let isFirst = state.waiting[host] == nil
       state.waiting[host, default: []].append(outcome)
@@ -113,7 +114,7 @@ final class Bootstrap: Sendable {
     var reason = "the system's DNS has no address for \(host)"
     for family in IPAddress.Family.allCases {
       do throws(ProviderFailure) {
-        // A system's DNS that never answers for one family is common: that one is not waited for with the other at hand.
+        // It is common that a system's DNS never answers for one family: with the other one known, that wait is short.
         let wait = addresses.isEmpty ? timeout : min(timeout, Self.systemTimeout)
         let answer = try await system.answer(to: host, family: family, timeout: wait)
         addresses += answer.addresses
@@ -138,6 +139,6 @@ final class Bootstrap: Sendable {
 }
 
 extension ProviderFailure {
-  /// The caller's time is over: nobody has failed.
+  /// The caller's time is over; that is no failure of a server.
   static let noTimeLeft = ProviderFailure(.cancelled, "no time was left for it")
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a resolver's cache holds of one name and one family, for inspection.
+/// One family's answer about one name in a resolver's cache, for inspection.
 public struct CachedAnswer: Sendable, Hashable {
   /// The name.
   public var host: HostName
@@ -7,7 +7,7 @@ public struct CachedAnswer: Sendable, Hashable {
   public var family: IPAddress.Family
   /// The addresses, or the kind of negative answer.
   public var content: Answer.Content
-  /// The end of the CNAME chain, where the name is an alias.
+  /// The end of the CNAME chain; nil if the name is no alias.
   public var canonicalName: HostName?
   /// Where the answer stands in its life.
   public var freshness: Resolution.Freshness
@@ -15,12 +15,12 @@ public struct CachedAnswer: Sendable, Hashable {
   public var source: Resolution.Source
   /// The time since it was asked for.
   public var age: Duration
-  /// What is left of its lifetime; negative once it has expired.
+  /// The rest of its lifetime; negative once it has expired.
   public var timeLeft: Duration
-  /// Whether the name is refreshed without being asked for.
+  /// Whether the name is kept alive.
   public var isKeptAlive: Bool
 
-  /// Creates one of its parts: for a test.
+  /// Creates one from its parts, for a test.
   public init(
     host: HostName, family: IPAddress.Family, content: Answer.Content, canonicalName: HostName? = nil,
     freshness: Resolution.Freshness, source: Resolution.Source, age: Duration, timeLeft: Duration,
@@ -38,14 +38,14 @@ public struct CachedAnswer: Sendable, Hashable {
   }
 }
 
-/// How much a resolver's cache holds.
+/// The size of a resolver's cache.
 public struct CacheStatistics: Sendable, Hashable {
   /// Names with at least one answer.
   public var names: Int
-  /// Bytes that the table has taken from the system.
+  /// The memory of the table in bytes.
   public var bytes: Int
 
-  /// Creates one of its parts: for a test.
+  /// Creates one from its parts, for a test.
   public init(names: Int, bytes: Int) {
     self.names = names
     self.bytes = bytes
@@ -53,12 +53,12 @@ public struct CacheStatistics: Sendable, Hashable {
 }
 
 extension DirectResolver {
-  /// How much the cache holds.
+  /// The size of the cache.
   public var cacheStatistics: CacheStatistics { CacheStatistics(names: cache.count, bytes: cache.byteCount) }
 
-  /// What the cache holds, by name.
+  /// All answers in the cache, sorted by name.
   ///
-  /// It costs a copy of the whole cache.
+  /// It copies the whole cache.
   public func snapshot() -> [CachedAnswer] {
     let now = clock.now
     return cache.all().flatMap { name, value in
@@ -74,12 +74,12 @@ extension DirectResolver {
     }.sorted { ($0.host, $0.family == .ipv4 ? 0 : 1) < ($1.host, $1.family == .ipv4 ? 0 : 1) }
   }
 
-  /// The names that an address stands for: the reverse of the pins and of the answers in the cache, expired ones too.
+  /// The names that have an address, by the pins and by the answers in the cache, including expired ones.
   ///
-  /// It is what a cookie that was filed under an address needs to find its host; see ``CookieJar`` and its `repair`.
-  /// It costs a look at the whole cache.
+  /// By this a cookie that was filed under an address finds its host; see ``CookieJar`` and its `repair`. It searches
+  /// the whole cache.
   ///
-  /// - Returns: the names in their order; empty when none is known.
+  /// - Returns: the names, sorted; empty if none is known.
   public func names(of address: IPAddress) -> [HostName] {
     let pinned = settings.configuration.localZones.pins.filter { $0.value.contains(address) }.map(\.key)
     let cached = cache.all().compactMap { name, value -> HostName? in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Lookups that have to ask.
+/// Lookups that have no fresh answer in the cache.
 extension DirectResolver {
-  /// A lookup that the hot path could not answer.
+  /// Looks up a name that has no fresh answer in the cache.
   nonisolated(nonsending) func lookUp(
     _ host: HostName, _ options: LookupOptions
   ) async throws(DirectDNSError) -> Resolution {
@@ -38,10 +38,10 @@ extension DirectResolver {
       expired: options.expired, timeout: options.timeout, purpose: options.purpose, prefersIPv6: prefersIPv6)
   }
 
-  /// Looks a name up by the system's DNS alone, be it off as a fallback: what is left when direct connect is switched off.
+  /// Looks up a name by the system's DNS alone, even if that is off as a fallback: for names with direct connect off.
   ///
-  /// Neither the cache nor its failures count, and nothing is remembered. Pins and names that never leave this machine are
-  /// what they always are. Callers who ask at the same time share one query.
+  /// The cache is neither read nor written, and remembered failures do not count. Pinned and local names have the same
+  /// addresses as always. Callers who ask at the same time share a query.
   package func resolveWithSystemDNS(_ host: HostName, options: LookupOptions) async throws(DirectDNSError) -> Resolution
   {
     let request = request(host, options, settings)
@@ -50,7 +50,7 @@ extension DirectResolver {
     return try await lookups.outcome(of: number).result.get()
   }
 
-  /// Whether a name is pinned, this machine's, or one that is never looked up: nobody is asked for it.
+  /// Whether a name is answered without asking anybody: it is pinned, this machine's, or one that is never looked up.
   package func answersItself(_ host: HostName) -> Bool {
     switch settings.configuration.localZones.route(host) {
     case .pinned, .loopback, .neverExists, .refused: true
@@ -58,13 +58,13 @@ extension DirectResolver {
     }
   }
 
-  /// What is known of a name without asking or starting anything.
+  /// What the cache knows about a name, without asking or refreshing anything.
   ///
   /// - Parameters:
   ///   - host: the name.
-  ///   - options: what is wanted.
-  ///   - start: when whoever wants to know began to look the name up.
-  /// - Returns: addresses that may be used at once, or that there are none; nil if somebody would have to be asked.
+  ///   - options: the options of the lookup.
+  ///   - start: when the caller's lookup began.
+  /// - Returns: addresses that may be used at once, or a negative answer; nil if somebody would have to be asked.
   func knownOutcome(
     of host: HostName, _ options: LookupOptions, since start: ResolverInstant
   ) -> Result<Resolution, DirectDNSError>? {
@@ -80,41 +80,41 @@ extension DirectResolver {
 
   // MARK: Several names
 
-  /// How many names are asked for in one query, if several are to be asked for.
+  /// How many names the first server takes in one query.
   var batchLimit: Int {
     let now = clock.now
     return lookups.look { $0.servers.states.batchServer(at: now)?.limit ?? 1 }
   }
 
-  /// Begins to ask for whatever is not fresh of several names, in one query; whoever looks them up finds that under way.
+  /// Asks for everything about several names that is not fresh, in one query; lookups of these names then join it.
   ///
   /// - Parameters:
   ///   - hosts: the names, no more than ``batchLimit``.
-  ///   - families: which families; the resolver's own by default.
+  ///   - families: the families to ask for; nil for the configured ones.
   func askTogether(_ hosts: [HostName], _ families: AddressFamilies?) {
     let families = families ?? settings.configuration.families
     lookups.tell { $0.askTogether(hosts, families, at: $1) }
   }
 }
 
-/// A name that is asked for ahead of need.
+/// Refreshing a name before it is needed.
 extension DirectResolver {
-  /// What came of a renewal.
+  /// The result of a renewal.
   struct Renewal: Sendable {
     var resolution: Resolution
-    /// Whether anything had to be asked for, of the store or of a provider.
+    /// Whether the store or a server had to be asked.
     var wasAsked: Bool
   }
 
-  /// Asks for whatever is not fresh of a name and, other than a lookup, waits for all of it.
+  /// Asks for everything about a name that is not fresh and, unlike a lookup, waits for all of it.
   ///
-  /// What is fresh costs no query. Where the asking fails, an expired answer serves.
+  /// If asking fails, an expired answer is returned.
   ///
   /// - Parameters:
   ///   - host: the name.
-  ///   - families: which families; the resolver's own by default.
-  ///   - isPatient: false where nobody is expected to answer: then a name that has an expired answer waits for no longer
-  ///     than a lookup would.
+  ///   - families: the families to ask for; nil for the configured ones.
+  ///   - isPatient: false if no server is expected to answer: then a name with an expired answer does not wait longer
+  ///     than in a lookup.
   /// - Returns: the answer.
   /// - Throws: why there is none.
   func renew(_ host: HostName, _ families: AddressFamilies?, isPatient: Bool) async throws(DirectDNSError) -> Renewal {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
-/// Answers that need no asking. This is the hot path: no lock, no reference that threads share, and no allocation but for the
-/// canonical name of an alias and for long lists of addresses.
+/// Answers from the cache.
+///
+/// This is the hot path: it takes no lock, touches no reference count that threads share, and allocates nothing but the
+/// canonical name of an alias and long lists of addresses.
 extension DirectResolver {
-  /// Writes a name's fresh answer to a resolution that is empty; false if there is none that can be read just now.
+  /// Copies a name's fresh answer into an empty resolution.
+  ///
+  /// - Returns: false if there is no fresh answer, or if it cannot be read without the lock at the moment.
   func readFresh(_ host: HostName, _ options: LookupOptions, to found: inout Resolution) -> Bool {
     guard let reading = cache.read(host) else { return false }
     return readFresh(reading, options, to: &found)
   }
 
-  /// The same of a name as people write it.
+  /// The same for a name as people write it.
   func readFresh(spelled host: String, _ options: LookupOptions, to found: inout Resolution) -> Bool {
     guard let reading = cache.read(spelled: host) else { return false }
     return readFresh(reading, options, to: &found)
@@ -27,7 +31,7 @@ extension DirectResolver {
     return fill(&found, from: reading, families, at: now)
   }
 
-  /// The first lookup after something was heard of a name's addresses, or after one of them was forgiven.
+  /// Puts the addresses in order first, since something was reported about them, or a failed one may be used again.
   @inline(never)
   private func readReordered(
     _ reading: AnswerTable.Reading, _ options: LookupOptions, to found: inout Resolution, at now: ResolverInstant
@@ -49,15 +53,16 @@ extension DirectResolver {
     return isFilled
   }
 
-  /// The present, without the cost of asking through the protocol when the clock is the machine's.
+  /// The present; without a call through the protocol if the clock is the machine's.
   @inline(__always)
   var coarseNow: ResolverInstant { usesSystemClock ? SystemClock().coarseNow : clock.coarseNow }
 
-  /// What is known without waiting: a fresh answer, or one that nobody has to be asked for; nil for all others.
+  /// An answer that is there without waiting: a fresh one, or one that needs nobody to be asked; nil for any other
+  /// name.
   func immediate(_ host: HostName, _ options: LookupOptions) throws(DirectDNSError) -> Resolution? {
     var found = Resolution()
     if readFresh(host, options, to: &found) { return found }
-    // The settings and not a copy of the configuration, which would cost a retain for each of its parts.
+    // Not a copy of the configuration, which would cost a retain for each of its parts.
     let settings = settings
     return try local(host, settings.configuration.localZones.route(host), options.families ?? families)
   }
@@ -110,7 +115,8 @@ extension DirectResolver {
       timeToLiveNanoseconds: .max)
   }
 
-  /// The answer to a name that nobody has to be asked for; nil for all others.
+  /// The answer about a name that needs nobody to be asked, because it is pinned or this machine's; nil for any other
+  /// name.
   func local(_ host: HostName, _ route: NameRoute, _ wanted: AddressFamilies) throws(DirectDNSError) -> Resolution? {
     let addresses: [IPAddress]
     let source: Resolution.Source

@@ -3,18 +3,18 @@
 extension DirectResolver {
   /// Looks up the records of a name.
   ///
-  /// A and AAAA of a host's name are looked up as addresses are: by the cache, expired answers and the store. All other types are
-  /// asked for each time: of the same servers that carry them, in their order, with the same deadlines, rates, breakers and
-  /// second queries. The system's DNS is asked for addresses alone.
+  /// A and AAAA records of a host name are looked up like addresses, with cache, expired answers and store. Records of
+  /// other types are asked for each time, of those servers that carry them, with the same order, deadlines, rates,
+  /// breakers and hedging. The system's DNS is only asked for addresses.
   ///
   /// - Parameters:
-  ///   - name: the name; see ``DNSName/init(asking:)`` for one that a person wrote.
+  ///   - name: the name; see ``DNSName/init(asking:)`` for one that a person has written.
   ///   - type: the type, such as `.mx`.
-  ///   - options: how long it may take, and for A and AAAA what to do with expired answers.
+  ///   - options: how long it may take and, for A and AAAA, whether expired answers may be served.
   /// - Returns: at least one record.
-  /// - Throws: why there is none: `nameNotFound`, `noRecord`; `timedOut`, `upstreamFailed`; `refused` for a name that is not
-  ///   asked for elsewhere, `invalidRequest` for a type that cannot be asked for, `invalidConfiguration` where no provider
-  ///   carries it; `cancelled`, `shutDown`.
+  /// - Throws: `nameNotFound` or `noRecord` if there is none; `timedOut` or `upstreamFailed`; `refused` for a name that
+  ///   no provider is asked about; `invalidRequest` for a type that cannot be asked for; `invalidConfiguration` if no
+  ///   provider carries the type; `cancelled` or `shutDown`.
   nonisolated(nonsending) public func records(
     of name: DNSName, type: DNSRecordType, options: LookupOptions = LookupOptions()
   ) async throws(DirectDNSError) -> RecordResolution {
@@ -42,15 +42,17 @@ extension DirectResolver {
     try await records(of: DNSName(asking: name), type: type, options: options)
   }
 
-  /// Asks the providers for a name's addresses of one family: past the cache, the store and pins, and without the system's DNS
-  /// behind them, for a comparison of what each says: also that there are none, and whether that is authenticated.
+  /// Asks the providers, and nothing else, for a name's addresses of one family.
+  ///
+  /// Cache, store, pins and the system's DNS are left out: it is for a comparison of what each provider says, also that
+  /// there are none, and whether that is authenticated.
   package func askedAddresses(
     of host: HostName, _ family: IPAddress.Family, timeout: Duration
   ) async throws(DirectDNSError) -> RecordAnswer {
     try await asked(AddressQuestion(host, family).message, timeout).answer
   }
 
-  /// Refuses what no public provider is asked for.
+  /// Refuses names that no public provider is asked about.
   private func judge(_ host: HostName, _ type: DNSRecordType) throws(DirectDNSError) {
     switch settings.configuration.localZones.route(host) {
     case .providers: return
@@ -103,11 +105,13 @@ extension DirectResolver {
 }
 
 extension DNSName {
-  /// The host name by which it is decided who may be asked: a label that no host has stands for any; nil for the root.
+  /// The host name that decides who may be asked; nil for the root.
+  ///
+  /// Labels that no host name may have are replaced.
   fileprivate var routed: HostName? {
     if let hostName { return hostName }
     let texts = labels.map { label in
-      // A number would be an address by itself.
+      // Tested with a letter in front, since a last label that is a number would make it an address.
       (try? HostName("x" + String(decoding: label, as: UTF8.self))) == nil
         ? "x" : String(decoding: label, as: UTF8.self)
     }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 public import ServiceLifecycle
 
-/// What became of answers that the store had yet to get.
+/// The result of writing to the store what it had yet to get.
 public struct StoreFlush: Sendable {
-  /// The answers that the store did not get since it was last flushed, and the names that it was not told to forget.
+  /// How many changes since the last flush the store did not get: answers, and names that it should forget.
   public var unwritten: Int
-  /// How many of the answers that it did get it has let go again for want of room, since it was last flushed: those that
-  /// are gone first.
+  /// How many answers the store has evicted since the last flush, for want of room; expired ones first.
   public var letGo: Int
-  /// Why not, where the store said so; without a reason, time ran out.
+  /// Why it did not get them; nil if time ran out.
   public var reason: DirectDNSError?
 
-  /// Creates one of its parts: for a test.
+  /// Creates one from its parts, for a test.
   public init(unwritten: Int, letGo: Int = 0, reason: DirectDNSError? = nil) {
     self.unwritten = unwritten
     self.letGo = letGo
@@ -19,15 +18,14 @@ public struct StoreFlush: Sendable {
   }
 }
 
-/// The store beyond the process, at the end.
+/// The store, when a process ends.
 extension DirectResolver {
-  /// For how long a process that ends waits for its store.
+  /// How long a process that ends waits for its store: 2 s.
   public static let flushLimit = Duration.seconds(2)
 
-  /// Waits for the queries under way, such as the refresh behind an answer that was served at once.
+  /// Waits for queries under way, such as the refresh of an answer that was served at once.
   ///
-  /// They end with the resolver: a process that ends after a few lookups gives them a moment, so that the store gets what
-  /// they bring.
+  /// A process that ends after a few lookups gives them a moment, so that the store gets their answers.
   ///
   /// - Parameter limit: how long to wait at most.
   public func finishQueries(within limit: Duration) async {
@@ -37,12 +35,12 @@ extension DirectResolver {
     }
   }
 
-  /// Waits until the store has been told all that was learned.
+  /// Waits until all answers have been written to the store.
   ///
-  /// A store that fails is tried once.
+  /// A store that has failed is tried once.
   ///
   /// - Parameter limit: how long to wait at most; default ``flushLimit``.
-  /// - Returns: what the store did not get; nothing unwritten where there is no store.
+  /// - Returns: what the store did not get; nothing if there is no store.
   @discardableResult
   public func flushStore(within limit: Duration = flushLimit) async -> StoreFlush {
     guard let store else { return StoreFlush(unwritten: 0) }
@@ -52,15 +50,16 @@ extension DirectResolver {
     return flush
   }
 
-  /// Waits as ``flushStore(within:)`` does, and leaves it to that to say what was not written.
+  /// Waits like ``flushStore(within:)``, but leaves it to that to count what was not written.
   ///
-  /// - Returns: how many answers the store has let go again for want of room in all.
+  /// - Returns: how many answers the store has evicted in all, for want of room.
   package func settleStore(within limit: Duration = flushLimit) async -> Int {
     await store?.settle(until: clock.now + limit) ?? 0
   }
 
-  /// Ends what is under way, like ``shutdown()``, and waits until the store has been told what was learned and has it where
-  /// it stays: a copy of a store's file then has it, too.
+  /// Ends the resolver, like ``shutdown()``, and waits until all answers have been written to the store.
+  ///
+  /// They are then in the store's main file, so that a copy of that file has them too.
   ///
   /// - Parameter limit: how long to wait for the store at most; see ``flushLimit``.
   /// - Returns: what the store did not get.
@@ -80,10 +79,10 @@ extension DirectResolver {
 }
 
 extension DirectResolver: Service {
-  /// Waits for the graceful shutdown of its service group, and ends the resolver then.
+  /// Waits for the graceful shutdown of its service group, and then ends the resolver.
   ///
-  /// What was learned is written to the store within ``flushLimit``. Put what looks names up after it: a group shuts down
-  /// in reverse order.
+  /// Answers are written to the store within ``flushLimit``. Put services that look up names after it: a group shuts
+  /// down in reverse order.
   public func run() async throws {
     try? await gracefulShutdown()
     await shutdown(flushingWithin: Self.flushLimit)

@@ -2,48 +2,49 @@
 internal import Logging
 internal import Synchronization
 
-/// Going on by another configuration, without losing what is known.
+/// Changing the configuration of a running resolver, without losing what it knows.
 extension DirectResolver {
-  /// How it behaves at the moment.
+  /// The present configuration.
   public var configuration: ResolverConfiguration { settings.configuration }
 
-  /// What holds at the moment.
+  /// The present settings.
   var settings: ResolverSettings { current.withLock(\.self) }
 
-  /// The system's DNS; nil where it is off.
+  /// The system's DNS; nil if it is off.
   var system: (any SystemSource)? { settings.system }
 
-  /// The families that a lookup asks for unless its caller says otherwise.
+  /// The address families that a lookup asks for by default.
   @inline(__always)
   var families: AddressFamilies { AddressFamilies(rawValue: wantedFamilies.load(ordering: .relaxed)) }
 
-  /// Goes on by another configuration, from the next lookup on.
+  /// Changes the configuration, from the next lookup on.
   ///
-  /// The cache stays, and so do lookups under way; of providers whose name and origin stay, the health and what is left
-  /// of their rate stay. Answers that are known keep the lifetime that they came with, except those of names that are
-  /// now looked up elsewhere, such as a name that was pinned: they are forgotten. Names to be kept alive that were set
-  /// by ``keepAlive(_:)`` stay, unless the configuration had them and has them no longer.
+  /// The cache stays, and so do lookups under way. Providers with the same name and origin as before keep their health
+  /// and their request rate. Answers in the cache keep their lifetime; only those of names that are now looked up
+  /// elsewhere, such as a name that was pinned, are forgotten. Names that ``keepAlive(_:)`` has set stay, except those
+  /// that the old configuration had and the new one has not.
   ///
-  /// What a resolver is built around stays as it was made: `capacity`, `store`, `storeTimeout` and `observer` of the
-  /// new configuration are ignored; and so are `trust` and `connectionsPerServer` where the transport is the caller's own. The files of `trust` are
-  /// read again; one that is named as before and cannot be read changes nothing. Over its life a resolver takes providers of at most 254 different names.
+  /// Some values cannot be changed: `capacity`, `store`, `storeTimeout` and `observer` of the new configuration are
+  /// ignored, and so are `trust` and `connectionsPerServer` if the transport is the caller's own. The files of `trust`
+  /// are read again; if the same files are named as before and cannot be read, nothing changes. Over its life a
+  /// resolver takes providers with at most 254 different names.
   ///
-  /// A cached lookup costs what it did before. The call itself waits for nothing and may look through the cache once.
+  /// Cached lookups do not become slower. The call itself does not wait, but may search the whole cache once.
   ///
   /// - Parameters:
-  ///   - configuration: how it behaves from now on; make it from ``configuration`` to change a part.
-  ///   - system: the system's DNS from now on; nil leaves it as it is.
-  /// - Throws: `invalidConfiguration` that names the value that is wrong; nothing has changed then.
+  ///   - configuration: the new configuration; take a copy of ``configuration`` and change a part of it.
+  ///   - system: the new system's DNS; nil to keep the present one.
+  /// - Throws: `invalidConfiguration` that names the value that is wrong; then nothing has changed.
   public func update(
     _ configuration: ResolverConfiguration, system: (any SystemSource)? = nil
   ) throws(DirectDNSError) {
     let before = try updating.withLock { _ throws(DirectDNSError) in
-      // All that can fail comes before the first change.
+      // Everything that can fail comes before the first change.
       try configuration.validate()
       let old = settings
       var configuration = configuration
       configuration.capacity = old.configuration.capacity
-      // The room is the one that there is, not the one that the next resolver has.
+      // Checked for the present capacity, which cannot be changed.
       try configuration.validateKeepAlive()
       let trust = try trust(configuration.trust, after: old.configuration.trust)
       try Self.number(configuration.providers, in: cache.sources)
@@ -55,18 +56,18 @@ extension DirectResolver {
       apply(ResolverSettings(configuration, system: system ?? old.systemSource), inPlaceOf: old)
       return old.configuration.localZones
     }
-    // Without the lock: what follows may call the observer, who may update again. Of two at a time the later one's
-    // settings are told twice.
+    // Without the lock, since this may call the observer, which may call `update` again. If two updates run at the same
+    // time, the machine is told the later settings twice.
     lookups.tell { $0.update(settings, at: $1) }
     forgetMoved(from: before, to: self.configuration.localZones)
     logger.info("configuration updated")
   }
 
-  /// Whom the resolver's own transport trusts from now on; nil for those whom it trusts already.
+  /// The new authorities of the resolver's own transport; nil to keep the present ones.
   private func trust(_ new: TrustStore, after old: TrustStore) throws(DirectDNSError) -> CurlTrust? {
     guard ownTransport != nil else { return nil }
     guard new == old else { return try new.resolved() }
-    // Files are replaced where they lie, when an authority's certificate runs out.
+    // The same files may have new content, when an authority's certificate was renewed.
     return try? new.resolved(waits: false)
   }
 
@@ -82,6 +83,8 @@ extension DirectResolver {
   }
 
   /// Gives each provider's name a code in the cache.
+  ///
+  /// - Throws: `invalidConfiguration` if no code is left.
   static func number(_ providers: [ProviderConfiguration], in sources: SourceNames) throws(DirectDNSError) {
     for provider in providers where sources.code(ofProvider: provider.provider.name) == nil {
       throw DirectDNSError(

@@ -3,12 +3,12 @@ internal import Logging
 internal import Synchronization
 internal import Tracing
 
-/// Turns names into addresses: from its cache, from the providers, or, when all of them fail, from answers that
-/// expired and from the system's DNS.
+/// Looks up names: in its cache, by its providers or, when all of them fail, from expired answers and by the system's
+/// DNS.
 ///
-/// One resolver per process is enough; it is safe for concurrent use. A cached lookup costs some 0.1 µs
-/// and waits for nobody; it allocates nothing but the canonical name of an alias, and room for more addresses
-/// than four of IPv6 or sixteen of IPv4.
+/// It is safe for concurrent use; one resolver per process is enough. A cached lookup takes some 0.1 µs and never
+/// waits. It allocates nothing, except for the canonical name of an alias, and for more than four IPv6 or sixteen IPv4
+/// addresses.
 public final class DirectResolver: Sendable {
   package let clock: any ResolverClock
   let cache: AnswerCache
@@ -19,28 +19,29 @@ public final class DirectResolver: Sendable {
   let store: StoreLink?
   let storeReport: StoreReport?
   let current: Locked<ResolverSettings>
-  // Copies of what every cached lookup needs, so that it touches nothing else.
+  // Copies of values that every cached lookup needs, so that it need not read the settings.
   let wantedFamilies: Atomic<UInt8>
   let usesSystemClock: Bool
   let isWatched: Bool
   let logger = Logger(label: "directdns.resolver")
   let transport: any HTTPTransport
-  /// The transport, where it is the resolver's own.
+  /// The transport, if it is the resolver's own.
   let ownTransport: CurlTransport?
   let bootstrap: Bootstrap
-  /// Held by the one who changes the settings.
+  /// Locked while the settings are being changed.
   let updating = Locked(())
-  /// Whether IPv6 has a route, in the lower two bits: 0 is unknown, 1 no, 2 yes; above them, how often the network changed.
+  /// Whether IPv6 has a route, in the lowest two bits: 0 for unknown, 1 for no, 2 for yes.
+  ///
+  /// The other bits count changes of the network.
   private let route6 = Atomic<UInt>(0)
 
   /// Creates a resolver.
   ///
   /// - Parameters:
-  ///   - configuration: how it behaves; by default it works on the internet.
-  ///   - transport: how requests are sent; by default over libcurl. It is the resolver's from then on, and is shut down
-  ///     with it.
-  ///   - clock: where it gets its time from; by default the machine's monotonic clock.
-  ///   - system: the system's DNS; by default c-ares with the machine's own settings.
+  ///   - configuration: how it behaves; the default works on the public internet.
+  ///   - transport: sends the requests; by default by libcurl. The resolver shuts it down at its own end.
+  ///   - clock: tells the time; by default the machine's monotonic clock.
+  ///   - system: the system's DNS; by default c-ares with the machine's settings.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
   public init(
     _ configuration: ResolverConfiguration = ResolverConfiguration(), transport: (any HTTPTransport)? = nil,
@@ -91,13 +92,13 @@ public final class DirectResolver: Sendable {
 
   // MARK: Looking up
 
-  /// Looks up a name or takes an address, in any spelling that a URL's host may have.
+  /// Looks up a name, or takes an address as it is, in any spelling that the host of a URL may have.
   ///
-  /// Where both families are wanted, the one that comes second has 50 ms from when the first has come.
+  /// If both families are wanted, the second one is waited for until 50 ms after the first one has come.
   ///
   /// - Parameters:
   ///   - host: such as `www.example.com`, `bücher.example` or `192.0.2.1`.
-  ///   - options: which families, what to do with expired answers, and how long it may take.
+  ///   - options: which families to ask for, whether expired answers may be served, and how long it may take.
   /// - Returns: at least one address, in the order of use.
   /// - Throws: why there is none, with every provider that was asked.
   nonisolated(nonsending) public func resolve(
@@ -118,7 +119,7 @@ public final class DirectResolver: Sendable {
     }
   }
 
-  /// Looks up a name; of two families, the one that comes second has 50 ms from when the first has come.
+  /// Looks up a name; of two families, the second one is waited for until 50 ms after the first one has come.
   nonisolated(nonsending) public func resolve(
     _ host: HostName, options: LookupOptions = LookupOptions()
   ) async throws(DirectDNSError) -> Resolution {
@@ -133,58 +134,61 @@ public final class DirectResolver: Sendable {
     return try WebURL.Host(text)
   }
 
-  // MARK: What is known already
+  // MARK: Cached answers
 
-  /// What the cache has, at once: never waits, never throws.
+  /// The answer in the cache, if any; never waits and never throws.
   ///
-  /// On anything but a fresh answer a refresh starts behind it.
+  /// If it is not fresh, or missing, a refresh begins.
   public func cached(_ host: HostName, options: LookupOptions = LookupOptions()) -> Resolution? {
     var found = Resolution()
     if readFresh(host, options, to: &found) { return found }
     return cachedSlowly(host, options)
   }
 
-  /// What the cache has of a name as people write it: upper case and a final dot do not matter.
+  /// The same for a name as people write it: upper case and a final dot do not matter.
   public func cached(_ host: String, options: LookupOptions = LookupOptions()) -> Resolution? {
     var found = Resolution()
     if readFresh(spelled: host, options, to: &found) { return found }
     return cachedSlowly(spelled: host, options)
   }
 
-  // MARK: Telling it
+  // MARK: Events
 
-  /// Says how a connection to an address went; the order of addresses follows from it.
+  /// Tells the resolver how connecting to an address went, which decides about the order of addresses.
   public func report(_ address: IPAddress, _ outcome: ConnectionOutcome) {
     ranking.report(address, outcome, at: clock.now)
   }
 
-  /// Says that the machine is on another network: failures and health are forgotten, every answer is due at once, and
-  /// nothing is dropped.
+  /// Tells the resolver that the machine is on another network.
+  ///
+  /// Failures and the providers' health are forgotten, and every answer is refreshed when it is next used. No answer is
+  /// dropped.
   public func networkDidChange() {
-    // Whoever is still looking on the network before must not be believed: counted first.
+    // Counted first, so that a test for a route that began on the old network is not believed.
     route6.wrappingAdd(4, ordering: .relaxed)
     route6.bitwiseAnd(~3, ordering: .relaxed)
     ranking.networkDidChange()
     transport.networkDidChange()
     bootstrap.networkDidChange()
-    // Last: it asks anew what is under way.
+    // Last, since it asks all questions under way again.
     lookups.tell { $0.networkDidChange(at: $1) }
     logger.info("network changed")
   }
 
-  /// Forgets what is known of a name, in the store too, so that the next lookup asks.
+  /// Forgets what is known about a name, also in the store, so that the next lookup asks.
   public func invalidate(_ host: HostName) {
     lookups.tell { $0.invalidate(host, at: $1) }
     metrics.holds(cache.count)
   }
 
-  /// Sets the names that are refreshed at 75 % of their lifetime without being asked for, in place of those before.
+  /// Sets the names that are kept alive: refreshed at 75 % of their lifetime, without anybody asking for them.
   ///
-  /// No more than ``ResolverConfiguration/capacity`` of them are taken, those first that are kept alive already: names
-  /// beyond would push out one another without end. The log says how many were left out.
+  /// They replace those that were set before. At most ``ResolverConfiguration/capacity`` names are taken, first those
+  /// that are kept alive already, since more would evict one another again and again. The log says how many were left
+  /// out.
   public func keepAlive(_ names: Set<HostName>) { keepAlive { $0 = names } }
 
-  /// Changes the set of names that are refreshed without being asked for.
+  /// Changes the set of names that are kept alive.
   func keepAlive(_ change: (inout Set<HostName>) -> Void) {
     let leftOut = lookups.tell { machine, now in
       var names = machine.keptAlive.names
@@ -198,10 +202,10 @@ public final class DirectResolver: Sendable {
     }
   }
 
-  /// Ends what is under way.
+  /// Ends all lookups and queries under way.
   ///
-  /// Cached answers can still be read; a lookup that would have to ask fails. What the store has yet to be told is
-  /// written behind: a process that is about to end uses ``shutdown(flushingWithin:)``, which waits for it.
+  /// Cached answers can still be read; lookups that would have to ask fail. Answers are still written to the store,
+  /// without waiting for it: a process that is about to end should call ``shutdown(flushingWithin:)``, which waits.
   public func shutdown() {
     lookups.tell { $0.shutdown(at: $1) }
     transport.shutdown()
@@ -211,13 +215,13 @@ public final class DirectResolver: Sendable {
   @available(*, deprecated, renamed: "shutdown()")
   public func shutDown() { shutdown() }
 
-  /// What is known of addresses from real connections.
+  /// What is known about addresses from real connections.
   var ranking: AddressRanking { cache.ranking }
 
   /// Whether it was shut down.
   package var hasEnded: Bool { lookups.look(\.isShutDown) }
 
-  /// Whether IPv6 addresses come first: they do when IPv6 has a route.
+  /// Whether IPv6 addresses come first, which they do if IPv6 has a route.
   @inline(__always)
   var prefersIPv6: Bool {
     let known = route6.load(ordering: .relaxed)

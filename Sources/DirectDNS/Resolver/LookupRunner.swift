@@ -4,13 +4,13 @@ internal import Logging
 /// Carries out what ``LookupMachine`` decides: sends queries, asks the store and the system's DNS, reports, and resumes
 /// the tasks that wait.
 final class LookupRunner: QueryRecipient {
-  /// What a lookup got, and whether anything had to be asked for.
+  /// The result of a lookup, and whether the store or a server had to be asked.
   struct Outcome: Sendable {
     var result: Result<Resolution, DirectDNSError>
     var wasAsked: Bool
   }
 
-  /// What a lookup of records got.
+  /// The result of a lookup of records.
   typealias Records = Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>
 
   private let runner: MachineRunner<LookupMachine>
@@ -34,13 +34,13 @@ final class LookupRunner: QueryRecipient {
   /// Looks at the machine without changing it.
   func look<Result>(_ body: (LookupMachine) -> Result) -> Result { runner.look(body) }
 
-  /// Tells the machine something, and has done what follows.
+  /// Tells the machine an event, and carries out the actions that follow.
   @discardableResult
   func tell<Result>(_ event: (inout LookupMachine, _ now: ResolverInstant) -> Result) -> Result {
     runner.tell(event, perform: perform, resume: resume, wake: { [weak self] in self?.tell { $0.timePassed(at: $1) } })
   }
 
-  /// Waits for a lookup that has begun; its caller may be cancelled, and alone leaves then.
+  /// Waits for a lookup that has begun; if the caller is cancelled, its queries go on for others and for the cache.
   nonisolated(nonsending) func outcome(of number: Int) async -> Outcome {
     await withTaskCancellationHandler {
       await outcomes.value(of: number)
@@ -49,7 +49,7 @@ final class LookupRunner: QueryRecipient {
     }
   }
 
-  /// Waits for a lookup of records that has begun; with its caller its queries go.
+  /// Waits for a lookup of records that has begun; if the caller is cancelled, so are its queries.
   nonisolated(nonsending) func records(of number: Int) async -> Records {
     await withTaskCancellationHandler {
       await records.value(of: number)
@@ -58,7 +58,7 @@ final class LookupRunner: QueryRecipient {
     }
   }
 
-  /// Waits until all questions are over that are under way now.
+  /// Waits until all questions have ended that are under way now.
   func finished(_ host: HostName? = nil, servers: Set<InFlightQuery.Server>) async {
     let number = tell { machine, _ in machine.drain(host, servers) }
     await drained.value(of: number)
@@ -69,7 +69,7 @@ final class LookupRunner: QueryRecipient {
     tell { machine, now in for reply in replies { machine.ended(reply.number, reply.reply, at: now) } }
   }
 
-  // MARK: Doing
+  // MARK: Actions
 
   private func perform(_ action: LookupMachine.Action) {
     switch action {
@@ -114,15 +114,15 @@ final class LookupRunner: QueryRecipient {
     case .waits: lookupReport.upstreams.waits()
     case .breaker(let server, let isOpen): lookupReport.upstreams.breaker(of: server, isOpen: isOpen)
     case .opened(let server): lookupReport.upstreams.opened(server)
-    // The lookups' machine keeps these to itself.
+    // These are for the lookup machine, and do not get here.
     case .finished, .finishedBatch, .finishedRecords: break
     }
   }
 
-  /// Resumes those who wait: several of them from one task.
+  /// Resumes tasks that wait; several of them from another task.
   ///
-  /// Each that this thread resumed by itself could take the processor from it at once, be done with it before the next
-  /// one is resumed, and so cost two switches of threads: more than all else that is done for a lookup.
+  /// Resumed from here, each could wake a thread that takes the processor at once and is done before the next one is
+  /// resumed: two switches of threads each, which cost more than everything else that is done for a lookup.
   private func resume(_ endings: [LookupMachine.Ending]) {
     var callers: [(caller: CheckedContinuation<Outcome, Never>, outcome: Outcome)] = []
     callers.reserveCapacity(endings.count)
@@ -144,7 +144,7 @@ final class LookupRunner: QueryRecipient {
   }
 }
 
-/// Tells logs, metrics and the observer what happens to lookups.
+/// Reports what happens to lookups, to the log, to metrics and to the observer.
 struct LookupReport: Sendable {
   let upstreams: UpstreamReport
   let metrics: ResolverTelemetry
@@ -189,7 +189,7 @@ struct LookupReport: Sendable {
     }
   }
 
-  /// A lookup was answered with what the cache has.
+  /// A lookup was answered from the cache.
   func hit(_ host: HostName, _ freshness: Resolution.Freshness) {
     if freshness == .stale { logger.debug("a stale answer serves", metadata: ["host": "\(host)"]) }
     observer?(.hit(host, freshness))

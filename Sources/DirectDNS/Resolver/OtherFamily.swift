@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The family that a lookup brought no addresses of: asked for once, when those of the first one do not do.
+/// The family that a lookup for a connection did not wait for: it is looked up when the first family's addresses are
+/// not enough.
 ///
-/// The race for a connection asks when its first attempt brings none at once, so that a request whose first address
-/// answers pays nothing (RFC 8305 §3); what is under way is joined, and not asked for again.
+/// The connection race asks for it when its first attempt does not connect at once (RFC 8305 §3), so that it costs
+/// nothing for most requests. A query that is under way already is joined.
 package final class OtherFamily: CurlAddressSource, Sendable {
   package typealias Outcome = Result<Resolution, DirectDNSError>
 
@@ -18,13 +19,13 @@ package final class OtherFamily: CurlAddressSource, Sendable {
   private let observer: @Sendable (Resolution) -> Void
   private let state = Locked(State())
 
-  /// Creates it; nobody is asked yet.
+  /// Creates it; nothing is looked up yet.
   ///
   /// - Parameters:
   ///   - families: the family.
-  ///   - knowledge: what is known of it, without waiting.
+  ///   - knowledge: returns what is known about it, without waiting.
   ///   - look: looks it up.
-  ///   - observer: is told what was found.
+  ///   - observer: called with what was found.
   init(
     _ families: AddressFamilies, knowledge: @escaping @Sendable () -> Outcome?,
     look: @escaping @Sendable () async throws(DirectDNSError) -> Resolution,
@@ -36,19 +37,19 @@ package final class OtherFamily: CurlAddressSource, Sendable {
     self.observer = observer
   }
 
-  /// Says where the addresses go that come later; set before ``ask()``.
+  /// Sets what is called with addresses that come later; called before ``ask()``.
   package func connect(_ deliver: @escaping @Sendable ([IPAddress]) -> Void) { state.withLock { $0.deliver = deliver } }
 
-  /// The addresses, judged by nobody yet, if they are known.
+  /// The addresses, which the policy has not judged yet, if they are known; never waits.
   ///
-  /// If they are not, finding them out begins, and they are delivered later, none if there are none. Never waits.
+  /// Otherwise starts to look them up, and returns nil; they are delivered later, as an empty list if there are none.
   package func ask() -> [IPAddress]? {
     if let outcome = known() { return outcome.addresses }
     _ = looking()
     return nil
   }
 
-  /// Waits for what comes of it.
+  /// Looks it up, and waits for the outcome.
   nonisolated(nonsending) package func outcome() async -> Outcome {
     if let outcome = known() { return outcome }
     let look = looking()
@@ -59,20 +60,20 @@ package final class OtherFamily: CurlAddressSource, Sendable {
     }
   }
 
-  /// Nobody wants it any more; a query that is under way goes on for the cache.
+  /// Cancels the lookup, since nobody wants it any more; queries under way go on for the cache.
   package func cancel() {
     let look = state.withLock { state in
-      // Whoever waits may know this object: a cycle, which a lookup ends by its answer, and no lookup here.
+      // `deliver` may hold this object: without a lookup, nothing else would end that cycle.
       if state.look == nil { state.deliver = nil }
       return state.look
     }
     look?.cancel()
   }
 
-  /// What was found, if it was.
+  /// The answer, if it has come.
   var resolution: Resolution? { if case .success(let found)? = state.withLock(\.outcome) { found } else { nil } }
 
-  /// Why its addresses are missing, where it was asked for and may have some.
+  /// Why its addresses are missing, for an error; nil if it was not asked for, or has none.
   package var failure: String? {
     let (outcome, isAsked) = state.withLock { ($0.outcome, $0.look != nil) }
     let code: DirectDNSError.Code
@@ -107,7 +108,7 @@ package final class OtherFamily: CurlAddressSource, Sendable {
     return outcome
   }
 
-  /// Keeps what came first.
+  /// Keeps the first outcome.
   private func note(_ new: Outcome) -> Outcome {
     let (outcome, isNew) = state.withLock { state in
       if let outcome = state.outcome { return (outcome, false) }
@@ -120,17 +121,17 @@ package final class OtherFamily: CurlAddressSource, Sendable {
 }
 
 extension DirectResolver {
-  /// The family that a lookup brought no addresses of, where it wanted both and somebody can be asked.
+  /// The family that is missing in an answer, if both were wanted and there is somebody to ask.
   ///
   /// - Parameters:
-  ///   - found: what the lookup brought.
+  ///   - found: the answer.
   ///   - name: the name.
-  ///   - options: what it wanted.
-  ///   - began: when it began; nil where nobody had to be asked.
-  ///   - isDirect: whether the name is looked up by us, and not by the system.
-  ///   - look: looks up the families that are missing.
-  ///   - observer: is told what was found.
-  /// - Returns: the family; nil where nothing is missing.
+  ///   - options: the options of the lookup.
+  ///   - began: when the lookup began; nil if the cache had the answer.
+  ///   - isDirect: whether direct connect is on for the name; otherwise only the system's DNS is asked.
+  ///   - look: looks up the missing families.
+  ///   - observer: called with what was found.
+  /// - Returns: the family; nil if none is missing.
   package func otherFamily(
     than found: Resolution, of name: HostName, _ options: LookupOptions, since began: ResolverInstant?, isDirect: Bool,
     look: @escaping @Sendable (AddressFamilies) async throws(DirectDNSError) -> Resolution,
@@ -153,7 +154,7 @@ extension DirectResolver {
 }
 
 extension LookupOptions {
-  /// The same for a connection, which need not wait for the second family: see ``OtherFamily``.
+  /// The same options for a connection, which does not have to wait for the second family; see ``OtherFamily``.
   package var forConnecting: Self {
     var options = self
     options.purpose = .connecting
@@ -162,7 +163,7 @@ extension LookupOptions {
 }
 
 extension Resolution {
-  /// Whether nobody was asked, so that there is nothing more to know.
+  /// Whether it did not come from DNS, so that no family can be missing.
   fileprivate var isWhole: Bool {
     switch source {
     case .literal, .pin, .local: true

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// Gets what queries brought.
+/// Gets the replies to queries.
 protocol QueryRecipient: AnyObject, Sendable {
   /// Queries have ended; there may be several at once.
   func ended(_ replies: [QueryReply])
 }
 
-/// What a query brought, and the number that it was sent under.
+/// The end of a query, and the number that it was sent under.
 struct QueryReply: Sendable {
   var number: Int
   var reply: QueryMachine.Reply
 }
 
-/// Sends queries: makes the request, finds the server's address, and reads the reply.
+/// Sends queries: finds the server's address, makes the request, and parses the reply.
 final class QuerySender: CurlRecipient {
-  /// A query that can be given up.
+  /// A query that can be cancelled.
   private enum Sent: Sendable {
     case starting
     case transfer(CurlJob)
@@ -23,7 +23,7 @@ final class QuerySender: CurlRecipient {
   }
 
   private let transport: any HTTPTransport
-  /// The transport, where it is libcurl's: it needs no task.
+  /// The transport, if it is libcurl's, which needs no task for each query.
   private let curl: CurlTransport?
   private let clock: any ResolverClock
   private let bootstrap: Bootstrap
@@ -36,15 +36,15 @@ final class QuerySender: CurlRecipient {
     self.bootstrap = bootstrap
   }
 
-  /// Sends a query, or says why it cannot be sent.
+  /// Sends a query.
   ///
   /// - Parameters:
-  ///   - number: by which it can be given up, if it may be.
+  ///   - number: the number of the query, by which it can be cancelled.
   ///   - server: the server.
   ///   - subject: what to ask.
-  ///   - timeout: how long it may take, the server's own address included.
-  ///   - mayBeCancelled: whether it may be given up before it has ended.
-  ///   - recipient: gets what it brought, once.
+  ///   - timeout: how long it may take, including the lookup of the server's own address.
+  ///   - mayBeCancelled: whether ``cancel(_:)`` may be called for it.
+  ///   - recipient: gets its end, once, also if it cannot be sent.
   func send(
     _ number: Int, to server: DNSServer, _ subject: QueryMachine.Subject, timeout: Duration, mayBeCancelled: Bool,
     for recipient: any QueryRecipient
@@ -84,11 +84,11 @@ final class QuerySender: CurlRecipient {
       forget(query)
       query.recipient.ended([reply])
     }
-    // It may have ended already.
+    // Unless it has ended already.
     if query.mayBeCancelled { sent.withLock { if $0[query.number] != nil { $0[query.number] = .task(task) } } }
   }
 
-  /// Gets queries back from libcurl's loop.
+  /// Gets ended queries back from libcurl's loop.
   func receive(_ jobs: ArraySlice<CurlJob>) {
     var replies: [QueryReply] = []
     replies.reserveCapacity(jobs.count)
@@ -104,7 +104,7 @@ final class QuerySender: CurlRecipient {
 
   private func forget(_ query: Query) { if query.mayBeCancelled { sent.withLock { $0[query.number] = nil } } }
 
-  /// Gives up a query; its end is still told.
+  /// Cancels a query; its end is still reported.
   func cancel(_ number: Int) {
     switch sent.withLock({ $0.removeValue(forKey: number) }) {
     case .transfer(let job)?: curl?.cancel(job)
@@ -113,7 +113,7 @@ final class QuerySender: CurlRecipient {
     }
   }
 
-  /// Over whatever transport there is, once the server's address is known.
+  /// Sends a query over any transport, and waits for its end; looks up the server's own address first.
   private func reply(_ query: Query, timeout: Duration) async -> QueryReply {
     let target: HTTPEndpoint
     do throws(ProviderFailure) {
@@ -121,7 +121,8 @@ final class QuerySender: CurlRecipient {
     } catch {
       return query.failure(error, error == .noTimeLeft ? .timedOut : nil, asked: query.begun)
     }
-    // What the server's own address took is the query's time, and neither the answer's nor the server's.
+    // The lookup of the server's own address is part of the query's time, but not of the answer's age or the server's
+    // time.
     let asked = clock.now
     let left = timeout - (asked - query.begun)
     guard left > .zero else {
@@ -140,14 +141,14 @@ final class QuerySender: CurlRecipient {
   }
 }
 
-/// One query, as its server's format has it, on its way.
+/// One query on its way, which knows its server's format.
 private final class Query: Sendable {
   let number: Int
   let server: DNSServer
   let subject: QueryMachine.Subject
   let mayBeCancelled: Bool
   let begun: ResolverInstant
-  /// Gets what it brought.
+  /// Gets its end.
   let recipient: any QueryRecipient
 
   init(
@@ -164,7 +165,7 @@ private final class Query: Sendable {
 
   private var provider: any Provider { server.configuration.provider }
 
-  /// The request; nil where the server's format has none for what is asked.
+  /// The request; nil if the server's format has none for such a question.
   func message(at seconds: Int64) -> HTTPMessage? {
     switch subject {
     case .one(let question): provider.request(for: question, at: seconds)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
-/// Tells logs, metrics and the observer what became of the store.
+/// Reports what happens to the store, to the log, to metrics and to the observer.
 struct StoreReport: Sendable {
   private let name: String
   private let logger = Logger(label: "directdns.store")

@@ -2,9 +2,9 @@
 internal import HTTPTypes
 internal import Logging
 
-/// Tells logs, metrics and the observer what became of queries.
+/// Reports what happens to queries, to the log, to metrics and to the observer.
 ///
-/// Names of hosts and providers, never a URL's query.
+/// It names hosts and providers, and never the query of a URL.
 struct UpstreamReport: Sendable {
   private let logger = Logger(label: "directdns.upstreams")
   private let metrics = MetricSource()
@@ -12,7 +12,7 @@ struct UpstreamReport: Sendable {
 
   init(observer: (@Sendable (ResolverEvent) -> Void)?) { self.observer = observer }
 
-  /// A query ended, with a result for each of its questions.
+  /// A query has ended, with a result for each of its questions.
   func ended(_ query: QueryMachine.EndedQuery) {
     let provider = query.server.configuration.provider
     metrics.count(.queries, provider.name, query.label.text)
@@ -49,7 +49,7 @@ struct UpstreamReport: Sendable {
     }
   }
 
-  /// The system's DNS was asked.
+  /// The system's DNS has answered, or failed.
   func askedSystem(_ question: AddressQuestion, _ result: Result<Answer, ProviderFailure>, _ duration: Duration) {
     metrics.count(.queries, "system", QueryLabel(result).text)
     metrics.record(.queryTime, "system", duration: duration)
@@ -62,10 +62,10 @@ struct UpstreamReport: Sendable {
           outcome: Self.text(result), isAnswer: isAnswer, isHedge: false, duration: duration)))
   }
 
-  /// A lookup waits for a provider's request rate.
+  /// A question has to wait, since the request rates of all providers are used up.
   func waits() { metrics.count(.rateLimitWaits) }
 
-  /// A provider's breaker is open, or it is not.
+  /// A provider's breaker is open or closed.
   func breaker(of server: DNSServer, isOpen: Bool) {
     metrics.set(.openBreakers, server.name, to: isOpen ? 1 : 0)
   }

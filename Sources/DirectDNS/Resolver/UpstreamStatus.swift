@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a resolver's provider does, by the queries of this process.
+/// The state of one of a resolver's providers, by the queries of this process.
 public struct UpstreamStatus: Sendable, Hashable {
   /// The provider's name.
   public var provider: String
-  /// Queries that ended, those that nobody waited for any more aside.
+  /// How many queries ended, except those that were cancelled.
   public var queries: Int
-  /// Queries that brought no DNS reply.
+  /// How many of them brought no DNS reply.
   public var failures: Int
-  /// The median of the last replies' times (64 at most); nil before the first.
+  /// The median of the times of the last replies, 64 at most; nil before the first one.
   public var median: Duration?
-  /// The 95th percentile of the last replies' times; nil before the first.
+  /// The 95th percentile of these times; nil before the first one.
   public var percentile95: Duration?
-  /// Whether others are asked first, because it failed again and again.
+  /// Whether its breaker is open, because it failed several times in a row: other providers are asked first.
   public var isBreakerOpen: Bool
 
-  /// Creates one of its parts: for a test.
+  /// Creates one from its parts, for a test.
   public init(
     provider: String, queries: Int, failures: Int, median: Duration? = nil, percentile95: Duration? = nil,
     isBreakerOpen: Bool = false
@@ -38,16 +38,16 @@ public struct UpstreamStatus: Sendable, Hashable {
 }
 
 extension DirectResolver {
-  /// How each provider does, in the order of the configuration.
+  /// The state of each provider, in the order of the configuration.
   public var upstreamStatus: [UpstreamStatus] {
     lookups.look { $0.servers.states.all.map { UpstreamStatus($0.configuration.provider, $0.health) } }
   }
 }
 
 extension DirectResolver {
-  /// Every query so far by its source's name, in the order of asking; the system's DNS last.
+  /// The counts of queries by source, in the order of asking; the system's DNS comes last.
   ///
-  /// A server keeps its number while the configuration changes; the system's DNS has none.
+  /// A server keeps its number when the configuration changes; the system's DNS has none.
   var tallies: [(source: String, server: Int?, tally: QueryTally)] {
     lookups.look { machine in
       machine.servers.states.all.map { ($0.configuration.provider.name, $0.number, $0.tally) }
