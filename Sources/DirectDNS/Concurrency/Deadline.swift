@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Waiting that ends in time, whatever becomes of what is waited for.
+/// Waiting with a deadline.
 enum Deadline {
-  /// What `body` returns, or nil if it has not returned by then.
+  /// Runs `body`, and waits for its result until an instant.
   ///
-  /// A body that is late is cancelled and left alone: it may block for as long as it likes.
+  /// A body that is late is cancelled, and not waited for any more, however long it goes on.
   ///
   /// - Parameters:
   ///   - instant: when the wait ends.
-  ///   - clock: whose instant that is.
-  ///   - late: gets what came too late, for what must be put back.
-  ///   - body: what is waited for.
-  /// - Returns: the body's result in time, or nil.
+  ///   - clock: the clock of that instant.
+  ///   - late: called with a result that came too late, for example to release it.
+  ///   - body: the work.
+  /// - Returns: the result; nil if it did not come in time.
   static func wait<Value: Sendable>(
     until instant: ResolverInstant, _ clock: any ResolverClock, late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable () async -> Value

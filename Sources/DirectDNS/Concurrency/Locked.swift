@@ -5,18 +5,18 @@
   internal import Glibc
 #endif
 
-/// A value behind a lock; copies are the same value behind the same lock.
+/// A value behind a lock; copies share the value and the lock.
 ///
-/// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer does not see the latter's futex on
-/// Linux and reports races that are none. The lock is never held across a suspension.
+/// It uses a pthread mutex and not `Synchronization.Mutex`: the thread sanitizer does not understand the latter's futex
+/// on Linux, and reports false races. The lock is never held across a suspension.
 @safe package struct Locked<Value>: @unchecked Sendable {
-  // Safe to share: the value is only touched with the mutex held.
+  // Safe to share: the value is only accessed with the mutex locked.
   private let storage: Storage
 
-  /// The value with an octet behind it.
+  /// The value, and a byte behind it.
   ///
-  /// A field without a size lies at offset 0, where the object's class stands: for the thread sanitizer who changes a
-  /// `Void` there races with all who read the class.
+  /// A value without a size, such as `Void`, would be at offset 0, where the object has the pointer to its class: the
+  /// thread sanitizer would report that a change of the value races with everybody who reads the class.
   private struct Room {
     var value: Value
     private let filler: UInt8 = 0
@@ -24,7 +24,7 @@
     init(_ value: consuming Value) { self.value = value }
   }
 
-  /// The value and, at an address that never changes, its mutex: one allocation for both.
+  /// The value and its mutex, at an address that never changes, in one allocation.
   @safe private final class Storage: ManagedBuffer<Room, pthread_mutex_t> {
     deinit { unsafe withUnsafeMutablePointerToElements { unsafe _ = pthread_mutex_destroy($0) } }
   }
@@ -52,8 +52,8 @@
 
   /// Suspends the caller until somebody resumes the continuation that `body` has kept in the value.
   ///
-  /// - Parameter body: called once, with the lock held: either keeps the continuation and returns nil, or returns what the
-  ///   caller gets without waiting and does not keep it.
+  /// - Parameter body: called once, with the lock held: either keeps the continuation and returns nil, or returns what
+  ///   the caller gets without waiting and does not keep it.
   /// - Returns: what `body` returned, or what the continuation was resumed with.
   nonisolated(nonsending) func wait<Result: Sendable>(
     _ body: (inout Value, CheckedContinuation<Result, Never>) -> Result?

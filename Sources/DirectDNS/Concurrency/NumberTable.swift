@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Values under numbers that were given out one after another, found without hashing.
+/// Values by ascending numbers, found without hashing.
 ///
-/// A number's place is the number itself, modulo the size: those that are under way at a time lie close together, so
-/// that hardly two of them want the same place. One whose place is taken has the next one that is free. 0 is no number.
+/// A number's place is the number modulo the size of the table, or the next free place. Numbers that are in use at the
+/// same time are usually close together, so that they rarely have the same place. 0 must not be used.
 struct NumberTable<Value> {
-  /// Whose each place is; 0 where it is free.
+  /// The number at each place; 0 if it is free.
   private var numbers: [Int]
   private var values: [Value?]
   private(set) var count = 0
@@ -18,7 +18,7 @@ struct NumberTable<Value> {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The place of a number, or the free one that it would have.
+  /// The place of a number, or the free one that it would get.
   @inline(__always)
   private func place(_ number: Int) -> Int {
     var place = number & (numbers.count - 1)
@@ -26,7 +26,7 @@ struct NumberTable<Value> {
     return place
   }
 
-  /// The value of a number; nil takes it out.
+  /// The value of a number; nil if there is none, and to remove it.
   subscript(number: Int) -> Value? {
     get { values[place(number)] }
     _modify {
@@ -41,9 +41,9 @@ struct NumberTable<Value> {
     }
   }
 
-  /// Looks at a value where it is: to copy one costs a retain for each of its parts.
+  /// Reads a value in place, since a copy would cost a retain for each of its parts.
   ///
-  /// - Returns: what was found; nil where the number has no value.
+  /// - Returns: what `body` returned; nil if the number has no value.
   @inline(__always)
   func read<Result>(_ number: Int, _ body: (borrowing Value) -> Result) -> Result? {
     let place = place(number)
@@ -54,7 +54,7 @@ struct NumberTable<Value> {
     }
   }
 
-  /// Takes a value out.
+  /// Removes a value.
   @discardableResult
   mutating func removeValue(forKey number: Int) -> Value? {
     let place = place(number)
@@ -63,7 +63,7 @@ struct NumberTable<Value> {
     return value
   }
 
-  /// Closes the gap that a value has left: whoever searches ends at the first free place.
+  /// Closes the gap that a removed value has left, since a search ends at the first free place.
   private mutating func removed(_ place: Int) {
     count -= 1
     let mask = numbers.count - 1
@@ -92,7 +92,7 @@ struct NumberTable<Value> {
     }
   }
 
-  /// All numbers and their values, in the order of the numbers.
+  /// All numbers and their values, sorted by number.
   var all: [(number: Int, value: Value)] {
     zip(numbers, values).compactMap { number, value in value.map { (number, $0) } }.sorted { $0.number < $1.number }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Values that come once each under a number, and the tasks that wait for one of them each: a ``Promise`` for each number.
+/// Values that come once each under a number, and the tasks that wait for one of them each: a ``Promise`` for each
+/// number.
 ///
 /// Whichever comes first, the value or the task that waits for it, is kept until the other comes.
 struct NumberedWaits<Value: Sendable>: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A value that comes once, from any thread, and the one task that waits for it.
 ///
-/// Of several who fulfil it the first counts: an answer, a timer and a cancellation may race. It may be fulfilled before
-/// anybody waits.
+/// Of several who fulfil it the first counts: an answer, a timer and a cancellation may race. It may be fulfilled
+/// before anybody waits.
 struct Promise<Value: Sendable>: Sendable {
   private enum State: Sendable {
     case open

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A value that decides: it is told what has happened, and says what is to be done.
+/// A value that makes decisions: it is told events, and returns actions.
 ///
-/// It has no clock, no socket, no lock and no task, so that a test or a simulation can lead it through anything.
+/// It has no clock, socket, lock or task, so that a test or a simulation can lead it through any sequence of events.
 protocol StateMachine: Sendable {
-  /// Something to be done.
+  /// Something that has to be done.
   associatedtype Action: Sendable
 
-  /// What somebody gets who waits.
+  /// The result for a task that waits.
   associatedtype Ending: Sendable
 
-  /// Takes what is to be done, in order, into an array that is empty: its room is the next actions'.
+  /// Moves the actions, in order, into an empty array, whose capacity is used for the next ones.
   mutating func takeActions(into taken: inout [Action])
 
-  /// Takes what those get who wait, likewise: they are resumed when the actions are done that were taken before.
+  /// Moves the results likewise; their tasks are resumed after the actions that were taken before.
   mutating func takeEndings(into taken: inout [Ending])
 
-  /// When it wants to be told the time, unless something happens before; nil for not at all.
+  /// When it has to be told the time, unless something happens before; nil for never.
   mutating func nextInstant() -> ResolverInstant?
 }
 
-/// Runs a state machine: any thread may tell it what has happened, and what it wants done is done in order, by one thread
-/// at a time and without the lock.
+/// Runs a state machine: any thread may tell it an event, and its actions are carried out in order, by one thread at a
+/// time and without the lock.
 ///
-/// Whoever tells it something carries out what follows, unless another thread is about to do so anyway: nobody waits for
-/// anybody, and what a call has changed is so when the call returns.
+/// The thread that tells an event also carries out the actions, unless another thread is doing that already. So no
+/// thread waits for another one, and when a call returns, the machine has the event.
 final class MachineRunner<Machine: StateMachine>: Sendable {
   private struct State {
     var machine: Machine
     var isPerforming = false
-    /// Room for actions, kept between one event and the next.
+    /// An empty array, which is kept for its capacity between two events.
     var room: [Machine.Action] = []
     var timer: Timer?
   }
@@ -48,17 +48,17 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
 
   deinit { state.withLock { $0.timer?.task.cancel() } }
 
-  /// Looks at the machine without changing it.
+  /// Reads the machine.
   func look<Result>(_ body: (Machine) -> Result) -> Result { state.withLock { body($0.machine) } }
 
-  /// Tells the machine something, and has done what follows.
+  /// Tells the machine an event, and carries out the actions that follow.
   ///
   /// - Parameters:
-  ///   - event: tells it.
-  ///   - perform: does what it wants done; never with the lock held, nor by two threads at a time.
-  ///   - resume: resumes those who wait.
-  ///   - wake: called when the time has come that the machine wants to be told of.
-  /// - Returns: what the machine says at once.
+  ///   - event: tells the event.
+  ///   - perform: carries out an action; never called with the lock held, nor by two threads at a time.
+  ///   - resume: resumes the tasks that wait.
+  ///   - wake: called when the instant has come that ``StateMachine/nextInstant()`` named.
+  /// - Returns: what `event` returned.
   @discardableResult
   func tell<Result>(
     _ event: (inout Machine, _ now: ResolverInstant) -> Result, perform: (Machine.Action) -> Void,
@@ -74,18 +74,19 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
     while !actions.isEmpty {
       for action in actions { perform(action) }
       actions.removeAll(keepingCapacity: true)
-      // Those whose lookups ended with these actions wait for no others: more may follow for as long as there are callers.
+      // Results are delivered after each round of actions: further rounds may follow as long as there are callers.
       var ended: [Machine.Ending] = []
       swap(&ended, &endings)
       state.withLock { next(&$0, &actions, &endings, wake) }
       if !ended.isEmpty { resume(ended) }
     }
-    // Who is resumed may tell the machine something at once: what follows from that is not left to this thread.
+    // Last, with `isPerforming` false: a resumed task may tell the machine an event at once, and carries out the
+    // actions itself.
     if !endings.isEmpty { resume(endings) }
     return result
   }
 
-  /// Takes what is to be done next and what those get who wait, or notes the end of doing.
+  /// Takes the next actions and results; if there are no actions, sets the timer.
   private func next(
     _ state: inout State, _ actions: inout [Machine.Action], _ endings: inout [Machine.Ending],
     _ wake: () -> @Sendable () -> Void
@@ -105,13 +106,13 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
       state.timer = nil
       return
     }
-    // A timer that comes early costs one look; to set each anew would cost a task for each lookup.
+    // A timer that fires early does little harm, while a new timer for each event would cost a task for each lookup.
     if let timer = state.timer {
       guard instant < timer.instant else { return }
       timer.task.cancel()
     }
     let wake = wake()
-    // Detached: it is nobody's in particular, and runs with no caller's context.
+    // Detached, so that it has neither the priority nor the context of the task that happens to call this.
     let task = Task.detached { [weak self, clock] in
       guard (try? await clock.sleep(until: instant)) != nil else { return }
       self?.state.withLock { if $0.timer?.instant == instant { $0.timer = nil } }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSClock
 
-/// The machine's steady clock, which goes on while the machine is suspended: answers age meanwhile.
+/// The machine's steady clock, which does not stop while the machine is suspended, since answers age meanwhile.
 public struct SystemClock: ResolverClock {
   /// Creates the clock.
   public init() {}
@@ -9,9 +9,9 @@ public struct SystemClock: ResolverClock {
   /// The present instant, by CLOCK_BOOTTIME; by CLOCK_MONOTONIC on macOS, which is the same.
   public var now: ResolverInstant { ResolverInstant(nanoseconds: directdns_elapsed()) }
 
-  /// The present instant, up to 4 ms behind, for 10 ns instead of 25 ns.
+  /// The present instant, which may be up to 4 ms late, at a cost of 10 ns instead of 25 ns.
   ///
-  /// After the machine was suspended it takes up to 50 ms until it shows that.
+  /// After a suspension of the machine, it takes up to 50 ms until this clock has caught up.
   public var coarseNow: ResolverInstant {
     let awake = directdns_awake_coarse()
     let suspended = Self.suspension.total(at: awake, elapsed: directdns_elapsed, awake: directdns_awake)

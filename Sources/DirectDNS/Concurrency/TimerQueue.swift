@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HeapModule
 
-/// What is to be looked at, and when: each key at one instant.
+/// Timers: each key is due at one instant.
 ///
-/// A value. Setting an instant costs a place in a heap; what was set before is passed over when its turn comes.
+/// A value. Setting an instant adds an entry to a heap; the key's former entry is skipped when it comes up.
 struct TimerQueue<Key: Hashable & Sendable, Instant: Comparable & Sendable>: Sendable {
   private struct Entry: Comparable, Sendable {
     var instant: Instant
-    /// Of two at the same instant, the one that was set first comes first.
+    /// Of two entries with the same instant, the one that was set first comes first.
     var number: Int
     var key: Key
 
@@ -20,16 +20,16 @@ struct TimerQueue<Key: Hashable & Sendable, Instant: Comparable & Sendable>: Sen
 
   private var heap = Heap<Entry>()
   private var instants: [Key: Instant] = [:]
-  /// How often an instant was set.
+  /// The number of the last entry.
   private var lastNumber = 0
 
-  /// Whether nothing is to be looked at.
+  /// Whether no timer is set.
   var isEmpty: Bool { instants.isEmpty }
 
-  /// How many keys are to be looked at.
+  /// How many timers are set.
   var count: Int { instants.count }
 
-  /// Sets a key's instant in place of the one before; nil for none.
+  /// Sets or changes the timer of a key; nil removes it.
   mutating func set(_ key: Key, at instant: Instant?) {
     guard let instant else {
       guard !instants.isEmpty else { return }
@@ -43,13 +43,13 @@ struct TimerQueue<Key: Hashable & Sendable, Instant: Comparable & Sendable>: Sen
     if heap.count > 2 * instants.count + 64 { dropAllPassed() }
   }
 
-  /// The next instant at which something is due.
+  /// The instant of the next timer; nil if none is set.
   mutating func next() -> Instant? {
     dropPassed()
     return heap.min?.instant
   }
 
-  /// Takes a key whose instant has come.
+  /// Removes a timer whose instant has come, and returns its key; nil if there is none.
   mutating func takeDue(at now: Instant) -> Key? {
     dropPassed()
     guard let first = heap.min, first.instant <= now else { return nil }

@@ -5,19 +5,20 @@ public struct RateLimit: Hashable, Sendable, Codable {
   ///
   /// More than 0.
   public var perSecond: Double
-  /// Requests that may go out at once after a quiet time.
+  /// How many requests may be sent at once after a pause.
   ///
-  /// Default ``perSecond``, a second's worth. The initialiser takes less than 1 for 1: no request could ever go out.
+  /// Default ``perSecond``, as many as in a second. The initialiser replaces a value below 1 by 1, since no request
+  /// could ever be sent.
   public var burst: Double
 
-  /// Creates a limit; without `burst`, a second's worth may go out at once.
+  /// Creates a limit; without `burst`, as many requests as in a second may be sent at once.
   public init(perSecond: Double, burst: Double? = nil) {
     self.perSecond = perSecond
     self.burst = max(1, burst ?? perSecond)
   }
 }
 
-/// A token bucket: a pure function of its state and `now`.
+/// A token bucket, which holds requests to a rate: a pure value.
 struct TokenBucket: Hashable, Sendable {
   private(set) var limit: RateLimit
   private var tokens: Double
@@ -29,7 +30,7 @@ struct TokenBucket: Hashable, Sendable {
     updated = now
   }
 
-  /// Goes on with another limit: what is there stays, as far as the new burst allows.
+  /// Takes over another limit; the tokens stay, as far as the new burst allows.
   mutating func change(to limit: RateLimit, at now: ResolverInstant) {
     tokens = min(available(at: now), limit.burst)
     updated = max(updated, now)
@@ -41,7 +42,7 @@ struct TokenBucket: Hashable, Sendable {
     return min(limit.burst, tokens + seconds * limit.perSecond)
   }
 
-  /// Takes a token if there is one.
+  /// Takes a token, if there is one.
   mutating func take(at now: ResolverInstant) -> Bool {
     tokens = available(at: now)
     updated = max(updated, now)
@@ -50,9 +51,9 @@ struct TokenBucket: Hashable, Sendable {
     return true
   }
 
-  /// Takes the next token although it may still have to come, and says from when on it may be used.
+  /// Takes the next token, even if it has yet to come; requests get tokens in the order in which they reserve them.
   ///
-  /// Those who reserve are served in the order of their asking.
+  /// - Returns: when the token may be used.
   mutating func reserve(at now: ResolverInstant) -> ResolverInstant {
     let instant = ready(at: now)
     tokens = available(at: now) - 1
@@ -60,7 +61,7 @@ struct TokenBucket: Hashable, Sendable {
     return instant
   }
 
-  /// When the next token will be there; `now` if one is.
+  /// When the next token comes; `now` if there is one.
   func ready(at now: ResolverInstant) -> ResolverInstant {
     let missing = 1 - available(at: now)
     guard missing > 0 else { return now }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
-/// A thread of our own, for loops that block.
+/// A thread for a loop that blocks.
 enum WorkerThread {
-  /// Runs `body` on a thread that nothing else uses; the thread ends with it.
+  /// Runs `body` on a thread that nothing else uses, and that ends with it.
   ///
-  /// A serial dispatch queue of its own gets a thread of its own, beyond the shared pool's width, so a body
-  /// that blocks takes nothing away from anyone.
+  /// A serial dispatch queue gets a thread in addition to those of Swift's shared pool, so that a body that blocks
+  /// keeps nobody else waiting.
   static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
     DispatchQueue(label: "directdns." + name, qos: .userInitiated).async(execute: body)
   }
 }
 
-/// An actor's own thread, for an actor whose calls block: SQLite's and hiredis's do.
+/// A thread for an actor whose calls block, as those of SQLite and hiredis do.
 ///
-/// On the shared pool, which is as wide as the machine has cores, they would keep everyone else waiting.
+/// On the shared pool, which has only one thread per core, they would keep others waiting.
 package final class ThreadExecutor: SerialExecutor {
   private let queue: DispatchQueue
 
-  /// Creates an executor; its thread exists while there is work.
+  /// Creates an executor, whose thread exists only while there is work.
   package init(_ name: String) {
     queue = DispatchQueue(label: "directdns." + name, qos: .userInitiated)
   }
@@ -29,7 +29,7 @@ package final class ThreadExecutor: SerialExecutor {
   }
 }
 
-/// Threads for work that blocks, so many at most; further work waits in the order of its arrival.
+/// A limited number of threads for work that blocks; further work waits in the order of its arrival.
 final class BlockingPool: Sendable {
   private struct State {
     var running = 0
@@ -45,7 +45,7 @@ final class BlockingPool: Sendable {
     self.width = width
   }
 
-  /// Runs `body` on one of the threads and returns what it returns.
+  /// Runs `body` on one of the threads, and returns its result.
   func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       let job: @Sendable () -> Void = { continuation.resume(returning: body()) }

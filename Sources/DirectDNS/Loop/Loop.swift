@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
-/// One thread that waits for sockets, times and commands; a driver says what is done with them.
+/// One thread that waits for sockets, timers and commands, which a driver handles.
 ///
-/// Others post to its mailbox. The thread begins with the first command. Dropping the loop ends it, and with it what is
-/// under way.
+/// Other threads post commands to its mailbox; the first one starts the thread. When the loop is dropped, the thread
+/// and everything under way end.
 final class Loop<Driver: LoopDriver>: Sendable {
   let mailbox: LoopMailbox<Driver>
   /// Runs tasks on the thread.
@@ -17,59 +17,59 @@ final class Loop<Driver: LoopDriver>: Sendable {
 
   deinit { mailbox.stop() }
 
-  /// Leaves a command for the thread.
+  /// Posts a command to the thread.
   ///
-  /// - Returns: whether it will be carried out; a loop that was stopped takes none.
+  /// - Returns: whether it will be carried out; not if the loop was stopped.
   func post(_ command: Driver.Command) -> Bool { mailbox.post(command) }
 
-  /// Why a command was not taken.
+  /// The error for a command that was not taken.
   var refusal: HTTPTransportError { mailbox.refusal }
 
-  /// Has the thread, if there is one, look at what others have changed.
+  /// Wakes the thread, if there is one, so that it sees what others have changed.
   func wake() { mailbox.wake() }
 
-  /// Ends what is under way, and the thread.
+  /// Ends everything under way, and the thread.
   func stop() { mailbox.stop() }
 }
 
-/// What a loop does; once it was made, its thread alone uses it.
+/// What a loop does; used by the loop's thread only, once it has been created.
 protocol LoopDriver: AnyObject, SendableMetatype {
-  /// What it is made of.
+  /// The settings that it is created with.
   associatedtype Settings: Sendable
-  /// What others ask of it.
+  /// What other threads can ask for.
   associatedtype Command: Sendable
 
-  /// What the thread is called in debuggers.
+  /// The name of the thread in debuggers.
   static var threadName: String { get }
 
-  /// - Returns: nil when there is no memory for it.
+  /// Creates a driver; nil if there is no memory for it.
   init?(_ settings: Settings, poller: Poller)
 
-  /// The present, by ``LoopTime``: read once when the thread wakes up, since a turn is short.
+  /// The present, by ``LoopTime``; read only once per turn, since turns are short.
   var now: Int64 { get set }
 
-  /// After so many milliseconds without anything to wait for the thread ends, until the next command; nil for never.
+  /// After how many idle milliseconds the thread ends; the next command starts another one. Nil for never.
   var idleLimit: Int64? { get }
 
-  /// Said before the first task runs on the thread.
+  /// Called before tasks run on the thread.
   func willRunTasks()
 
   /// Carries out a command.
   func carryOut(_ command: Command)
 
-  /// Goes on with a socket that is ready; for nothing if it has something to say that nobody waits for.
+  /// A socket is ready; `ready` is empty if something has come that nobody waits for.
   func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8)
 
-  /// Does what is due, after commands and sockets, or because the time has come.
+  /// Does what is due, after commands and ready sockets, or because a timer has come up.
   ///
-  /// - Parameter hasNews: whether there were any commands or ready sockets since the last turn.
+  /// - Parameter hasNews: whether there were commands or ready sockets since the last turn.
   /// - Returns: the instant before which nothing will be due.
   func turn(hasNews: Bool) -> Int64
 
-  /// Ends all that is under way.
+  /// Ends everything under way.
   func stop()
 
-  /// Ends what is left; nothing is asked of it afterwards.
+  /// Frees everything; the driver is not used afterwards.
   func close()
 }
 
@@ -79,25 +79,27 @@ extension LoopDriver {
   func willRunTasks() {}
 }
 
-/// The time that loops go by: the machine's steady clock, in milliseconds.
+/// The clock of loops: the machine's steady clock, in milliseconds.
 enum LoopTime {
   static var now: Int64 { milliseconds(SystemClock().now) }
 
-  /// An instant of the machine's clock on that time line.
+  /// An instant of the machine's clock in these milliseconds.
   static func milliseconds(_ instant: ResolverInstant) -> Int64 { instant.nanoseconds / 1_000_000 }
 }
 
-/// Runs tasks on a loop's thread, in the order of their coming, between what the loop does itself.
+/// Runs tasks on a loop's thread, in order, between the turns of the loop.
 ///
-/// A task that waits for a transfer is then resumed by the thread that carried it, without a switch to another thread and
-/// back. Once the loop has ended its tasks run on the shared pool.
+/// A task that waits for a transfer is then resumed by the thread that carried the transfer, without a switch of
+/// threads. Once the loop has ended, its tasks run on the shared pool.
 ///
-/// It is not generic as the loop is: the runtime finds ``enqueue(_:)`` in a table, and what that calls would run, down to
-/// the thread that the first task starts, without knowing the driver's types.
+/// It is not generic like the loop: the runtime calls ``enqueue(_:)`` through a witness table, so that everything which
+/// that calls, even the start of the thread, would run as unspecialised generic code.
 final class LoopExecutor: TaskExecutor {
   private let leave: @Sendable (LoopTask) -> Bool
 
-  /// - Parameter leave: leaves a task with the loop, and says whether its thread will run it.
+  /// Creates an executor.
+  ///
+  /// - Parameter leave: passes a task to the loop, and returns whether the loop's thread will run it.
   init(_ leave: @escaping @Sendable (LoopTask) -> Bool) { self.leave = leave }
 
   func enqueue(_ job: consuming ExecutorJob) {
@@ -107,7 +109,7 @@ final class LoopExecutor: TaskExecutor {
   }
 }
 
-/// A task's next piece of work.
+/// The next piece of a task.
 struct LoopTask: Sendable {
   let job: UnownedJob
   let executor: LoopExecutor

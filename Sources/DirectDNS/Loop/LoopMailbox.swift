@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSLoop
 
-/// What others leave for a loop's thread, and the means to wake it.
+/// Commands and tasks for a loop's thread, and the means to wake it.
 final class LoopMailbox<Driver: LoopDriver>: Sendable {
   struct State {
     var commands: [Driver.Command] = []
-    /// Tasks that want to run on the thread.
+    /// Tasks to run on the thread.
     var tasks: [LoopTask] = []
-    /// There from the first command on, as is the thread.
+    /// Nil until the first command, which starts the thread.
     var wakeUp: WakeUp?
     var isStopped = false
-    /// Whether the thread waits: one that is awake looks into its mailbox before it does.
+    /// Whether the thread waits and has to be woken; otherwise it reads the mailbox before it waits.
     var isAsleep = false
   }
 
@@ -19,14 +19,14 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
 
   init(_ settings: Driver.Settings) { self.settings = settings }
 
-  /// Leaves a command.
+  /// Adds a command.
   ///
-  /// - Returns: whether it will be carried out; a loop that was stopped takes none.
+  /// - Returns: whether it will be carried out; not if the loop was stopped, or its thread cannot start.
   func post(_ command: Driver.Command) -> Bool { post { $0.commands.append(command) } }
 
-  /// Leaves a task.
+  /// Adds a task.
   ///
-  /// - Returns: whether the thread will run it; one that was stopped takes none.
+  /// - Returns: whether the thread will run it; not if the loop was stopped, or its thread cannot start.
   func post(_ task: LoopTask) -> Bool { post { $0.tasks.append(task) } }
 
   private func post(_ leave: (inout State) -> Void) -> Bool {
@@ -38,12 +38,13 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
       defer { state.isAsleep = false }
       return (true, state.isAsleep ? wakeUp : nil)
     }
-    // Not with the lock held, which the thread asks for first.
+    // Not with the lock held, since the woken thread takes it first.
     wakeUp?.call()
     return isTaken
   }
 
-  /// Why nothing was taken: it was stopped, or its thread cannot begin, which the next one to leave something tries again.
+  /// The error for what was not taken: the loop was stopped, or its thread cannot start, which the next command tries
+  /// again.
   var refusal: HTTPTransportError { state.withLock { $0.isStopped } ? .shutDown : .noSocket(Self.noDescriptors) }
 
   static var noDescriptors: String { "this process may open no further files (ulimit -n)" }
@@ -56,14 +57,14 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     wakeUp?.call()
   }
 
-  /// Wakes the thread, if there is one, so that its driver looks at what others have changed.
+  /// Wakes the thread, if there is one, so that its driver sees what others have changed.
   func wake() { state.withLock(\.wakeUp)?.call() }
 
   private func startThread() -> WakeUp? {
     guard let wakeUp = WakeUp(), let poller = Poller(wakeUp), let driver = Driver(settings, poller: poller) else {
       return nil
     }
-    // Handed over: nobody but the thread has it.
+    // Passed to the thread: nobody else has them afterwards.
     let made = Locked<(Driver, Poller)?>((driver, poller))
     WorkerThread.start(Driver.threadName) { [self] in
       guard let (driver, poller) = made.withLock({ $0.take() }) else { return }
@@ -74,7 +75,9 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
 
   // MARK: The thread
 
-  /// Takes what was left; true when there will be no more.
+  /// Takes the commands.
+  ///
+  /// - Returns: whether the loop was stopped, so that no more will come.
   func take(into commands: inout [Driver.Command]) -> Bool {
     state.withLock { state in
       swap(&state.commands, &commands)
@@ -83,10 +86,10 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     }
   }
 
-  /// Takes the tasks that were left.
+  /// Takes the tasks.
   func takeTasks(into tasks: inout [LoopTask]) { state.withLock { swap(&$0.tasks, &tasks) } }
 
-  /// Whether the thread may wait; from then on whoever leaves something wakes it.
+  /// Whether the thread may wait; if so, it is woken by the next command or task.
   func mayWait() -> Bool {
     state.withLock { state in
       state.isAsleep = state.commands.isEmpty && state.tasks.isEmpty && !state.isStopped
@@ -94,7 +97,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     }
   }
 
-  /// Whether the thread, which has nothing to do, may end; the next command then begins another one.
+  /// Whether the idle thread may end; if so, the next command starts another one.
   func mayEnd() -> Bool {
     state.withLock { state in
       guard state.commands.isEmpty, state.tasks.isEmpty, !state.isStopped else { return false }
@@ -105,15 +108,15 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   }
 }
 
-/// What wakes a loop's thread from its wait: a descriptor that can be read from once somebody has called.
+/// Wakes a loop's thread: a descriptor that becomes readable by a call.
 ///
-/// It lives as long as whoever calls, so that nobody can wake a thread by a descriptor that is another file's by now.
+/// Callers keep it alive, so that nobody can write to a descriptor that has been closed and is another file by now.
 final class WakeUp: Sendable {
-  /// What the thread waits for.
+  /// The descriptor that the thread waits for.
   let descriptor: CInt
   private let writing: CInt
 
-  /// - Returns: nil when the process may open no further files.
+  /// Creates the descriptor; nil if the process may open no further files.
   init?() {
     var writing: CInt = -1
     descriptor = unsafe directdns_wakeup_open(&writing)
@@ -125,16 +128,16 @@ final class WakeUp: Sendable {
     if descriptor >= 0 { directdns_wakeup_close(descriptor, writing) }
   }
 
-  /// Wakes the thread, or keeps it from its next wait.
+  /// Wakes the thread, or ends its next wait at once.
   func call() { directdns_wakeup_call(writing) }
 
   func isFor(_ descriptor: CInt) -> Bool { descriptor == self.descriptor }
 
-  /// Takes the call back, by the thread that it was for.
+  /// Clears the call; called by the thread.
   func wasSeen() { directdns_wakeup_drain(descriptor) }
 }
 
-/// A loop's thread: takes commands, lets the driver go on, waits.
+/// A loop's thread: it takes commands, runs the driver's turn, and waits.
 struct LoopThread<Driver: LoopDriver>: ~Copyable {
   private let mailbox: LoopMailbox<Driver>
   private let driver: Driver
@@ -175,9 +178,9 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
     tasks.removeAll(keepingCapacity: true)
   }
 
-  /// Waits, and goes on with the sockets that are ready.
+  /// Waits, and tells the driver which sockets are ready.
   ///
-  /// - Returns: whether anything happened before the time had come.
+  /// - Returns: whether anything happened before that instant.
   private func wait(until due: Int64) -> Bool {
     let began = LoopTime.now
     let patience = due == .max ? driver.idleLimit ?? Self.longestWait : due <= began ? 0 : due - began
@@ -188,6 +191,6 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
     return hasEvents
   }
 
-  /// Milliseconds of one wait at most.
+  /// The longest wait in milliseconds.
   private static var longestWait: Int64 { 60_000 }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSLoop
 
-/// Waits until something can be read from a socket or written to it, until a time, or until it is woken.
+/// Waits until a socket is readable or writable, until an instant, or until it is woken.
 ///
-/// By epoll on Linux, where a wait costs what the ready sockets cost, however many others there are; elsewhere by
-/// poll(2). Used by its thread alone.
+/// It uses epoll on Linux, where the cost of a wait depends on the ready sockets only, and poll(2) elsewhere. Used by
+/// one thread only.
 final class Poller {
   /// What is waited for at a socket, in libcurl's bits for it (CURL_POLL_IN and CURL_CSELECT_IN, likewise OUT).
   struct Interest: OptionSet {
@@ -16,18 +16,18 @@ final class Poller {
 
   private struct Watch {
     var wanted: Interest = []
-    /// What the kernel was told to watch it for.
+    /// What the kernel watches it for.
     var registered: Interest = []
-    /// Whether its end will be told.
+    /// Whether ``Poller/closed(_:)`` will be called for it.
     var isKnown = false
     var owner: UInt8 = 0
   }
 
-  /// By descriptor: the kernel gives out the lowest number that is free.
+  /// Indexed by descriptor, since the kernel always uses the lowest free number.
   private var watches: [Watch] = []
   private let wakeUp: WakeUp
   private let system: any PollerWait
-  /// Events of the last wait.
+  /// The number of events of the last wait.
   private var count = 0
 
   init(_ wakeUp: WakeUp, system: any PollerWait) {
@@ -46,10 +46,10 @@ final class Poller {
     self.init(wakeUp, system: system)
   }
 
-  /// Watches a socket for its owner; an empty interest ends that.
+  /// Watches a socket for its owner; with an empty interest, no longer.
   ///
-  /// Between two requests libcurl wants nothing of a connection. The kernel is told of that only when the connection
-  /// has something to say in the meantime: to take it out and to put it in again would cost each request two calls.
+  /// Between two requests libcurl does not want a connection watched. The kernel goes on watching it until something
+  /// comes in the meantime: removing and adding it again would cost two calls for each request.
   func watch(_ socket: CInt, for interest: Interest, owner: UInt8) {
     let place = place(of: socket)
     watches[place].owner = owner
@@ -57,15 +57,15 @@ final class Poller {
     if watches[place].registered != interest, !interest.isEmpty || !watches[place].isKnown { register(place) }
   }
 
-  /// Whether a socket is watched for that.
+  /// Whether a socket is watched for something.
   func isWatched(_ socket: CInt, for interest: Interest) -> Bool {
     watches.indices.contains(Int(socket)) && watches[Int(socket)].wanted.isSuperset(of: interest)
   }
 
-  /// A socket was opened, and its end will be told: before that, no other one has its number.
+  /// A socket was opened, and ``closed(_:)`` will be called before another one has its number.
   func opened(_ socket: CInt) { watches[place(of: socket)] = Watch(isKnown: true) }
 
-  /// A socket is about to be closed, with which the kernel forgets it as well.
+  /// A socket is about to be closed; then the kernel stops watching it.
   func closed(_ socket: CInt) {
     let place = place(of: socket)
     if !watches[place].registered.isEmpty {
@@ -75,7 +75,7 @@ final class Poller {
     watches[place] = Watch()
   }
 
-  /// Waits for so many milliseconds at most.
+  /// Waits for at most so many milliseconds.
   ///
   /// - Returns: whether anything happened.
   func wait(_ milliseconds: Int64) -> Bool {
@@ -83,8 +83,8 @@ final class Poller {
     return count > 0
   }
 
-  /// Hands out the sockets that were ready: each with what it is ready for, nothing where nobody waits for what it has to
-  /// say, and its owner.
+  /// Calls `body` for each socket that was ready, with its owner and what it is ready for; that is empty if something
+  /// has come that nobody waits for.
   func forEach(_ body: (_ socket: CInt, _ ready: Interest, _ owner: UInt8) -> Void) {
     for index in 0..<count {
       let (socket, ready) = system.event(index)
@@ -118,19 +118,19 @@ final class Poller {
 
 /// The system call that waits.
 protocol PollerWait: AnyObject {
-  /// Changes what a descriptor is watched for; an empty interest ends that.
+  /// Changes what a descriptor is watched for; with an empty interest it is no longer watched.
   func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest)
 
-  /// Waits for so many milliseconds at most.
+  /// Waits for at most so many milliseconds.
   ///
-  /// - Returns: how many events there are.
+  /// - Returns: the number of events.
   func wait(_ milliseconds: CInt) -> Int
 
-  /// An event of the last wait.
+  /// One event of the last wait.
   func event(_ index: Int) -> (descriptor: CInt, ready: Poller.Interest)
 }
 
-/// Waits by poll(2), where there is no epoll: a wait costs what all sockets cost.
+/// Waits by poll(2), for systems without epoll; the cost of a wait depends on all sockets.
 final class PollWait: PollerWait {
   private var watched: [directdns_pollfd] = []
   private var places: [CInt: Int] = [:]
@@ -159,7 +159,7 @@ final class PollWait: PollerWait {
   func wait(_ milliseconds: CInt) -> Int {
     ready.removeAll(keepingCapacity: true)
     guard unsafe directdns_poll(&watched, CInt(watched.count), milliseconds) > 0 else { return 0 }
-    // Anything else is an error or an end: it is there to be read, and to be run into by writing.
+    // Anything else is an error or an end, which shows by reading as well as by writing.
     let known = directdns_pollin | directdns_pollout
     for watch in watched where watch.revents != 0 {
       var interest: Poller.Interest = []
@@ -202,14 +202,14 @@ final class PollWait: PollerWait {
 
     func wait(_ milliseconds: CInt) -> Int {
       guard let room = unsafe events.baseAddress else { return 0 }
-      // An interrupted call is one without an event: whoever waits looks at the clock anyway.
+      // An interrupted call counts as one without events: the caller looks at the clock anyway.
       return unsafe max(0, Int(epoll_wait(descriptor, room, CInt(events.count), milliseconds)))
     }
 
     func event(_ index: Int) -> (descriptor: CInt, ready: Poller.Interest) {
       let event = unsafe events[index]
       var ready: Poller.Interest = []
-      // An error and an end are there to be read, and to be run into by writing.
+      // An error or an end shows by reading as well as by writing.
       let failed = EPOLLERR.rawValue | EPOLLHUP.rawValue
       if unsafe event.events & (EPOLLIN.rawValue | failed) != 0 { ready.insert(.reading) }
       if unsafe event.events & (EPOLLOUT.rawValue | failed) != 0 { ready.insert(.writing) }

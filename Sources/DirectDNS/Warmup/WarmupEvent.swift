@@ -46,7 +46,7 @@ public struct WarmupOutcome: Sendable {
     if case .success(let resolution) = result { resolution.source != .system } else { false }
   }
 
-  /// Creates one of its parts: for a test.
+  /// Creates one from its parts, for a test.
   public init(
     host: HostName, kind: Kind, result: Result<Resolution, DirectDNSError>, tries: Int = 1, duration: Duration = .zero
   ) {
