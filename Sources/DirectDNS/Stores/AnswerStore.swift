@@ -1,69 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Answers that are remembered beyond the process: across restarts, and by many machines.
+/// Keeps answers beyond the life of a process, for its next start or for other machines.
 ///
-/// A resolver reads from its store when its cache does not know a name, and writes what it learns behind its callers'
-/// backs. It relies on nothing: a store that fails, or takes its time, is left alone for a while.
+/// A resolver reads its store when its cache does not know a name, and writes new answers without making its callers
+/// wait. It does not depend on the store: one that fails, or is slow, is not used for a while.
 ///
-/// A conformance keeps what it was given and judges nothing: whether an answer is fresh is the reader's to say. Every call
-/// may come while others are under way, from any thread, and may fail; one that blocks needs a thread of its own.
-/// `DirectDNSTesting` has the contract that every conformance passes.
+/// A conformance keeps what it is given, and leaves it to the reader to judge whether an answer is fresh. Every
+/// function may be called from any thread, while other calls are under way, and may fail; a function that blocks needs
+/// a thread of its own. `DirectDNSTesting` has tests that every conformance must pass.
 public protocol AnswerStore: Sendable {
-  /// What it is, for logs and metrics: `memory`, `sqlite`, `redis`.
+  /// Its kind, for logs and metrics: `memory`, `sqlite`, `redis`.
   var name: String { get }
 
-  /// What is known about questions, each as it was written last.
+  /// Reads the answers to questions, each as it was written last.
   ///
-  /// - Parameter questions: at most 256, none twice.
+  /// - Parameter questions: at most 256 different questions.
   /// - Returns: an answer for each question that has one, in any order.
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer]
 
-  /// Keeps answers, each in place of what was known about its question, until they are ``StoredAnswer/gone`` or there
-  /// is no room.
+  /// Writes answers, which replace earlier ones to the same questions.
+  ///
+  /// They are kept until they are ``StoredAnswer/gone``, or until there is no room.
   ///
   /// - Parameter answers: at most 256, to different questions.
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``; some of them may have been kept.
   func write(_ answers: [StoredAnswer]) async throws(DirectDNSError)
 
-  /// Keeps the answers that were asked for later than what is known about their questions, and leaves the others be.
+  /// Writes those answers that were asked for later than the stored ones, and ignores the others.
   ///
-  /// By default it reads, compares and writes, which takes no notice of what others write in between.
+  /// The default implementation reads, compares and writes; it may overwrite what others write in between.
   ///
   /// - Parameter answers: at most 256, to different questions.
-  /// - Returns: how many were kept.
+  /// - Returns: how many were written.
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``; some of them may have been kept.
   func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int
 
-  /// Forgets what is known about questions.
+  /// Removes the answers to questions.
   ///
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError)
 
-  /// Forgets all answers.
+  /// Removes all answers.
   ///
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func removeAll() async throws(DirectDNSError)
 
-  /// Shows everything, a page at a time; what changes meanwhile may be seen or not, or twice.
+  /// Visits all answers, page by page; answers that change meanwhile may be missing, or come twice.
   ///
-  /// - Parameter visit: gets each page, and says whether to go on.
+  /// - Parameter visit: gets a page, and returns whether to go on.
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError)
 
-  /// How many answers this process has learned and written, and the store has let go again for want of room, since it was
-  /// made.
+  /// How many answers that this process has written the store has evicted for want of room, since the store was
+  /// created.
   ///
-  /// By default 0: a store that others make room in need not know.
+  /// By default 0, for a store that does not know what was evicted.
   var letGo: Int { get }
 
-  /// Brings what was written to where it outlives the process in the simplest form, such as a log into its file.
+  /// Brings everything written into its final form, such as the content of a write-ahead log into the main file.
   ///
-  /// A resolver calls it when it ends. What cannot be done now may wait for the next time. By default it does nothing.
+  /// A resolver calls it when it ends. What cannot be done now may wait until the next time. By default it does
+  /// nothing.
   func checkpoint() async
 }
 
 extension AnswerStore {
-  /// None that it knows of.
+  /// 0, since it does not know.
   public var letGo: Int { 0 }
 
   /// Reads, compares and writes.
@@ -78,17 +80,17 @@ extension AnswerStore {
   public func checkpoint() async {}
 }
 
-/// A store that many members share and that can say whose turn it is to ask, so that one of them asks for all.
+/// A store that many processes share, and in which they can take turns to ask, so that one of them asks for all.
 ///
-/// A lease is a hint. A member who does not get it asks all the same after a moment, so losing one costs a query and
-/// never an answer.
+/// A lease is only a hint. A process that does not get it asks after a moment anyway, so that a lost lease costs a
+/// query and never an answer.
 public protocol FleetAnswerStore: AnswerStore {
-  /// Takes the lease on a question unless another has it.
+  /// Takes the lease on a question, unless another holder has it.
   ///
   /// - Parameters:
-  ///   - question: what the holder is about to ask.
-  ///   - holder: who takes it: a word that nobody else uses.
-  ///   - duration: after so long it ends by itself.
+  ///   - question: the question that the holder is about to ask.
+  ///   - holder: a word that identifies the holder, and that nobody else uses.
+  ///   - duration: how long the lease lasts unless it is ended before.
   /// - Returns: whether it was taken.
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func takeLease(on question: AddressQuestion, holder: String, for duration: Duration) async throws(DirectDNSError)
@@ -100,12 +102,12 @@ public protocol FleetAnswerStore: AnswerStore {
   func endLease(on question: AddressQuestion, holder: String) async throws(DirectDNSError)
 }
 
-/// What became of a resolver's store.
+/// An event of a resolver's store.
 public enum StoreEvent: Sendable {
-  /// It failed or took too long, and is left alone for a while.
+  /// It failed or was too slow, and is not used for a while.
   case failed(DirectDNSError)
-  /// It helps again.
+  /// It works again.
   case recovered
-  /// It has been failing for so long that so many answers will never be written.
+  /// So many answers will not be written, because it has been failing for too long.
   case dropped(Int)
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
 
-/// What a store has yet to get: a value.
+/// Changes that have yet to be written to a store: a value.
 ///
-/// The newest word about a question counts, and the oldest question comes first.
+/// Of several changes for a question the newest counts; the question that has waited longest is written first.
 struct PendingWrites: Sendable {
   enum Change: Sendable, Hashable {
     case keep(StoredAnswer)
@@ -16,7 +16,7 @@ struct PendingWrites: Sendable {
   private var order: Deque<AddressQuestion> = []
   private var waiting: [AddressQuestion: Change] = [:]
   private var underWay: [AddressQuestion: Change] = [:]
-  /// Whether some of it has waited through a failure: others may have written newer answers since.
+  /// Whether changes have waited because of a failure, so that other processes may have written newer answers since.
   private(set) var isOld = false
 
   init(capacity: Int) { self.capacity = capacity }
@@ -24,10 +24,12 @@ struct PendingWrites: Sendable {
   var count: Int { waiting.count + underWay.count }
   var isEmpty: Bool { waiting.isEmpty && underWay.isEmpty }
 
-  /// The last word about a question that the store may not have heard yet.
+  /// The newest change for a question that may not have been written yet.
   subscript(question: AddressQuestion) -> Change? { waiting[question] ?? underWay[question] }
 
-  /// Adds a change; says whether there was room.
+  /// Adds a change.
+  ///
+  /// - Returns: false if there was no room.
   mutating func add(_ change: Change, to question: AddressQuestion) -> Bool {
     if waiting.updateValue(change, forKey: question) == nil {
       guard order.count < capacity else {
@@ -39,7 +41,7 @@ struct PendingWrites: Sendable {
     return true
   }
 
-  /// Takes the next changes; they are under way until they are `written` or have `failed`.
+  /// Takes the next changes, which are under way until ``written()`` or ``failed()`` is called.
   mutating func next(_ most: Int) -> [AddressQuestion: Change] {
     let questions = order.prefix(most)
     order.removeFirst(questions.count)
@@ -47,13 +49,13 @@ struct PendingWrites: Sendable {
     return underWay
   }
 
-  /// Notes that the store has what was under way.
+  /// The changes under way have been written.
   mutating func written() {
     underWay = [:]
     if waiting.isEmpty { isOld = false }
   }
 
-  /// Notes that the store may not have what was under way: it waits again, except where there is newer word.
+  /// The changes under way may not have been written: they wait again, unless there are newer ones.
   mutating func failed() {
     for (question, change) in underWay where waiting[question] == nil {
       waiting[question] = change

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether a store is asked: a value, moved on by outcomes and `now` alone.
+/// Whether a store is used: a value that outcomes and time change.
 ///
-/// After a failure, or three calls in a row that were late, it rests for 1 s, doubling to 30 s. Then one call tries it,
-/// which nobody waits for.
+/// After a failure, or three late calls in a row, it is not used for 1 s, then for twice as long each time, up to 30 s.
+/// Then one call tries it again, which no lookup waits for.
 struct StoreHealth: Sendable, Hashable {
   enum Standing: Sendable, Hashable { case works, rests, wantsTrying }
 
   static let firstRest = Duration.seconds(1)
   static let longestRest = Duration.seconds(30)
 
-  /// So many calls in a row are late before it counts: on a busy machine one may be.
+  /// How many late calls in a row count as a failure; on a busy machine a single one may be late.
   static let lateLimit = 3
 
   private var failures = 0
   private var lateInARow = 0
   private var isTried = false
-  /// When it may be tried again; nil while it works.
+  /// When the store may be tried again; nil while it works.
   private(set) var restsUntil: ResolverInstant?
 
   func standing(at now: ResolverInstant) -> Standing {
@@ -23,15 +23,15 @@ struct StoreHealth: Sendable, Hashable {
     return now < restsUntil ? .rests : .wantsTrying
   }
 
-  /// Notes that a call tries it: no other does for a moment.
+  /// A call tries the store again, so that no other one does for a while.
   mutating func tried(at now: ResolverInstant) {
     isTried = true
     restsUntil = now + Self.firstRest
   }
 
-  /// Notes a failure; says whether it worked until then.
+  /// A call has failed; of several calls that fail together, only the first counts.
   ///
-  /// Of several calls that fail together the first one counts.
+  /// - Returns: whether the store had worked until then.
   mutating func failed(at now: ResolverInstant) -> Bool {
     let worked = restsUntil == nil
     guard worked || isTried else { return false }
@@ -41,13 +41,17 @@ struct StoreHealth: Sendable, Hashable {
     return worked
   }
 
-  /// Notes that a call was late; says whether it worked until then, and does not any more.
+  /// A call was late.
+  ///
+  /// - Returns: whether the store had worked until then, and is not used any more.
   mutating func late(at now: ResolverInstant) -> Bool {
     lateInARow += 1
     return lateInARow >= Self.lateLimit || restsUntil != nil ? failed(at: now) : false
   }
 
-  /// Notes a success; says whether it had failed before.
+  /// A call has succeeded.
+  ///
+  /// - Returns: whether the store had failed before.
   mutating func succeeded() -> Bool {
     defer { self = StoreHealth() }
     return restsUntil != nil

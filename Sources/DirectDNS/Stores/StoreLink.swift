@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A resolver's end of its store: reads in time, writes behind, and knows what the wall clock's stamps are worth.
+/// Connects a resolver to its store: reads within a time limit, writes in the background, and converts between the
+/// store's wall-clock times and the resolver's own clock.
 final class StoreLink: Sendable {
-  /// The right to ask for all members.
+  /// The right to ask for all processes.
   struct Lease: Sendable, Hashable {
     var question: AddressQuestion
     var holder: String
   }
 
-  /// What came of trying to take a lease.
+  /// The result of trying to take a lease.
   enum LeaseState: Sendable, Hashable {
     case taken(Lease)
-    /// Another member asks.
+    /// Another process has it.
     case held
-    /// The store has no leases, or cannot say just now.
+    /// The store has no leases, or cannot say at the moment.
     case unavailable
   }
 
@@ -25,10 +26,10 @@ final class StoreLink: Sendable {
 
   /// - Parameters:
   ///   - store: the store.
-  ///   - policy: for how long answers are used.
-  ///   - clock: the resolver's.
-  ///   - limit: for how long a lookup waits for the store.
-  ///   - report: is told when the store fails and when it works again.
+  ///   - policy: says how long answers are used.
+  ///   - clock: the resolver's clock.
+  ///   - limit: how long a lookup waits for the store.
+  ///   - report: called with the store's events.
   init(
     _ store: any AnswerStore, policy: CachePolicy, clock: any ResolverClock, limit: Duration,
     report: @escaping @Sendable (StoreEvent) -> Void
@@ -41,18 +42,18 @@ final class StoreLink: Sendable {
     time = Locked(WallTime(wall: clock.wallNow, now: clock.now))
   }
 
-  /// Goes on by another policy.
+  /// Takes over another policy.
   func update(_ policy: CachePolicy) { self.policy.withLock { $0 = policy } }
 
-  /// Whether members take turns.
+  /// Whether the store has leases.
   var hasLeases: Bool { fleet != nil }
 
   // MARK: Answers
 
-  /// What the store knows about a question, on this resolver's time line.
+  /// Reads the answer to a question, with its times converted to the resolver's clock.
   func read(_ question: AddressQuestion, source: UInt16) async -> StoreReading<CacheEntry> {
     let answer: StoredAnswer
-    // What the store has yet to hear is newer than what it would say.
+    // A change that has yet to be written is newer than what the store has.
     switch writer.pending(question) {
     case .keep(let pending)?: answer = pending
     case .forget?: return .nothing
@@ -70,7 +71,7 @@ final class StoreLink: Sendable {
         life: lookAtClocks().life(of: answer, policy.withLock(\.self))))
   }
 
-  /// Has an answer written, or forgotten where it is not to be kept, and then ends the lease that it was asked under.
+  /// Has an answer written, or removed if it is not to be kept, and then ends the lease of its question.
   func write(_ entry: CacheEntry?, to question: AddressQuestion, provider: String, lease: Lease?) {
     let change: PendingWrites.Change
     if let entry {
@@ -88,27 +89,28 @@ final class StoreLink: Sendable {
     writer.add(change, to: question) { await self.end(lease) }
   }
 
-  /// Has a question forgotten.
+  /// Has the answer to a question removed.
   func forget(_ question: AddressQuestion) { writer.add(.forget, to: question) }
 
-  /// Whether a read is under way, be it that nobody waits for it any more.
+  /// Whether a read is under way, even if nobody waits for it any more.
   var isReading: Bool { reader.isReading }
 
-  /// Writes what is yet to be written, until then at most.
+  /// Writes everything that has yet to be written, until that instant at most.
   func flush(until instant: ResolverInstant) async -> (unwritten: Int, letGo: Int, reason: DirectDNSError?) {
     await writer.flush(until: instant)
   }
 
-  /// Writes what is yet to be written, until then at most, and says how many answers the store has let go in all.
+  /// Writes everything that has yet to be written, until that instant at most, and returns how many answers the store
+  /// has evicted in all.
   func settle(until instant: ResolverInstant) async -> Int { await writer.settle(until: instant) }
 
-  /// Has the store bring what was written to where it stays, until then at most.
+  /// Has the store bring everything into its final form, until that instant at most.
   func checkpoint(until instant: ResolverInstant) async { await writer.checkpoint(until: instant) }
 
   private func lookAtClocks() -> WallTime {
     var before = clock.now
     var (wall, now) = (clock.wallNow, clock.now)
-    // A thread that was held up between the two clocks would see a jump where there is none.
+    // A thread that is interrupted between reading the two clocks would see a jump that is none.
     for _ in 0..<3 where now - before > WallTime.tolerance / 10 {
       before = clock.now
       (wall, now) = (clock.wallNow, clock.now)
@@ -134,27 +136,27 @@ final class StoreLink: Sendable {
     }
   }
 
-  /// Ends a lease behind the caller's back.
+  /// Ends a lease in the background.
   func endSoon(_ lease: Lease) { Task { await end(lease) } }
 
   private func end(_ lease: Lease) async {
     guard let fleet else { return }
-    // One that cannot be ended ends by itself.
+    // If that fails, it expires.
     do throws(DirectDNSError) { try await fleet.endLease(on: lease.question, holder: lease.holder) } catch {}
   }
 }
 
-/// How the wall clock stands to the resolver's own time line: a value, moved on by looking at both.
+/// The difference between the wall clock and the resolver's steady clock: a value that is updated by reading both.
 ///
-/// Wall clocks are set. Whoever looks at both clocks sees it, and from then on takes no stamp from before for more than it
-/// is: an answer of unknown age.
+/// A wall clock may be set, which shows when both clocks are read. From then on, an answer with a time from before
+/// counts as one of unknown age.
 struct WallTime: Sendable, Hashable {
-  /// So far may two machines' clocks be apart, and a clock from where it should be, before it counts.
+  /// The largest difference between the clocks of two machines, or of a clock to the right time, that is ignored.
   static let tolerance = Duration.seconds(1)
 
   private var wall: WallInstant
   private var monotonic: ResolverInstant
-  /// Stamps up to this one may be of the clock as it was before it was set.
+  /// Times up to this one may be from before the clock was set.
   private var doubtful = WallInstant(milliseconds: .min)
 
   init(wall: WallInstant, now: ResolverInstant) {
@@ -162,24 +164,24 @@ struct WallTime: Sendable, Hashable {
     monotonic = now
   }
 
-  /// Looks at both clocks.
+  /// Reads both clocks.
   mutating func look(wall: WallInstant, now: ResolverInstant) {
     let expected = self.wall + (now - monotonic)
     let difference = wall - expected
-    // Set back, the clock shows times again that it has shown before; set forward, it leaves some out.
+    // A clock that is set back shows some times twice; one that is set forward skips some.
     if difference > Self.tolerance || difference < .zero - Self.tolerance { doubtful = max(doubtful, wall, expected) }
     self.wall = wall
     monotonic = now
   }
 
-  /// The wall clock's instant for one of the time line.
+  /// The wall clock's time for an instant of the resolver's clock.
   func stamp(_ instant: ResolverInstant) -> WallInstant { wall + (instant - monotonic) }
 
-  /// Where a stored answer's life lies on the time line.
+  /// The life of a stored answer, by the resolver's clock.
   ///
-  /// An answer of unknown age, since its stamps are from the future or of a clock that was set, counts as expired just now,
-  /// beyond ``CachePolicy/grace``: it serves where nothing better can be had. No answer lives longer than this
-  /// resolver's own policy allows, whatever a store says.
+  /// An answer is of unknown age if its times are in the future, or from before the clock was set. It counts as
+  /// expired, and past ``CachePolicy/grace``: it serves if there is nothing better. No answer lives longer than this
+  /// resolver's policy allows, whatever the store says.
   func life(of answer: StoredAnswer, _ policy: CachePolicy) -> CacheLife {
     let age = wall - answer.asked
     guard answer.asked > doubtful, age >= .zero - Self.tolerance else {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a look into a store brought.
+/// The result of reading a store.
 enum StoreReading<Value: Sendable>: Sendable {
   case found(Value)
   case nothing
-  /// It fails, is late, or rests from having done so.
+  /// The store has failed, is late, or is not used for a while because of that.
   case unavailable
 }
 
-/// Reads from a store for lookups, and gives up a call that takes longer than the limit.
+/// Reads a store for lookups, and gives up a call that takes longer than the limit.
 ///
-/// How long a lookup waits in all, behind other calls too, is ``LookupMachine``'s to say. Reads that come while one is
-/// under way go out together when it is done: one call is waited for at a time.
+/// There is one call at a time: reads that come while one is under way are combined into the next. How long a lookup
+/// waits in all, also for other calls, is decided by ``LookupMachine``.
 final class StoreReader: Sendable {
   private typealias Waiter = CheckedContinuation<StoreReading<StoredAnswer>, Never>
 
   private struct State {
     var health = StoreHealth()
-    /// The same for leases: a server that takes none, such as a replica, has every answer all the same.
+    /// Separate for leases: a server that refuses them, such as a replica, can still be read.
     var leaseHealth = StoreHealth()
     var waiting: [AddressQuestion: [Waiter]] = [:]
     var isReading = false
@@ -28,7 +28,7 @@ final class StoreReader: Sendable {
   private let report: @Sendable (StoreEvent) -> Void
   private let state = Locked(State())
 
-  /// The most questions of one call.
+  /// The most questions in one call.
   static let batch = 256
 
   init(
@@ -41,10 +41,10 @@ final class StoreReader: Sendable {
     self.report = report
   }
 
-  /// Whether a read is under way, be it that nobody waits for it any more.
+  /// Whether a read is under way, even if nobody waits for it any more.
   var isReading: Bool { state.withLock(\.isReading) }
 
-  /// What the store has.
+  /// Reads the answer to a question.
   func read(_ question: AddressQuestion) async -> StoreReading<StoredAnswer> {
     guard isUsable() else { return .unavailable }
     return await withCheckedContinuation { waiter in
@@ -62,7 +62,7 @@ final class StoreReader: Sendable {
       let questions = Array(batch.keys)
       let outcome = await call { store throws(DirectDNSError) in try await store.read(questions) }
       guard let outcome else {
-        // Those who came meanwhile have waited already.
+        // Reads that came meanwhile have waited long enough, too.
         for waiter in (batch.values + takeAll()).joined() { waiter.resume(returning: .unavailable) }
         continue
       }
@@ -101,12 +101,12 @@ final class StoreReader: Sendable {
 
   // MARK: Calls that a lookup waits for
 
-  /// Whether a lease was taken; nil if nobody can say just now.
+  /// Takes a lease.
   ///
   /// - Parameters:
-  ///   - late: gets what came too late.
+  ///   - late: called with a result that came too late.
   ///   - body: takes the lease.
-  /// - Returns: the body's result in time, or nil.
+  /// - Returns: whether the lease was taken; nil if the store cannot say in time.
   func lease(
     late: @escaping @Sendable (Bool) -> Void, _ body: @escaping @Sendable () async throws(DirectDNSError) -> Bool
   ) async -> Bool? {
@@ -152,7 +152,7 @@ final class StoreReader: Sendable {
     }
   }
 
-  /// What a call came to; nil if it is late.
+  /// The result of a call; nil if it is late.
   private func inTime<Value: Sendable>(
     late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable () async throws(DirectDNSError) -> Value
@@ -164,7 +164,7 @@ final class StoreReader: Sendable {
     }
   }
 
-  /// Whether a lookup may wait for the store; when it has rested long enough, starts a call that nobody waits for.
+  /// Whether a lookup may wait for the store; once its pause is over, tries it by a call that nobody waits for.
   private func isUsable() -> Bool {
     let now = clock.now
     let standing = state.withLock { state in

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes to a store behind everyone's back, in the order of learning.
+/// Writes to a store in the background, in order.
 ///
-/// What cannot be written waits, up to a limit, and is tried again. So is what a store has not written in a minute: one
-/// that never returns must not keep all that follows.
+/// Changes that cannot be written wait, up to a limit, and are tried again. So are those that the store has not written
+/// within a minute: a call that never returns must not hold up everything after it.
 final class StoreWriter: Sendable {
   private struct State {
     var pending: PendingWrites
     var health = StoreHealth()
-    /// What to do once a question's change was written, or could not be.
+    /// What to do once a question's change has been written, or has failed to be.
     var afterwards: [AddressQuestion: [@Sendable () async -> Void]] = [:]
     var isWriting = false
     var lastError: DirectDNSError?
     var dropped = 0
-    /// Those that the store has let go, as far as they have been told of.
+    /// How many evicted answers have been reported.
     var letGo = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
-    /// Begins again once the store has rested.
+    /// Tries again when the store's pause is over.
     var nextTry: Task<Void, Never>?
 
-    /// Ends writing for now, and says who waited for that.
+    /// Ends writing for now, and returns the tasks that have waited for that.
     mutating func end() -> [CheckedContinuation<Void, Never>] {
       defer { waiting = [] }
       isWriting = false
@@ -31,7 +31,7 @@ final class StoreWriter: Sendable {
   private let report: @Sendable (StoreEvent) -> Void
   private let state: Locked<State>
 
-  /// The most changes of one call, and the most that wait.
+  /// The most changes in one call, and the most that may wait.
   static let batch = 256
   static let capacity = 20_000
   /// The longest that a call may take.
@@ -46,15 +46,15 @@ final class StoreWriter: Sendable {
 
   deinit { state.withLock { $0.nextTry?.cancel() } }
 
-  /// The last word about a question that the store may not have heard yet.
+  /// The newest change for a question that may not have been written yet.
   func pending(_ question: AddressQuestion) -> PendingWrites.Change? { state.withLock { $0.pending[question] } }
 
-  /// Adds a change and returns at once.
+  /// Adds a change, and returns at once.
   ///
   /// - Parameters:
-  ///   - change: what to write.
-  ///   - question: what it is about.
-  ///   - afterwards: called once it was written, or could not be.
+  ///   - change: the change.
+  ///   - question: its question.
+  ///   - afterwards: called once it has been written, or has failed to be.
   func add(
     _ change: PendingWrites.Change, to question: AddressQuestion, afterwards: (@Sendable () async -> Void)? = nil
   ) {
@@ -72,32 +72,32 @@ final class StoreWriter: Sendable {
     if mayWrite { start() } else if afterwards != nil { Task { await runAfterwards([question]) } }
   }
 
-  /// Writes what waits, resting or not, and returns when it was written, could not be, or at that instant.
+  /// Writes all changes, even during a pause, and waits until they are written, have failed, or until that instant.
   ///
-  /// - Returns: how many changes the store did not get since the last flush, how many answers it has let go again, and
-  ///   why it did not get the former.
+  /// - Returns: how many changes since the last flush were not written, how many answers the store has evicted since,
+  ///   and why the changes were not written.
   func flush(until instant: ResolverInstant) async -> (unwritten: Int, letGo: Int, reason: DirectDNSError?) {
     let lost = await settle(until: instant)
     return state.withLock { state in
       let letGo = lost - state.letGo
       state.letGo = lost
-      // What was dropped is told of once: nothing brings it back.
+      // Dropped changes are reported once, since they cannot be written later.
       let count = state.pending.count + state.dropped
       state.dropped = 0
       return (count, letGo, count == 0 ? nil : state.lastError)
     }
   }
 
-  /// Writes what waits, resting or not, and returns when it was written, could not be, or at that instant.
+  /// Writes all changes, even during a pause, and waits until they are written, have failed, or until that instant.
   ///
-  /// - Returns: how many answers the store has let go again in all.
+  /// - Returns: how many answers the store has evicted in all.
   func settle(until instant: ResolverInstant) async -> Int {
     start()
     _ = await Deadline.wait(until: instant, clock) { await self.finished() }
     return store.letGo
   }
 
-  /// Has the store bring what was written to where it stays; by then at the latest nobody waits for it any more.
+  /// Has the store bring everything into its final form, and waits for that until an instant.
   func checkpoint(until instant: ResolverInstant) async {
     _ = await Deadline.wait(until: instant, clock) { [store] in await store.checkpoint() }
   }

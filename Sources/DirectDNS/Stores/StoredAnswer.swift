@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An answer as it is remembered beyond the process: what one provider said about one family of one name.
+/// An answer as a store keeps it: what one provider said about one family of one name.
 ///
-/// It holds no secret: a name, its addresses, the provider's name, and instants.
+/// It contains no secret, but a name, its addresses, the provider's name, and times.
 public struct StoredAnswer: Sendable, Hashable {
-  /// What was asked.
+  /// The question.
   public var question: AddressQuestion
-  /// What was said.
+  /// The answer.
   public var content: Answer.Content
-  /// The end of the CNAME chain, where the name is an alias.
+  /// The end of the CNAME chain; nil if the name is no alias.
   public var canonicalName: HostName?
-  /// The name of the provider that said it, such as `alidns`.
+  /// The name of the provider that gave the answer, such as `alidns`.
   public var provider: String
   /// When it was asked for.
   public var asked: WallInstant
   /// When it expires.
   public var expires: WallInstant
-  /// From when on nobody can use it any more, not even as an expired answer: a store may drop it.
+  /// When it stops being of use, even as an expired answer: then a store may drop it.
   public var gone: WallInstant
 
   /// Creates an answer.
@@ -34,17 +34,17 @@ public struct StoredAnswer: Sendable, Hashable {
 }
 
 extension StoredAnswer {
-  /// Where a stored answer stands in its life, for whoever looks into a store.
+  /// The state of a stored answer, for inspection.
   public struct Standing: Sendable, Hashable {
-    /// What a lookup would make of it; nil for one that is gone.
+    /// The freshness that a lookup would report; nil for an answer that is of no use any more.
     public var freshness: Resolution.Freshness?
     /// The time since it was asked for.
     public var age: Duration
-    /// What is left of its lifetime; negative once it has expired.
+    /// The rest of its lifetime; negative once it has expired.
     public var timeLeft: Duration
   }
 
-  /// Where the answer stands for a resolver that starts now and reads it.
+  /// The state of the answer for a resolver that starts now and reads it.
   ///
   /// - Parameters:
   ///   - now: the wall clock.
