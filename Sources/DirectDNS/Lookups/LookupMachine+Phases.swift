@@ -17,10 +17,10 @@ extension LookupMachine {
   /// The time counts from when they were asked and not from when the caller came, so that a silent server delays only
   /// the first callers.
   private func staleServesAt(
-    _ families: AddressFamilies, _ request: LookupRequest, _ patience: Duration, at now: ResolverInstant
+    _ families: AddressFamilies, _ request: LookupRequest, _ timeout: Duration, at now: ResolverInstant
   ) -> ResolverInstant {
     (families.members.compactMap { queryBegan(AddressQuestion(request.host, $0), request.route) }.max() ?? now)
-      + patience
+      + timeout
   }
 
   /// Asks for everything that is not known; what fails falls back on expired answers and on the system's DNS.
@@ -55,8 +55,8 @@ extension LookupMachine {
     for family in open.members {
       join(AddressQuestion(request.host, family), request.route, deadlines, .lookup(number), at: now)
     }
-    let patience = max(settings.configuration.cache.clientResponseTimeout, FamilyWait.resolutionDelay)
-    let end = min(now + FamilyWait.resolutionDelay, staleServesAt(open, request, patience, at: now))
+    let timeout = max(settings.configuration.cache.clientResponseTimeout, FamilyWait.resolutionDelay)
+    let end = min(now + FamilyWait.resolutionDelay, staleServesAt(open, request, timeout, at: now))
     wait(
       number, request, deadlines, .completing(resolution), open, for: .keeping, until: min(end, deadlines.whole),
       at: now)

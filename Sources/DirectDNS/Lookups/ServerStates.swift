@@ -90,8 +90,7 @@ struct ServerStates: Sendable {
   enum Failover: Sendable {
     /// That server is asked instead.
     case instead(DNSServer)
-    /// That server is asked as well, and the attempt goes on: its breaker is open, so it is not worth giving up a slow
-    /// one.
+    /// That server, whose breaker is open, is asked too, and the attempt goes on: a slow server is not given up for it.
     case beside(DNSServer)
     /// No other server can be asked before that instant.
     case later(ResolverInstant)

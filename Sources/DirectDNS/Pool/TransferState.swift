@@ -230,7 +230,7 @@ struct TransferState {
 
   // MARK: Repeating
 
-  /// Whether HTTP/2 refused the request: libcurl repeats it for no other reason while nobody joins the connection it opened.
+  /// Whether HTTP/2 refused the request: libcurl repeats it only for that if nobody joined the connection it opened.
   func wasRefused(joins: Int) -> Bool { carrier?.joinsAtStart == joins }
 
   /// Whether libcurl may send the request again: if it was refused unprocessed, or, once, if it does no harm twice.
