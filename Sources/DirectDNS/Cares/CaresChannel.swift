@@ -3,15 +3,15 @@ internal import CDirectDNSCares
 
 /// A channel of c-ares: the name servers of one configuration, the sockets to them, and the lookups under way.
 ///
-/// It belongs to the loop's thread, and ``close()`` ends it.
+/// It belongs to the loop's thread, and has to be closed by ``close()``.
 @safe final class CaresChannel {
-  /// What lookups of one channel have in common.
+  /// What the lookups of one channel have in common.
   struct Kind: Hashable {
-    /// `ADDRESS:PORT,…` instead of resolv.conf's servers.
+    /// `ADDRESS:PORT,…` instead of the servers of resolv.conf.
     var servers: String?
-    /// Whether resolv.conf's search list is gone through: for single labels alone.
+    /// Whether the search list of resolv.conf is used, which it is for single labels only.
     var searches: Bool
-    /// The system's configuration at the time when the channel read it.
+    /// The system's configuration when the channel read it.
     var system: CaresSystem
   }
 
@@ -26,14 +26,16 @@ internal import CDirectDNSCares
     }
   }
 
-  /// The sockets that c-ares has open and waits for.
+  /// The open sockets that c-ares waits for.
   private(set) var sockets: Set<ares_socket_t> = []
   private let poller: Poller
-  /// No more lookups than that are begun on a channel: those that are under way together have one port, which whoever
-  /// forges answers would have time to find (RFC 5452 §9.2).
+  /// The most lookups that are begun on a channel.
+  ///
+  /// They share a port, which somebody who forges answers would have time to find if the channel were used for long
+  /// (RFC 5452 §9.2).
   private(set) var room = 64
   private var handle: ares_channel?
-  /// Kept until c-ares has called back, be it for a caller who has long gone.
+  /// Kept until c-ares has called back, even if nobody waits any more.
   private var contexts: [ObjectIdentifier: Context] = [:]
 
   private static let library = ares_library_init(Int32(ARES_LIB_INIT_ALL)) == directdns_ares_success
@@ -43,9 +45,9 @@ internal import CDirectDNSCares
     self.poller = poller
     guard Self.library else { throw .failed("c-ares cannot be initialised") }
     var options = unsafe ares_options()
-    // Whoever sets HOSTALIASES for a process must not choose where its requests go (hostname(7)).
+    // The variable HOSTALIASES must not decide where requests go (hostname(7)).
     unsafe options.flags = directdns_ares_noalias | (kind.searches ? 0 : directdns_ares_nosearch)
-    // c-ares' own five seconds and four tries add up to 75 s.
+    // The defaults of c-ares, five seconds and four tries, add up to 75 s.
     unsafe options.timeout = 700
     unsafe options.tries = 2
     unsafe options.sock_state_cb = { context, socket, reads, writes in
@@ -63,7 +65,7 @@ internal import CDirectDNSCares
   }
 
   private func watch(_ socket: ares_socket_t, reads: Bool, writes: Bool) {
-    // Nothing at all is said of a socket that is about to be closed.
+    // Neither reading nor writing: the socket is about to be closed.
     guard reads || writes else {
       sockets.remove(socket)
       return poller.closed(socket)
@@ -75,20 +77,20 @@ internal import CDirectDNSCares
     poller.watch(socket, for: interest, owner: 0)
   }
 
-  /// Ends it, and with it what is under way; c-ares calls back for each.
+  /// Closes the channel; c-ares calls back for each lookup under way.
   func close() {
     guard let handle = unsafe handle else { return }
     unsafe self.handle = nil
     unsafe ares_destroy(handle)
   }
 
-  /// Lookups under way, those included that nobody waits for.
+  /// How many lookups are under way, including those that nobody waits for.
   var count: Int { contexts.count }
   var isIdle: Bool { contexts.isEmpty }
 
   // MARK: Lookups
 
-  /// Begins a lookup; the hosts file is read at once.
+  /// Begins a lookup, which reads the hosts file at once.
   func start(_ query: CaresQuery) {
     guard let handle = unsafe handle else { return query.finish(.failure(.cancelled)) }
     room -= 1
@@ -112,14 +114,14 @@ internal import CDirectDNSCares
       }, Unmanaged.passUnretained(context).toOpaque())
   }
 
-  /// Goes on with a socket.
+  /// A socket is ready.
   func act(on socket: ares_socket_t, _ ready: Poller.Interest) {
     guard let handle = unsafe handle else { return }
     unsafe ares_process_fd(
       handle, ready.contains(.reading) ? socket : ARES_SOCKET_BAD, ready.contains(.writing) ? socket : ARES_SOCKET_BAD)
   }
 
-  /// Does what is due, and drops what nobody waits for.
+  /// Does what is due, and cancels the lookups if nobody waits for any of them.
   ///
   /// - Returns: the instant before which nothing will be due.
   func endTurn(at now: ResolverInstant) -> ResolverInstant {
@@ -134,7 +136,7 @@ internal import CDirectDNSCares
       due = min(due, context.query.deadline)
     }
     guard isWanted else {
-      // c-ares can give up all of a channel, and not one.
+      // c-ares can cancel all lookups of a channel, but not a single one.
       unsafe ares_cancel(handle)
       return .init(nanoseconds: .max)
     }
@@ -144,11 +146,11 @@ internal import CDirectDNSCares
   }
 }
 
-/// The system's configuration as c-ares reads it when a channel is made.
+/// The state of the files that c-ares reads when a channel is made.
 ///
-/// Two of them are alike while no file has changed. The hosts file is none of them: each lookup reads it.
+/// Two values are equal if no file has changed in between. The hosts file is not included, since each lookup reads it.
 struct CaresSystem: Hashable {
-  /// Another file in place of /etc/resolv.conf.
+  /// A file to read instead of /etc/resolv.conf.
   let resolvConf: String?
   private let stamps: [FileStamp?]
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCares
 
-/// One lookup by the system's DNS: hosts file and resolv.conf, by c-ares.
+/// One lookup by the system's DNS: c-ares reads the hosts file and asks the servers of resolv.conf.
 struct CaresLookup: Sendable {
   /// What a lookup found.
   struct Found: Sendable, Hashable {
@@ -20,10 +20,10 @@ struct CaresLookup: Sendable {
   var family: IPAddress.Family
   /// `ADDRESS:PORT,…` instead of the system's own servers.
   var servers: String?
-  /// Milliseconds for the whole lookup.
+  /// How many milliseconds the whole lookup may take.
   var timeout: Int64
 
-  /// Asks, and waits for the answer; a caller that is cancelled is let go at once.
+  /// Asks, and waits for the answer; a caller that is cancelled stops waiting at once.
   nonisolated(nonsending) func run(by loop: CaresLoop = .shared) async -> Outcome {
     guard timeout > 0 else { return .failure(.timedOut) }
     guard !Task.isCancelled else { return .failure(.cancelled) }
@@ -37,7 +37,7 @@ struct CaresLookup: Sendable {
   }
 }
 
-/// A lookup under way, and who waits for it.
+/// A lookup under way, and the promise of its outcome.
 final class CaresQuery: Sendable {
   let lookup: CaresLookup
   let deadline: ResolverInstant
@@ -95,15 +95,13 @@ extension IPAddress {
   }
 }
 
-/// Why c-ares brought no answer.
-///
-/// Its codes are mapped here and nowhere else.
+/// Why c-ares has no answer; its codes are mapped here and nowhere else.
 enum CaresError: Error, Hashable, Sendable, CustomStringConvertible {
   case nameNotFound
   case noAddress
   case timedOut
   case refused
-  /// Whoever asked has gone.
+  /// The caller was cancelled.
   case cancelled
   case failed(String)
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
 
-/// The one thread that asks the system's DNS: all lookups under way share it.
+/// The thread that asks the system's DNS, which all lookups share.
 ///
-/// It begins with the first lookup, and ends when there was none for a while.
+/// It starts with the first lookup, and ends when there has been none for a while.
 final class CaresLoop: Sendable {
-  /// Lookups of the whole process.
+  /// The loop of the whole process.
   static let shared = CaresLoop()
 
   let loop: Loop<CaresQueries>
 
-  /// Creates a loop; its thread begins with the first lookup.
+  /// Creates a loop; its thread starts with the first lookup.
   ///
   /// - Parameters:
-  ///   - resolvConf: another file in place of /etc/resolv.conf.
-  ///   - idleTime: how long the thread waits for a further lookup.
+  ///   - resolvConf: a file to read instead of /etc/resolv.conf.
+  ///   - idleTime: how long the idle thread waits for another lookup before it ends.
   init(resolvConf: String? = nil, idleTime: Duration = .seconds(10)) {
     loop = Loop(CaresQueries.Settings(resolvConf: resolvConf, idleTime: idleTime))
   }
@@ -25,20 +25,19 @@ final class CaresLoop: Sendable {
     query.finish(.failure(.failed("the process may open no further files")))
   }
 
-  /// Lets the caller of a lookup go; what was sent for it is dropped with the last one that shares its channel.
+  /// Ends the wait of a lookup's caller; its query ends when nobody waits for any lookup on its channel.
   func cancel(_ query: CaresQuery) {
     query.finish(.failure(.cancelled))
     loop.wake()
   }
 }
 
-/// The lookups of one loop: as many at once as a small network takes, on channels that read the system's configuration as
-/// it is by then.
+/// The lookups of one loop: a limited number at a time, on channels that have the present configuration of the system.
 final class CaresQueries: LoopDriver {
   struct Settings: Sendable {
-    /// Another file in place of /etc/resolv.conf.
+    /// A file to read instead of /etc/resolv.conf.
     var resolvConf: String?
-    /// How long the thread waits for a further lookup.
+    /// How long the idle thread waits for another lookup before it ends.
     var idleTime: Duration
   }
 
@@ -47,15 +46,17 @@ final class CaresQueries: LoopDriver {
   /// The channel that takes the next lookup of its kind.
   private var current: [CaresChannel.Kind: CaresChannel] = [:]
   private var channels: [CaresChannel] = []
-  /// Lookups that there is no room for yet, in the order of their arrival.
+  /// Lookups that wait because too many are under way, in the order of their arrival.
   private var waiting = Deque<CaresQuery>()
-  /// None of those that wait is due before.
+  /// No waiting lookup times out before this instant.
   private var earliestDeadline = ResolverInstant(nanoseconds: .max)
   private let clock = SystemClock()
   var now = LoopTime.now
 
-  /// Lookups under way at once: a forwarder on a small network takes 150 (dnsmasq's `dns-forward-max`), and a socket's
-  /// buffer has to hold what comes back at once.
+  /// The most lookups at a time.
+  ///
+  /// A forwarder on a small network takes 150 (dnsmasq's `dns-forward-max`), and a socket's buffer has to have room for
+  /// all answers that come at once.
   static let limit = 128
 
   static var threadName: String { "cares" }
@@ -73,7 +74,7 @@ final class CaresQueries: LoopDriver {
   }
 
   func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8) {
-    // Another socket's event may have closed this one meanwhile.
+    // The event of another socket may have closed this one.
     channels.first { $0.sockets.contains(socket) }?.act(on: socket, ready)
   }
 
@@ -83,9 +84,9 @@ final class CaresQueries: LoopDriver {
     repeat {
       startWaiting(at: now)
       due = channels.reduce(earliestDeadline) { min($0, $1.endTurn(at: now)) }
-      // Those that were given up or have timed out make room for those that wait.
+      // Lookups that have ended make room for others.
     } while !waiting.isEmpty && room > 0
-    // A millisecond is not cut short, or the rest of it would be a busy wait.
+    // Rounded up to the next millisecond: otherwise the loop would wake up too early, again and again.
     return due.nanoseconds == .max ? .max : LoopTime.milliseconds(due) + 1
   }
 
@@ -100,7 +101,7 @@ final class CaresQueries: LoopDriver {
 
   private var room: Int { Self.limit - channels.reduce(0) { $0 + $1.count } }
 
-  /// Begins as many lookups as there is room for, and ends those that waited too long.
+  /// Begins as many waiting lookups as there is room for, and ends those that have timed out.
   private func startWaiting(at now: ResolverInstant) {
     var room = room
     var next: [CaresQuery] = []

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where DNS requests are sent: an origin, and the addresses to reach it at.
+/// A server of DNS requests: its origin and its addresses.
 public struct HTTPEndpoint: Hashable, Sendable {
   /// The endpoint's URL; its scheme, host and port are the origin.
   public var url: WebURL
-  /// Addresses that stand for the URL's host.
+  /// The addresses to connect to.
   ///
-  /// The certificate is still checked against the name.
+  /// The certificate is still checked for the URL's host.
   public var addresses: [IPAddress]
 
   /// Creates an endpoint.
@@ -15,25 +15,25 @@ public struct HTTPEndpoint: Hashable, Sendable {
   }
 }
 
-/// One request out, one reply in.
+/// Sends a DNS request, and gets the reply.
 ///
-/// DirectDNS brings ``CurlTransport``; tests bring their own.
+/// DirectDNS has ``CurlTransport``; tests have transports of their own.
 public protocol HTTPTransport: Sendable {
   /// Sends a request to an endpoint.
   ///
   /// - Parameters:
   ///   - message: the request.
   ///   - endpoint: where to send it.
-  ///   - timeout: the time for the whole of it.
-  /// - Returns: what came back, whatever its status.
+  ///   - timeout: how long it may take in all.
+  /// - Returns: the reply, whatever its status.
   /// - Throws: why there is no reply.
   func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply
 
-  /// Forgets connections that belong to a network that is no more.
+  /// Stops using connections of the last network.
   func networkDidChange()
 
-  /// Ends what is under way. Nothing can be sent afterwards.
+  /// Ends all requests; nothing can be sent afterwards.
   func shutdown()
 }

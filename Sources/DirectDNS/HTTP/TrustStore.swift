@@ -5,21 +5,21 @@
   internal import Foundation
 #endif
 
-/// Whose certificates are trusted: the system's authorities, and private ones beside them.
+/// The certificate authorities that are trusted: the system's, and private ones in addition.
 public struct TrustStore: Sendable, Hashable {
   /// Files of further certificates in PEM form.
   public var privateAuthorities: [String]
-  /// A folder of the system's authorities under their hashes; nil for the one that the system has.
+  /// A folder of the system's authorities, in files named by their hashes; nil for the usual one.
   public var certificateFolder: String?
-  /// A file of the system's authorities in PEM form; nil for the one that the system has, where it has no such folder.
+  /// A file of the system's authorities in PEM form; nil for the usual one, which is used if there is no such folder.
   public var certificateFile: String?
 
-  /// Creates a trust store; without arguments it is the system's.
+  /// Creates a trust store; without arguments, that of the system.
   ///
   /// - Parameters:
   ///   - privateAuthorities: files of further certificates in PEM form.
-  ///   - environment: where `SSL_CERT_DIR` and `SSL_CERT_FILE` may name the system's authorities, as for OpenSSL; by
-  ///     default the process's own. Nothing else of it is kept.
+  ///   - environment: the environment, in which `SSL_CERT_DIR` and `SSL_CERT_FILE` may name the system's authorities,
+  ///     as with OpenSSL; by default that of the process. Nothing else is read from it.
   public init(
     privateAuthorities: [String] = [], environment: [String: String]? = nil
   ) {
@@ -29,26 +29,26 @@ public struct TrustStore: Sendable, Hashable {
     certificateFile = environment["SSL_CERT_FILE"]
   }
 
-  /// Folders of certificates under their hashes.
+  /// The usual folders of certificates named by their hashes.
   ///
-  /// OpenSSL reads the one certificate that it needs (0.1 ms); the same authorities in one file cost 24 ms a
-  /// process, since all of them are parsed.
+  /// From a folder OpenSSL reads only the certificate that it needs (0.1 ms). A file is parsed completely, which takes
+  /// 24 ms in each process.
   private static let folders = ["/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/openssl/certs"]
   private static let files = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
     "/opt/homebrew/etc/ca-certificates/cert.pem",
   ]
 
-  /// The files and folders that libcurl is given.
+  /// The options of libcurl for these authorities.
   ///
-  /// - Parameter waits: whether a FIFO is waited for.
-  /// - Returns: these, and what stands in several files, which libcurl takes one of.
+  /// - Parameter waits: whether to wait for the content of a FIFO.
+  /// - Returns: the folder and the file, or the content of several files, since libcurl takes only one.
   /// - Throws: `invalidConfiguration` for a file that cannot be read, or has no certificate.
   func resolved(waits: Bool = true) throws(DirectDNSError) -> CurlTrust {
     var trust = CurlTrust()
     trust.folder = certificateFolder ?? Self.folders.first(where: Self.isHashed)
     if let file = certificateFile {
-      // A bundle that lies in the folder holds the folder's certificates: it need not be read as well.
+      // A bundle in the folder has the same certificates as the folder.
       let isWithin = trust.folder.map { file.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") } ?? false
       if !isWithin { trust.file = file }
     } else if trust.folder == nil {
@@ -62,7 +62,7 @@ public struct TrustStore: Sendable, Hashable {
       do throws(FileFailure) {
         let file = try ReadableFile(path, waits: waits)
         bytes = try file.readToEnd()
-        // What a pipe brings can be read once.
+        // The content of a pipe can be read only once.
         if !file.isRegular { areFiles = false }
       } catch {
         throw DirectDNSError(
@@ -83,7 +83,7 @@ public struct TrustStore: Sendable, Hashable {
     return trust
   }
 
-  /// Whether a folder holds certificates under their hashes, eight hexadecimal digits and `.0`.
+  /// Whether a folder has files that are named by hashes: eight hexadecimal digits and `.0`.
   private static func isHashed(_ folder: String) -> Bool {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return false }
     return names.contains { $0.utf8.count == 10 && $0.hasSuffix(".0") }
