@@ -37,9 +37,9 @@ extension FuzzTarget {
     try require(head.bytes == bytes, "a head's bytes change")
     _ = head.values(.proxyAuthorization).map { BasicCredentials(head.bytes.span.extracting($0)) }
     guard let framing = try? BodyFraming.of(request: head) else { return }
-    guard case .absolute(let origin, let path)? = try? ForwardTarget.of(head) else { return }
+    guard case .absolute(let origin, let path, let authorization)? = try? ForwardTarget.of(head) else { return }
     try require(path.first == 0x2f || path == [0x2a], "a path that is none: \(path.asText)")
-    let forwarded = ForwardedHead.request(head, to: origin, path: path)
+    let forwarded = ForwardedHead.request(head, to: origin, path: path, authorization: authorization)
     guard let again = try? HeadParser.parse(forwarded, .request) else {
       throw BrokenRule(description: "what is passed on is no head: \(forwarded.asText.debugDescription)")
     }

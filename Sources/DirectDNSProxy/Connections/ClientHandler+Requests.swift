@@ -127,7 +127,7 @@ extension ClientHandler {
     switch request.target {
     case .own: break
     case .authority(let origin): connect(request, to: origin, user)
-    case .absolute(let origin, let path):
+    case .absolute(let origin, let path, _):
       guard request.method != "TRACE" else {
         return refuse(
           ProxyRefusal(405, "http_request_denied", "TRACE is refused: it would show what a request holds."), request)

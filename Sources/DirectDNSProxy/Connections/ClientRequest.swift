@@ -30,9 +30,15 @@ final class ClientRequest {
   var canBeRetried: Bool { framing == .none && isIdempotent }
   var isConnect: Bool { if case .authority = target { true } else { false } }
 
+  /// The value of `Authorization` for one that has none but user info in its URL.
+  var authorization: String? {
+    guard case .absolute(_, _, let authorization) = target, !head.contains(.authorization) else { return nil }
+    return authorization
+  }
+
   var origin: ForwardOrigin? {
     switch target {
-    case .absolute(let origin, _), .authority(let origin): origin
+    case .absolute(let origin, _, _), .authority(let origin): origin
     case .own: nil
     }
   }

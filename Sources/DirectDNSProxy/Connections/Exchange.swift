@@ -105,8 +105,8 @@ final class Exchange {
     handler.write(
       ByteBuffer(
         bytes: ForwardedHead.request(
-          request.head, to: origin, path: path, maxForwards: request.maxForwards, upgrades: isUpgrade, through: proxy,
-          via: via)))
+          request.head, to: origin, path: path, authorization: request.authorization,
+          maxForwards: request.maxForwards, upgrades: isUpgrade, through: proxy, via: via)))
     passRequest()
     handler.flush()
     if client.hasStopped { client.goOn() }

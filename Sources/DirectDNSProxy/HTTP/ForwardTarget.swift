@@ -3,8 +3,8 @@ internal import DirectDNS
 
 /// What a request's target says (RFC 9112 §3.2).
 enum ForwardTarget: Equatable, Sendable {
-  /// An origin, and what to ask it for, byte for byte as it came.
-  case absolute(ForwardOrigin, path: [UInt8])
+  /// An origin, and what to ask it for, byte for byte as it came; the URL's user info as `Authorization` has it, a secret.
+  case absolute(ForwardOrigin, path: [UInt8], authorization: String? = nil)
   /// An origin to be connected to.
   case authority(ForwardOrigin)
   /// A path of the proxy's own.
@@ -37,11 +37,10 @@ enum ForwardTarget: Equatable, Sendable {
     while end < range.upperBound, bytes[end] != UInt8(ascii: "/"), bytes[end] != UInt8(ascii: "?"),
       bytes[end] != UInt8(ascii: "#")
     { end += 1 }
-    let authority = bytes.extracting(scheme.upperBound..<end)
-    for index in authority.indices where authority[index] == UInt8(ascii: "@") {
-      throw .malformed("the URL has a user name: send Authorization instead")
-    }
-    let origin = try ForwardOrigin(authority, defaultPort: 80)
+    let userEnd = (scheme.upperBound..<end).first { bytes[$0] == UInt8(ascii: "@") }
+    let host = (userEnd.map { $0 + 1 } ?? scheme.upperBound)..<end
+    let origin = try ForwardOrigin(bytes.extracting(host), defaultPort: 80)
+    let authorization = userEnd == nil ? nil : try authorization(head.bytes[scheme.upperBound..<end])
     let rest = end..<(range[end...].first { bytes[$0] == UInt8(ascii: "#") } ?? range.upperBound)
     var path = Array(head.bytes[rest])
     if path.isEmpty {
@@ -49,7 +48,15 @@ enum ForwardTarget: Equatable, Sendable {
     } else if path[0] == UInt8(ascii: "?") {
       path.insert(UInt8(ascii: "/"), at: 0)
     }
-    return .absolute(origin, path: path)
+    return .absolute(origin, path: path, authorization: authorization)
+  }
+
+  /// The user info of an authority as `Authorization` has it: wget and others leave it in the URL that a proxy gets.
+  private static func authorization(_ authority: ArraySlice<UInt8>) throws(MessageFault) -> String {
+    guard let text = String(validating: authority, as: UTF8.self), let url = try? WebURL("http://\(text)"),
+      let credentials = url.basicCredentials
+    else { throw .malformed("the URL's user name is none: send Authorization instead") }
+    return credentials
   }
 
   /// The scheme with its two slashes; nil where none of those stands.

@@ -9,14 +9,15 @@ enum ForwardedHead {
   ///   - head: the request.
   ///   - origin: where it goes; its name is what `Host` says, whatever the field said.
   ///   - path: what is asked for.
+  ///   - authorization: the value of `Authorization` where the request has none and its URL has user info.
   ///   - maxForwards: what the field says now; nil leaves it as it is.
   ///   - upgrades: whether it may switch to another protocol: not behind a body.
   ///   - upstream: the proxy that it goes to, which is told the whole URL; nil for the origin itself.
   ///   - via: the proxies that such a proxy is told of.
   /// - Returns: the head, its empty line included.
   static func request(
-    _ head: MessageHead, to origin: ForwardOrigin, path: [UInt8], maxForwards: Int? = nil, upgrades: Bool = true,
-    through upstream: UpstreamProxy? = nil, via: ProxyVia = ProxyVia()
+    _ head: MessageHead, to origin: ForwardOrigin, path: [UInt8], authorization: String? = nil,
+    maxForwards: Int? = nil, upgrades: Bool = true, through upstream: UpstreamProxy? = nil, via: ProxyVia = ProxyVia()
   ) -> [UInt8] {
     guard case .request(let method, _) = head.start else { return [] }
     var bytes: [UInt8] = []
@@ -29,6 +30,7 @@ enum ForwardedHead {
     bytes += " HTTP/1.1\r\nHost: ".utf8
     bytes += origin.hostField.utf8
     bytes += "\r\n".utf8
+    if let authorization { bytes += "Authorization: \(authorization)\r\n".utf8 }
     if let upstream {
       bytes += upstream.authorization.utf8
       if !via.marks.isEmpty { bytes += "Connection: DirectDNS-Via\r\n\(via.line)".utf8 }

@@ -82,6 +82,24 @@ struct ExchangeTests {
     await origin.stop()
   }
 
+  @Test(arguments: [("", "Basic dXM6cHc="), ("authorization: Bearer x\r\n", "Bearer x")])
+  func `user info in a URL goes on as Authorization, unless there is one`(fields: String, value: String) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("GET http://us:pw@127.0.0.1:\(origin.port)/x HTTP/1.1\r\nHost: x\r\n\(fields)\r\n")
+    let server = try await origin.connection()
+    let head = await server.receive("\r\n\r\n").lowercased()
+    #expect(
+      head == "get /x http/1.1\r\nhost: 127.0.0.1:\(origin.port)\r\nauthorization: \(value.lowercased())\r\n\r\n")
+    try await server.send("HTTP/1.1 204 Done\r\n\r\n")
+    await client.receive("\r\n\r\n")
+    let access = try #require(await proxy.accesses(1).first)
+    #expect(access.origin == "127.0.0.1:\(origin.port)" && access.path == "/x")
+    await proxy.stop()
+    await origin.stop()
+  }
+
   @Test(arguments: ["", "Connection: Upgrade\r\nUpgrade: websocket\r\n"])
   func `an origin cannot ask for the proxy's password`(fields: String) async throws {
     let origin = try await RawListener.start()

@@ -24,18 +24,32 @@ struct ForwardTargetTests {
   func `an absolute form keeps its path to the byte`(
     method: String, text: String, origin: String, path: String
   ) throws {
-    guard case .absolute(let found, let foundPath) = try target(method, text) else { throw MessageFault.version }
+    guard case .absolute(let found, let foundPath, _) = try target(method, text) else { throw MessageFault.version }
     #expect("\(found)" == origin)
     #expect(String(decoding: foundPath, as: UTF8.self) == path)
   }
 
   @Test(arguments: [
-    "https://a.example/", "ftp://a.example/", "a.example/", "http:/a.example/", "http:///x", "http://u:p@a.example/",
-    "http://u@a.example/", "http://a.example\\@evil.example/x", "http://a.example:99999/", "http://a.example:x/",
+    "https://a.example/", "ftp://a.example/", "a.example/", "http:/a.example/", "http:///x",
+    "http://u:p@", "http://a.example\\@evil.example/x", "http://u@b.example@a.example/",
+    "http://u@a.example\\@b.example/", "http://@a.example/", "http://a.example:99999/", "http://a.example:x/",
     "http://a b/", "http://:80/", "*", "http://[::1/", "http://[fe80::1%25eth0]/",
   ])
   func `what is no URL of the web in the clear is refused`(text: String) {
     #expect(throws: MessageFault.self) { try target("GET", text) }
+  }
+
+  @Test(arguments: [
+    ("http://u:p@a.example/x", "Basic dTpw", "/x"), ("http://u@a.example:81", "Basic dTo=", "/"),
+    ("http://us%65r:pa%3Ass%40@a.example/@y", "Basic dXNlcjpwYTpzc0A=", "/@y"), ("http://a.example/u@b", nil, "/u@b"),
+  ])
+  func `user info in a URL is for Authorization`(text: String, value: String?, path: String) throws {
+    guard case .absolute(let origin, let foundPath, let found) = try target("GET", text) else {
+      throw MessageFault.version
+    }
+    #expect(origin.host == .name("a.example"))
+    #expect(found == value)
+    #expect(String(decoding: foundPath, as: UTF8.self) == path)
   }
 
   @Test(arguments: ["https://a.example/", "wss://a.example/"])
@@ -69,9 +83,13 @@ struct ForwardTargetTests {
   }
 
   @Test func `Host has no port that everybody knows`() throws {
-    guard case .absolute(let origin, _) = try target("GET", "http://a.example:80/") else { throw MessageFault.version }
+    guard case .absolute(let origin, _, _) = try target("GET", "http://a.example:80/") else {
+      throw MessageFault.version
+    }
     #expect(origin.hostField == "a.example")
-    guard case .absolute(let other, _) = try target("GET", "http://a.example:443/") else { throw MessageFault.version }
+    guard case .absolute(let other, _, _) = try target("GET", "http://a.example:443/") else {
+      throw MessageFault.version
+    }
     #expect(other.hostField == "a.example:443")
   }
 }
