@@ -154,6 +154,21 @@ struct ProxyAccessTests {
     await proxy.stop()
   }
 
+  @Test(arguments: [
+    ("GET /x HTTP/1.1\r\nAccept: application/json\r\n\r\n", "\"}\n"), ("HEAD ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n", ""),
+    ("GET http://a.example:0/ HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n", "<p>DirectDNS proxy\n"),
+    ("GET http://a.example:0/ HTTP/1.1\r\nHost: a\r\n\r\n", "no server has.\n"),
+  ])
+  func `a request that is of no use is refused as its head asks for it`(text: String, end: String) async throws {
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send(text)
+    let parts = await client.receiveToEnd().split(separator: "\r\n\r\n", omittingEmptySubsequences: false)
+    #expect(parts.first?.hasPrefix("HTTP/1.1 400 ") == true)
+    #expect(end.isEmpty ? parts.last == "" : parts.last?.hasSuffix(end) == true, "\(parts)")
+    await proxy.stop()
+  }
+
   @Test func `a tunnel whose head does not come in time is refused without a body`() async throws {
     let proxy = try await ProxyFixture { $0.limits.headTimeout = .milliseconds(1) }
     let client = try await proxy.client()

@@ -11,10 +11,11 @@ extension ClientHandler {
   ///   - request: the request; nil where none could be read.
   ///   - access: what is told of it, where something is known already.
   ///   - progress: how far its body was read; nil where nothing of it was.
+  ///   - head: the head of one that could be read and is of no use.
   ///   - mayBeConnect: whether one that could not be read may have been for a tunnel.
   func refuse(
     _ refusal: ProxyRefusal, _ request: ClientRequest?, _ access: ProxyAccess? = nil, _ progress: BodyProgress? = nil,
-    mayBeConnect: Bool = false
+    head: MessageHead? = nil, mayBeConnect: Bool = false
   ) {
     var access = access ?? self.access(request?.isConnect == true ? .connect : .http, request?.origin, request)
     access.status = refusal.status
@@ -25,10 +26,12 @@ extension ClientHandler {
     // A body that is small is read, and the connection goes on; the next request is not to be found behind another.
     let isDrained =
       progress?.isOver ?? false || (progress?.passed ?? 0) == 0 && request?.hasDrainableBody ?? false
-    let form = request.map { ProxyRefusal.Form($0.head, isConnect: $0.isConnect) } ?? (mayBeConnect ? .none : .text)
+    let head = request?.head ?? head
+    let isConnect = request?.isConnect ?? mayBeConnect
+    let form = head.map { ProxyRefusal.Form($0, isConnect: isConnect) } ?? (isConnect ? .none : .text)
     write(
       ByteBuffer(
-        bytes: refusal.bytes(as: form, isToHEAD: request?.method == "HEAD", closes: closes || !isDrained)))
+        bytes: refusal.bytes(as: form, isToHEAD: head?.isToHEAD ?? false, closes: closes || !isDrained)))
     flush()
     guard !isGone else { return }
     guard !closes, isDrained, let request else { return linger() }

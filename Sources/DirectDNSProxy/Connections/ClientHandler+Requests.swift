@@ -27,6 +27,7 @@ extension ClientHandler {
       }
     }
     let (limits, bytes) = (settings.limits, held)
+    var read: MessageHead?
     do throws(MessageFault) {
       guard first.isTokenByte else {
         throw .malformed(
@@ -41,12 +42,13 @@ extension ClientHandler {
       guard end <= limits.headSize else { throw .tooLarge }
       searched = 0
       let head = try HeadParser.parse(held.readBytes(length: end) ?? [], .request, fieldLimit: limits.fieldCount)
+      read = head
       let framing = try BodyFraming.of(request: head)
       begin(head, framing, try ForwardTarget.of(checked(head)))
       return true
     } catch {
       searched = 0
-      refuse(ProxyRefusal(request: error), nil, mayBeConnect: bytes.beginsConnect)
+      refuse(ProxyRefusal(request: error), nil, head: read, mayBeConnect: bytes.beginsConnect)
       return false
     }
   }
