@@ -211,7 +211,8 @@ final class Dial: Connecting {
       for attempt in running { loop.shared.died(attempt.address) }
     }
     var reasons = failures.map { "\($0.address): \($0.failure.reason)" }
-    reasons += running.map { "\($0.address): no answer in time" }
+    let silence = upstream.map { "the upstream proxy \($0) has not connected to it in time" } ?? "no answer in time"
+    reasons += running.map { "\($0.address): \(silence)" }
     if let failure = others?.failure { reasons.append(failure) }
     let last = isLate ? nil : failures.last?.failure
     finish(

@@ -9,17 +9,23 @@ import Testing
 
 @Suite("Connecting", .timeLimit(.minutes(1)))
 struct DialTests {
-  @Test func `what was dialled is judged once more, whatever was found before`() async throws {
-    let (origin, resolver) = (try await RawListener.start(), try DirectResolver())
+  /// Why a connection did not come about, which is judged by the strictest policy; nil where it did.
+  private func refusal(
+    _ address: IPAddress, port: UInt16, through upstream: UpstreamProxy? = nil,
+    _ change: (inout ProxyConfiguration) -> Void = { _ in }
+  ) async throws -> ProxyRefusal? {
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
     let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
-    let settings = ProxySettings(ProxyConfiguration())
+    var configuration = ProxyConfiguration()
+    change(&configuration)
+    let settings = ProxySettings(configuration)
     let shared = ProxyShared(resolver, settings)
-    let address = IPAddress.ipv4(0x7f00_0001)
-    let refusal = try await eventLoop.flatSubmit { [port = origin.port] in
+    return try await eventLoop.flatSubmit {
       let promise = eventLoop.makePromise(of: ProxyRefusal?.self)
       let dial = Dial(
         ProxyLoop(eventLoop, shared), settings, ForwardOrigin(.name("public.test"), port: port),
-        Way(addresses: [address]), .publicOnly)
+        Way(addresses: [address], upstream: upstream), .publicOnly)
       dial.start { outcome in
         switch outcome {
         case .connected: promise.succeed(nil)
@@ -28,10 +34,28 @@ struct DialTests {
       }
       return promise.futureResult
     }.get()
+  }
+
+  @Test func `what was dialled is judged once more, whatever was found before`() async throws {
+    let origin = try await RawListener.start()
+    let refusal = try await refusal(.ipv4(0x7f00_0001), port: origin.port)
     #expect(refusal?.status == 403 && refusal?.error == "destination_ip_prohibited")
     // It stood, and was closed before a byte went over it.
     #expect(await (try origin.connection()).receiveToEnd().isEmpty)
     await origin.stop()
-    resolver.shutdown()
+  }
+
+  @Test func `an upstream proxy that says nothing is named where the time is over`() async throws {
+    let silent = try await RawListener.start()
+    let upstream = try UpstreamProxy("http://127.0.0.1:\(silent.port)")
+    let refusal = try await refusal(.ipv4(0xc000_0201), port: 443, through: upstream) {
+      $0.limits.connectTimeout = .milliseconds(50)
+    }
+    #expect(refusal?.status == 504 && refusal?.error == "connection_timeout")
+    #expect(
+      refusal?.message
+        == "public.test:443 cannot be connected to. 192.0.2.1: the upstream proxy \(upstream) has not connected to it in time."
+    )
+    await silent.stop()
   }
 }
