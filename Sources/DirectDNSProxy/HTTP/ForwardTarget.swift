@@ -26,12 +26,11 @@ enum ForwardTarget: Equatable, Sendable {
       let path = range.prefix { bytes[$0] != UInt8(ascii: "?") && bytes[$0] != UInt8(ascii: "#") }
       return .own(path: head.text(path))
     }
-    guard let scheme = scheme(["http://", "ws://"], bytes, range) else {
-      if scheme(["https://", "wss://"], bytes, range) != nil {
-        throw .malformed(
-          "a URL of https is asked for through a tunnel: send CONNECT HOST:PORT, and the request within it")
-      }
-      throw .malformed("this is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT")
+    guard let scheme = scheme(bytes, range) else {
+      throw .malformed(
+        head.text(range).contains("://")
+          ? "what is no http goes through a tunnel: send CONNECT HOST:PORT, and all else within it"
+          : "this is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT")
     }
     var end = scheme.upperBound
     while end < range.upperBound, bytes[end] != UInt8(ascii: "/"), bytes[end] != UInt8(ascii: "?"),
@@ -59,9 +58,9 @@ enum ForwardTarget: Equatable, Sendable {
     return credentials
   }
 
-  /// The scheme with its two slashes; nil where none of those stands.
-  private static func scheme(_ schemes: [String], _ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
-    for scheme in schemes {
+  /// The scheme of what is sent in the clear, with its two slashes; nil where another stands, or none.
+  private static func scheme(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
+    for scheme in ["http://", "ws://"] {
       let end = range.lowerBound + scheme.utf8.count
       if end <= range.upperBound, bytes.extracting(range.lowerBound..<end).isEqualIgnoringCase(scheme) {
         return range.lowerBound..<end

@@ -52,12 +52,12 @@ struct ForwardTargetTests {
     #expect(String(decoding: foundPath, as: UTF8.self) == path)
   }
 
-  @Test(arguments: ["https://a.example/", "wss://a.example/"])
-  func `a URL of https is refused with the way to ask for it`(text: String) {
+  @Test(arguments: ["https://a.example/", "wss://a.example/", "ftp://a.example/"])
+  func `a URL of another scheme is refused with the way to ask for it`(text: String) {
     #expect {
       try target("GET", text)
     } throws: {
-      "\($0)".contains("CONNECT HOST:PORT")
+      "\($0)".contains("goes through a tunnel: send CONNECT HOST:PORT")
     }
   }
 
