@@ -128,7 +128,7 @@ struct ProxyOptions: ParsableArguments {
       guard let text = try Self.secret(token, "--token", in: context) else {
         throw SettingsError(
           .usage,
-          "--token: write @FILE, or '$NAME' of an environment variable that is set: all users of a machine see what stands on a command line."
+          "--token: write @FILE, or '$NAME' of an environment variable: all users of a machine see what stands on a command line."
         )
       }
       tokens.append(Secret(text))
@@ -146,7 +146,11 @@ struct ProxyOptions: ParsableArguments {
       return String(try Self.text(of: String(text.dropFirst()), option, in: context).prefix { !$0.isNewline })
     }
     guard text.hasPrefix("$") else { return nil }
-    return context.environment[String(text.dropFirst())]
+    guard let value = context.environment[String(text.dropFirst())] else {
+      // Not its name: that may be a password which begins with a dollar.
+      throw SettingsError(.usage, "\(option): the environment has no variable of that name.")
+    }
+    return value
   }
 
   private static func text(of path: String, _ option: String, in context: CommandContext) throws(SettingsError)

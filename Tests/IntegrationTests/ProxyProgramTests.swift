@@ -280,6 +280,8 @@ struct ProxyProgramTests {
   @Test func `another proxy's password is not shown, and what cannot be one is told`() async throws {
     for (words, said) in [
       (["--upstream", "https://ann:geheim@a"], "no TLS"), (["--upstream", "@/no/such"], "no file"),
+      (["--upstream", "$NO_SUCH"], "--upstream: the environment has no variable"),
+      (["--token", "$geheim-geheim"], "--token: the environment has no variable"),
       (["--upstream-resolves"], "needs --upstream"), (["--route", "a.example"], "Write NAME=direct"),
       (["--route", "a.example=upstream"], "there is no upstream proxy"),
       (["--upstream", "http://127.0.0.1:3128", "--listen", "127.0.0.1:3128"], "listens itself"),
