@@ -299,6 +299,14 @@ struct WarmupBarTests {
     #expect(summary.contains(", one\\u{1B} wanted no query for 58 min more (429), in "), "\(summary)")
   }
 
+  @Test(arguments: [(1, "was the same, 1 more was no name"), (2, "were the same, 2 more were no names")])
+  func `one more is told as one`(count: Int, said: String) {
+    var some = report(1, of: 1)
+    some.duplicates = count
+    some.rejectedLeftOut = count
+    #expect(WarmupSummary(some, usesColour: false).text.contains("\(count) more \(said)\n"))
+  }
+
   @Test func `while a list is being read its lines are the whole, and without lines there is no whole`() {
     var some = report(50, of: 400, isComplete: false)
     some.duplicates = 10

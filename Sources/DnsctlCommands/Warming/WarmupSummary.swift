@@ -29,8 +29,8 @@ struct WarmupSummary {
     }
     let rejected = report.rejected.count + report.rejectedLeftOut
     let notes = [
-      report.duplicates > 0 ? "\(report.duplicates) more were the same" : nil,
-      rejected > 0 ? "\(rejected) more \(rejected == 1 ? "was" : "were") no names" : nil,
+      report.duplicates > 0 ? "\(report.duplicates) more \(report.duplicates == 1 ? "was" : "were") the same" : nil,
+      rejected > 0 ? "\(rejected) more \(rejected == 1 ? "was no name" : "were no names")" : nil,
       report.isListComplete ? nil : "not all were read",
     ]
     add("names", report.names, notes.compactMap(\.self).joined(separator: ", "), always: true)
