@@ -59,7 +59,11 @@ static inline int directdns_ares_parse_aaaa(
 
 /// Whether a UDP socket of that family can be connected, which sends nothing: the family has a route.
 static inline int directdns_has_route(int family) {
+#if defined(SOCK_CLOEXEC)
+  int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+#else
   int fd = socket(family, SOCK_DGRAM, 0);
+#endif
   if (fd < 0) return 0;
   int result;
   if (family == AF_INET6) {

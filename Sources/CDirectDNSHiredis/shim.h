@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <errno.h>
+#include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <netdb.h>
 #include <openssl/err.h>
@@ -17,13 +18,13 @@ static inline struct timeval directdns_redis_time(long long milliseconds) {
   return time;
 }
 
-/// hiredis writes without MSG_NOSIGNAL: a server that has gone would end the process by SIGPIPE.
+/// hiredis lets programs that the process starts have the connection, which is logged in, and writes without MSG_NOSIGNAL: a
+/// server that has gone would end the process by SIGPIPE.
 static inline void directdns_redis_prepare(redisContext *connection) {
+  (void)fcntl(connection->fd, F_SETFD, FD_CLOEXEC);
 #if defined(SO_NOSIGPIPE)
   int on = 1;
   (void)setsockopt(connection->fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
-#else
-  (void)connection;
 #endif
 }
 

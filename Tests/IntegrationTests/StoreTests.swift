@@ -125,6 +125,27 @@ struct RedisStoreTests {
     }
   }
 
+  @Test func `programs that the process starts do not get the connection`() async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      try await store.write([answer(question())])
+      let connections = (0..<1024).filter { isConnected($0, to: server.port) }
+      #expect(!connections.isEmpty && connections.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
+      withExtendedLifetime(store) {}
+    }
+  }
+
+  private func isConnected(_ descriptor: Int32, to port: UInt16) -> Bool {
+    var peer = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let found = unsafe withUnsafeMutablePointer(to: &peer) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe getpeername(descriptor, $0, &size) == 0
+      }
+    }
+    return found && peer.sin_family == AF_INET && UInt16(bigEndian: peer.sin_port) == port
+  }
+
   @Test func `the server forgets by itself, answers and leases`() async throws {
     try await Redis.running { server in
       let store = try server.store()
