@@ -19,14 +19,16 @@ public struct TrustStore: Sendable, Hashable {
   /// - Parameters:
   ///   - privateAuthorities: files of further certificates in PEM form.
   ///   - environment: the environment, in which `SSL_CERT_DIR` and `SSL_CERT_FILE` may name the system's authorities,
-  ///     as with OpenSSL; by default that of the process. Nothing else is read from it.
+  ///     as with OpenSSL; by default that of the process. An empty variable names nothing, as with curl, and nothing else is
+  ///     read from it.
   public init(
     privateAuthorities: [String] = [], environment: [String: String]? = nil
   ) {
     self.privateAuthorities = privateAuthorities
     let environment = environment ?? ProcessInfo.processInfo.environment
-    certificateFolder = environment["SSL_CERT_DIR"]
-    certificateFile = environment["SSL_CERT_FILE"]
+    func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    certificateFolder = variable("SSL_CERT_DIR")
+    certificateFile = variable("SSL_CERT_FILE")
   }
 
   /// The usual folders of certificates named by their hashes.

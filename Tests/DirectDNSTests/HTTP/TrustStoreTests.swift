@@ -20,6 +20,12 @@ struct TrustStoreTests {
     #expect(try resolved([], ["SSL_CERT_FILE": "/all.pem"]).file == "/all.pem")
   }
 
+  @Test(arguments: ["SSL_CERT_DIR", "SSL_CERT_FILE"])
+  func `an empty variable is none, since nobody would be trusted by a file without a name`(_ name: String) throws {
+    #expect(TrustStore(environment: [name: ""]) == TrustStore(environment: [:]))
+    #expect(try resolved([], [name: ""]) == resolved())
+  }
+
   @Test func `without it there is a folder or a file, since nobody may be trusted by libcurl's own default`()
     throws
   {
