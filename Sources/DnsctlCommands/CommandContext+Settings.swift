@@ -69,7 +69,7 @@ extension CommandContext {
 
   /// The configuration file that counts; nil if there is none.
   func configurationPath(_ option: String?) -> String? {
-    if let asked = option ?? environment[EnvironmentSettings.prefix + "CONFIG"] { return asked }
+    if let asked = option ?? (try? EnvironmentSettings(environment))?.configurationPath { return asked }
     guard let path = defaultConfigurationPath, (try? readFile(path)) != nil else { return nil }
     return path
   }

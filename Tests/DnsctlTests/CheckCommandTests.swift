@@ -49,6 +49,15 @@ struct CheckCommandTests {
     await server.stop()
   }
 
+  @Test func `an empty variable names no configuration file`() async throws {
+    let server = try await provider(.init(clock: StillClock()))
+    var fixture = fixture()
+    fixture.environment["DIRECTDNS_CONFIG"] = ""
+    let outcome = await fixture.run(["check", "--provider", url(server)])
+    #expect(outcome.status == 0 && outcome.output.contains(" no file; asks "), "\(outcome)")
+    await server.stop()
+  }
+
   @Test(arguments: ["printer.local", "intranet", "localhost", "shop.onion", "a.invalid", "db.corp.example"])
   func `a name of this network is sent to nobody`(_ name: String) async throws {
     let server = try await provider(.init(clock: StillClock()))
