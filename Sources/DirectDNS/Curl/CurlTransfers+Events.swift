@@ -189,6 +189,9 @@ extension CurlTransfers {
     }
     let ending: Machine.Ending
     switch code {
+    // libcurl asks for no more of a head than its status line.
+    case CURLE_OK where attempt.lines?.isHeadComplete == false:
+      ending = .failed(.connectionLost("the response ended before its head"))
     case CURLE_OK: ending = .complete
     // The server has sent its whole response, and then stopped reading the request (RFC 9112 §9.5).
     case CURLE_SEND_ERROR where attempt.hasWholeBody: ending = .complete

@@ -108,6 +108,24 @@ struct BrokenOriginTests {
     }
   }
 
+  @Test(
+    arguments: [HTTPRequest.Method.get, .post], ["HTTP/1.1 200 OK\r\nConten", "HTTP/1.1 200 OK\r\nServer: a\r\n"])
+  func `a head that breaks off is no response: a GET is sent again, and a POST is not`(
+    _ method: HTTPRequest.Method, _ head: String
+  ) async throws {
+    try await staged(handler: Self.failing(1, .text(head))) { fixture in
+      do {
+        let response = try await fixture.client.execute(fixture.request(method))
+        let text = try await response.body.text()
+        #expect(method == .get && text == "alive")
+      } catch let error as DirectDNSError {
+        #expect(method == .post && error.code == .connectionLost)
+        #expect(error.message.contains("the request may have reached the server"), "\(error)")
+      }
+      #expect(fixture.arrived().count == (method == .get ? 2 : 1))
+    }
+  }
+
   @Test(arguments: HTTPProtocolVersion.allCases)
   func `a server that is slow is waited for, in its head and in its body`(_ version: HTTPProtocolVersion) async throws {
     let (head, body) = (Gate(), Gate())
