@@ -8,16 +8,34 @@ struct FieldLines: Sendable {
   private(set) var bytes: [UInt8] = []
 
   /// `Name: value`, or `Name;` for an empty value (CURLOPT_HTTPHEADER(3)).
-  mutating func append(_ name: HTTPField.Name, _ value: String) {
+  private mutating func append(_ name: HTTPField.Name, value: (inout [UInt8]) -> Void) {
     bytes.append(contentsOf: name.rawName.utf8)
-    if value.isEmpty {
-      bytes.append(ASCII.semicolon)
-    } else {
-      bytes.append(ASCII.colon)
-      bytes.append(ASCII.space)
-      bytes.append(contentsOf: value.utf8)
-    }
+    bytes.append(ASCII.colon)
+    bytes.append(ASCII.space)
+    let start = bytes.count
+    value(&bytes)
+    if bytes.count == start { bytes.replaceSubrange(start - 2..<start, with: CollectionOfOne(ASCII.semicolon)) }
     bytes.append(0)
+  }
+
+  private mutating func append(_ name: HTTPField.Name, _ value: String) {
+    append(name) { $0.append(contentsOf: value.utf8) }
+  }
+
+  private mutating func append(_ field: HTTPField) { append(field.name) { $0.append(valueOf: field) } }
+
+  /// Adds all cookies in one field: HTTPFields may have a field for each, as in HTTP/2, and HTTP/1.1 requires one (RFC 9113
+  /// §8.2.3).
+  private mutating func append(cookies cookie: String?, and fields: HTTPFields) {
+    append(.cookie) { bytes in
+      if let cookie { bytes.append(contentsOf: cookie.utf8) }
+      var isFirst = cookie == nil
+      for field in fields where field.name == .cookie {
+        if !isFirst { bytes.append(contentsOf: "; ".utf8) }
+        bytes.append(valueOf: field)
+        isFirst = false
+      }
+    }
   }
 
   /// Keeps libcurl from adding a field of its own: `Name:`.
@@ -49,8 +67,7 @@ extension FieldLines {
       // libcurl tells the server the body's length, in the way of the HTTP version in use.
       case .contentLength, .transferEncoding: continue
       case .cookie:
-        // HTTPFields may have a field for each cookie, as in HTTP/2; HTTP/1.1 requires one for all (RFC 9113 §8.2.3).
-        if cookie == nil, !seen.cookie { append(.cookie, fields[values: .cookie].joined(separator: "; ")) }
+        if cookie == nil, !seen.cookie { append(cookies: nil, and: fields) }
         seen.cookie = true
         continue
       case .accept: seen.accept = true
@@ -60,11 +77,9 @@ extension FieldLines {
       case .trailer: seen.trailer = true
       default: break
       }
-      append(field.name, field.value)
+      append(field)
     }
-    if let cookie {
-      append(.cookie, ([cookie] + fields[values: .cookie]).joined(separator: "; "))
-    }
+    if let cookie { append(cookies: cookie, and: fields) }
     if !seen.userAgent, let userAgent = settings.userAgent, !userAgent.isEmpty { append(.userAgent, userAgent) }
     if !body.trailerFields.isEmpty, !seen.trailer {
       append(.trailer, body.trailerFields.map(\.name.rawName).joined(separator: ", "))
@@ -95,14 +110,13 @@ extension FieldLines {
         line[end] == ASCII.semicolon || end + 1 < line.endIndex
       else { continue }
       // One blank follows the colon.
-      fields.append(
-        HTTPField(name: name, value: String(decoding: line.dropFirst(end - line.startIndex + 2), as: UTF8.self)))
+      fields.append(HTTPField(name: name, value: line.dropFirst(end - line.startIndex + 2)))
     }
     return fields
   }
 
   /// The lines of the fields that follow a body.
   init(trailers: HTTPFields) {
-    for field in trailers { append(field.name, field.value) }
+    for field in trailers { append(field) }
   }
 }

@@ -23,6 +23,22 @@ struct FieldLinesTests {
     #expect(lines(fields).prefix(4) == ["X-b: 1", "a: 2", "X-b: 3", "Empty;"])
   }
 
+  @Test func `octets that are no UTF-8 go out as they are`() throws {
+    let latin: [UInt8] = [0x61, 0xE9, 0x62]
+    var fields = HTTPFields()
+    fields.append(HTTPField(name: .cookie, value: latin))
+    fields.append(HTTPField(name: .accept, value: latin))
+    let configuration = DirectClientConfiguration()
+    for cookie in [nil, "b=1"] {
+      let lines = FieldLines(.get, fields, .none, cookie: cookie, configuration)
+      let sent = Set(lines.bytes.split(separator: 0).map(Array.init))
+      #expect(sent.contains(Array("Accept: ".utf8) + latin))
+      #expect(sent.contains(Array("Cookie: \(cookie.map { $0 + "; " } ?? "")".utf8) + latin))
+      #expect(lines.fields.contains(HTTPField(name: .accept, value: latin)))
+    }
+    #expect(FieldLines(trailers: fields).bytes.starts(with: Array("Cookie: ".utf8) + latin))
+  }
+
   @Test func `libcurl adds nothing of its own, and the client a User-Agent that can be set or left out`() {
     #expect(lines([:]) == ["User-Agent: DirectDNS", "Accept:"])
     #expect(lines([:], body: .bytes([1])) == ["User-Agent: DirectDNS", "Accept:", "Expect:", "Content-Type:"])
