@@ -152,7 +152,7 @@ public struct ResolverConfiguration: Sendable {
 
 /// The options of a single lookup.
 public struct LookupOptions: Sendable, Hashable {
-  /// The address families to ask for.
+  /// The address families to ask for; a lookup for none of them fails with `invalidRequest`.
   ///
   /// Default nil: those of the resolver's configuration.
   public var families: AddressFamilies?

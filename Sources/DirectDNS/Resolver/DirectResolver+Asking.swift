@@ -5,7 +5,7 @@ extension DirectResolver {
   nonisolated(nonsending) func lookUp(
     _ host: HostName, _ options: LookupOptions
   ) async throws(DirectDNSError) -> Resolution {
-    let request = request(host, options, settings)
+    let request = try request(host, options, settings)
     if let local = try local(host, request.route, request.wanted) { return local }
     let isWatched = metrics.isCollected || tracer != nil
     let began = isWatched ? clock.now : ResolverInstant(nanoseconds: 0)
@@ -29,13 +29,19 @@ extension DirectResolver {
     }
   }
 
+  /// What a lookup wants.
+  ///
+  /// - Throws: `invalidRequest` where that is no family: all of none say that the name does not exist.
   func request(
     _ host: HostName, _ options: LookupOptions, _ settings: ResolverSettings
-  ) -> LookupRequest {
-    LookupRequest(
-      host: host, wanted: options.families ?? settings.configuration.families,
-      route: settings.configuration.localZones.route(host),
-      expired: options.expired, timeout: options.timeout, purpose: options.purpose, prefersIPv6: prefersIPv6)
+  ) throws(DirectDNSError) -> LookupRequest {
+    let wanted = options.families ?? settings.configuration.families
+    guard !wanted.members.isEmpty else {
+      throw DirectDNSError(.invalidRequest, "families is empty: choose any, ipv4 or ipv6.")
+    }
+    return LookupRequest(
+      host: host, wanted: wanted, route: settings.configuration.localZones.route(host), expired: options.expired,
+      timeout: options.timeout, purpose: options.purpose, prefersIPv6: prefersIPv6)
   }
 
   /// Looks up a name by the system's DNS alone, even if that is off as a fallback: for names with direct connect off.
@@ -44,7 +50,7 @@ extension DirectResolver {
   /// addresses as always. Callers who ask at the same time share a query.
   package func resolveWithSystemDNS(_ host: HostName, options: LookupOptions) async throws(DirectDNSError) -> Resolution
   {
-    let request = request(host, options, settings)
+    let request = try request(host, options, settings)
     if request.route != .system, let local = try local(host, request.route, request.wanted) { return local }
     let number = lookups.tell { $0.askSystemAlone(request, at: $1) }
     return try await lookups.outcome(of: number).result.get()
@@ -121,7 +127,7 @@ extension DirectResolver {
     let options = LookupOptions(families: families)
     var found = Resolution()
     if readFresh(host, options, to: &found) { return Renewal(resolution: found, wasAsked: false) }
-    let request = request(host, options, settings)
+    let request = try request(host, options, settings)
     if let local = try local(host, request.route, request.wanted) { return Renewal(resolution: local, wasAsked: false) }
     let number = lookups.tell { $0.renew(request, isPatient: isPatient, at: $1) }
     let outcome = await lookups.outcome(of: number)

@@ -79,7 +79,7 @@ extension DirectResolver {
 
   @inline(never)
   func cachedSlowly(_ host: HostName, _ options: LookupOptions) -> Resolution? {
-    let request = request(host, options, settings)
+    guard let request = try? request(host, options, settings) else { return nil }
     let (wanted, route) = (request.wanted, request.route)
     if let local = try? local(host, route, wanted) { return local }
     guard route == .providers || route == .system else { return nil }

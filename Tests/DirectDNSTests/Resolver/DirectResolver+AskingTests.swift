@@ -37,6 +37,26 @@ struct ResolverAskingTests {
     #expect(fixture.transport.sent.map(\.question) == [AddressQuestion(Self.host, .ipv4)])
   }
 
+  @Test(arguments: [[], AddressFamilies(rawValue: 4)])
+  func `a lookup of no family asks nobody, and says of no name that it does not exist`(
+    _ families: AddressFamilies
+  ) async throws {
+    let fixture = try await knowing(age: .zero)
+    let options = LookupOptions(families: families)
+    for host in [Self.host, try HostName("other.example.com"), try HostName("localhost")] {
+      let lookup = await #expect(throws: DirectDNSError.self) {
+        try await fixture.resolver.resolve(host, options: options)
+      }
+      #expect(lookup?.code == .invalidRequest && lookup?.message.contains("families is empty") == true)
+      let ordinary = await #expect(throws: DirectDNSError.self) {
+        try await fixture.resolver.resolveWithSystemDNS(host, options: options)
+      }
+      #expect(ordinary?.code == .invalidRequest)
+      #expect(fixture.resolver.cached(host, options: options) == nil)
+    }
+    #expect(fixture.transport.sent.count == 1)
+  }
+
   @Test func `a lifetime counts from when the query was sent`() async throws {
     let fixture = try ResolverFixture()
     fixture.transport.answer(Script.addresses("192.0.2.1", ttl: 100, after: .seconds(2)))
