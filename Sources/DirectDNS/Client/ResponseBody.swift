@@ -130,7 +130,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Ends the transfer; reading then throws an error.
+  /// Ends the transfer; reading then throws an error, unless the whole body has come already.
   public func cancel() {
     switch source {
     case .transfer(let reader): reader.cancel()
