@@ -60,6 +60,24 @@ struct HalfCloseTests {
     }
   }
 
+  @Test func `its request is not sent once more when the origin ends a used connection for that`() async throws {
+    try await running { proxy, origin, client in
+      try await client.send(get("/first", origin))
+      let server = try await origin.connection()
+      await server.receive("\r\n\r\n")
+      server.forget()
+      try await server.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst")
+      await client.receive("first")
+      try await client.send(get("/slow", origin))
+      #expect(await server.receive("\r\n\r\n").hasPrefix("GET /slow "))
+      try await client.finish()
+      _ = await server.receiveToEnd()
+      await server.close()
+      #expect(await client.receiveToEnd().contains("HTTP/1.1 502 "))
+      #expect(origin.count == 1)
+    }
+  }
+
   @Test func `a body that was whole goes on, though its end came before the origin was connected to`() async throws {
     try await running { _, origin, client in
       try await client.send(

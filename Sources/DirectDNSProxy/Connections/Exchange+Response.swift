@@ -85,7 +85,9 @@ extension Exchange {
   /// There is no response.
   func originFailed(_ fault: MessageFault?) {
     guard case .passing(let handler) = stage else { return }
-    let canRetry = fault == nil && handler.isReused && !handler.hasAnswered && request.canBeRetried
+    // Where the origin was told that nothing follows, it may have ended for a client that is gone.
+    let canRetry =
+      fault == nil && handler.isReused && !handler.hasAnswered && !handler.hasFinishedSending && request.canBeRetried
     handler.close()
     guard !canRetry else {
       // The server closed a connection that it had kept, as it may at any time (RFC 9112 §9.3.1).
