@@ -10,7 +10,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite("Rewriting requests of URLSession")
+@Suite("Rewriting requests of URLSession", .timeLimit(.minutes(1)))
 struct RequestRewriterURLRequestTests {
   private let address = IPAddress.ipv4(0xCB00_7107)
   private let rewriter = RequestRewriter(policy: .any)

@@ -23,6 +23,9 @@ public final class CAFile: Sendable {
 extension TestCertificateAuthority {
   /// Writes the authority's certificate to a temporary file, which goes when the returned object does.
   ///
+  /// Keep the object for as long as the file is needed: one in an array goes with the array's last use, which an optimised
+  /// build may end before the scope (`withExtendedLifetime` keeps it). ``withCAFile(_:)`` does so by itself.
+  ///
   /// - Returns: the file.
   /// - Throws: the file system's error.
   public func makeFile() throws -> CAFile { try CAFile(certificate) }

@@ -273,6 +273,8 @@ struct CurlTransportTests {
     let server = try await FakeProvider.start(
       records: ProviderFixture.records, configuration: .init(identity: identity))
     let files = try authorities.map { try $0.makeFile() }
+    // An array goes after its last use in a release build, and the files with it.
+    defer { withExtendedLifetime(files) {} }
     let transport = try CurlTransport(
       trust: TrustStore(privateAuthorities: files.map(\.path), environment: environment))
     let endpoint = HTTPEndpoint(

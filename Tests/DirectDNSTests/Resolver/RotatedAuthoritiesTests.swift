@@ -17,6 +17,8 @@ struct RotatedAuthoritiesTests {
       records: records,
       configuration: FakeProviderConfiguration(identity: try authorities[2].issue(names: ["doh.test"])))
     let files = try authorities.prefix(count).map { try $0.makeFile() }
+    // An array goes after its last use in a release build, and the files with it.
+    defer { withExtendedLifetime(files) {} }
     var configuration = ResolverConfiguration(providers: [
       ProviderConfiguration(
         provider: MessageProvider(name: "doh", url: try WebURL(server.url("/dns-query", host: "doh.test"))),
