@@ -68,7 +68,7 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
     var endings: [Machine.Ending] = []
     let result = state.withLock { state in
       let result = event(&state.machine, clock.now)
-      if !state.isPerforming { next(&state, &actions, &endings, hasDoneSome: false, wake) }
+      if !state.isPerforming { next(&state, &actions, &endings, wake) }
       return result
     }
     while !actions.isEmpty {
@@ -77,7 +77,7 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
       // Results are delivered after each round of actions: further rounds may follow as long as there are callers.
       var ended: [Machine.Ending] = []
       swap(&ended, &endings)
-      state.withLock { next(&$0, &actions, &endings, hasDoneSome: true, wake) }
+      state.withLock { next(&$0, &actions, &endings, wake) }
       if !ended.isEmpty { resume(ended) }
     }
     // Last, with `isPerforming` false: a resumed task may tell the machine an event at once, and carries out the
@@ -88,16 +88,16 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
 
   /// Takes the next actions and results; if there are no actions, sets the timer.
   private func next(
-    _ state: inout State, _ actions: inout [Machine.Action], _ endings: inout [Machine.Ending], hasDoneSome: Bool,
+    _ state: inout State, _ actions: inout [Machine.Action], _ endings: inout [Machine.Ending],
     _ wake: () -> @Sendable () -> Void
   ) {
     if actions.capacity == 0 { swap(&actions, &state.room) }
     state.machine.takeActions(into: &actions)
     state.machine.takeEndings(into: &endings)
     state.isPerforming = !actions.isEmpty
-    // While callers come, it may be long before nothing is left to be done: the time is told meanwhile.
-    if actions.isEmpty || hasDoneSome { setTimer(&state, wake) }
-    if actions.isEmpty { swap(&actions, &state.room) }
+    guard actions.isEmpty else { return }
+    swap(&actions, &state.room)
+    setTimer(&state, wake)
   }
 
   private func setTimer(_ state: inout State, _ wake: () -> @Sendable () -> Void) {

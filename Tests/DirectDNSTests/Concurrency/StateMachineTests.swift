@@ -144,26 +144,6 @@ struct StateMachineTests {
     await woken.wait { $0 == 1 }
   }
 
-  @Test func `it is told of the time though there is always more to be done`() async {
-    let runner = MachineRunner(Echo(), clock: clock)
-    let woken = Watched(false)
-    @Sendable func perform(_ action: Int) {
-      guard !woken.read(\.self) else { return }
-      runner.tell({ machine, _ in machine.actions = [action] }, perform: perform, resume: { _ in }, wake: {})
-    }
-    // It goes on until it is woken, and no thread that others need.
-    WorkerThread.start("test") {
-      runner.tell(
-        { machine, _ in
-          machine.wake = Sample.at(5)
-          machine.actions = [1]
-        }, perform: perform, resume: { _ in }, wake: { woken.change { $0 = true } })
-    }
-    await clock.waitForSleepers()
-    clock.advance(by: .seconds(5))
-    await woken.wait { $0 }
-  }
-
   @Test func `a machine that waits for nothing leaves nobody asleep`() async {
     let runner = MachineRunner(Echo(), clock: clock)
     runner.tell({ machine, _ in machine.wake = Sample.at(5) }, perform: { _ in }, resume: { _ in }, wake: {})
