@@ -57,7 +57,8 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
   ///   - event: tells the event.
   ///   - perform: carries out an action; never called with the lock held, nor by two threads at a time.
   ///   - resume: resumes the tasks that wait.
-  ///   - wake: called when the instant has come that ``StateMachine/nextInstant()`` named.
+  ///   - wake: called when the instant has come that ``StateMachine/nextInstant()`` named, also while actions are carried
+  ///     out one after the other without a pause.
   /// - Returns: what `event` returned.
   @discardableResult
   func tell<Result>(
@@ -77,8 +78,13 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
       // Results are delivered after each round of actions: further rounds may follow as long as there are callers.
       var ended: [Machine.Ending] = []
       swap(&ended, &endings)
-      state.withLock { next(&$0, &actions, &endings, wake) }
+      let isLate = state.withLock { state in
+        next(&state, &actions, &endings, wake)
+        // The timer is set once there is nothing left to do. Until then, which may be long, the clock is read here.
+        return !actions.isEmpty && state.machine.nextInstant().map { $0 <= clock.now } ?? false
+      }
       if !ended.isEmpty { resume(ended) }
+      if isLate { wake()() }
     }
     // Last, with `isPerforming` false: a resumed task may tell the machine an event at once, and carries out the
     // actions itself.

@@ -48,6 +48,28 @@ struct StateMachineTests {
     #expect(done.withLock { $0 } == [1, 2, 3, 11, 12])
   }
 
+  @Test func `it is told of the time though there is always more to be done`() {
+    let runner = MachineRunner(Echo(), clock: clock)
+    let (done, woken) = (Locked(0), Locked<ResolverInstant?>(nil))
+    // Each action takes a second, and another one comes meanwhile: for a minute where nobody tells of the time.
+    @Sendable func perform(_ action: Int) {
+      clock.advance(by: .seconds(1))
+      guard woken.withLock({ $0 == nil }), done.withLock({ $0 < 60 }) else { return }
+      done.withLock { $0 += 1 }
+      runner.tell({ machine, _ in machine.actions = [action] }, perform: perform, resume: { _ in }, wake: {})
+    }
+    runner.tell(
+      { machine, _ in
+        machine.wake = Sample.at(5)
+        machine.actions = [1]
+      }, perform: perform, resume: { _ in },
+      wake: { [clock] in
+        woken.withLock { $0 = $0 ?? clock.now }
+        runner.tell({ machine, _ in machine.wake = nil }, perform: perform, resume: { _ in }, wake: {})
+      })
+    #expect(woken.withLock { $0 } == Sample.at(5))
+  }
+
   @Test func `all who wait are resumed last and together, and what is told then is done at once`() {
     let runner = MachineRunner(Echo(), clock: clock)
     let done = Locked<[Int]>([])
