@@ -13,9 +13,9 @@ struct KeptNames: Sendable {
 
     private var ipv4 = Family()
     private var ipv6 = Family()
-    /// The families of the refresh that is under way, or of the last one.
-    var asked: [IPAddress.Family] = []
-    /// Those of them that have not been answered yet.
+    /// The families that were due when the refresh began that is under way, or the last one.
+    var due: [IPAddress.Family] = []
+    /// Those of them that were asked for and have not been answered yet.
     var open: AddressFamilies = []
 
     subscript(family: IPAddress.Family) -> Family {

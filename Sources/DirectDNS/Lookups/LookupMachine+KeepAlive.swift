@@ -88,13 +88,15 @@ extension LookupMachine {
     let route = settings.configuration.localZones.route(host)
     let due = settings.configuration.families.members.filter { state[$0].next.map { $0 <= now } ?? true }
     let families = due.filter { !isRefreshed(host, $0, at: now) }
-    // A lookup may have refreshed it meanwhile, or the family that was due is no longer configured.
+    // Lookups may have refreshed the others meanwhile: those have not failed, and get their next time with the rest.
+    for family in due where !families.contains(family) { state[family].failures = 0 }
+    keptAlive[host] = state
     guard !families.isEmpty else { return schedule(due, of: host, at: now) }
-    state.asked = families
+    state.due = due
     guard route == .providers || route == .system && settings.system != nil else {
       for family in families { state[family].failures += 1 }
       keptAlive[host] = state
-      return schedule(families, of: host, at: now)
+      return schedule(due, of: host, at: now)
     }
     for family in families { state.open.insert(AddressFamilies(family)) }
     keptAlive[host] = state
@@ -115,7 +117,7 @@ extension LookupMachine {
     let isKept = outcome.isKept(at: now) || isRefreshed(host, family, at: now)
     state[family].failures = isKept ? 0 : state[family].failures + 1
     keptAlive[host] = state
-    if state.open.isEmpty { schedule(state.asked, of: host, at: now) }
+    if state.open.isEmpty { schedule(state.due, of: host, at: now) }
   }
 
   /// A server answers again: names that pause after a failure may be asked for sooner.

@@ -102,6 +102,27 @@ struct LookupMachineTests {
     ProviderFailure(.transport, "refused"), .connect("refused"), asked: Sample.at(0),
     to: .one(AddressQuestion(ResolverFixture.host, .ipv4)))
 
+  // MARK: Kept alive
+
+  /// Otherwise the other family would be asked for again and again, without a pause.
+  @Test func `a family that a lookup has refreshed is due no more, also while the other brings nothing to keep`() throws
+  {
+    var machine = machine { $0.families = .any }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    #expect(machine.nextInstant() == Sample.at(0))
+    // The lookup comes before the refresh that is due.
+    let number = try #require(begin(&machine, request(.any)))
+    #expect(words(&machine) == ["send 1 to 0: [AAAA]", "send 2 to 0: [A]"])
+    machine.ended(1, reply(.negative(.noAddress, ttl: nil)), at: Sample.at(0))
+    machine.ended(2, reply(.addresses("192.0.2.1", ttl: 100)), at: Sample.at(0))
+    #expect(words(&machine) == ["answer \(number): [\"192.0.2.1\"] fresh"])
+    machine.timePassed(at: Sample.at(0))
+    #expect(words(&machine) == ["send 3 to 0: [AAAA]"])
+    machine.ended(3, reply(.negative(.noAddress, ttl: nil)), at: Sample.at(0))
+    let next = machine.nextInstant()
+    #expect(try #require(next) >= Sample.at(65))
+  }
+
   // MARK: Records
 
   private static let records = DNSQuestion(name: DNSName(host), type: .a)

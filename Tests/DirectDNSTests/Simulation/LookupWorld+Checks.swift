@@ -115,11 +115,19 @@ extension LookupWorld {
 
   // MARK: What must hold
 
-  /// What is asked for because its name is kept alive alone is not asked for while most of its life is left.
-  private func checkNeed(of question: AddressQuestion) throws(Fault) {
+  /// What is asked for because its name is kept alive alone is not asked for while most of its life is left, nor again and
+  /// again.
+  private mutating func checkNeed(of question: AddressQuestion) throws(Fault) {
     let query = machine.numbers[.init(question: question, server: .providers)].flatMap { machine.queries[$0] }
+    guard query?.waiters == [.keepAlive(question.host)] else { return }
+    var times = refreshes[question, default: []]
+    times.removeAll { $0 < now - .seconds(10) }
+    times.append(now)
+    refreshes[question] = times
+    // The shortest life is a second, and four servers may fail it each time.
+    try expect(times.count <= 60, "\(question) is asked for \(times.count) times in ten seconds to keep it alive")
     // What it waits for meanwhile, others may bring.
-    guard query?.asked == now, query?.waiters == [.keepAlive(question.host)],
+    guard query?.asked == now,
       let entry = machine.cache.value(question.host)?[question.family].entry,
       machine.cache.phase(of: entry, at: now) == .fresh
     else { return }

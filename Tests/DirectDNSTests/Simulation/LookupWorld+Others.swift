@@ -110,12 +110,13 @@ extension LookupWorld {
 
   private mutating func said(to question: AddressQuestion, _ mood: Mood) -> Answer {
     guard mood == .empty else { return answer(to: question) }
-    return .negative(chance(50) ? .nameNotFound : .noAddress, ttl: chance(50) ? 5 : nil)
+    return .negative(
+      chance(50) ? .nameNotFound : .noAddress, ttl: chance(50) && !unkept.contains(question) ? 5 : nil)
   }
 
   mutating func answer(to question: AddressQuestion) -> Answer {
     let lifetimes: [UInt32] = [0, 1, 30, 300, 86_400]
-    let ttl = lifetimes.randomElement(using: &random) ?? 60
+    let ttl = unkept.contains(question) ? 0 : lifetimes.randomElement(using: &random) ?? 60
     let count = Int.random(in: 1...3, using: &random)
     return Answer(
       .addresses(

@@ -70,6 +70,8 @@ struct LookupWorld {
   let hosts: [HostName]
 
   // What others are like.
+  /// Questions whose answers are for no cache.
+  let unkept: Set<AddressQuestion>
   var moods: [Mood] = []
   var systemMood = Mood.fine
   var store = Store()
@@ -78,6 +80,8 @@ struct LookupWorld {
   /// Who waits for records, and until when at most.
   var recordCallers: [Int: ResolverInstant] = [:]
   var sent: [Int: Sent] = [:]
+  /// When a question was asked because its name is kept alive alone: the last ten seconds.
+  var refreshes: [AddressQuestion: [ResolverInstant]] = [:]
   /// Until when a server wants to be left alone, by its number.
   var blocked: [Int: ResolverInstant] = [:]
   /// Seconds of the last minute, with the queries and the hedges that were sent in each.
@@ -119,6 +123,9 @@ struct LookupWorld {
       ResolverSettings(configuration, system: NoSystem()), cache: cache, hasStore: hasStore, hasLeases: hasLeases,
       seed: seed, at: now)
     moods = configuration.providers.map { _ in Mood.fine }
+    unkept = Set(
+      hosts.flatMap { [AddressQuestion($0, .ipv4), AddressQuestion($0, .ipv6)] }
+        .filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
     self.configuration = configuration
     self.random = random
   }
