@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectDNS
 import Foundation
 
 #if canImport(Darwin)
@@ -12,7 +13,10 @@ import Foundation
 /// Where a length is given, there is one before them, whose response is so long.
 final class TalkativeServer: Sendable {
   let port: UInt16
-  private let listener: CInt
+  /// Nil once it is closed.
+  ///
+  /// Only the thread closes it: a number closed under accept(2) could by then be another's socket.
+  private let listener: Locked<CInt?>
   private let hasTalked = AsyncStream.makeStream(of: Void.self)
   private let hasFilled = AsyncStream.makeStream(of: Void.self)
   private let talk = DispatchSemaphore(value: 0)
@@ -27,7 +31,7 @@ final class TalkativeServer: Sendable {
       let kind = CInt(SOCK_STREAM.rawValue)
     #endif
     let listener = socket(AF_INET, kind, 0)
-    self.listener = listener
+    self.listener = Locked(listener)
     var place = sockaddr_in()
     place.sin_family = sa_family_t(AF_INET)
     place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -37,16 +41,21 @@ final class TalkativeServer: Sendable {
         unsafe bind(listener, place, size) == 0 && listen(listener, 8) == 0 && getsockname(listener, place, &size) == 0
       }
     }
-    guard listens else { return nil }
+    guard listens else {
+      close(listener)
+      return nil
+    }
     port = UInt16(bigEndian: place.sin_port)
-    let (talk, talked, filled) = (talk, hasTalked.continuation, hasFilled.continuation)
+    let (talk, talked, filled, open) = (talk, hasTalked.continuation, hasFilled.continuation, self.listener)
     let thread = Thread {
+      defer { open.withLock { if let listener = $0.take() { close(listener) } } }
       if let length {
         let long = accept(listener, nil, nil)
         Self.answer(long, "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n")
         Thread { Self.fill(long, length, filled) }.start()
       }
       let first = accept(listener, nil, nil)
+      defer { close(first) }
       Self.answer(first, response)
       talk.wait()
       Self.say(first, unasked)
@@ -55,7 +64,6 @@ final class TalkativeServer: Sendable {
       guard second >= 0 else { return }
       Self.answer(second, last)
       close(second)
-      close(first)
     }
     thread.start()
   }
@@ -70,8 +78,8 @@ final class TalkativeServer: Sendable {
   }
 
   func stop() {
-    shutdown(listener, CInt(SHUT_RDWR))
-    close(listener)
+    listener.withLock { _ = $0.map { shutdown($0, CInt(SHUT_RDWR)) } }
+    talk.signal()
   }
 
   private static func answer(_ connection: CInt, _ text: String) {

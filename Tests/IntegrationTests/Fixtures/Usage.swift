@@ -4,7 +4,12 @@ import Synchronization
 
 /// What the process uses at a moment, by proc(5), and how long its work took since the moment before.
 struct Usage: CustomStringConvertible, Sendable {
+  /// Memory, with what the allocator keeps free.
   var resident: Int
+  /// Memory in use: what is resident when the allocator has given back what it can.
+  ///
+  /// What it keeps free grows with chance, by where in between something is still in use.
+  var inUse: Int
   var descriptors: Int
   var threads: Int
   var tally = Tally.Times()
@@ -15,10 +20,23 @@ struct Usage: CustomStringConvertible, Sendable {
   static var now: Usage { now(Tally.Times()) }
 
   static func now(_ tally: Tally.Times) -> Usage {
-    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+    let resident = residentPages
+    trim()
     return Usage(
-      resident: (pages?.dropFirst().first.flatMap { Int($0) } ?? 0) * 4_096, descriptors: count("/proc/self/fd"),
+      resident: resident * 4_096, inUse: residentPages * 4_096, descriptors: count("/proc/self/fd"),
       threads: count("/proc/self/task"), tally: tally)
+  }
+
+  private static var residentPages: Int {
+    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+    return pages?.dropFirst().first.flatMap { Int($0) } ?? 0
+  }
+
+  /// malloc_trim(3), which only glibc has.
+  private static func trim() {
+    typealias Trim = @convention(c) (Int) -> CInt
+    guard let function = unsafe dlsym(nil, "malloc_trim") else { return }
+    _ = unsafe unsafeBitCast(function, to: Trim.self)(0)
   }
 
   private static func count(_ folder: String) -> Int {
@@ -36,7 +54,7 @@ struct Usage: CustomStringConvertible, Sendable {
   }
 
   var description: String {
-    "\(resident >> 10) KB, \(descriptors) descriptors, \(threads) threads"
+    "\(inUse >> 10) KB in use (\(resident >> 10) KB resident), \(descriptors) descriptors, \(threads) threads"
   }
 }
 
@@ -45,7 +63,9 @@ extension [Usage] {
   func median(of range: Range<Int>) -> Usage {
     let some = range.isEmpty ? self : Array(self[range])
     func middle(_ figure: (Usage) -> Int) -> Int { some.map(figure).sorted()[some.count / 2] }
-    return Usage(resident: middle(\.resident), descriptors: middle(\.descriptors), threads: middle(\.threads))
+    return Usage(
+      resident: middle(\.resident), inUse: middle(\.inUse), descriptors: middle(\.descriptors),
+      threads: middle(\.threads))
   }
 
   /// How long the slowest of a hundred took: the median over some of the samples, so that one bad moment is none.
@@ -73,10 +93,10 @@ extension [Usage] {
 
 /// Collects how long things took, and what failed that should not.
 final class Tally: Sendable {
-  /// What was collected in a while: figures alone, since the samples of an hour would be memory that grows.
+  /// What was collected in a while.
   struct Times: CustomStringConvertible, Sendable {
-    var resolving = Spread([])
-    var requesting = Spread([])
+    var resolving = Spread()
+    var requesting = Spread()
     var failures: [String] = []
 
     var description: String {
@@ -94,50 +114,54 @@ final class Tally: Sendable {
   }
 
   /// How long things took: the middle, the slowest of a hundred, the slowest of all.
+  ///
+  /// It counts in buckets: an hour's times one by one would be memory that comes and goes, and what is measured is memory.
   struct Spread: CustomStringConvertible, Sendable {
-    let count: Int
-    private let figures: [Duration]
+    private(set) var count = 0
+    private var longest = Duration.zero
+    /// Eight for each doubling, beginning at a microsecond: a figure is a tenth too large at most.
+    private var buckets = [Int](repeating: 0, count: 8 * 28)
 
-    init(_ times: [Duration]) {
-      let sorted = times.sorted()
-      count = sorted.count
-      figures =
-        sorted.isEmpty ? [] : [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100], sorted[sorted.count - 1]]
+    mutating func add(_ time: Duration) {
+      count += 1
+      longest = max(longest, time)
+      let place = Int(log2(max(1, time / .microseconds(1))) * 8)
+      buckets[min(place, buckets.count - 1)] += 1
     }
 
-    var p99: Duration? { figures.isEmpty ? nil : figures[1] }
+    var p99: Duration? { percentile(99) }
+
+    private func percentile(_ percent: Int) -> Duration? {
+      var rest = count * percent / 100
+      for (place, number) in buckets.enumerated() {
+        rest -= number
+        if rest < 0 { return min(.microseconds(exp2(Double(place + 1) / 8)), longest) }
+      }
+      return nil
+    }
 
     static func text(_ time: Duration) -> String {
       (time / .milliseconds(1)).formatted(.number.precision(.significantDigits(3)))
     }
 
     var description: String {
-      guard !figures.isEmpty else { return "" }
-      let texts = figures.map(Self.text)
-      return "(p50 \(texts[0]), p99 \(texts[1]), max \(texts[2]) ms)"
+      guard let middle = percentile(50), let p99 else { return "" }
+      return "(p50 \(Self.text(middle)), p99 \(Self.text(p99)), max \(Self.text(longest)) ms)"
     }
   }
 
-  private struct Collected {
-    var resolving: [Duration] = []
-    var requesting: [Duration] = []
-    var failures: [String] = []
-  }
+  private let collected = Mutex(Times())
 
-  private let collected = Mutex(Collected())
-
-  func resolved(_ time: Duration) { collected.withLock { $0.resolving.append(time) } }
-  func requested(_ time: Duration) { collected.withLock { $0.requesting.append(time) } }
+  func resolved(_ time: Duration) { collected.withLock { $0.resolving.add(time) } }
+  func requested(_ time: Duration) { collected.withLock { $0.requesting.add(time) } }
   func failed(_ what: String) { collected.withLock { $0.failures.append(what) } }
 
   /// What was collected since the last call.
   func take() -> Times {
-    let taken = collected.withLock { collected in
-      defer { collected = Collected() }
-      return collected
+    collected.withLock { times in
+      defer { times = Times() }
+      return times
     }
-    return Times(
-      resolving: Spread(taken.resolving), requesting: Spread(taken.requesting), failures: taken.failures)
   }
 }
 
