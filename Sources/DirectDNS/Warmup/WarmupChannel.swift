@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
 
-/// Hands a warm-up's events to one reader, who holds back the warm-up rather than being flooded or missing any.
+/// Passes a warm-up's events to one reader, who misses none: the warm-up waits for a slow reader.
 final class WarmupChannel: Sendable {
-  /// So many events may wait for their reader.
+  /// How many events may wait for the reader.
   static let room = 256
 
   private struct State {
     var events: Deque<WarmupEvent> = []
     var receiver: CheckedContinuation<WarmupEvent?, Never>?
     var senders: [CheckedContinuation<Void, Never>] = []
-    /// Nobody is held back any more.
+    /// Whether the warm-up no longer waits for the reader.
     var isReleased = false
-    /// Nobody reads any more.
+    /// Whether the reader is gone.
     var isAbandoned = false
     var isEnded = false
   }
 
   private let state = Locked(State())
 
-  /// The events as they come; who lets go of the sequence holds nobody back.
+  /// The events as they come; the warm-up no longer waits for a reader that has released the sequence.
   func events() -> AsyncStream<WarmupEvent> {
     let reader = Reader(channel: self)
     return AsyncStream {
@@ -36,7 +36,7 @@ final class WarmupChannel: Sendable {
     deinit { channel.abandon() }
   }
 
-  /// Hands an event on, and waits while too many wait already.
+  /// Passes an event on, and waits while too many events wait for the reader.
   func send(_ event: WarmupEvent) async {
     let receiver = state.withLock { state -> CheckedContinuation<WarmupEvent?, Never>? in
       guard !state.isAbandoned else { return nil }
@@ -57,10 +57,10 @@ final class WarmupChannel: Sendable {
     !state.isReleased && !state.isAbandoned && state.events.count >= room
   }
 
-  /// No more events will come.
+  /// Ends the sequence after the events that wait.
   func end() { change { $0.isEnded = true } }
 
-  /// Nobody is held back any more: the warm-up is to end.
+  /// Lets the warm-up go on without waiting for the reader, since it is to end.
   func release() { change { $0.isReleased = true } }
 
   private func abandon() {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a warm-up tells as it goes.
+/// What a warm-up reports while it runs.
 public enum WarmupEvent: Sendable {
   /// A name is done.
   case name(WarmupOutcome)
-  /// An entry of the list is no name that could be looked up.
+  /// An entry of the list is not a name that can be looked up.
   case rejected(WarmupRejection)
 }
 
-/// What came of one name.
+/// The result for one name.
 public struct WarmupOutcome: Sendable {
   /// The kinds of outcome; every name has exactly one.
   public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
@@ -15,38 +15,38 @@ public struct WarmupOutcome: Sendable {
     case resolved
     /// The store had it.
     case fromStore
-    /// The cache had it, or nobody has to be asked about it.
+    /// The cache had it, or it needs no query.
     case fromCache
     /// It does not exist, or has no address of the families.
     case negative
     /// It could not be looked up.
     case failed
-    /// The warm-up ended before.
+    /// The warm-up ended before it was done.
     case unfinished
   }
 
   /// The name.
   public var host: HostName
-  /// What came of it.
+  /// The kind of outcome.
   public var kind: Kind
   /// The answer, or why there is none.
   public var result: Result<Resolution, DirectDNSError>
   /// How often it was looked up.
   public var tries: Int
-  /// How long the last lookup took, its turn at a provider included.
+  /// How long the last lookup took, including the wait for a provider's rate limit.
   public var duration: Duration
 
-  /// Whether it is an answer that has expired: nobody could be asked.
+  /// Whether it is an answer that has expired, because no server could give a fresh one.
   public var isExpired: Bool {
     if case .success(let resolution) = result { resolution.expiredFor != nil } else { false }
   }
 
-  /// Whether a provider, or what is remembered of one, has answered.
+  /// Whether there is an answer, and not from the system's DNS.
   var isOfProvider: Bool {
     if case .success(let resolution) = result { resolution.source != .system } else { false }
   }
 
-  /// Creates one from its parts, for a test.
+  /// Creates an outcome from its parts, for tests.
   public init(
     host: HostName, kind: Kind, result: Result<Resolution, DirectDNSError>, tries: Int = 1, duration: Duration = .zero
   ) {
@@ -83,11 +83,11 @@ public struct WarmupOutcome: Sendable {
   }
 }
 
-/// An entry that is no name that could be looked up.
+/// An entry that is not a name that can be looked up.
 public struct WarmupRejection: Sendable, Hashable, Codable, CustomStringConvertible {
-  /// Where it stands; nil for the entry of a plain list.
+  /// Where it is; nil for an entry of ``WarmupSource/names(_:)``.
   public var place: WarmupPlace?
-  /// The entry, invisible characters escaped, cut when long.
+  /// The entry, with invisible characters escaped, and shortened if it is long.
   public var text: String
   /// What is wrong with it.
   public var reason: String
@@ -97,7 +97,7 @@ public struct WarmupRejection: Sendable, Hashable, Codable, CustomStringConverti
 
   /// Reads an entry.
   ///
-  /// - Returns: the name, or why there is none: an address needs no lookup and says so.
+  /// - Returns: the name, or why there is none; for an address, that it needs no lookup.
   static func name(of entry: WarmupSource.Entry) -> Result<HostName, WarmupRejection> {
     switch entry.content {
     case .unreadable(let reason): return .failure(WarmupRejection(place: entry.place, text: "", reason: reason))
@@ -105,7 +105,7 @@ public struct WarmupRejection: Sendable, Hashable, Codable, CustomStringConverti
       do throws(DirectDNSError) {
         return .success(try HostName(text))
       } catch {
-        // An IPv6 address as people write it, without the brackets that a URL's would have.
+        // People write an IPv6 address without the brackets that it has in a URL.
         let reason =
           IPAddress(text).map { "\($0) is an address: it is used as it is and never looked up" } ?? error.message
         let shown = DirectDNSError.quoted(text)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
-/// The end of a job: its report, who is let through, and what logs and metrics hear.
+/// The end of a job: its report, the tasks that wait for it, logs and metrics.
 extension WarmupJob {
   func report(_ state: State, _ end: WarmupReport.End, at now: ResolverInstant) -> WarmupReport {
     let queries =
@@ -15,7 +15,7 @@ extension WarmupJob {
     let now = clock.now
     let (report, failure, channels, keptAlive) = state.withLock {
       state -> (WarmupReport, DirectDNSError?, [WarmupChannel], [HostName]) in
-      // What was left undone without a word was ended by the resolver's own end.
+      // If names are left although nothing has stopped the job, the resolver was shut down.
       let end = state.end ?? (state.tally.isDone ? .finished : .stopped)
       let report = self.report(state, end, at: now)
       state.report = report
@@ -41,7 +41,7 @@ extension WarmupJob {
     return outcome
   }
 
-  /// The outcome, as soon as there is one; who is cancelled waits no longer.
+  /// Waits for the outcome; a task that is cancelled waits no longer.
   func outcome() async throws(DirectDNSError) -> WarmupReport {
     let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self)
     let known = state.withLock { state in
@@ -56,7 +56,7 @@ extension WarmupJob {
       return state.outcome
     }
     if let known { return try known.get() }
-    // A stream's own end is a cancellation.
+    // The stream ends without an outcome only if this task was cancelled.
     for await outcome in outcomes { return try outcome.get() }
     throw DirectDNSError(.cancelled, "The wait for the warm-up was cancelled.", underlying: CancellationError())
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Logging
 
-/// Names come in, and are looked up: the job as a performer of what its queue says.
+/// Reads names and looks them up, in the order that the queue decides.
 extension WarmupJob {
   // MARK: Reading names
 
@@ -20,7 +20,9 @@ extension WarmupJob {
     advance()
   }
 
-  /// Takes entries over, and holds their source back while there are many.
+  /// Takes entries, and waits while the queue is full, so that the source waits too.
+  ///
+  /// - Returns: whether more are wanted.
   private func take(_ entries: [WarmupSource.Entry]) async -> Bool {
     let names = entries.map(WarmupRejection.name)
     let (isWanted, channels) = state.withLock { state in
@@ -48,10 +50,10 @@ extension WarmupJob {
 
   // MARK: Looking up
 
-  /// Begins whatever may begin.
+  /// Begins all lookups that may begin now.
   ///
   /// - Parameter wantsSome: whether the caller looks up the first names itself.
-  /// - Returns: the caller's names, where there are some.
+  /// - Returns: the names for the caller; empty if there are none.
   @discardableResult
   private func advance(wantsSome: Bool = false) -> [WarmupQueue.Task] {
     let now = clock.now
@@ -123,7 +125,7 @@ extension WarmupJob {
     let began = clock.now
     let result: Result<DirectResolver.Renewal, DirectDNSError>
     do throws(DirectDNSError) {
-      // Where nobody has answered for a while, an expired answer in the hand is not made to wait for another refusal.
+      // If the breakers of all servers are open, a name that has an expired answer does not wait for another failure.
       let isPatient = !resolver.lookups.look { $0.servers.areAllOpen }
       result = .success(try await resolver.renew(task.host, plan.families, isPatient: isPatient))
     } catch {
@@ -143,14 +145,14 @@ extension WarmupJob {
         return []
       }
       state.queue.ended(isAnswer: outcome.kind != .failed && outcome.kind != .unfinished)
-      // What failed before and was being tried again when the end came has failed.
+      // A name that had failed, and was being tried again when the warm-up ended, counts as failed.
       note(outcome.kind == .unfinished ? task.last ?? outcome : outcome, &state)
       return outcome.kind == .unfinished ? [] : state.channels
     }
     for channel in channels { await channel.send(.name(outcome)) }
   }
 
-  /// The name's next try and its instant, if it has one.
+  /// The name's next try and its instant; nil if it is not tried again.
   private func retry(
     _ task: WarmupQueue.Task, _ outcome: WarmupOutcome, wasRateLimited: Bool, at now: ResolverInstant
   ) -> (WarmupQueue.Task, ResolverInstant)? {
@@ -165,7 +167,8 @@ extension WarmupJob {
     return instant.map { (task, $0) }
   }
 
-  /// Every provider said 429: short pauses are how a rate is found, long ones are not.
+  /// Logs that every provider said 429; for short pauses at level debug, since finding out the allowed rate causes
+  /// them.
   private func tell(_ pause: WarmupReport.Pause) {
     logger.log(
       level: pause.left < .seconds(10) ? .debug : .warning, "warm-up paused: every provider said 429",

@@ -4,17 +4,17 @@ public import ServiceLifecycle
 
 /// Looks up many names before the first request, so that no request waits for DNS.
 ///
-/// A job runs once, over a resolver that others may use meanwhile; what it learns is in the resolver's cache and store.
-/// Names that are fresh there cost no query, so that running a second job over the same names asks for what is due and
-/// nothing else. No provider is asked faster than its rate allows, and none that said 429 before its `Retry-After` is
-/// over. Memory does not grow with the list but for about a dozen bytes a name, what the resolver's cache holds, and
-/// ``WarmupPlan/KeepAlive/all``.
+/// A job runs once, on a resolver that others may use at the same time; the answers are in the resolver's cache and
+/// store. Names that are fresh there cost no query, so a second job with the same names asks only for those that are
+/// due.
+/// No provider is asked faster than its rate allows, nor, after a 429, before its `Retry-After` is over. Besides the
+/// resolver's cache and ``WarmupPlan/KeepAlive/all``, memory grows by only about a dozen bytes per name.
 ///
-/// <doc:WarmingUp> shows how a pipeline starts behind it.
+/// <doc:WarmingUp> shows how a pipeline waits for it.
 public final class WarmupJob: Sendable {
   /// What it looks up, and how.
   public let plan: WarmupPlan
-  /// Whose cache becomes warm.
+  /// The resolver whose cache is filled.
   public let resolver: DirectResolver
 
   struct State {
@@ -24,7 +24,7 @@ public final class WarmupJob: Sendable {
     var queriesBefore: [Int?: QueryTally] = [:]
     var end: WarmupReport.End?
     var failure: DirectDNSError?
-    /// The timer that is set already.
+    /// When the timer that is set fires.
     var wakesAt: ResolverInstant?
     var heldBack: CheckedContinuation<Void, Never>?
     var keptAlive: [HostName] = []
@@ -32,14 +32,14 @@ public final class WarmupJob: Sendable {
     var starts: AsyncStream<Start>.Continuation?
     var report: WarmupReport?
     var outcome: Outcome?
-    /// Those who wait for the outcome, by numbers.
+    /// The tasks that wait for the outcome, by number.
     var waiting: [Int: AsyncStream<Outcome>.Continuation] = [:]
     var lastWaiter = 0
   }
 
   typealias Outcome = Result<WarmupReport, DirectDNSError>
 
-  /// What the job's own task begins.
+  /// What the task that runs ``warmUp()`` starts.
   enum Start: Sendable {
     case look([WarmupQueue.Task])
     case wake(ResolverInstant)
@@ -54,7 +54,7 @@ public final class WarmupJob: Sendable {
   ///
   /// - Parameters:
   ///   - plan: what it looks up, and how.
-  ///   - resolver: whose cache becomes warm.
+  ///   - resolver: the resolver whose cache is filled.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
   public convenience init(_ plan: WarmupPlan, resolver: DirectResolver) throws(DirectDNSError) {
     try self.init(plan, resolver: resolver, metrics: WarmupTelemetry())
@@ -75,16 +75,16 @@ public final class WarmupJob: Sendable {
         queue: WarmupQueue(rate: plan.rate, width: width, at: clock.now), tally: WarmupTally(minimum: plan.minimum)))
   }
 
-  /// Whoever listens to a job that never ran hears the end of it.
+  /// Ends the event sequences of a job that never ran.
   deinit {
     for channel in state.withLock(\.channels) { channel.end() }
   }
 
-  // MARK: What it tells
+  // MARK: Events and the report
 
-  /// What happens from now on, name by name as each is done.
+  /// The events from now on: each name as it is done, and each entry that is rejected.
   ///
-  /// Nothing is left out: a reader who is slow holds the warm-up back. One who lets go of the sequence does not.
+  /// No event is dropped: the warm-up waits for a slow reader, unless it has released the sequence.
   public func events() -> AsyncStream<WarmupEvent> {
     let channel = WarmupChannel()
     state.withLock { state in
@@ -93,7 +93,7 @@ public final class WarmupJob: Sendable {
     return channel.events()
   }
 
-  /// What it came to, or has come to so far.
+  /// The report; while the job runs, the report so far.
   public var report: WarmupReport {
     let now = clock.now
     return state.withLock { $0.report ?? report($0, .running, at: now) }
@@ -101,12 +101,12 @@ public final class WarmupJob: Sendable {
 
   /// The report, as soon as the warm-up has ended: what a pipeline waits for before it begins.
   ///
-  /// It comes also when some names could not be looked up or only expired answers are there; the report's
-  /// ``WarmupReport/standing`` says so.
+  /// Some names may have no answer, or only an expired one: see the report's ``WarmupReport/standing``.
   ///
-  /// - Throws: ``DirectDNSError/Code/warmupMissed`` if the plan wants that below its minimum,
-  ///   ``DirectDNSError/Code/fileUnusable`` if the names could not be read, ``DirectDNSError/Code/cancelled`` if the
-  ///   waiting task was, ``DirectDNSError/Code/shutDown`` if the service group ended before.
+  /// - Throws: ``DirectDNSError/Code/warmupMissed`` if the minimum was not reached and the plan's shortfall is
+  ///   ``WarmupPlan/Shortfall/thrown``, ``DirectDNSError/Code/fileUnusable`` if the names could not be read,
+  ///   ``DirectDNSError/Code/cancelled`` if the waiting task was cancelled, ``DirectDNSError/Code/shutDown`` if the
+  ///   service group ended before the warm-up.
   public var ready: WarmupReport {
     get async throws(DirectDNSError) {
       let report = try await outcome()
@@ -126,7 +126,7 @@ public final class WarmupJob: Sendable {
 
   // MARK: Running
 
-  /// Looks all names up; a task that is cancelled ends it early, and what is done stays done.
+  /// Looks up all names; if its task is cancelled, it ends early and keeps the answers so far.
   ///
   /// - Returns: the report, whether or not the minimum was reached.
   /// - Throws: an error of code ``DirectDNSError/Code/fileUnusable`` if the names could not be read.
@@ -138,13 +138,13 @@ public final class WarmupJob: Sendable {
       guard state.begun == nil else { return false }
       state.begun = now
       state.starts = feed
-      // It was stopped before it ran: nothing begins, whatever a source does.
+      // If it was stopped before it ran, nothing begins, whatever a source does.
       if state.end != nil { feed.finish() }
       state.queriesBefore = Dictionary(resolver.tallies.map { ($0.server, $0.tally) }) { $1 }
       return true
     }
     guard isFirst else { return try await outcome() }
-    // Not a child of the group: who hands out names may take for ever over the next one.
+    // Not a child of the group, which would wait for it: a source may take for ever over its next name.
     let reader = Task { await read() }
     await withDiscardingTaskGroup { group in
       if let timeout = plan.timeout {
@@ -168,7 +168,7 @@ public final class WarmupJob: Sendable {
     return try finish().get()
   }
 
-  /// Ends it early: names under way are left alone, and what is done stays done.
+  /// Ends it early: names under way are abandoned, and the answers so far are kept.
   public func stop() { stop(.stopped) }
 
   func stop(_ end: WarmupReport.End, _ failure: DirectDNSError? = nil) {
@@ -189,14 +189,17 @@ public final class WarmupJob: Sendable {
 }
 
 extension WarmupJob: Service {
-  /// Warms up, then waits for the graceful shutdown of its service group, and for the resolver's store to be told.
+  /// Warms up, waits for the graceful shutdown of its service group, then flushes the resolver's store.
   ///
-  /// Put it before the services that use the resolver, and let each of them begin with `try await warmup.ready`: a group
-  /// starts its services in their order but does not wait for them, and ends them in reverse order. A shutdown that comes
-  /// before the end stops it.
+  /// Put it before the services that use the resolver, and let each of them begin with `try await warmup.ready`: a
+  /// group
+  /// starts its services in order but does not wait for them, and ends them in reverse order. A shutdown during the
+  /// warm-up stops it.
   ///
-  /// - Throws: an error of code ``DirectDNSError/Code/warmupMissed`` where the plan wants that below its minimum, or of
-  ///   code ``DirectDNSError/Code/fileUnusable``.
+  /// - Throws: an error of code ``DirectDNSError/Code/warmupMissed`` if the minimum was not reached and the plan's
+  ///   shortfall is ``WarmupPlan/Shortfall/thrown``, of code ``DirectDNSError/Code/fileUnusable`` if the names could
+  ///   not
+  ///   be read, or of code ``DirectDNSError/Code/shutDown`` if the shutdown came during the warm-up.
   public func run() async throws {
     let report = try await withGracefulShutdownHandler {
       try await warmUp()

@@ -3,25 +3,25 @@
 ///
 /// Every property but the names has a default.
 public struct WarmupPlan: Sendable {
-  /// What becomes of a warm-up that did not reach its minimum.
+  /// What happens if a warm-up does not reach its minimum.
   public enum Shortfall: Sendable, Hashable {
     /// It is ready all the same, and its report says `missed`: lookups will try again, and the system's DNS may help.
     case accepted
-    /// Whoever waits for it gets an error of code ``DirectDNSError/Code/warmupMissed``, and its service ends with it.
+    /// ``WarmupJob/ready`` and ``WarmupJob/run()`` throw an error of code ``DirectDNSError/Code/warmupMissed``.
     case thrown
   }
 
-  /// The names that are refreshed ahead of their end afterwards.
+  /// The names that are refreshed before they expire, after the warm-up.
   public enum KeepAlive: Sendable, Hashable {
-    /// None but those of the resolver's configuration.
+    /// Only those of the resolver's configuration.
     case none
-    /// All names of the plan that are not known to have no address.
+    /// All names of the plan, except those that are known to have no address.
     case all
     /// These, whether or not they are names of the plan.
     case names(Set<HostName>)
   }
 
-  /// Where the names come from; a name that several have counts once.
+  /// Where the names come from; a name that is in several counts once.
   public var sources: [WarmupSource]
   /// The families to ask for.
   ///
@@ -29,27 +29,27 @@ public struct WarmupPlan: Sendable {
   public var families: AddressFamilies?
   /// The most names under way at a time.
   ///
-  /// Default 64. Where every provider has a request rate, no more than get their turn within a second.
+  /// Default 64. If every provider has a rate limit, no more than the limits allow in one second.
   public var concurrency: Int
   /// The most names that begin in a second, on average; a twentieth of them may begin at once.
   ///
-  /// Default nil: as fast as the providers' own rates let it.
+  /// Default nil: as fast as the providers' own rates allow.
   public var rate: Double?
-  /// How long it may take; what is not done by then is left alone.
+  /// How long it may take; names that are not done by then are abandoned.
   ///
-  /// Default 60 s, so that a dead network holds up no start for longer; nil means no limit.
+  /// Default 60 s, so that a dead network delays a start by no more than that; nil means no limit.
   public var timeout: Duration?
-  /// How many names must have an address, be it an expired one.
+  /// How many names must have an address; expired answers count.
   ///
   /// Default all of them.
   public var minimum: WarmupMinimum
-  /// What becomes of it if they are fewer.
+  /// What happens if fewer names have one.
   ///
   /// Default ``Shortfall/accepted``.
   public var shortfall: Shortfall
   /// Which names are tried again.
   ///
-  /// Default: as ``WarmupRetry`` has it, two more tries.
+  /// Default: two more tries; see ``WarmupRetry``.
   public var retry: WarmupRetry
   /// Which names are kept alive afterwards.
   ///
@@ -102,13 +102,15 @@ public struct WarmupPlan: Sendable {
 public struct WarmupRetry: Sendable, Hashable {
   /// The most tries after the first one.
   ///
-  /// Default 2. Names that providers refused with 429 have ten more, since it says nothing about the name.
+  /// Default 2. Up to ten tries that were refused with 429 are not counted, since a 429 says nothing about the name.
   public var limit: Int
   /// The pause before the second try; it doubles with each further one.
   ///
-  /// Default 1 s, which is also how long a failure is remembered.
+  /// Default 1 s, which is also the default of ``CachePolicy/minimumFailureTTL``: an earlier try would get the
+  /// remembered failure.
   public var backoff: Duration
-  /// No pause is longer, unless a provider's `Retry-After` is.
+  /// The longest pause, to which up to a tenth is added at random; a provider's `Retry-After`, and the time that the
+  /// resolver remembers the failure, may be longer.
   ///
   /// Default 30 s.
   public var maximumBackoff: Duration
@@ -129,20 +131,20 @@ public struct WarmupRetry: Sendable, Hashable {
     self.codes = codes
   }
 
-  /// Every name is looked up once.
+  /// No name is tried again, except after a 429.
   public static let never = WarmupRetry(limit: 0)
 
-  /// How often one name may be refused with 429 and be looked up again all the same.
+  /// How often one name is tried again after a 429.
   static let rejectionLimit = 10
 
   /// When a name is looked up again; nil if it is not.
   ///
   /// - Parameters:
   ///   - code: why there is no answer.
-  ///   - failures: the tries that failed, this one included, those that were refused with 429 left out.
-  ///   - rejections: the tries that were refused with 429, this one included.
-  ///   - memory: for how long the resolver remembers such a failure: an earlier try would hear of nothing else.
-  ///   - jitter: from 0 to 1, so that not all come back together.
+  ///   - failures: the tries that failed, including this one, without those that were refused with 429.
+  ///   - rejections: the tries that were refused with 429, including this one.
+  ///   - memory: how long the resolver remembers the failure: an earlier try would only get that.
+  ///   - jitter: from 0 to 1, so that not all names are tried again at the same time.
   ///   - now: the present.
   /// - Returns: the instant.
   func next(
@@ -158,9 +160,9 @@ public struct WarmupRetry: Sendable, Hashable {
 
 /// How many names must have an address for a warm-up to have succeeded.
 public enum WarmupMinimum: Sendable, Hashable {
-  /// So many names.
+  /// That many names.
   case names(Int)
-  /// That share of the list's names, from 0 to 1, rounded up; of an empty list only 0 is reached.
+  /// A share of the list's names, from 0 to 1, rounded up; an empty list reaches only 0.
   case share(Double)
 
   /// Every name.
@@ -180,7 +182,7 @@ public enum WarmupMinimum: Sendable, Hashable {
     }
   }
 
-  /// How many of so many names must have an address.
+  /// How many of a list of `names` names must have an address.
   public func needed(of names: Int) -> Int {
     switch self {
     case .names(let count): max(0, count)
@@ -190,12 +192,12 @@ public enum WarmupMinimum: Sendable, Hashable {
 
   private func needed(of names: Int, share: Double) -> Int {
     guard share > 0 else { return 0 }
-    // A share that binary fractions cannot hold, such as 7 % of 100, must not ask for one more. Some of nothing is not
-    // reached: a list that is empty by mistake would let everyone through.
+    // A rounding error, as in 7 % of 100, must not add one name. The least is 1, so that a list that is empty by
+    // mistake does not reach its minimum.
     return max(1, min(names, Int(exactly: (share * Double(names) - 1e-6).rounded(.up)) ?? names))
   }
 
-  /// A share between none and all; one that is no number asks for all.
+  /// The share, limited to 0...1; NaN counts as 1.
   private static func bounded(_ share: Double) -> Double { share.isNaN ? 1 : min(max(share, 0), 1) }
 
   /// Whether so many names are enough.
@@ -203,7 +205,7 @@ public enum WarmupMinimum: Sendable, Hashable {
   /// - Parameters:
   ///   - answered: the names that have an address.
   ///   - names: the names of the list, as far as they are known.
-  ///   - isListComplete: whether all of them are known; of an unknown number only nothing is a certain share.
+  ///   - isListComplete: whether all of them are known; until then no share but 0 is reached.
   /// - Returns: whether the minimum is reached.
   func isReached(_ answered: Int, of names: Int, isListComplete: Bool) -> Bool {
     if !isListComplete, case .share(let share) = self, Self.bounded(share) > 0 { return false }

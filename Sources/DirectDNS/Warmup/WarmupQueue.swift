@@ -2,29 +2,29 @@
 internal import DequeModule
 internal import HeapModule
 
-/// What a warm-up does next: a value, moved by what comes in, what comes back, and `now`.
+/// Decides what a warm-up does next; it has no clock, and is told the names, the results and the time.
 struct WarmupQueue: Sendable {
-  /// A name on its way.
+  /// A name, and its tries so far.
   struct Task: Sendable {
     var host: HostName
     /// The tries that failed.
     var failures = 0
     /// The tries that were refused with 429.
     var rejections = 0
-    /// What became of the last try; nil before the first one.
+    /// The outcome of the last try; nil before the first one.
     var last: WarmupOutcome?
   }
 
   enum Step: Sendable {
     /// Look this name up.
     case look(WarmupQueue.Task)
-    /// There is nothing to begin before that instant; without one, not before a name comes or goes.
+    /// Nothing begins before that instant; if it is nil, not before a name is added or done.
     case wait(ResolverInstant?)
     /// All names that were offered are done, and no more will come.
     case done
   }
 
-  /// Names that wait for their first try: no more than this are asked of a source ahead of need.
+  /// How many names may wait for their first try before a source has to wait.
   static let room = 1024
 
   private struct Retry: Sendable, Comparable {
@@ -44,7 +44,7 @@ struct WarmupQueue: Sendable {
   private var pausedUntil: ResolverInstant?
   /// The provider that may be asked first when the pause is over.
   private var pausedBy = ""
-  /// The names that may begin, so many a second.
+  /// Limits how many names begin per second.
   private var pace: TokenBucket?
   private var width: WarmupWidth
   /// Names under way.
@@ -57,7 +57,7 @@ struct WarmupQueue: Sendable {
   ///   - width: how many are under way at a time.
   ///   - now: the present.
   init(rate: Double?, width: WarmupWidth, at now: ResolverInstant) {
-    // What a late timer missed is made up for, but for no more than 50 ms.
+    // The burst makes up for a timer that is late, by up to 50 ms.
     pace = rate.map { TokenBucket(RateLimit(perSecond: $0, burst: $0 / 20), now: now) }
     self.width = width
   }
@@ -71,9 +71,9 @@ struct WarmupQueue: Sendable {
     return true
   }
 
-  /// Whether a source is to hold back.
+  /// Whether a source has to wait.
   var isFull: Bool { waiting.count >= Self.room }
-  /// Whether a source that held back is to go on.
+  /// Whether a source that waits can go on.
   var hasRoom: Bool { waiting.count <= Self.room / 2 }
 
   /// No more names will come.
@@ -97,7 +97,7 @@ struct WarmupQueue: Sendable {
   ///
   /// - Parameters:
   ///   - now: the present.
-  ///   - count: how many names are to begin together, this one included: without room for all of them none begins.
+  ///   - count: how many names are to begin together, including this one: none begins before there is room for all.
   /// - Returns: what to do now.
   mutating func next(at now: ResolverInstant, together count: Int = 1) -> Step {
     guard !waiting.isEmpty || !retries.isEmpty else { return isClosed && running == 0 ? .done : .wait(nil) }
@@ -106,7 +106,7 @@ struct WarmupQueue: Sendable {
     if let pausedUntil, pausedUntil > now { return .wait(pausedUntil) }
     if let turn = pace?.ready(at: now), turn > now { return .wait(turn) }
     let isRetry = retries.min.map { $0.at <= now } ?? false
-    // While many wait for another try, no new name makes them more.
+    // While many names wait for another try, no new name begins.
     guard isRetry || (!waiting.isEmpty && retries.count < Self.room) else { return .wait(retries.min?.at) }
     let task = isRetry ? retries.removeMin().task : WarmupQueue.Task(host: waiting.removeFirst())
     _ = pace?.take(at: now)
@@ -131,13 +131,13 @@ struct WarmupQueue: Sendable {
 
   /// Every provider said 429: nothing begins before that instant, and then fewer names at a time.
   ///
-  /// All that were under way are told so: they are one reason for fewer, and not many.
+  /// Each of the names that are under way reports it: only the first report narrows the width.
   ///
   /// - Parameters:
   ///   - instant: when the pause is over.
   ///   - provider: the first one that may be asked then.
   ///   - now: the present.
-  /// - Returns: whether it begins now.
+  /// - Returns: whether the pause begins now.
   mutating func pause(until instant: ResolverInstant, by provider: String, at now: ResolverInstant) -> Bool {
     let before = pausedUntil ?? now
     guard instant > before else { return false }
@@ -148,13 +148,13 @@ struct WarmupQueue: Sendable {
     return true
   }
 
-  /// The pause that it is in; nil while names may begin.
+  /// The current pause; nil while names may begin.
   func pause(at now: ResolverInstant) -> WarmupReport.Pause? {
     pausedUntil.flatMap { $0 > now ? WarmupReport.Pause(provider: pausedBy, left: $0 - now) : nil }
   }
 }
 
-/// How many names are under way at a time: a value, moved by what providers say.
+/// How many names may be under way at a time: fewer after a 429, more after answers.
 struct WarmupWidth: Sendable, Hashable {
   /// The most names at a time.
   let most: Int
@@ -163,29 +163,29 @@ struct WarmupWidth: Sendable, Hashable {
 
   /// Creates the width.
   ///
-  /// Where every provider has a rate, no more names are under way than have their turn within a second, so that none
-  /// waits for longer than its lookup may take, and others' lookups find their turn soon.
+  /// If every provider has a rate limit, no more names are under way than the limits allow in one second, so that none
+  /// waits longer than its lookup may take, and other lookups get their turn soon.
   ///
   /// - Parameters:
   ///   - concurrency: the most names that are wanted at a time.
   ///   - limits: the providers' rates; nil for a provider without one.
-  ///   - queries: the queries that a name takes.
+  ///   - queries: the queries that one name needs.
   init(concurrency: Int, limits: [RateLimit?], queries: Int) {
     let rates = limits.compactMap { $0?.perSecond }
     let isLimited = !limits.isEmpty && rates.count == limits.count
     let turns = isLimited ? rates.reduce(0, +) / Double(max(1, queries)) : .infinity
-    // Compared as they are: the largest `Int` as a `Double` is one more than any `Int`.
+    // Not `Int(min(…))`, which could trap: `Double(Int.max)` is greater than every `Int`.
     most = max(1, turns < Double(concurrency) ? Int(turns) : concurrency)
     current = most
   }
 
-  /// A provider said 429, and no other is left: half as many are enough.
+  /// Every provider said 429: half as many may be under way.
   mutating func narrow() {
     current = max(1, current / 2)
     answered = 0
   }
 
-  /// A name was answered: after as many as are under way, one more is tried.
+  /// A name was answered: after as many answers as the width, it grows by one.
   mutating func widen() {
     guard current < most else { return }
     answered += 1
@@ -195,17 +195,17 @@ struct WarmupWidth: Sendable, Hashable {
   }
 }
 
-/// Which names there were: nine to eighteen bytes for each.
+/// The names that were seen, in nine to eighteen bytes each.
 ///
-/// A name's 64-bit hash, of a seed that nobody outside knows, stands for it. A set of the standard library would take more
-/// than twice the room, and all of that beside what it had until then whenever it grows.
+/// It keeps only a name's 64-bit hash, with a random seed that is secret. A `Set` of the standard library would take
+/// more than twice the room.
 struct SeenNames: Sendable {
   private var hashes: [UInt64] = Array(repeating: 0, count: 64)
   private(set) var count = 0
 
-  /// Notes a name.
+  /// Adds a name's hash.
   ///
-  /// - Returns: whether it is the first of that hash.
+  /// - Returns: whether it is new.
   mutating func insert(_ hash: UInt64) -> Bool {
     let hash = max(hash, 1)  // 0 is a free place
     let place = place(hash)
@@ -216,7 +216,7 @@ struct SeenNames: Sendable {
     return true
   }
 
-  /// The place of a hash, or the free one that it would have.
+  /// Where a hash is, or the free place where it would go.
   private func place(_ hash: UInt64) -> Int {
     let mask = hashes.count - 1
     var place = Int(truncatingIfNeeded: hash) & mask

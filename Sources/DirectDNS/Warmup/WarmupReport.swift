@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a warm-up came to.
+/// The result of a warm-up.
 ///
-/// Its size does not depend on the number of names: lists stop at a limit and say how many they left out. Equal runs make
-/// equal reports but for the times: every list has an order of its own.
+/// Its size does not depend on the number of names: lists stop at a limit, and say how many they left out. Every list
+/// has
+/// a fixed order, so that equal runs make equal reports, except for the times.
 public struct WarmupReport: Sendable, Hashable, Codable {
   /// The most failures, and the most rejected entries, that are listed.
   public static let listLimit = 1000
@@ -15,17 +16,17 @@ public struct WarmupReport: Sendable, Hashable, Codable {
     case running
     /// Every name is done.
     case finished
-    /// Its deadline came first.
+    /// The plan's timeout was over first.
     case deadline
     /// It was told to stop, or its resolver was shut down.
     case stopped
   }
 
-  /// How ready its users can be.
+  /// How far the names are ready for use.
   public enum Standing: String, Sendable, Hashable, Codable {
     /// Every name of the list has an address that has not expired, or is known to have none.
     case complete
-    /// The minimum is reached, and not every name has a current answer.
+    /// The minimum is reached, but not every name has a current answer.
     case degraded
     /// The minimum is not reached.
     case missed
@@ -33,9 +34,9 @@ public struct WarmupReport: Sendable, Hashable, Codable {
 
   /// One kind of failure.
   public struct Reason: Sendable, Hashable, Codable {
-    /// Why.
+    /// The code of the error.
     public var code: DirectDNSError.Code
-    /// How many names failed so.
+    /// How many names failed with it.
     public var names: Int
   }
 
@@ -45,7 +46,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
     public var host: HostName
     /// The code of the error.
     public var code: DirectDNSError.Code
-    /// Why there is none, with everyone who was asked.
+    /// Why there is none, with each server that was asked.
     public var message: String
   }
 
@@ -53,7 +54,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public struct Slow: Sendable, Hashable, Codable {
     /// The name.
     public var host: HostName
-    // As the JSON has it.
+    // In milliseconds, as in the JSON.
     var durationMs: Double
 
     /// How long its last lookup took, in whole microseconds; the JSON has milliseconds, `durationMs`.
@@ -63,13 +64,13 @@ public struct WarmupReport: Sendable, Hashable, Codable {
     }
   }
 
-  /// What one provider was asked.
+  /// The queries to one provider.
   public struct Queries: Sendable, Hashable, Codable {
     /// The provider's name, or `system`.
     public var provider: String
-    /// The queries, those of others who used the resolver meanwhile included.
+    /// The number of queries, including those of others who used the resolver at the same time.
     public var queries: Int
-    /// Those of them that brought no answer.
+    /// How many of them got no answer.
     public var failed: Int
   }
 
@@ -77,7 +78,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public struct Pause: Sendable, Hashable, Codable {
     /// The provider that may be asked before the others.
     public var provider: String
-    // As the JSON has it.
+    // In milliseconds, as in the JSON.
     var leftMs: Double
 
     init(provider: String, left: Duration) {
@@ -92,9 +93,9 @@ public struct WarmupReport: Sendable, Hashable, Codable {
     }
   }
 
-  /// The list's names, each counted once however it is spelled; those that were not read are not known.
+  /// The list's names, as far as it was read; a name counts once, in whatever spelling.
   public var names = 0
-  /// Entries that were another spelling of a name before them.
+  /// Entries that repeat an earlier name, in whatever spelling.
   public var duplicates = 0
   /// Names that were asked for and answered.
   public var resolved = 0
@@ -102,7 +103,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public var fromStore = 0
   /// Names that the cache had, and that cost no query.
   public var fromCache = 0
-  /// Names among these three whose answer has expired, since nobody could be asked.
+  /// Names among these three whose answer has expired, because no server could give a fresh one.
   public var expired = 0
   /// Names that do not exist or have no address of the families.
   public var negative = 0
@@ -110,32 +111,33 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public var failed = 0
   /// Names that were not done at the end.
   public var unfinished = 0
-  /// The negative and failed names by reason, in the order of the codes' spelling.
+  /// The negative and failed names by reason, sorted by the text of the code.
   public var reasons: [Reason] = []
-  /// The first negative and failed names that there were, at most ``listLimit``, by name.
+  /// The first negative and failed names, at most ``listLimit``, sorted by name.
   public var failures: [Failure] = []
   /// How many more there were.
   public var failuresLeftOut = 0
-  /// The first entries that were no names, at most ``listLimit``, in the order of reading.
+  /// The first entries that were not names, at most ``listLimit``, in the order of reading.
   public var rejected: [WarmupRejection] = []
   /// How many more there were.
   public var rejectedLeftOut = 0
   /// The names that took longest, at most ``slowestLimit``, the slowest first.
   public var slowest: [Slow] = []
-  /// What the providers were asked, in the order of asking.
+  /// The queries to each provider, in the order in which they are asked.
   public var queries: [Queries] = []
-  /// The answers that the store had no room for; for whoever has waited for the store to note
-  /// (``AnswerStore/letGo``), as `dnsctl` does.
+  /// The answers that the store evicted for want of room (``AnswerStore/letGo``).
+  ///
+  /// A job leaves it 0: a program can set it after it has flushed the store, as `dnsctl` does.
   public var letGo = 0
   /// The pause that it is in, or was in when it ended early; nil without one.
   public var pause: Pause?
-  // As the JSON has it.
+  // In milliseconds, as in the JSON.
   var durationMs = 0.0
-  /// What the plan wanted.
+  /// The plan's minimum.
   public var minimum: WarmupMinimum
   /// How many names that is.
   public var needed = 0
-  /// Whether so many have an address.
+  /// Whether that many have an address; for a share, the list must also be complete.
   public var isMinimumReached = false
   /// Whether the list was read to its end.
   public var isListComplete = false
@@ -156,7 +158,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   /// Whether it ended before every name was done.
   public var wasCutShort: Bool { end == .deadline || end == .stopped }
 
-  /// How ready its users can be.
+  /// How far the names are ready for use.
   public var standing: Standing {
     guard isMinimumReached else { return .missed }
     return expired == 0 && failed == 0 && !wasCutShort ? .complete : .degraded
@@ -180,10 +182,10 @@ public struct WarmupReport: Sendable, Hashable, Codable {
 }
 
 extension Duration {
-  /// The duration in milliseconds, in whole microseconds, so that text and back is the same.
+  /// The duration in milliseconds, cut to whole microseconds, so that encoding and decoding keep it.
   var inMilliseconds: Double { Double(wholeNanoseconds / 1000) / 1000 }
 
-  /// The other way round: what a report has read may be any number.
+  /// The duration of that many milliseconds; it saturates, since a report that was decoded may hold any number.
   init(inMilliseconds count: Double) {
     self = .nanoseconds(saturating: (count * 1000).rounded() * 1000)
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Where the names of a warm-up come from.
 ///
-/// Names stand as people write them: upper case, a final dot and international labels do not matter. What is no name is
-/// reported with its place and stops nothing.
+/// Names may have upper case, a final dot and international labels. An entry that is not a name is reported with its
+/// place, and the warm-up goes on.
 public struct WarmupSource: Sendable {
   /// An entry: the text, or why there is none.
   struct Entry: Sendable {
     enum Content: Sendable, Hashable {
       case host(String)
-      /// The reason for which it cannot be read.
+      /// Why it cannot be read.
       case unreadable(String)
     }
 
@@ -16,7 +16,7 @@ public struct WarmupSource: Sendable {
     var place: WarmupPlace?
   }
 
-  /// Hands on all entries, some at a time, until there are no more or nobody wants them.
+  /// Passes on all entries in batches, until there are no more or `handOn` returns false.
   typealias Reader =
     @Sendable (_ handOn: @Sendable ([Entry]) async -> Bool) async throws(DirectDNSError) -> Void
 
@@ -24,10 +24,10 @@ public struct WarmupSource: Sendable {
 
   private init(_ read: @escaping Reader) { self.read = read }
 
-  /// A FIFO keeps whoever reads it waiting, and the threads that tasks run on are few.
+  /// Threads that may block, as reading a FIFO does; tasks share only a few threads.
   private static let threads = BlockingPool("names", width: 8)
 
-  /// So many entries are handed on at a time.
+  /// How many entries are passed on at a time.
   private static let batch = 256
 
   /// The names of a list.
@@ -42,7 +42,7 @@ public struct WarmupSource: Sendable {
 
   /// The names of a file: one a line, with `#` comments, blank lines and either kind of line end.
   ///
-  /// The file is read when the warm-up runs; where it cannot be, the warm-up fails with
+  /// The file is read when the warm-up runs; if it cannot be read, the warm-up fails with
   /// ``DirectDNSError/Code/fileUnusable``.
   public static func file(_ path: String) -> WarmupSource {
     WarmupSource { handOn throws(DirectDNSError) in
@@ -64,12 +64,14 @@ public struct WarmupSource: Sendable {
     }
   }
 
-  /// The names of text that comes in pieces, such as standard input: as of a file.
+  /// The names of a text that comes in pieces, such as standard input, in the format of a file.
   ///
   /// - Parameters:
   ///   - bytes: the text's bytes, cut anywhere.
-  ///   - name: what stands for a file's name in reports.
-  /// - Returns: the source; where the sequence throws, the warm-up fails with ``DirectDNSError/Code/fileUnusable``.
+  ///   - name: the name that reports show in place of a file's.
+  /// - Returns: the source; if the sequence throws, the warm-up fails with that error if it is a ``DirectDNSError``,
+  ///   and
+  ///   otherwise with ``DirectDNSError/Code/fileUnusable``.
   public static func lines<Bytes: AsyncSequence & Sendable>(_ bytes: Bytes, name: String) -> WarmupSource
   where Bytes.Element == [UInt8] {
     WarmupSource { handOn throws(DirectDNSError) in
@@ -85,12 +87,14 @@ public struct WarmupSource: Sendable {
     }
   }
 
-  /// The names of a sequence, which is asked for no more of them than can soon be looked up.
+  /// The names of a sequence, which is read only as far as its names can soon be looked up.
   ///
   /// - Parameters:
   ///   - names: the names.
-  ///   - name: what stands for a file's name in reports.
-  /// - Returns: the source; where the sequence throws, the warm-up fails with ``DirectDNSError/Code/fileUnusable``.
+  ///   - name: the name that reports show in place of a file's.
+  /// - Returns: the source; if the sequence throws, the warm-up fails with that error if it is a ``DirectDNSError``,
+  ///   and
+  ///   otherwise with ``DirectDNSError/Code/fileUnusable``.
   public static func sequence<Names: AsyncSequence & Sendable>(_ names: Names, name: String = "sequence")
     -> WarmupSource where Names.Element == String
   {
@@ -122,11 +126,11 @@ public struct WarmupSource: Sendable {
   }
 }
 
-/// Where an entry stands: `FILE:LINE`.
+/// Where an entry is: `FILE:LINE`.
 public struct WarmupPlace: Sendable, Hashable, Codable, CustomStringConvertible {
-  /// The file's name, or what stands for it.
+  /// The file's name, or the name of another source.
   public var source: String
-  /// The line's number, from 1 on.
+  /// The number of the line, or of a sequence's element; the first is 1.
   public var line: Int
 
   /// Creates a place.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CoreMetrics
 
-/// Makes a report out of outcomes as they come: a value of bounded size.
+/// Builds a report from outcomes as they come, in bounded memory.
 struct WarmupTally: Sendable {
   private var report: WarmupReport
   private var reasons: [DirectDNSError.Code: Int] = [:]
@@ -9,7 +9,7 @@ struct WarmupTally: Sendable {
 
   init(minimum: WarmupMinimum) { report = WarmupReport(minimum: minimum) }
 
-  /// An entry is a name, for the first time or once more.
+  /// An entry is a name; `isNew` unless it repeats one.
   mutating func took(isNew: Bool) {
     if isNew { report.names += 1 } else { report.duplicates += 1 }
   }
@@ -29,7 +29,7 @@ struct WarmupTally: Sendable {
   /// The list was read to its end.
   mutating func readAll() { report.isListComplete = true }
 
-  /// A name is done, for good or bad.
+  /// A name is done, with or without an answer.
   mutating func note(_ outcome: WarmupOutcome) {
     switch outcome.kind {
     case .resolved: report.resolved += 1
@@ -62,13 +62,13 @@ struct WarmupTally: Sendable {
     left.durationMs == right.durationMs ? left.host < right.host : left.durationMs > right.durationMs
   }
 
-  /// The report of what came so far.
+  /// The report so far.
   ///
   /// - Parameters:
   ///   - end: how it ended.
   ///   - duration: how long it took.
-  ///   - queries: what the providers were asked; those that were not are left out.
-  ///   - pause: the pause that it is in; one that kept no name from being done is left out.
+  ///   - queries: the queries to each provider; providers without any are left out.
+  ///   - pause: the current pause; it is left out if the warm-up has finished.
   /// - Returns: the report.
   func report(
     _ end: WarmupReport.End, duration: Duration, queries: [(source: String, tally: QueryTally)],
@@ -94,15 +94,15 @@ struct WarmupTally: Sendable {
 }
 
 extension DirectDNSError {
-  /// The message in one line, with everyone who was asked.
+  /// The message in one line, with each server that was asked.
   fileprivate var line: String {
     attempts.isEmpty ? message : message + " Tried " + attempts.map(\.description).joined(separator: "; ") + "."
   }
 }
 
-/// Counts what warm-ups did.
+/// The metrics of warm-ups.
 struct WarmupTelemetry: Sendable {
-  /// In the order of the kinds: every series is there before the first name is done.
+  /// One for each kind, in their order; created early, so that each series exists before the first name is done.
   private let names: [Counter]
   private let expired: Counter
   private let duration: Timer
@@ -121,7 +121,7 @@ struct WarmupTelemetry: Sendable {
     if outcome.isExpired { expired.increment() }
   }
 
-  /// It has ended: 1 is ready, 0.5 ready and degraded, 0 not ready.
+  /// It has ended: 1 is ready and complete, 0.5 ready and not complete, 0 not ready.
   func ended(_ report: WarmupReport, isReady: Bool) {
     count(.unfinished, by: report.unfinished)
     duration.recordMilliseconds(report.durationMs)
