@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The response that nearly all queries get, read where it stands.
+/// Reads the form of response that nearly all queries get, in place.
 ///
-/// It has the question, addresses of the name itself, and at most an empty OPT record. Nothing is made of it but the answer,
-/// and that is what ``DNSMessage`` reads of it; all else is left to that.
+/// It has the question, addresses of the name itself, and at most an empty OPT record. The answer is the one that
+/// ``DNSMessage`` gives, which is not built for it; it reads all other responses.
 enum AddressReply {
   /// The answer that a response's bytes hold; nil if they are to be read as a whole message.
   static func answer(from bytes: [UInt8], to question: AddressQuestion, freshness: HTTPFreshness) -> Answer? {
@@ -20,7 +20,7 @@ enum AddressReply {
     var addresses: [IPAddress] = []
     addresses.reserveCapacity(Int(min(count, UInt16(Answer.addressLimit))))
     for _ in 0..<count {
-      // A pointer to the question's name, and what was asked for.
+      // A pointer to the question's name, then the type and the class that were asked for.
       guard place + 12 + length <= bytes.count, number(bytes, place) == 0xc00c,
         number(bytes, place + 2) == question.type.rawValue, number(bytes, place + 4) == DNSQuestion.internetClass,
         Int(number(bytes, place + 10)) == length
@@ -61,7 +61,7 @@ enum AddressReply {
   private static func endOfName(_ host: Span<UInt8>, in bytes: Span<UInt8>) -> Int? {
     let first = 13
     guard first + host.count < bytes.count, bytes[first + host.count] == 0 else { return nil }
-    // Where the length of the next label stands, in whose place the host has a dot.
+    // Where the next label's length is; the host's text has a dot there.
     var next = -1
     for index in -1..<host.count {
       let byte = bytes[first + index]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From records to an answer: follows the CNAME chain from the question's name and ignores all else.
+/// Makes an answer from records: follows the CNAME chain from the question's name, and ignores all other records.
 ///
 /// A reply may hold records that nobody asked for, by mistake or to poison a cache: a record counts only if it
 /// belongs to the chain. Messages and JSON share this.
@@ -66,11 +66,11 @@ enum AnswerSection {
 }
 
 extension ProviderFailure {
-  /// Whoever published the names made it so, and not the endpoint: three such names must not open its breaker.
+  /// A fault of those who published the names, not of the endpoint: three such names must not open its breaker.
   static let endlessChain = ProviderFailure(
     .response, "a CNAME chain of more than \(AnswerSection.chainLimit) links, or a loop")
 
-  /// A record of the answer itself is not as its type wants.
+  /// The data of a record that belongs to the answer is malformed.
   fileprivate static func malformed(_ record: DNSRecord) -> ProviderFailure {
     .malformed("the data of a \(record.type) record of the answer")
   }
@@ -92,18 +92,18 @@ extension DNSName {
   }
 }
 
-/// What a response's header says of the server that sent it.
+/// What a response's header says about the server that sent it.
 struct ResponseFlags: Sendable, Hashable {
   /// It is an authority for the name that was asked for (AA).
   var isAuthoritative = false
-  /// It looks names up for others (RA).
+  /// It offers recursion (RA).
   var recursionAvailable = true
 
-  /// Makes sure that a NOERROR response without a record that was asked for says that there is none.
+  /// Checks that a NOERROR response without a matching record is a negative answer, and not a referral.
   ///
-  /// One that names a zone's servers is a referral (RFC 2308 §2.2), and what a server says that looks nothing up for
-  /// others holds for its own zones alone, and not for where an alias leads. To take such a response for a negative answer
-  /// would take a known answer away.
+  /// One that names a zone's servers is a referral (RFC 2308 §2.2). A server without recursion knows only its own
+  /// zones,
+  /// and not the target of an alias. Taken for a negative answer, such a response would replace a known answer.
   ///
   /// - Parameters:
   ///   - authority: the types of the authority section's records.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The reply format that the JSON APIs share; it has no RFC, and each spells some things its own way.
+/// The reply format that the JSON APIs share; it has no RFC, and each API has variants of its own.
 package enum DNSJSON {
   /// Reads the answer to a question out of a reply's body.
   package static func answer(
@@ -7,7 +7,7 @@ package enum DNSJSON {
   ) throws(ProviderFailure) -> Answer {
     guard let reply = JSONReply(body) else { throw .malformed("not a JSON object") }
     if let answer = reply.addresses(of: question, freshness) { return answer }
-    // A missing status is no NOERROR: an error page in JSON has none either.
+    // A missing status does not count as NOERROR: an error page in JSON has none either.
     guard let status = reply.status.flatMap({ UInt16(exactly: $0) }), status < 4096 else {
       throw .malformed("no DNS status in the JSON")
     }
@@ -32,7 +32,7 @@ private struct Names {
 
   init(first: DNSName) { self.first = first }
 
-  /// The name that a text spells; one that is known is not made again.
+  /// The name of a text; a known name is not built again.
   func name(_ text: Span<UInt8>) -> DNSName? {
     if first.isSpelled(by: text) { return first }
     if let last, last.isSpelled(by: text) { return last }
@@ -40,7 +40,7 @@ private struct Names {
   }
 }
 
-/// What of a reply is read record by record.
+/// Reads a reply record by record.
 extension JSONReply {
   fileprivate func check(against expected: DNSQuestion, _ names: inout Names) throws(ProviderFailure) {
     guard let row = onlyQuestion else { throw .malformed("a reply that does not repeat the question") }
@@ -48,7 +48,7 @@ extension JSONReply {
     else { throw .malformed("a reply to another question") }
   }
 
-  /// A number at most, a string or a mnemonic at some.
+  /// A number at most APIs, a string or a mnemonic at some.
   private func type(_ value: JSONPiece?) -> DNSRecordType? {
     guard let value else { return nil }
     if let number = value.integer(in: bytes) { return UInt16(exactly: number).map(DNSRecordType.init(rawValue:)) }
@@ -95,7 +95,7 @@ extension JSONReply {
     case .cname:
       guard let name = name(value, &names) else { throw .malformed("a CNAME to no name") }
       return .canonicalName(name)
-    // For what it is; whom it names is nobody's concern.
+    // Only its type is used: it marks a referral.
     case .ns: return .opaque([])
     case .soa: return value.flatMap { $0.spelled(in: bytes, as: startOfAuthority) }
     default: return nil

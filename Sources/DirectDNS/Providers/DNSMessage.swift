@@ -34,7 +34,7 @@ public struct DNSMessage: Hashable, Sendable {
   public struct EDNS: Hashable, Sendable {
     /// The largest UDP message that the sender takes, in bytes.
     public var payloadSize: UInt16
-    /// The options by code, in the order in which they stood.
+    /// The options, in the order of the message.
     public var options: [Option]
 
     /// One option.
@@ -87,13 +87,13 @@ public struct DNSMessage: Hashable, Sendable {
   public var responseCode: ResponseCode
   /// What was asked.
   public var questions: [DNSQuestion]
-  /// What answers the question.
+  /// The answer section.
   public var answers: [DNSRecord]
-  /// Who is responsible; the SOA of a negative answer stands here.
+  /// The authority section, where the SOA of a negative answer is.
   public var authorities: [DNSRecord]
-  /// What may help.
+  /// The additional section, without EDNS.
   public var additionals: [DNSRecord]
-  /// EDNS data, where the message has it.
+  /// EDNS data, if the message has it.
   public var edns: EDNS?
 
   /// Creates a message; by default a standard query that wants recursion.
@@ -119,7 +119,7 @@ public struct DNSMessage: Hashable, Sendable {
   }
 }
 
-/// Why bytes are no DNS message.
+/// Why bytes are not a DNS message.
 public struct DNSMessageError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong, and at which byte.
   public let description: String

@@ -5,11 +5,11 @@ extension DNSMessage {
   /// Work is bounded by the message's length: a compression pointer must point to before the name it stands
   /// in, so loops end at once, and counts that promise more than the bytes hold fail at the first missing byte.
   ///
-  /// The data of a record that is not as its type wants is kept as it came: most records of a reply belong to nobody's answer.
-  /// Those that do are judged by whoever reads the answer. Without one question to belong to, an answer is malformed.
+  /// Malformed data of a record is kept as it came, since most records of a reply do not belong to the answer; the code
+  /// that reads the answer checks those that do. Without exactly one question, it is an error in the answer section.
   ///
   /// - Parameter bytes: the whole message.
-  /// - Throws: what is wrong with the bytes, bytes behind the last record included.
+  /// - Throws: what is wrong with the bytes; also if there are bytes after the last record.
   public init(decoding bytes: [UInt8]) throws(DNSMessageError) {
     var reader = DNSMessageReader(bytes: bytes)
     let id = try reader.uint16()
@@ -58,7 +58,7 @@ struct DNSMessageReader {
 
   let bytes: [UInt8]
   var offset = 0
-  /// The question's name and the one that was read in full last: what nearly every other name only points to.
+  /// The question's name, and the last name that was read in full: nearly all others are only pointers to one of them.
   private var first: Known?
   private var last: Known?
 
@@ -106,8 +106,8 @@ struct DNSMessageReader {
         guard position + 2 <= bytes.count else { throw error("a compression pointer is cut") }
         let target = (length & 0x3f) << 8 | Int(bytes[position + 1])
         guard target < limit else { throw error("a compression pointer that does not point back") }
-        // Each belongs behind a label, and a name has 127 at most: a chain of thousands, named by thousands of
-        // records, would cost a second for one reply.
+        // A name has at most 127 labels, and needs no more pointers than that: a chain of thousands, used by
+        // thousands of records, would cost a second for one reply.
         pointers += 1
         guard pointers <= Self.pointerLimit else { throw tooManyPointers }
         if end == nil { end = position + 2 }
@@ -124,7 +124,7 @@ struct DNSMessageReader {
     error("a name of more than \(Self.pointerLimit) compression pointers")
   }
 
-  /// The root, or a name that is no more than a pointer to one that is known: nothing is made then.
+  /// The root, or a name that is only a pointer to a known one, which is not built again; nil for any other.
   private mutating func knownName() throws(DNSMessageError) -> DNSName? {
     guard offset < bytes.count else { return nil }
     if bytes[offset] == 0 {
@@ -155,14 +155,14 @@ struct DNSMessageReader {
     let length = Int(try uint16())
     let end = offset + length
     guard end <= bytes.count else { throw error("a record's data runs past the end") }
-    // What the data of a type means is said for one class (RFC 1035 §3.4, RFC 3597 §4). The "class" of an OPT record is a
-    // size; its data stays as it came either way.
+    // The data of a type is defined for one class (RFC 1035 §3.4, RFC 3597 §4). The "class" of an OPT record is a size;
+    // its data stays as it came either way.
     let isInternet = recordClass == DNSQuestion.internetClass
     let data = isInternet ? try data(of: type, until: end, isStrict: isStrict) : opaque(until: end)
     return DNSRecord(owner: owner, type: type, recordClass: recordClass, ttl: ttl, data: data)
   }
 
-  /// A type's data; as it came where it is not as the type wants, unless that is refused.
+  /// The data of a type; malformed data is kept as it came, unless `isStrict`.
   private mutating func data(
     of type: DNSRecordType, until end: Int, isStrict: Bool
   ) throws(DNSMessageError) -> DNSRecord.Data {

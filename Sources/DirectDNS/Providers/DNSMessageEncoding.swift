@@ -2,8 +2,8 @@
 extension DNSMessage {
   /// The message's bytes, with no name compressed.
   ///
-  /// A message has 65 535 bytes at most. Records that have no room are left out, with those behind them, and the message
-  /// says that it is truncated (RFC 1035 §4.1.1, TC); so are options of EDNS.
+  /// A message has at most 65 535 bytes. From the first question or record that does not fit, the rest is left out, and
+  /// the message is marked as truncated (RFC 1035 §4.1.1, TC); likewise for the options of EDNS.
   public func encoded() -> [UInt8] {
     var edns: [UInt8] = []
     var left = Self.largest - 12
@@ -43,7 +43,7 @@ extension DNSMessage {
 }
 
 extension DNSMessage {
-  /// The bytes of a query that asks one question and wants recursion, with the id 0: what `encoded()` makes of it.
+  /// The bytes of a query for one question, with the id 0 and recursion desired; the same as `encoded()` gives.
   static func query(_ question: AddressQuestion) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(question.host.text.utf8.count + 18)
@@ -65,9 +65,9 @@ extension [UInt8] {
     }
   }
 
-  /// Appends parts while they have room.
+  /// Appends parts as long as they fit.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: how many were appended.
   fileprivate mutating func append<Part>(
     _ parts: [Part], upTo left: inout Int, isWhole: inout Bool, by append: (inout [UInt8], Part) -> Bool
   ) -> Int {
@@ -91,12 +91,12 @@ extension [UInt8] {
     return true
   }
 
-  /// Appends the record that EDNS is (RFC 6891 §6.1.2), with the options that have room.
+  /// Appends the OPT record of EDNS (RFC 6891 §6.1.2), with the options that fit.
   ///
-  /// - Returns: whether all had.
+  /// - Returns: whether all fit.
   fileprivate mutating func append(_ edns: DNSMessage.EDNS, extendedCode: UInt16) -> Bool {
     var options: [UInt8] = []
-    // Room for the record's own eleven bytes, and the message's twelve.
+    // The record's fixed part has eleven bytes, and the message's header has twelve.
     var left = Int(UInt16.max) - 23
     var isWhole = true
     _ = options.append(edns.options, upTo: &left, isWhole: &isWhole) { bytes, option in
@@ -112,7 +112,7 @@ extension [UInt8] {
 
   /// Appends a record.
   ///
-  /// - Returns: false for data that has no room in any message; what was appended is no record then.
+  /// - Returns: false for data that fits into no message; then what was appended is not a whole record.
   fileprivate mutating func append(_ record: DNSRecord) -> Bool {
     self += record.owner.wire
     append(number: record.type.rawValue)
@@ -122,7 +122,7 @@ extension [UInt8] {
     case .address(let address): return append(counted: address.bytes)
     case .canonicalName(let name): return append(counted: name.wire)
     case .startOfAuthority(let primary, let serial, let minimum):
-      // The mailbox is the primary's name, and the timers that this library never reads are usual ones.
+      // The mailbox and the timers are not kept: the primary's name and usual values take their place.
       var soa = primary.wire + primary.wire
       for value in [serial, 7200, 900, 1_209_600, minimum] { soa.append(number: value) }
       return append(counted: soa)
@@ -139,7 +139,7 @@ extension [UInt8] {
     }
   }
 
-  /// Appends bytes behind their number; false for more than it can say.
+  /// Appends the number of bytes, then the bytes; false if there are more than 65 535.
   private mutating func append(counted bytes: [UInt8]) -> Bool {
     guard let count = UInt16(exactly: bytes.count) else { return false }
     append(number: count)

@@ -4,7 +4,7 @@
 /// A name may hold any bytes, a dot inside a label too, so it is not a ``HostName``; ``hostName`` gives that
 /// where the name is one. Source: RFC 1035 §3.1, RFC 4343.
 public struct DNSName: Hashable, Sendable, CustomStringConvertible {
-  /// The uncompressed wire form in lower case: each label behind its length, then a zero.
+  /// The uncompressed wire form in lower case: each label after its length, then a zero.
   let wire: [UInt8]
 
   init(wire: [UInt8]) { self.wire = wire }
@@ -37,15 +37,15 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
     wire.append(0)
   }
 
-  /// The name that a presentation text spells, with or without its final dot; nil if it spells none.
+  /// Reads the presentation form, with or without the final dot; nil if it is malformed.
   ///
-  /// `\.` and `\DDD` are read as RFC 1035 §5.1 has them.
+  /// `\.` and `\DDD` are the escapes of RFC 1035 §5.1.
   public init?(_ presentation: String) { self.init(presentation: presentation.utf8.span) }
 
   init?(presentation text: Span<UInt8>) {
     var wire: [UInt8] = []
     wire.reserveCapacity(min(text.count + 2, 256))
-    // Where the length of the label being read belongs.
+    // Where the length of the label that is being read goes.
     var start = 0
     wire.append(0)
     var index = text.count == 1 && text[0] == ASCII.dot ? 1 : 0
@@ -86,13 +86,13 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
     return true
   }
 
-  /// Whether a presentation text spells this name, with or without its final dot.
+  /// Whether a presentation text is this name, with or without its final dot.
   ///
-  /// One with an escape is not looked at: it gives false.
+  /// False for any text with an escape.
   func isSpelled(by text: Span<UInt8>) -> Bool {
     let count = text.count - (text.count > 1 && text[text.count - 1] == ASCII.dot ? 1 : 0)
     guard count > 0, count + 2 == wire.count else { return false }
-    // Where the next label's length stands, which a dot takes the place of.
+    // Where the next label's length is; the text has a dot there.
     var next = 1 + Int(wire[0])
     for index in 0..<count {
       let (byte, own) = (text[index], wire[index + 1])
@@ -118,7 +118,7 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
     return labels
   }
 
-  /// The host name that this is, or nil if a label holds what no host name has.
+  /// The same name as a host name; nil if a label holds a byte that host names cannot have.
   public var hostName: HostName? {
     guard wire.count > 1, wire.count <= 255 else { return nil }
     var text: [UInt8] = []
@@ -145,7 +145,7 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
     for label in labels {
       for byte in label {
         switch byte {
-        // What means something in a zone's file (RFC 1035 §5.1) is escaped.
+        // Characters that have a meaning in a zone file (RFC 1035 §5.1) are escaped.
         case _ where "\".();@$\\".utf8.contains(byte): text += "\\" + String(UnicodeScalar(byte))
         case 0x21...0x7e: text.unicodeScalars.append(UnicodeScalar(byte))
         default:
@@ -160,8 +160,7 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension DNSName {
-  /// The name whose PTR records say what an address stands for, in `in-addr.arpa` or `ip6.arpa` (RFC 1035 §3.5, RFC 3596
-  /// §2.5).
+  /// The name whose PTR records name an address's host, in `in-addr.arpa` or `ip6.arpa` (RFC 1035 §3.5, RFC 3596 §2.5).
   public init(reverse address: IPAddress) {
     let bytes = address.bytes.reversed()
     let labels =
@@ -173,11 +172,12 @@ extension DNSName {
     self.init(wire: wire + [0])
   }
 
-  /// The name that a person writes to ask for records of any type: a host's in any spelling that has one, `.` for the
-  /// root, and names that no host has, such as `*.example.com` or `a\.b.example.com`.
+  /// Reads a name as people write it to ask for records: a host name in any spelling, `.` for the root, or a name that
+  /// no
+  /// host can have, such as `*.example.com` or `a\.b.example.com`.
   ///
   /// - Parameter text: such as `example.com`, `bücher.example`, `_sip._tcp.example.com`.
-  /// - Throws: an error of code ``DirectDNSError/Code/invalidName`` that says why the text is no name.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidName`` that says why the text is not a name.
   public init(asking text: String) throws(DirectDNSError) {
     if let address = IPAddress(text) {
       throw DirectDNSError(
@@ -185,7 +185,7 @@ extension DNSName {
         "\(address) is an address. The name that it stands for is asked for by PTR of \(DNSName(reverse: address).shown)."
       )
     }
-    // What stands in names that no host has, and in no URL that was pasted whole.
+    // A name that no host can have; a whole URL that was pasted is not taken for one.
     if !text.contains("://"),
       text == "." || text.utf8.contains(where: { "\\*".utf8.contains($0) }) || Self.isDelegated(text)
     {
@@ -197,7 +197,7 @@ extension DNSName {
     self.init(try HostName(text))
   }
 
-  /// Whether that is a name as address space is delegated in parts of an octet: `0/25.2.0.192.in-addr.arpa` (RFC 2317).
+  /// Whether it is a name of a reverse zone for a part of an octet: `0/25.2.0.192.in-addr.arpa` (RFC 2317).
   private static func isDelegated(_ text: String) -> Bool {
     let lower = text.lowercased()
     return lower.contains("/") && (lower.hasSuffix(".in-addr.arpa") || lower.hasSuffix(".in-addr.arpa."))
@@ -205,11 +205,11 @@ extension DNSName {
 }
 
 extension DNSName {
-  /// The name as people read it: a host's without its final dot and in its own characters, any other as it is.
+  /// The name for people: a host's without its final dot and also in Unicode, any other in presentation form.
   package var shown: String { hostName?.shown ?? description }
 }
 
 extension DNSQuestion {
-  /// Name and type as people read them.
+  /// The name and the type for people.
   package var shown: String { "\(name.shown) \(type)" }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// DNSPod's `/d`: addresses as text, plain, or with a token over https.
 ///
-/// Its DES and AES forms are not spoken: OpenSSL 3 no longer brings single DES, and https with a token protects more.
+/// Its DES and AES forms are not supported: OpenSSL 3 no longer has single DES, and https with a token protects more.
 public struct DNSPodProvider: NameableProvider {
   /// A short name for logs, errors and metrics.
   public package(set) var name: String
@@ -54,10 +54,10 @@ public struct DNSPodProvider: NameableProvider {
     return HTTPMessage(url: url)
   }
 
-  /// Seconds that "no record" is kept: it looks the same as a blocked name, so never for long.
+  /// How many seconds "no record" is kept: a blocked name looks the same, so not for long.
   static let negativeLifetime: UInt32 = 5
 
-  /// Reads a reply: `ADDRESS;ADDRESS,TTL`, or nothing where there is no record.
+  /// Reads a reply: `ADDRESS;ADDRESS,TTL`, or nothing if there is no record.
   ///
   /// The content type says nothing here (these servers send text/html), so the grammar alone decides.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {

@@ -17,11 +17,11 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
   public static let soa = DNSRecordType(rawValue: 6)
   /// The name that an address stands for.
   public static let ptr = DNSRecordType(rawValue: 12)
-  /// Who takes a domain's mail.
+  /// A server that takes a domain's mail.
   public static let mx = DNSRecordType(rawValue: 15)
   /// Text of any kind.
   public static let txt = DNSRecordType(rawValue: 16)
-  /// Who offers a service (RFC 2782).
+  /// A server that offers a service (RFC 2782).
   public static let srv = DNSRecordType(rawValue: 33)
   /// An alias for all names below another (RFC 6672).
   public static let dname = DNSRecordType(rawValue: 39)
@@ -45,7 +45,7 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
     ("A", .a), ("CNAME", .cname), ("SOA", .soa), ("AAAA", .aaaa), ("OPT", .opt), ("SVCB", .svcb),
     ("HTTPS", .https), ("NS", .ns), ("PTR", .ptr), ("MX", .mx), ("TXT", .txt), ("SRV", .srv), ("DNAME", .dname),
     ("ANY", .any), ("CAA", .caa),
-    // Those that are asked for often and not decoded here.
+    // Types that are often asked for, and not decoded here.
     ("NAPTR", .init(rawValue: 35)), ("DS", .init(rawValue: 43)), ("SSHFP", .init(rawValue: 44)),
     ("RRSIG", .init(rawValue: 46)), ("NSEC", .init(rawValue: 47)), ("DNSKEY", .init(rawValue: 48)),
     ("TLSA", .init(rawValue: 52)), ("OPENPGPKEY", .init(rawValue: 61)),
@@ -65,7 +65,7 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
     }
   }
 
-  /// Whether records of this type can be asked for: not those of messages and transfers (RFC 6895 §3.1), ANY aside.
+  /// Whether records of this type can be asked for: not OPT, nor a meta type or QTYPE (RFC 6895 §3.1) except ANY.
   public var isQueryable: Bool {
     rawValue != 0 && self != .opt && !(128..<255).contains(rawValue)
   }
@@ -95,7 +95,7 @@ public struct DNSQuestion: Hashable, Sendable, CustomStringConvertible {
     self.recordClass = recordClass
   }
 
-  /// The name and the type, and the class where it is not IN (RFC 3597 §5).
+  /// The name and the type, and the class if it is not IN (RFC 3597 §5).
   public var description: String {
     recordClass == Self.internetClass ? "\(name) \(type)" : "\(name) CLASS\(recordClass) \(type)"
   }
@@ -105,7 +105,7 @@ public struct DNSQuestion: Hashable, Sendable, CustomStringConvertible {
 public struct DNSRecord: Hashable, Sendable {
   /// What a record says.
   public enum Data: Hashable, Sendable {
-    /// A or AAAA, in class IN as all that follow.
+    /// A or AAAA; of class IN, as are the records of the next three cases.
     case address(IPAddress)
     /// CNAME.
     case canonicalName(DNSName)
@@ -123,7 +123,7 @@ public struct DNSRecord: Hashable, Sendable {
   public var type: DNSRecordType
   /// The class; 1 is the Internet's.
   public var recordClass: UInt16
-  /// The lifetime in seconds as it stood in the message; see ``lifetime``.
+  /// The lifetime in seconds, as in the message; see ``lifetime``.
   public var ttl: UInt32
   /// What the record says.
   public var data: Data

@@ -4,10 +4,10 @@ internal import HTTPTypes
 /// Alibaba's EMAS HTTPDNS: version 1 (`/d`, `/sign_d`, `/resolve`, `/sign_resolve`) and version 2 (`/v2/d`), plain
 /// and signed.
 ///
-/// The encrypted form of version 2 (`m=1`, `m=2`) is not spoken: use https.
+/// The encrypted form of version 2 (`m=1`, `m=2`) is not supported: use https.
 public struct EMASProvider: NameableProvider {
   private enum Form: Sendable, Hashable {
-    /// Version 1: the account stands in the path. `isBatch` is `/resolve`, whose replies are lists.
+    /// Version 1: the account is in the path. `isBatch` means `/resolve`, whose replies are lists.
     case first(isBatch: Bool)
     /// `signed` are items of the URL's own query that the signature covers.
     case second(account: String, signed: [SignedItem])
@@ -28,10 +28,10 @@ public struct EMASProvider: NameableProvider {
   private let form: Form
   private let secret: Secret?
   private let prefix: String
-  /// What the requests for several names begin with: version 1 has a path of its own for them.
+  /// The beginning of requests for several names, for which version 1 has a separate path.
   private let batchPrefix: String
 
-  /// For how long a signature holds, in seconds, as the vendor's own clients have it.
+  /// How long a signature is valid, in seconds; the same as in the vendor's own clients.
   static let signatureLifetime: Int64 = 600
 
   /// Creates a provider; the URL's path chooses the form: `/ACCOUNT/d`, `/ACCOUNT/sign_d`, `/v2/d`, ….
@@ -39,7 +39,7 @@ public struct EMASProvider: NameableProvider {
   /// - Parameters:
   ///   - name: a short name.
   ///   - url: the endpoint with its path.
-  ///   - credentials: the account (for version 2, where the URL has no `id=`) and the signing secret.
+  ///   - credentials: the account (for version 2, if the URL has no `id=`) and the signing secret.
   ///   - clientSubnet: the network to tell; none by default.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` for a path that is none of these, a
   ///   signed form without a secret, and the encrypted form.
@@ -93,12 +93,12 @@ public struct EMASProvider: NameableProvider {
     url.originText + "/" + path + "?" + (url.query.map { $0.isEmpty ? "" : $0 + "&" } ?? "")
   }
 
-  /// What version 2's requests say themselves.
+  /// The query items that requests of version 2 set.
   private static let ownItems: Set = ["dn", "id", "m", "q", "v", "exp", "s"]
 
   private static func name(of item: String) -> String { String(item.prefix { $0 != "=" }) }
 
-  /// An item that version 2 signs besides its own, by its un-encoded value.
+  /// An item of the URL that version 2 signs too, with its value decoded; nil for any other.
   private static func signedItem(_ item: String) -> SignedItem? {
     let name = name(of: item)
     guard name.hasPrefix("sdns-") || name == "tags" || name == "cip" else { return nil }

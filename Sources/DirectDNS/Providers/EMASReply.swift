@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// A reply of Alibaba's EMAS HTTPDNS to questions that it is read for one by one.
+/// A reply of Alibaba's EMAS HTTPDNS, from which the answer to each question is read.
 struct EMASReply {
   enum Format {
     /// Version 1, of one name.
     case one
     /// Version 1, of several names.
     case list
-    /// Version 2: a list for one name, too.
+    /// Version 2: always a list, even for one name.
     case second
   }
 
@@ -45,7 +45,7 @@ struct EMASReply {
     return body
   }
 
-  /// What it says to a question.
+  /// The answer to a question.
   func answer(to question: AddressQuestion) throws(ProviderFailure) -> Answer {
     let nameKey = format == .second ? "dn" : "host"
     let own = entries.filter { $0[nameKey]?.spelled(as: DNSName.init(presentation:)) == question.message.name }
@@ -71,10 +71,10 @@ struct EMASReply {
 
   /// - Parameters:
   ///   - question: the question.
-  ///   - entry: what holds the addresses, their TTL and why there are none.
-  ///   - key: where the addresses stand in it; nil where there are none.
+  ///   - entry: the object with the addresses and their TTL, or with the reason why there are none.
+  ///   - key: the key of the addresses in it; nil if there are none.
   /// - Returns: the answer.
-  /// - Throws: why the entry is none.
+  /// - Throws: why the entry is not an answer.
   private func answer(
     to question: AddressQuestion, by entry: JSONValue, _ key: String?
   ) throws(ProviderFailure) -> Answer {

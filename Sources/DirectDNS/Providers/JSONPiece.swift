@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a value stands in a JSON text that ``JSONReader`` has passed, and what it begins with.
+/// The place of a value in a JSON text that ``JSONReader`` has gone through, and the value's first byte.
 ///
-/// It is read in the bytes of that text, and only once the whole of it is known to be JSON.
+/// The value is read from the bytes of that text later, once the whole text is known to be JSON.
 struct JSONPiece: Sendable {
   private let first: UInt8
-  /// A string's with its quotes.
+  /// For a string, it includes the quotes.
   let place: Range<Int>
-  /// Of a string: whether the bytes between its quotes are what it says, ASCII without escapes.
+  /// Whether it is a string of ASCII without escapes, whose bytes can be used as they are.
   private let isPlain: Bool
 
   init(first: UInt8, place: Range<Int>, isPlain: Bool = false) {
@@ -20,7 +20,7 @@ struct JSONPiece: Sendable {
   var isTrue: Bool { first == UInt8(ascii: "t") }
   var isNull: Bool { first == UInt8(ascii: "n") }
 
-  /// What a string says, with its escapes undone and what is no UTF-8 repaired; nil for what is no string.
+  /// A string's value, with escapes decoded and invalid UTF-8 repaired; nil for anything else.
   func string(in bytes: [UInt8]) -> String? {
     guard isString else { return nil }
     guard !isPlain else { return String(decoding: bytes[place.lowerBound + 1..<place.upperBound - 1], as: UTF8.self) }
@@ -39,9 +39,9 @@ struct JSONPiece: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// What a string's bytes are read as; nil for what is no string.
+  /// What `read` makes of a string's bytes; nil for anything else.
   ///
-  /// Most are plain ASCII, which is read where it stands.
+  /// Most strings are plain ASCII, which is read in place.
   @inline(__always)
   func spelled<Result>(in bytes: [UInt8], as read: (Span<UInt8>) -> Result?) -> Result? {
     guard isString else { return nil }
@@ -49,19 +49,19 @@ struct JSONPiece: Sendable {
     return string(in: bytes).flatMap { read($0.utf8.span) }
   }
 
-  /// A whole number, or a string that spells one; nil for anything else, and for what 64 bits do not hold.
+  /// A whole number, or a string that holds one; nil for anything else, and if it does not fit into 64 bits.
   func integer(in bytes: [UInt8]) -> Int64? {
     if isString { return spelled(in: bytes) { Int64(ascii: $0) } }
     return Int64(ascii: bytes.span.extracting(place))
   }
 
-  /// What a member's name is compared by.
+  /// The key that a member's name is compared by.
   func key(in bytes: [UInt8]) -> JSONKey { spelled(in: bytes) { JSONKey($0) } ?? JSONKey("") }
 }
 
-/// A member's name as one number, since names are compared with others far more often than they are read.
+/// A member's name as one number, since names are compared far more often than they are read.
 ///
-/// No name that anybody asks for is longer than 15 bytes; all longer ones are the same to it, and different from those.
+/// All names longer than 15 bytes are equal as keys: no name that is looked for is that long.
 struct JSONKey: Hashable, Sendable {
   private let value: UInt128
 
@@ -79,7 +79,7 @@ struct JSONKey: Hashable, Sendable {
 }
 
 extension Int64 {
-  /// The number that digits spell, with or without a sign; nil for anything else, and for what is too large.
+  /// Reads digits, with or without a sign; nil for anything else, and if the number is too large.
   init?(ascii text: Span<UInt8>) {
     let isNegative = text.count > 1 && text[0] == ASCII.hyphen
     let start = isNegative || text.count > 1 && text[0] == UInt8(ascii: "+") ? 1 : 0
@@ -97,9 +97,9 @@ extension Int64 {
   }
 }
 
-/// What stands behind a backslash in a JSON string (RFC 8259 §7).
+/// The escapes of JSON strings (RFC 8259 §7).
 enum JSONEscape {
-  /// The scalar that an escape is, which is passed over; nil if it is none.
+  /// Reads an escape, from after the backslash, and moves past it; nil if it is malformed.
   static func scalar(_ bytes: Span<UInt8>, _ index: inout Int) -> Unicode.Scalar? {
     guard index < bytes.count else { return nil }
     let byte = bytes[index]
@@ -127,7 +127,7 @@ enum JSONEscape {
     return unit
   }
 
-  /// The scalar behind `\u`, two units for one beyond the first plane; a lone surrogate becomes U+FFFD.
+  /// Reads what follows `\u`, which may be a surrogate pair; a lone surrogate becomes U+FFFD.
   private static func wide(_ bytes: Span<UInt8>, _ index: inout Int) -> Unicode.Scalar? {
     guard let unit = unit(bytes, &index) else { return nil }
     if let scalar = Unicode.Scalar(unit) { return scalar }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// The JSON APIs of AliDNS, Google and Cloudflare, and all of their shape: `?name=&type=`.
+/// The JSON APIs of AliDNS, Google and Cloudflare, and all others of that form: `?name=&type=`.
 public struct JSONProvider: NameableProvider {
-  /// What AliDNS wants to know of its customers.
+  /// What AliDNS needs to recognize a customer.
   public struct Signature: Sendable, Hashable {
     /// The account id, `uid`.
     public var account: String
@@ -24,7 +24,7 @@ public struct JSONProvider: NameableProvider {
   public package(set) var name: String
   /// The endpoint.
   public let url: WebURL
-  /// Signs each request as AliDNS wants it; nil means that requests are plain.
+  /// Signs each request for AliDNS; nil means that requests are not signed.
   public let signature: Signature?
   /// The client network that the provider is told (ECS); none by default.
   public let clientSubnet: IPNetwork?
@@ -73,17 +73,17 @@ public struct JSONProvider: NameableProvider {
   /// What all requests have in common.
   private static let message = HTTPMessage(url: "", fields: [.accept: "application/dns-json"])
 
-  /// Reads a reply; the content type may be any that speaks of JSON or JavaScript.
+  /// Reads a reply; its content type must contain `json` or `javascript`.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
     try reply.checkStatus()
-    // Nearly all spell it `…json`; looking inside takes longer than all else that is read of a reply.
+    // Nearly all end with `json`; `contains` takes longer than reading all the rest of a reply.
     try reply.checkContentType { $0.hasSuffix("json") || $0.contains("json") || $0.contains("javascript") }
     return try DNSJSON.answer(from: reply.body, to: question, freshness: reply.freshness)
   }
 }
 
 extension JSONProvider: RecordProvider {
-  /// The request that asks for records; the type goes as a number, which every API takes.
+  /// The request that asks for records; the type is sent as a number, which every API accepts.
   public func request(for question: DNSQuestion, at secondsSince1970: Int64) -> HTTPMessage {
     let text = question.name.description
     let name = text == "." ? text : String(text.dropLast())
@@ -101,7 +101,7 @@ extension JSONProvider: RecordProvider {
     return HTTPMessage(url: url.queryPrefix + query, fields: [.accept: "application/dns-json"])
   }
 
-  /// Reads a reply; the content type may be any that speaks of JSON or JavaScript.
+  /// Reads a reply; its content type must contain `json` or `javascript`.
   public func records(from reply: HTTPReply, to question: DNSQuestion) throws(ProviderFailure) -> RecordAnswer {
     try reply.checkStatus()
     try reply.checkContentType { $0.contains("json") || $0.contains("javascript") }
@@ -135,7 +135,7 @@ extension RecordAnswer {
 }
 
 extension JSONValue {
-  /// What `name` says.
+  /// The member `name` as a DNS name.
   fileprivate var dnsName: DNSName? { self["name"]?.spelled { DNSName(presentation: $0) } }
 
   /// A number at most APIs, a string or a mnemonic at some.
@@ -156,8 +156,8 @@ extension JSONValue {
     guard let ttl = self["TTL"]?.integer else { throw .malformed("a record without a TTL") }
     guard let text = self["data"]?.string else { throw .malformed("a record of type \(type) without data") }
     let read = RecordData(text, type: type)
-    // Addresses and chains go by these. Of all others the text is shown: anybody may publish what cannot be read, and it
-    // says nothing about the provider.
+    // Addresses and CNAME chains are read from these types. For all others the text is kept: anybody may publish data
+    // that cannot be read, and it says nothing about the provider.
     guard read != nil || ![.a, .aaaa, .cname].contains(type) else {
       throw ProviderFailure(.response, "a record of type \(type) whose data is none")
     }
@@ -166,7 +166,7 @@ extension JSONValue {
     return ResourceRecord(owner: owner, type: type, ttl: freshness.lifetime(lifetime), data: data)
   }
 
-  /// What `Comment` says, in parentheses: one string at Google, a list at Cloudflare.
+  /// The text of a `Comment`, in parentheses: one string at Google, a list at Cloudflare.
   var comment: String {
     let texts = string.map { [$0] } ?? elements?.compactMap(\.string) ?? []
     return texts.isEmpty ? "" : " (" + texts.map { DirectDNSError.quoted($0) }.joined(separator: ", ") + ")"

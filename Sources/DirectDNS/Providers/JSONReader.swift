@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Goes through a JSON text once, from its beginning to its end: what is passed is checked, strictly (RFC 8259) and with
-/// bounded depth, and whoever asks takes along where the values stand that are wanted.
+/// Goes once through a JSON text, checks it strictly (RFC 8259) and with bounded depth, and gives the places of values.
 ///
-/// Only at the end is it known that all of it is JSON; nothing may be made of a text before that.
+/// Only at the end is it known that the whole text is JSON: no value may be used before.
 ///
-/// Our own, since a lookup over a JSON API costs some 20 µs in all and `JSONDecoder` alone takes most of that for a
-/// reply of 300 bytes; and since these APIs spell one thing in several types, which `Codable` makes no shorter.
+/// Our own parser, since a lookup over a JSON API costs some 20 µs in all and `JSONDecoder` alone takes most of that
+/// for
+/// a reply of 300 bytes; and since these APIs give the same value in several types, which `Codable` makes no shorter.
 struct JSONReader {
   /// No DNS API nests more than four deep.
   static let depthLimit = 16
@@ -15,13 +15,13 @@ struct JSONReader {
   private(set) var index: Int
   private var depth = 0
 
-  /// Creates a reader of what stands from there on.
+  /// Creates a reader that begins at that byte.
   init(_ bytes: [UInt8], at start: Int = 0) {
     self.bytes = bytes
     index = start
   }
 
-  /// Reads a whole text by what reads its one value; false if it is not JSON.
+  /// Reads a whole text, whose one value `value` reads; false if it is not JSON.
   @inline(__always)
   static func read(_ bytes: [UInt8], _ value: (inout JSONReader) -> Bool) -> Bool {
     var reader = JSONReader(bytes)
@@ -42,7 +42,7 @@ struct JSONReader {
     }
   }
 
-  /// Passes over space and that byte, if it comes next.
+  /// Skips spaces and that byte; false if it does not come next.
   @inline(__always)
   private mutating func skip(_ expected: UInt8) -> Bool {
     skipSpace()
@@ -53,7 +53,7 @@ struct JSONReader {
 
   // MARK: Values
 
-  /// Passes over the value that comes next, and says where it stands; nil if none does.
+  /// Reads the value that comes next; nil if there is none.
   mutating func value() -> JSONPiece? {
     skipSpace()
     guard index < bytes.count else { return nil }
@@ -81,9 +81,9 @@ struct JSONReader {
     return has(ASCII.openBracket)
   }
 
-  /// Passes over the object that comes next; false if none does.
+  /// Reads the object that comes next; false if there is none.
   ///
-  /// `member` gets each member's name, and has to pass over its value.
+  /// `member` gets each member's name, and has to read its value.
   @inline(__always)
   mutating func object(_ member: (JSONPiece, inout JSONReader) -> Bool) -> Bool {
     guard enter(UInt8(ascii: "{")) else { return false }
@@ -96,9 +96,9 @@ struct JSONReader {
     }
   }
 
-  /// Passes over the array that comes next; false if none does.
+  /// Reads the array that comes next; false if there is none.
   ///
-  /// `element` is called at each element, and has to pass over it.
+  /// `element` is called at each element, and has to read it.
   @inline(__always)
   mutating func array(_ element: (inout JSONReader) -> Bool) -> Bool {
     guard enter(ASCII.openBracket) else { return false }
@@ -124,9 +124,9 @@ struct JSONReader {
 
   // MARK: Scalars
 
-  /// Passes over `true`, `false` or `null`.
+  /// Skips `true`, `false` or `null`.
   private mutating func skipWord() -> Bool {
-    // The letters as one number; more than eight of them are none of the three in any case.
+    // The letters as one number; a word of more than eight letters is none of the three.
     var word: UInt64 = 0
     while index < bytes.count, ASCII.isLowerLetter(bytes[index]) {
       guard word >> 56 == 0 else { return false }
@@ -158,7 +158,7 @@ struct JSONReader {
     return true
   }
 
-  /// Passes over a string; nil if none begins here.
+  /// Reads a string; nil if none begins here.
   @inline(__always)
   private mutating func string() -> JSONPiece? {
     guard let string = stringHere() else { return nil }

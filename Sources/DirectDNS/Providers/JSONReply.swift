@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A reply, and where the values stand that are read of it; one that is null stands nowhere.
+/// A reply, and the places of those values that are used; one that is null counts as missing.
 struct JSONReply {
   let bytes: [UInt8]
   private var statusPlace, truncation: JSONPiece?
@@ -12,13 +12,13 @@ struct JSONReply {
 
   /// A member that holds rows.
   enum Section {
-    /// Which of them.
+    /// The index of the row.
     case object(Int)
     case list(Range<Int>)
     case neither
   }
 
-  /// Reads a whole text; nil if it is not JSON, or no object.
+  /// Reads a whole text; nil if it is not JSON, or not an object.
   init?(_ bytes: [UInt8]) {
     self.bytes = bytes
     rows.reserveCapacity(4)
@@ -54,7 +54,7 @@ struct JSONReply {
     }
   }
 
-  /// What is no object has no member.
+  /// Reads a row; anything but an object gives an empty one.
   private mutating func row(_ reader: inout JSONReader) -> Bool {
     var row = Row()
     let isRead =
@@ -84,14 +84,14 @@ struct JSONReply {
     }
   }
 
-  /// Told when a failure is, and looked for then.
+  /// Only for the message of a failure, so it is read again when it is needed.
   var comment: String { hasComment ? JSONValue(bytes)?["Comment"]?.comment ?? "" : "" }
 
   // MARK: Addresses
 
-  /// The answer of the reply that nearly all questions get; nil if its records are to be read one by one.
+  /// The answer, if the reply has the form that nearly all have; nil if its records are to be read one by one.
   ///
-  /// It has addresses of the name itself, and nothing else: nothing is made of it but that.
+  /// Such a reply has addresses of the name itself and no other records, so only the addresses are read.
   func addresses(of asked: AddressQuestion, _ freshness: HTTPFreshness) -> Answer? {
     guard status == 0, !isTruncated, authority == nil, case .list(let places)? = answer, !places.isEmpty,
       let row = onlyQuestion, isAsked(row, asked)
@@ -117,7 +117,7 @@ struct JSONReply {
 }
 
 extension HostName {
-  /// Whether a text spells it, with or without a final dot; one with an escape is not looked at.
+  /// Whether a text is this name, with or without a final dot; false for any text with an escape.
   fileprivate func isSpelled(by text: Span<UInt8>) -> Bool {
     let name = self.text.utf8.span
     let count = text.count - (text.count > 1 && text[text.count - 1] == ASCII.dot ? 1 : 0)
@@ -128,7 +128,7 @@ extension HostName {
 }
 
 extension JSONReader {
-  /// Passes over a value and keeps where it stands, unless it is null; false if none comes next.
+  /// Reads a value and keeps its place, or nil if it is null; false if none comes next.
   fileprivate mutating func value(_ place: inout JSONPiece?) -> Bool {
     guard let value = value() else { return false }
     place = value.isNull ? nil : value

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A value in a JSON text, with what is needed to read it: for replies that are read by name.
+/// A value in a JSON text, for replies whose members are read by name.
 ///
-/// Each look goes through the value anew, which is cheap for texts of this size.
+/// Each access goes through the value again, which is cheap for texts of this size.
 struct JSONValue: Sendable {
   private let bytes: [UInt8]
   private let piece: JSONPiece
@@ -25,17 +25,17 @@ struct JSONValue: Sendable {
   var isObject: Bool { piece.isObject }
   var isTrue: Bool { piece.isTrue }
   var string: String? { piece.string(in: bytes) }
-  /// A whole number, or a string that spells one.
+  /// A whole number, or a string that holds one.
   var integer: Int64? { piece.integer(in: bytes) }
 
-  /// What a string's bytes are read as; nil for what is no string.
+  /// What `read` makes of a string's bytes; nil for anything else.
   func spelled<Result>(as read: (Span<UInt8>) -> Result?) -> Result? { piece.spelled(in: bytes, as: read) }
 
   private var reader: JSONReader { JSONReader(bytes, at: piece.place.lowerBound) }
 
-  /// A member; nil if there is none, or null.
+  /// A member; nil if there is none, or if it is null.
   ///
-  /// Of several that have one name the last one counts.
+  /// If several have the same name, the last one counts.
   subscript(name: String) -> JSONValue? {
     let wanted = JSONKey(name)
     var (reader, found) = (reader, JSONPiece?.none)
@@ -47,7 +47,7 @@ struct JSONValue: Sendable {
     return found.map { JSONValue(bytes, $0) }
   }
 
-  /// The elements; nil for what is no array.
+  /// The elements; nil for anything but an array.
   var elements: [JSONValue]? {
     var (reader, elements) = (reader, [JSONValue]())
     let isArray = reader.array { reader in

@@ -5,7 +5,7 @@ internal import HTTPTypes
 public struct MessageProvider: NameableProvider {
   /// The two methods of RFC 8484.
   public enum Method: Sendable, Hashable {
-    /// The message stands in the URL: caches on the way can help, and names stand in the server's logs.
+    /// The message is in the URL: caches on the way can help, but names may end up in the server's logs.
     case get
     /// The message is the body.
     case post
@@ -75,7 +75,7 @@ public struct MessageProvider: NameableProvider {
 }
 
 extension DNSMessage {
-  /// Reads the response to a question; a message that is anything else is a failure, whatever its RCODE.
+  /// Reads the response to a question; any other message is a failure, whatever its RCODE.
   package static func response(
     decoding bytes: [UInt8], to question: DNSQuestion, id: UInt16
   ) throws(ProviderFailure) -> DNSMessage {
@@ -154,7 +154,7 @@ extension DNSMessage {
 extension RecordAnswer {
   /// Reads a response's bytes.
   ///
-  /// Other than in a response that addresses are read from, one record that is malformed spoils no other.
+  /// Unlike in a response for addresses, a malformed record does not affect the others.
   init(decoding bytes: [UInt8], to question: DNSQuestion, freshness: HTTPFreshness) throws(ProviderFailure) {
     let message: RecordMessage
     do { message = try RecordMessage(decoding: bytes, freshness: freshness) } catch {
@@ -173,8 +173,7 @@ extension RecordAnswer {
   }
 }
 
-/// What is read of a message that answers a question for records: the answer section in full, of the others no more than
-/// types and EDNS.
+/// The response to a question for records: the answer section in full, the types of the authority section, and EDNS.
 private struct RecordMessage {
   let id: UInt16
   let flags: UInt16
@@ -183,7 +182,7 @@ private struct RecordMessage {
   /// The types of the authority section's records.
   var authority: [DNSRecordType] = []
   var responseCode: DNSMessage.ResponseCode
-  /// What the server says of a failure (RFC 8914).
+  /// What the server says about a failure (RFC 8914).
   var explanation = ""
 
   init(decoding bytes: [UInt8], freshness: HTTPFreshness) throws(DNSMessageError) {
@@ -213,7 +212,7 @@ private struct RecordMessage {
       guard case .opaque(let data) = reader.recordData(of: head.type, until: end), head.type == .opt else { continue }
       head.data = .opaque(data)
       responseCode = DNSMessage.ResponseCode(rawValue: UInt16(head.ttl >> 24) << 4 | flags & 0xf)
-      // For the message of a failure alone: options that cannot be read spoil no answer.
+      // Only for the message of a failure: malformed options do not spoil an answer.
       explanation = (try? reader.options(head)).map { DNSMessage.EDNS(options: $0).explanation } ?? ""
     }
     guard reader.offset == bytes.count else { throw reader.error("bytes behind the last record") }
@@ -221,7 +220,7 @@ private struct RecordMessage {
 }
 
 extension DNSMessageReader {
-  /// What stands before a record's data, and where the data ends.
+  /// The fields before a record's data, and where the data ends.
   fileprivate mutating func recordHead() throws(DNSMessageError) -> (DNSRecord, end: Int) {
     let owner = try name()
     let type = DNSRecordType(rawValue: try uint16())
@@ -233,7 +232,7 @@ extension DNSMessageReader {
 }
 
 extension DNSMessage.EDNS {
-  /// The extended errors as they stand behind a response code; empty where there is none.
+  /// The extended errors as a text to follow a response code; empty if there are none.
   var explanation: String {
     extendedErrors.map {
       " (extended error \($0.code)\($0.text.isEmpty ? "" : " \(DirectDNSError.quoted($0.text))"))"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The text form of records' data: words, quoted strings and escapes (RFC 1035 §5.1), and the form of what has no other
-/// (RFC 3597 §5).
+/// The text form of records' data: words, quoted strings and escapes (RFC 1035 §5.1), and the generic form of RFC 3597
+/// §5.
 enum PresentationText {
-  /// What stands between spaces.
+  /// A word, or a string in quotes.
   struct Word: Hashable, Sendable {
-    /// The bytes as they were written, without quotes: names have rules of their own for escapes.
+    /// The bytes as they were written, without the quotes: in names, escapes have rules of their own.
     var written: [UInt8] = []
-    /// The bytes with escapes undone.
+    /// The bytes, with escapes decoded.
     var bytes: [UInt8] = []
     /// Whether it began with a quote.
     var isQuoted = false
@@ -14,11 +14,11 @@ enum PresentationText {
     /// The word as a number; nil for anything else.
     func number<Number: FixedWidthInteger>() -> Number? { Int64(ascii: bytes.span).flatMap { Number(exactly: $0) } }
 
-    /// The word as a name, in which a dot that is escaped is no dot.
+    /// The word as a name, in which an escaped dot separates no labels.
     var name: DNSName? { DNSName(presentation: written.span) }
   }
 
-  /// The words of a text; nil for an open quote, and for an escape that is none.
+  /// The words of a text; nil if a quote is not closed, or if an escape is malformed.
   static func words(_ text: String) -> [Word]? {
     var words: [Word] = []
     var word: Word?
@@ -27,7 +27,7 @@ enum PresentationText {
     while let byte = rest.popFirst() {
       switch byte {
       case quote:
-        // A string that is closed is over, even if the next one follows at once.
+        // A closing quote ends the word, even if no space follows.
         if isOpen, word?.isQuoted == true {
           words.append(word ?? Word())
           word = nil
@@ -54,7 +54,7 @@ enum PresentationText {
     return isOpen ? nil : words
   }
 
-  /// What the bytes behind a backslash stand for, and how many of them: `\DDD`, or any other character for itself.
+  /// The byte that an escape means, and its length after the backslash: `\DDD`, or any other character for itself.
   private static func escape(_ rest: ArraySlice<UInt8>) -> (value: UInt8, length: Int)? {
     guard let first = rest.first else { return nil }
     guard ASCII.isDigit(first) else { return (first, 1) }
@@ -64,7 +64,8 @@ enum PresentationText {
     return UInt8(exactly: value).map { ($0, 3) }
   }
 
-  /// A string in quotes: what is no printable ASCII as `\DDD`, a quote and a backslash behind a backslash.
+  /// A string in quotes: a quote or a backslash gets a backslash, and a byte that is not printable ASCII becomes
+  /// `\DDD`.
   static func quoted(_ bytes: some Sequence<UInt8>) -> String {
     var text = "\""
     for byte in bytes {
@@ -84,10 +85,10 @@ enum PresentationText {
     "\\# \(bytes.count)" + (bytes.isEmpty ? "" : " " + Hex.encoded(bytes).uppercased())
   }
 
-  /// Whether a text is of the form `\# LENGTH HEX`, be it that the digits are wrong.
+  /// Whether a text has the form `\# LENGTH HEX`, even if its digits are wrong.
   static func isGeneric(_ text: String) -> Bool { text.hasPrefix("\\# ") || text.hasPrefix("\\#\t") }
 
-  /// The bytes of `\# LENGTH HEX`, whose digits may stand in several words; nil for any other text.
+  /// The bytes of `\# LENGTH HEX`, whose digits may be split into words; nil for any other text.
   static func bytes(generic text: String) -> [UInt8]? {
     guard isGeneric(text) else { return nil }
     let words = text.utf8.dropFirst(2).split { $0 == ASCII.space || $0 == ASCII.tab }

@@ -12,7 +12,7 @@ public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
     self.family = family
   }
 
-  /// The question that a DNS question is; nil for one that no host's addresses answer.
+  /// The same question, if it asks for a host's addresses; nil for any other.
   package init?(_ question: DNSQuestion) {
     guard let host = question.name.hostName, question.type == .a || question.type == .aaaa else { return nil }
     self.init(host, question.type == .a ? .ipv4 : .ipv6)
@@ -30,7 +30,7 @@ public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
 
 /// One wire format of one endpoint: how a question becomes a request, and how a reply is read.
 ///
-/// Both are pure.
+/// Both are pure functions.
 public protocol Provider: Sendable, CustomStringConvertible, CustomReflectable {
   /// A short name for logs, errors and metrics, such as `alidns`.
   var name: String { get }
@@ -58,7 +58,7 @@ public protocol Provider: Sendable, CustomStringConvertible, CustomReflectable {
   func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer
 }
 
-/// A provider whose name is its user's to choose.
+/// A provider whose name can be set.
 package protocol NameableProvider: Provider {
   var name: String { get set }
 }
@@ -73,7 +73,7 @@ protocol BatchProvider: Provider {
 
   /// Reads a reply.
   ///
-  /// - Returns: what it says of each question; a failure of those that it does not answer.
+  /// - Returns: the result for each question; a failure for those that it does not answer.
   /// - Throws: why the reply is no answer to any of them.
   func answers(
     from reply: HTTPReply, to questions: [AddressQuestion]
@@ -81,7 +81,7 @@ protocol BatchProvider: Provider {
 }
 
 extension Provider {
-  /// The name and the origin: the rest of the URL may be a key.
+  /// The name and the origin; the rest of the URL may hold a key.
   public var description: String { "\(name) at \(url.originText)" }
   /// The name and the origin.
   public var customMirror: Mirror { Mirror(self, children: ["name": name, "origin": url.originText]) }
@@ -91,14 +91,15 @@ extension Provider {
 public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// What a failure says about the endpoint's health.
   public enum Kind: Hashable, Sendable {
-    /// The endpoint does not work: no connection, TLS, time-out, 5xx, or a reply that is no DNS reply. Three in a row
+    /// The endpoint does not work: no connection, TLS, time-out, 5xx, or a reply that is not a DNS reply. Three in a
+    /// row
     /// open its breaker.
     case transport
     /// The endpoint works and cannot answer this question: an RCODE, or an error of its own format.
     case response
-    /// The endpoint asks for fewer requests, where it says so for so long (429, `Retry-After`).
+    /// The endpoint asks for fewer requests (429), for the time of `Retry-After` if it gives one.
     case rateLimited(retryAfter: Duration?)
-    /// This machine could not ask, for want of a descriptor or of a file that can be read; it says nothing about the
+    /// This machine could not ask, for want of a socket or because it could not set up TLS; it says nothing about the
     /// endpoint.
     case local
     /// The caller no longer wants the answer; it says nothing about the endpoint.
@@ -119,7 +120,7 @@ public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertibl
   /// The reason.
   public var description: String { reason }
 
-  /// A reply that is no DNS reply.
+  /// A reply that is not a DNS reply.
   static func malformed(_ reason: String) -> Self { Self(.transport, reason) }
 
   init(_ error: HTTPTransportError) {
@@ -135,7 +136,7 @@ public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertibl
 
 /// A provider whose format carries records of any type.
 ///
-/// DNS messages do, and the JSON APIs; DNSPod's `/d` and EMAS carry addresses alone.
+/// DNS messages and the JSON APIs do; DNSPod's `/d` and EMAS carry only addresses.
 public protocol RecordProvider: Provider {
   /// The request that asks for records.
   ///
@@ -159,7 +160,7 @@ extension Provider {
   /// Whether the format carries records that answer a question; each carries addresses.
   func carries(_ question: DNSQuestion) -> Bool { self is any RecordProvider || AddressQuestion(question) != nil }
 
-  /// Asks for records; nil where the format does not carry them.
+  /// The request that asks for records; nil if the format does not carry them.
   func request(forRecords question: DNSQuestion, at secondsSince1970: Int64) -> HTTPMessage? {
     if let provider = self as? any RecordProvider { return provider.request(for: question, at: secondsSince1970) }
     return AddressQuestion(question).map { request(for: $0, at: secondsSince1970) }

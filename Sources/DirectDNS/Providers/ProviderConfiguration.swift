@@ -3,9 +3,9 @@
 public struct ProviderConfiguration: Sendable {
   /// The wire format and the endpoint.
   public var provider: any Provider
-  /// Addresses that stand for the endpoint's host, so that no DNS is needed to reach DNS.
+  /// Addresses of the endpoint's host, so that no DNS is needed to reach it.
   ///
-  /// Empty for an endpoint that is an address itself, or one whose name the system's DNS is asked for.
+  /// Empty if the host is an address itself, or if the system's DNS is to be asked for its name.
   public var bootstrap: [IPAddress]
   /// The request rate; unlimited by default.
   public var rateLimit: RateLimit?
@@ -17,24 +17,25 @@ public struct ProviderConfiguration: Sendable {
     self.rateLimit = rateLimit
   }
 
-  /// Where plain http may be spoken with providers whose formats want https (RFC 8484 §5, JSON).
+  /// Which servers may be asked over plain http in formats that require https (RFC 8484 §5, JSON).
   public enum PlainHTTP: Sendable, Hashable {
-    /// Only with this machine. The default.
+    /// Only those on this machine. The default.
     case loopbackOnly
-    /// With anyone: whoever sits on the way reads and writes the answers.
+    /// Any server: anyone on the way can read and change the answers.
     case anywhere
   }
 
   /// Reads a preset's name, or an endpoint's URL.
   ///
   /// URLs: `doh+https://…` (RFC 8484, GET), `doh-post+https://…`, `json+https://…`, `dnspod+http(s)://…`,
-  /// `emas+http(s)://…`. A template `{?dns}` and a query are kept. `https://…/dns-query` means `doh+https://…/dns-query`.
+  /// `emas+http(s)://…`. A query is kept, and a template's `{?dns}` may stay at the end. `https://…/dns-query` means
+  /// `doh+https://…/dns-query`.
   ///
   /// - Parameters:
   ///   - text: the name or the URL.
-  ///   - credentials: who asks; none by default.
+  ///   - credentials: the account and its secrets; none by default.
   ///   - clientSubnet: the network that the provider is told (ECS); none by default.
-  ///   - plainHTTP: where plain http may be spoken; by default only with this machine.
+  ///   - plainHTTP: which servers may be asked over plain http; by default only those on this machine.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the part that is wrong.
   public init(
     _ text: String, credentials: ProviderCredentials = ProviderCredentials(), clientSubnet: IPNetwork? = nil,
@@ -49,7 +50,7 @@ public struct ProviderConfiguration: Sendable {
   }
 }
 
-/// An endpoint by URL: the format before the `+`, the URL behind it.
+/// An endpoint by URL: the format before the `+`, the URL after it.
 private struct ProviderEndpoint {
   enum Format: String, CaseIterable { case doh, dohPost = "doh-post", json, dnspod, emas }
 
@@ -67,7 +68,7 @@ private struct ProviderEndpoint {
       throw DirectDNSError(.invalidConfiguration, "\(shown) \(advice)")
     }
     var rest = written
-    // RFC 8484's templates: `{?dns}` begins a query, `{&dns}` goes on with one.
+    // RFC 8484's templates: `{?dns}` begins a query, `{&dns}` continues one.
     for template in ["{?dns}", "{&dns}"] where rest.hasSuffix(template) { rest.removeLast(template.count) }
     do {
       url = try WebURL(rest)
@@ -86,7 +87,7 @@ private struct ProviderEndpoint {
     if let plus = text.firstIndex(of: "+"), let format = Format(rawValue: String(text[..<plus])) {
       return (format, String(text[text.index(after: plus)...]))
     }
-    // The path that RFC 8484 has in all its examples, and that nearly every server of DNS messages goes by.
+    // The path of all examples in RFC 8484, which nearly every server of DNS messages uses.
     let path = text.prefix { !"?#{".contains($0) }
     return isWebURL(text) && path.hasSuffix("/dns-query") ? (.doh, text) : nil
   }
@@ -137,7 +138,7 @@ extension String {
 }
 
 extension ProviderCredentials {
-  /// What AliDNS's signature needs: all of it or nothing.
+  /// What AliDNS's signature needs; nil if there are no credentials at all.
   func alidnsSignature(for provider: String) throws(DirectDNSError) -> JSONProvider.Signature? {
     guard !isEmpty else { return nil }
     guard let account, let keyID, let secret else {
@@ -167,7 +168,7 @@ enum Preset: String, CaseIterable, Sendable {
           name: rawValue, url: try WebURL("https://dns.alidns.com/resolve"), signature: signature,
           clientSubnet: clientSubnet),
         bootstrap: Self.addresses("223.5.5.5", "223.6.6.6", "2400:3200::1", "2400:3200:baba::1"),
-        // Free use is limited to some 20 queries a second and client.
+        // Free use is limited to some 20 queries per second and client.
         rateLimit: signature == nil ? RateLimit(perSecond: 20) : nil)
     case .google:
       return ProviderConfiguration(

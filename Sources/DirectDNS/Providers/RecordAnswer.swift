@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A provider's answer to the question for records of one type.
 public struct RecordAnswer: Hashable, Sendable {
-  /// The records of the type that was asked for, at the end of the CNAME chain; none is a negative answer.
+  /// The records of the type that was asked for, at the end of the CNAME chain; empty for a negative answer.
   public var records: [ResourceRecord]
   /// Whether the name does not exist (NXDOMAIN); one that exists may still have no such record (NODATA).
   public var isNameMissing: Bool
-  /// The end of the CNAME chain, where the name is an alias.
+  /// The end of the CNAME chain, if the name is an alias.
   public var canonicalName: DNSName?
-  /// Whether the provider says that it has validated the answer by DNSSEC (AD, RFC 6840 §5.8); nil where its format
-  /// does not tell.
+  /// Whether the provider says that it has validated the answer by DNSSEC (AD, RFC 6840 §5.8); nil if its format cannot
+  /// say so.
   public var isAuthenticated: Bool?
 
   /// Creates an answer.
@@ -22,7 +22,7 @@ public struct RecordAnswer: Hashable, Sendable {
     self.isAuthenticated = isAuthenticated
   }
 
-  /// Takes what a provider of addresses alone has said.
+  /// Converts the answer of a provider whose format carries only addresses.
   init(_ answer: Answer, to question: DNSQuestion) {
     let name = answer.canonicalName.map(DNSName.init)
     let records = answer.addresses.map {
@@ -33,7 +33,8 @@ public struct RecordAnswer: Hashable, Sendable {
 
   /// Reads an answer section: a record counts only if it belongs to the chain from the question's name.
   ///
-  /// - Throws: that the response code is neither NOERROR nor NXDOMAIN, that the chain has no end, or that it is a referral.
+  /// - Throws: that the response code is neither NOERROR nor NXDOMAIN, that the chain is too long, or that it is a
+  ///   referral.
   init(
     to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, flags: ResponseFlags = ResponseFlags(),
     answers: [ResourceRecord], authority: [DNSRecordType] = [], isAuthenticated: Bool, explanation: String = ""

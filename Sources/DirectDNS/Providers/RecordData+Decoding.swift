@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 extension DNSMessageReader {
-  /// Reads the data of a record of class IN, and stands behind it.
+  /// Reads the data of a record of class IN, and moves past it.
   ///
-  /// It cannot fail: what is not as its type wants is kept as it came.
+  /// It cannot fail: malformed data is kept as it came.
   ///
   /// - Parameters:
   ///   - type: the record's type.
@@ -15,13 +15,13 @@ extension DNSMessageReader {
     return .opaque(Array(bytes[start..<end]))
   }
 
-  /// The data of a type that is known here; nil for any other, and for what is malformed.
+  /// The data of a type that is known here; nil, or an error, for any other and for malformed data.
   private mutating func known(_ type: DNSRecordType, until end: Int) throws(DNSMessageError) -> RecordData? {
     switch type {
     case .a, .aaaa:
       guard let address = IPAddress(bytes: rest(until: end)), DNSRecordType(address.family) == type else { return nil }
       return .address(address)
-    // Names of RFC 1035 may be compressed; those of later types may not, and are read likewise (RFC 3597 §4).
+    // Names of RFC 1035 may be compressed; those of later types may not, but are read the same way (RFC 3597 §4).
     case .cname, .dname, .ns, .ptr: return .name(try name())
     case .mx: return .mailExchange(preference: try uint16(), exchange: try name())
     case .txt: return text(until: end)
@@ -45,7 +45,7 @@ extension DNSMessageReader {
     return bytes[min(offset, end)..<end]
   }
 
-  /// Strings, each behind its length; at least one (RFC 1035 §3.3.14).
+  /// Strings, each after its length; at least one (RFC 1035 §3.3.14).
   private mutating func text(until end: Int) -> RecordData? {
     var strings: [[UInt8]] = []
     while offset < end {
@@ -57,7 +57,7 @@ extension DNSMessageReader {
     return strings.isEmpty ? nil : .text(strings)
   }
 
-  /// Flags, the tag behind its length, and the value (RFC 8659 §4.1).
+  /// Flags, the tag after its length, and the value (RFC 8659 §4.1).
   private mutating func certificationAuthority(until end: Int) -> RecordData? {
     let data = Array(rest(until: end))
     guard data.count >= 2, data.count >= 2 + Int(data[1]) else { return nil }
@@ -69,13 +69,13 @@ extension DNSMessageReader {
 }
 
 extension RecordData {
-  /// Reads data that stands by itself, without a message around it that names could point into.
+  /// Reads data without a message around it, so compression pointers cannot lead out of the data.
   init(_ bytes: [UInt8], type: DNSRecordType) {
     var reader = DNSMessageReader(bytes: bytes)
     self = reader.recordData(of: type, until: bytes.count)
   }
 
-  /// Whether that may be a CAA record's tag: letters and digits.
+  /// Whether the bytes can be a CAA record's tag: letters and digits.
   static func isTag(_ bytes: some Collection<UInt8>) -> Bool {
     !bytes.isEmpty && bytes.count <= 255 && bytes.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) }
   }

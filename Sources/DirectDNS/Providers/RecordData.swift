@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a record says, as far as its type is known here (RFC 1035 §3.3 and the types' own RFCs).
+/// What a record says, if its type is known here (RFC 1035 §3.3 and the types' own RFCs).
 ///
-/// Data whose bytes are not what its type wants is kept as it came, and so is that of types that are not known.
+/// Malformed data, and the data of unknown types, is kept as it came.
 public enum RecordData: Hashable, Sendable {
   /// The start of a zone of authority (RFC 1035 §3.3.13).
   public struct Authority: Hashable, Sendable {
     /// The zone's primary server.
     public var primary: DNSName
-    /// The mailbox of who is responsible, its `@` as a dot.
+    /// The mailbox of the person who is responsible, with a dot for the `@`.
     public var mailbox: DNSName
     /// The zone's version.
     public var serial: UInt32
-    /// Seconds after which a secondary looks for another version.
+    /// Seconds after which a secondary checks for a new version.
     public var refresh: UInt32
     /// Seconds after which it tries again.
     public var retry: UInt32
-    /// Seconds after which it gives the zone up.
+    /// Seconds after which it stops serving the zone.
     public var expire: UInt32
-    /// Seconds that a negative answer lives at most (RFC 2308 §4).
+    /// The longest lifetime of a negative answer, in seconds (RFC 2308 §4).
     public var minimum: UInt32
 
     /// Creates an SOA's data.
@@ -39,11 +39,11 @@ public enum RecordData: Hashable, Sendable {
   case address(IPAddress)
   /// CNAME, DNAME, NS and PTR: a name.
   case name(DNSName)
-  /// MX: who takes mail; the smaller preference first.
+  /// MX: a server that takes mail; the smaller preference is tried first.
   case mailExchange(preference: UInt16, exchange: DNSName)
   /// TXT: one string or more, of any bytes.
   case text([[UInt8]])
-  /// SRV: who offers a service (RFC 2782).
+  /// SRV: a server that offers a service (RFC 2782).
   case service(priority: UInt16, weight: UInt16, port: UInt16, target: DNSName)
   /// SOA.
   case authority(Authority)
@@ -53,7 +53,7 @@ public enum RecordData: Hashable, Sendable {
   case certificationAuthority(flags: UInt8, tag: String, value: [UInt8])
   /// The bytes as they came: of a type that is not known here, or malformed.
   case opaque([UInt8])
-  /// The text as it came, of a type that is not known here, from a provider that answers in JSON.
+  /// The text as it came from a provider that answers in JSON: of a type that is not known here, or malformed.
   case presentation(String)
 }
 
@@ -76,12 +76,12 @@ public struct ResourceRecord: Hashable, Sendable, CustomStringConvertible {
     self.data = data
   }
 
-  /// The record as a line of a zone's file (RFC 1035 §5.1).
+  /// The record as a line of a zone file (RFC 1035 §5.1).
   public var description: String { "\(owner) \(ttl) IN \(type) \(data)" }
 }
 
 extension RecordData: CustomStringConvertible {
-  /// The data in the presentation form of its type's RFC; what has none as `\# LENGTH HEX` (RFC 3597 §5).
+  /// The data in the presentation form of its type's RFC; data without one as `\# LENGTH HEX` (RFC 3597 §5).
   ///
   /// Names are in lower case and end with a dot.
   public var description: String {
@@ -103,7 +103,7 @@ extension RecordData: CustomStringConvertible {
 }
 
 extension RecordData {
-  /// Reads the presentation form, as providers spell it that answer in JSON; nil for what is none of that type.
+  /// Reads the presentation form as JSON APIs write it; nil if it is malformed for that type.
   init?(_ text: String, type: DNSRecordType) {
     if PresentationText.isGeneric(text) {
       guard let bytes = PresentationText.bytes(generic: text) else { return nil }
@@ -158,13 +158,13 @@ extension RecordData {
     }
   }
 
-  /// The strings of a TXT record: those in quotes, or, at providers that leave the quotes out, all of it as it stands.
+  /// The strings of a TXT record: those in quotes, or the whole text if the provider leaves the quotes out.
   private static func strings(_ text: String) -> [[UInt8]] {
     guard text.first == "\"", let words = PresentationText.words(text) else { return pieces(Array(text.utf8)) }
     return words.flatMap { pieces($0.bytes) }
   }
 
-  /// Bytes as strings of a TXT record, each of which has room for 255 (RFC 1035 §3.3).
+  /// Bytes split into strings of a TXT record, at most 255 bytes each (RFC 1035 §3.3).
   private static func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
     var pieces: [[UInt8]] = []
     var rest = bytes[...]

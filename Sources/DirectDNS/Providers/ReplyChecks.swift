@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// What every reply must be before its body is read, whatever the format.
+/// Checks that every reply must pass before its body is read, whatever the format.
 extension HTTPReply {
   /// Checks the status: only 2xx carries an answer (RFC 8484 §4.2.1).
   func checkStatus() throws(ProviderFailure) {
@@ -28,7 +28,7 @@ extension HTTPReply {
     }
   }
 
-  /// The longest pause: whoever asks for more, be it by mistake, is asked once in that time whether it still holds.
+  /// The longest pause: an endpoint that asks for a longer one, perhaps by mistake, is tried again after this time.
   package static let longestPause = Duration.seconds(3600)
 
   /// `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), ``longestPause`` at most.
@@ -40,7 +40,7 @@ extension HTTPReply {
     if let seconds = HTTPFreshness.seconds(retryAfter) { return .seconds(min(Int64(seconds), most)) }
     guard let end = LooseDate(retryAfter).secondsSince1970, let now = date.flatMap({ LooseDate($0).secondsSince1970 })
     else { return nil }
-    // Years of four digits: no difference overflows.
+    // Years have at most four digits, so the difference cannot overflow.
     return .seconds(min(max(0, end - now), most))
   }
 
@@ -54,7 +54,7 @@ extension HTTPReply {
 package struct HTTPFreshness: Hashable, Sendable {
   /// Seconds that the reply spent in caches.
   var age: UInt32 = 0
-  /// Seconds that it may live in all; nil where it does not say, which means the records' lifetime alone.
+  /// Seconds that it may live in all; nil if it does not say, and only the records' lifetime counts.
   var maxAge: UInt32?
 
   package init(age: String? = nil, cacheControl: String? = nil) {
@@ -62,14 +62,14 @@ package struct HTTPFreshness: Hashable, Sendable {
     maxAge = cacheControl.flatMap(Self.maxAge)
   }
 
-  /// A number of seconds as a field has it; one that is too large to hold is a very large one, not none (RFC 9111 §1.2.2).
+  /// Reads the number of seconds in a field; one that is too large becomes the largest (RFC 9111 §1.2.2).
   static func seconds(_ value: String) -> UInt32? {
     let digits = value[...].trimmed
     guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
     return UInt32(digits) ?? .max
   }
 
-  /// The seconds of the `max-age` directive (RFC 9111 §5.2.2.1); `s-maxage` is for shared caches and not ours.
+  /// The seconds of the `max-age` directive (RFC 9111 §5.2.2.1); `s-maxage` is for shared caches, which this is not.
   private static func maxAge(_ cacheControl: String) -> UInt32? {
     let bytes = cacheControl.utf8.span
     var index = 0
@@ -90,7 +90,7 @@ package struct HTTPFreshness: Hashable, Sendable {
         var seconds: UInt32 = 0
         let start = index
         while index < bytes.count, ASCII.isDigit(bytes[index]) {
-          // Some ten years are more than any record lives.
+          // Limited to over twelve years, longer than any record lives, so that it cannot overflow.
           seconds = min(seconds * 10 + UInt32(bytes[index] - ASCII.zero), 400_000_000)
           index += 1
         }

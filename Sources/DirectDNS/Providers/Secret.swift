@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A text that must not be seen: keys, tokens, signing secrets.
+/// A text that must not be shown: keys, tokens, signing secrets.
 ///
-/// Descriptions, dumps and string interpolation show `<redacted>`; only this package's code that signs or logs in reads the text.
+/// Descriptions, dumps and string interpolation show `<redacted>`; only code of this package that signs or logs in
+/// reads
+/// the text.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable,
   ExpressibleByStringLiteral
 {
@@ -21,9 +23,9 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
   public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 }
 
-/// Who asks, for providers that want to know.
+/// The account and its secrets, for providers that need them.
 ///
-/// Secrets come from configuration or environment.
+/// Secrets come from the configuration or the environment.
 public struct ProviderCredentials: Sendable, Hashable {
   /// AliDNS: the account id (`uid`).
   ///

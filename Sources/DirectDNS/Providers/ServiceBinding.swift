@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A service binding: where and how an https origin can be reached (RFC 9460).
 ///
-/// Kept as data.
+/// It is only data: this library does not connect by it.
 public struct ServiceBinding: Hashable, Sendable {
-  /// 0 is an alias; otherwise the smaller one is preferred.
+  /// 0 means an alias; otherwise the smaller one is preferred.
   public var priority: UInt16
-  /// The name that serves; the root stands for the record's owner.
+  /// The server's name; the root means the record's owner.
   public var target: DNSName
   /// The parameters by key, as they came.
   public var parameters: [UInt16: [UInt8]]
@@ -25,13 +25,13 @@ public struct ServiceBinding: Hashable, Sendable {
     return items.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The port, where it is not the scheme's own (key 3).
+  /// The port, if it is not the scheme's default (key 3).
   public var port: UInt16? {
     guard let value = parameters[Key.port], value.count == 2 else { return nil }
     return Self.numbers(value).first
   }
 
-  /// Addresses to begin with while A and AAAA are on their way (keys 4 and 6).
+  /// Addresses to begin with until the answers for A and AAAA come (keys 4 and 6).
   public var hints: [IPAddress] {
     [Key.ipv4Hint, Key.ipv6Hint].flatMap { Self.addresses($0, parameters[$0] ?? []) }
   }
@@ -49,12 +49,12 @@ extension ServiceBinding {
     static let ech: UInt16 = 5
     static let ipv6Hint: UInt16 = 6
 
-    /// By their numbers; the last one is RFC 9461's.
+    /// In the order of their numbers; the last one is from RFC 9461.
     static let names = ["mandatory", "alpn", "no-default-alpn", "port", "ipv4hint", "ech", "ipv6hint", "dohpath"]
 
     static func name(_ key: UInt16) -> String { Int(key) < names.count ? names[Int(key)] : "key\(key)" }
 
-    /// The key of a name, `key` and a number among them, without zeros in front.
+    /// The key of a name, which may also be `key` and a number without leading zeros.
     static func number(_ name: String) -> UInt16? {
       if let known = names.firstIndex(of: name) { return UInt16(known) }
       guard name.hasPrefix("key"), let key = UInt16(name.dropFirst(3)), name == "key\(key)" else { return nil }
@@ -62,7 +62,7 @@ extension ServiceBinding {
     }
   }
 
-  /// Whether each parameter's value is what its key wants; a record with another is malformed as a whole (RFC 9460 §2.2).
+  /// Whether each parameter's value is valid for its key; otherwise the whole record is malformed (RFC 9460 §2.2).
   var isWellFormed: Bool { parameters.allSatisfy { Self.isWellFormed($0.key, $0.value) } }
 
   private static func isWellFormed(_ key: UInt16, _ value: [UInt8]) -> Bool {
@@ -81,7 +81,7 @@ extension ServiceBinding {
     }
   }
 
-  /// The record's data as text, the keys in their order.
+  /// The record's data as text, with the keys in ascending order.
   var presentation: String {
     let all = parameters.sorted { $0.key < $1.key }.map { " " + Self.text($0.key, $0.value) }
     return "\(priority) \(target)" + all.joined()
@@ -109,7 +109,7 @@ extension ServiceBinding {
     stride(from: 0, to: value.count - 1, by: 2).map { UInt16(value[$0]) << 8 | UInt16(value[$0 + 1]) }
   }
 
-  /// Strings, each behind its length and none empty; nil for what is malformed.
+  /// Strings, each after its length and none empty; nil if malformed.
   private static func identifiers(_ value: [UInt8]) -> [[UInt8]]? {
     var items: [[UInt8]] = []
     var rest = value[...]
@@ -121,7 +121,7 @@ extension ServiceBinding {
     return items
   }
 
-  /// The addresses of a hint; none where it is malformed.
+  /// The addresses of a hint; none if it is malformed.
   private static func addresses(_ key: UInt16, _ value: [UInt8]) -> [IPAddress] {
     let size = key == Key.ipv4Hint ? 4 : 16
     guard value.count.isMultiple(of: size) else { return [] }
@@ -132,7 +132,7 @@ extension ServiceBinding {
 
   // MARK: Reading
 
-  /// Reads the words of a record's data; nil for what is malformed.
+  /// Reads the words of a record's data; nil if they are malformed.
   init?(_ words: [PresentationText.Word]) {
     guard words.count >= 2, let priority: UInt16 = words[0].number(), let target = words[1].name else { return nil }
     self.init(priority: priority, target: target)
@@ -178,7 +178,7 @@ extension ServiceBinding {
     return Base64.urlDecoded(String(decoding: inURLs, as: UTF8.self))
   }
 
-  /// The items of a list, in which a comma behind a backslash is none (appendix A.1).
+  /// The items of a list; a comma after a backslash does not separate them (appendix A.1).
   private static func items(_ value: [UInt8]) -> [[UInt8]] {
     var items: [[UInt8]] = [[]]
     var isEscaped = false

@@ -17,28 +17,28 @@ enum Signing {
 
   /// EMAS v2: hex(HMAC-SHA-256(hex-decoded secret, the sorted items)).
   ///
-  /// - Returns: nil if the secret is no hexadecimal text.
+  /// - Returns: the signature; nil if the secret is not hexadecimal.
   static func emas2(items: [(String, String)], secret: Secret) -> String? {
     guard let key = bytes(hex: secret.text) else { return nil }
     let text = items.filter { !$0.1.isEmpty }.sorted { $0.0 < $1.0 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
     return Hex.encoded(Digest.hmacSHA256(Array(text.utf8), key: key))
   }
 
-  /// The bytes of a secret in hexadecimal digits; nil where it is none.
+  /// The bytes of a secret in hexadecimal digits; nil if it is empty or not hexadecimal.
   static func bytes(hex: String) -> [UInt8]? { Hex.decoded(hex.utf8).flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// The hashes that the vendors' signatures are made of, by OpenSSL's libcrypto: libcurl has loaded it already.
+/// The hashes of the vendors' signatures, by OpenSSL's libcrypto, which libcurl has loaded already.
 package enum Digest {
   /// 32 bytes.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] { unsafe digest(bytes, EVP_sha256()) }
 
-  /// 16 bytes; for vendors who want it, since it proves nothing any more.
+  /// 16 bytes; only for vendors that require it, since MD5 is broken.
   package static func md5(_ bytes: [UInt8]) -> [UInt8] { unsafe digest(bytes, EVP_md5()) }
 
   /// RFC 2104 with SHA-256: 32 bytes.
   package static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
-    // HMAC takes no key at all for the one of its last call.
+    // Without a key HMAC would use that of its last call; a zero byte is the same as an empty key.
     let key = key.isEmpty ? [0] : key
     return unsafe [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
       let made = unsafe HMAC(EVP_sha256(), key, Int32(key.count), bytes, bytes.count, buffer.baseAddress, nil)
@@ -47,7 +47,7 @@ package enum Digest {
     }
   }
 
-  /// Whether two are the same, without telling by the time how much of them is alike.
+  /// Whether two are equal; the time it takes does not depend on how much of them is equal.
   package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
@@ -55,7 +55,7 @@ package enum Digest {
   private static func digest(_ bytes: [UInt8], _ kind: OpaquePointer?) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
       var size: UInt32 = 0
-      // It fails where the system's policy (FIPS) forbids a hash: an empty one is no signature that a vendor takes.
+      // It fails if the system's policy (FIPS) forbids a hash; then the hash is empty, which no vendor accepts.
       let made = unsafe EVP_Digest(bytes, bytes.count, buffer.baseAddress, &size, kind, nil)
       count = made == 1 ? Int(size) : 0
     }
