@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// A request that goes straight to an address, while everything else about it stays on the name.
+/// A request that goes straight to an address, and in everything else is a request to the name.
 ///
-/// Made by ``RequestRewriter``. A response to it gets its name back by ``ResponseRestorer``.
+/// Made by ``RequestRewriter``. ``ResponseRestorer`` puts the name back into its response.
 public struct DirectRequest: Hashable, Sendable {
-  /// Where the address stands.
+  /// Where the address is.
   public enum Form: String, Hashable, Sendable, CaseIterable {
     /// In the URL: `https://192.0.2.1/x`, with `Host` and `originalUrl` for the name.
     ///
-    /// Any client can send it over http. Over https only a client that can be told the server's name apart from the
-    /// URL's host can, since the URL's host is what it would verify.
+    /// Any client can send it over http. Over https, only a client can that takes the server's name separately:
+    /// otherwise it would verify the URL's host.
     case literal
-    /// Beside the URL, which keeps the name: only the connection goes to the address.
+    /// Not in the URL, which keeps the name: only the connection goes to the address.
     ///
     /// For clients that can be told where to connect, such as libcurl by `CURLOPT_CONNECT_TO`.
     case pinned
   }
 
-  /// Where the address stands.
+  /// Where the address is.
   public let form: Form
-  /// What is sent: no user info, no fragment, one `Host` at most.
+  /// The request to send: without user info and fragment, and with one `Host` at most.
   public let request: HTTPRequest
   /// The URL of ``request``: of the address in the literal form, of the name in the pinned form.
   public let url: WebURL
@@ -30,9 +30,9 @@ public struct DirectRequest: Hashable, Sendable {
   public let host: String
   /// The name for SNI (RFC 6066 §3) and the certificate check; nil without TLS.
   public let serverName: HostName?
-  /// The addresses that may be connected to, in the order of trying; never empty.
+  /// The addresses that may be connected to, in the order in which to try them; never empty.
   public let addresses: [IPAddress]
-  /// Every address of the answer, the forbidden ones too: what the name may be hidden behind in a response.
+  /// Every address of the answer, including forbidden ones: a response may have any of them in place of the name.
   public let answer: [IPAddress]
 
   /// The address that the request goes to: the first of ``addresses``.
@@ -51,21 +51,21 @@ extension HTTPField.Name {
   /// The field that carries a rewritten request's own URL, with the name.
   public static let originalURL = token("originalUrl")
 
-  /// `Host`, which a request that names its server by ``HTTPRequest/authority`` alone does without.
+  /// `Host`; a request can do without it if ``HTTPRequest/authority`` names its server.
   public static let hostField = token("Host")
 
-  /// A name that is known to be a token: one that is none is a slip in the source, which its first use shows.
+  /// Creates a name that is known to be a token; any other is a mistake in the source, and stops the process.
   static func token(_ text: StaticString) -> HTTPField.Name {
     guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no token") }
     return name
   }
 }
 
-/// What came of rewriting a request.
+/// The result of rewriting a request.
 public enum RewriteOutcome: Sendable {
   /// The request goes straight to an address.
   case direct(DirectRequest)
-  /// The request goes as any other would: it is handed back as it came, without a foreign `originalUrl`.
+  /// The request is sent in the ordinary way: it is returned as it came, but without a foreign `originalUrl`.
   case bypassed(HTTPRequest, reason: BypassReason)
   /// The request must not be sent: to its address, or at all.
   case refused(DirectDNSError)
@@ -84,7 +84,7 @@ public enum RewriteOutcome: Sendable {
     case proxy
     /// No address of the name is known.
     case noAddress
-    /// The request goes over TLS by a client that can only be told a URL, and was asked to leave such requests by name:
+    /// The request goes over TLS by a client that takes only a URL, and is configured to send such requests by name:
     /// `SecureURLRequests.byName` of `DirectDNSFoundation`.
     case secureByName
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether requests go straight to the addresses that this library finds: the switch that turns it off, for all names or
-/// for some, when it is in the way.
+/// Whether requests go straight to the addresses that this library finds: it can be turned off for all names or for
+/// some.
 ///
-/// Off means that a request goes the way it would go without this library: its name is looked up by the system's DNS
-/// alone, past providers and cache, and nothing of it is rewritten. What the ``AddressPolicy`` of a ``DirectClient``
-/// forbids stays forbidden.
+/// Off means that a request is sent as it would be without this library: only the system's DNS looks up its name,
+/// without providers and cache, and it is not rewritten. What the ``AddressPolicy`` of a ``DirectClient`` forbids stays
+/// forbidden.
 public enum DirectSwitch: Hashable, Sendable {
   /// All requests go direct.
   case on
-  /// None does.
+  /// No request goes direct.
   case off
-  /// All do but those to these names and to every name below them.
+  /// All requests go direct, except to these names and all names below them.
   case offUnder([HostName])
 
   /// Whether requests to a host go direct.

@@ -4,8 +4,8 @@ public import HTTPTypes
 extension HTTPRequest {
   /// A request for a URL.
   ///
-  /// The URL's parts stand in `scheme`, `authority` and `path`, none left out: ``WebURL/init(_:)-(HTTPRequest)`` gives
-  /// the URL back. User info and fragment are taken out when the request is rewritten or sent.
+  /// `scheme`, `authority` and `path` hold all parts of the URL: ``WebURL/init(_:)-(HTTPRequest)`` gives the URL back.
+  /// User info and fragment are removed when the request is rewritten or sent.
   ///
   /// - Parameters:
   ///   - method: the method.
@@ -22,14 +22,14 @@ extension WebURL {
   /// The URL that a request is for: its scheme, authority and path.
   ///
   /// - Parameter request: the request; its `path` may hold a fragment and its `authority` user info.
-  /// - Throws: `invalidURL` when one of the three is missing, or naming what is wrong with them.
+  /// - Throws: `invalidURL` if one of the three is missing or malformed.
   public init(_ request: HTTPRequest) throws(DirectDNSError) {
     guard let scheme = request.scheme, let authority = request.authority, let path = request.path else {
       let part = request.scheme == nil ? "scheme" : request.authority == nil ? "authority" : "path"
       throw DirectDNSError(
         .invalidURL, "the request has no \(part): make it with HTTPRequest(method:url:headerFields:)")
     }
-    // What the parser would skip or end the authority at must not let the path become the host.
+    // Bytes that the parser skips, or at which it ends the authority, must not turn a part of the path into the host.
     let isWhole =
       !authority.isEmpty
       && !authority.utf8.contains { byte in

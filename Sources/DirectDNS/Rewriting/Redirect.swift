@@ -4,22 +4,23 @@ public import HTTPTypes
 /// The next request after a response that redirects (RFC 9110 §15.4).
 ///
 /// A pure function of the request, the response and the rules: it resolves nothing and sends nothing, so that any HTTP
-/// client can follow redirects by it. All of it goes by names: restore a response to a ``DirectRequest`` first, and
-/// resolve, judge and rewrite the next request anew, since it may lead anywhere.
+/// client can use it. It works with names: restore the response to a ``DirectRequest`` first. Resolve, check and
+/// rewrite
+/// the next request again, since it may lead anywhere.
 public struct Redirect: Hashable, Sendable {
-  /// What a request has for a body.
+  /// Which kind of body a request has.
   public enum Body: Hashable, Sendable {
     /// No body.
     case none
-    /// A body that can be sent once more.
+    /// A body that can be sent again.
     case replayable
-    /// A body that is gone once it was sent, such as a stream.
+    /// A body that can be sent only once, such as a stream.
     case oneShot
   }
 
   /// The request to send next, without `originalUrl`.
   public let request: HTTPRequest
-  /// The URL of ``request``, user info and fragment included: what cookies are now to be chosen for.
+  /// The URL of ``request``, with user info and fragment; choose the cookies for it.
   public let url: WebURL
   /// Whether the body is sent again.
   public let keepsBody: Bool
@@ -29,20 +30,20 @@ public struct Redirect: Hashable, Sendable {
   /// The next request after a response.
   ///
   /// Each hop starts from the one before, so what was dropped on the way to another origin stays dropped on the way
-  /// back. Cookies of a jar are the caller's part: store those of the response before the next request, leave the jar's
-  /// out of `request` here, and choose them anew for ``url``.
+  /// back. Cookies are up to the caller: store those of the response before the next request, pass `request` without
+  /// the jar's cookies, and choose them again for ``url``.
   ///
   /// - Parameters:
   ///   - response: the response's head, with names and not addresses in its `Location`; see ``ResponseRestorer``. A
-  ///     `Location` that is blank leads nowhere; one that is only a fragment leads to the same URL (Fetch).
+  ///     blank `Location` is ignored; one that is only a fragment leads to the same URL (Fetch).
   ///   - request: the request that it answers, as it was before it was rewritten and before a jar added cookies.
-  ///   - body: what the request has for a body; nothing by default.
+  ///   - body: which kind of body the request has; none by default.
   ///   - hops: how many redirects were followed before this one.
   ///   - configuration: the rules.
-  /// - Returns: the next request; nil when the response is what the caller gets.
-  /// - Throws: `tooManyRedirects`; `redirectRefused` for a target that is no URL of http or https, or that the rules
-  ///   forbid; `bodyNotReplayable` when the body is needed again and gone. The message names origins, never paths,
-  ///   queries or user info.
+  /// - Returns: the next request; nil if there is no redirect to follow, and the response is for the caller.
+  /// - Throws: `tooManyRedirects`; `redirectRefused` for a target that is not a URL of http or https (of ws or wss from
+  ///   there), or that the rules forbid; `bodyNotReplayable` if the body is needed again and can be sent only once;
+  ///   `invalidURL` if `request` has no valid URL. The message names origins, never paths, queries or user info.
   public static func next(
     after response: HTTPResponse, to request: HTTPRequest, body: Body = .none, hops: Int,
     configuration: RedirectConfiguration = RedirectConfiguration()
@@ -58,7 +59,7 @@ public struct Redirect: Hashable, Sendable {
         "\(Origin(source)) redirects once more after \(hops) redirects, and the limit is \(configuration.limit): "
           + "look for a loop, or raise the limit")
     }
-    // Whoever can add a field to a response must not get to choose (Fetch, "location URL").
+    // Someone who can add a field to a response must not get to choose the target (Fetch, "location URL").
     guard locations.count == 1 else {
       throw refused(source, "with \(locations.count) different Location fields: it must send one")
     }
@@ -82,7 +83,7 @@ public struct Redirect: Hashable, Sendable {
 
   /// The method of the next request; nil when the status does not redirect.
   ///
-  /// 300 offers a choice that is the caller's, 304 is no redirect, 305 and 306 are out of use.
+  /// 300 leaves a choice to the caller, 304 is not a redirect, 305 and 306 are out of use.
   private static func method(
     after status: Int, _ method: HTTPRequest.Method, _ postRedirect: RedirectConfiguration.PostRedirect
   ) -> HTTPRequest.Method? {
@@ -106,7 +107,8 @@ public struct Redirect: Hashable, Sendable {
         .redirectRefused, "\(Origin(source)) redirects to what cannot be requested: \(error.message)", underlying: error
       )
     }
-    // RFC 6455 §4.1 lets a handshake be redirected; it stays one, and nothing else becomes one.
+    // RFC 6455 §4.1 allows a WebSocket handshake to be redirected: it must stay one, and no other request may become
+    // one.
     guard target.scheme.isWebSocket == source.scheme.isWebSocket else {
       let expected = source.scheme.isWebSocket ? "ws or wss" : "http or https"
       throw refused(source, "to \(Origin(target)): only \(expected) is followed from there")
@@ -118,14 +120,15 @@ public struct Redirect: Hashable, Sendable {
     return target
   }
 
-  /// The request at its new URL, with what that takes over from the one that redirects.
+  /// The request for its new URL, which may inherit user info and fragment from the URL that redirects.
   private static func located(at target: WebURL, after source: WebURL, _ request: HTTPRequest) -> HTTPRequest {
     let located = HTTPRequest(url: target)
     var next = request
     next.scheme = located.scheme
     next.path = located.path
     next.authority = located.authority
-    // User info is of its origin: kept within it, and neither told to another nor taken from another.
+    // User info belongs to its origin: it is kept within it, and neither sent to another one nor taken from another
+    // one.
     if Origin(source) != Origin(target) {
       next.authority = target.hostAndPort
     } else if located.authority == target.hostAndPort {
@@ -147,15 +150,15 @@ extension WebURL.Scheme {
 
 /// How redirects are followed.
 public struct RedirectConfiguration: Hashable, Sendable {
-  /// What becomes of a POST that is answered with 301 or 302.
+  /// What happens to a POST that is answered with 301 or 302.
   public enum PostRedirect: Hashable, Sendable {
-    /// It goes on as GET, without its body, as browsers have always done (RFC 9110 §15.4.2).
+    /// It becomes a GET without a body, as browsers have always done (RFC 9110 §15.4.2).
     case toGET
     /// It stays a POST and keeps its body.
     case keep
   }
 
-  /// What becomes of a redirect from TLS to plain text.
+  /// What happens to a redirect from TLS to plain text.
   public enum Downgrade: Hashable, Sendable {
     /// It is followed, without credentials, since the origin is another one.
     case allowed
@@ -167,13 +170,13 @@ public struct RedirectConfiguration: Hashable, Sendable {
   ///
   /// Default: 20. With 0 the first redirect is an error.
   public var limit: Int
-  /// What becomes of a POST that is answered with 301 or 302; ``PostRedirect/toGET`` by default.
+  /// What happens to a POST that is answered with 301 or 302; ``PostRedirect/toGET`` by default.
   public var postRedirect: PostRedirect
-  /// What becomes of a redirect from TLS to plain text; ``Downgrade/allowed`` by default.
+  /// What happens to a redirect from TLS to plain text; ``Downgrade/allowed`` by default.
   public var downgrade: Downgrade
   /// Fields that hold secrets of the caller's own, such as an API key; none by default.
   ///
-  /// They go to no other origin, as `Authorization` and `Cookie` do without being named here.
+  /// They are not sent to another origin, and neither are `Authorization` and `Cookie`, which need not be named here.
   public var secretFields: Set<HTTPField.Name>
 
   /// Creates a configuration.
@@ -188,9 +191,9 @@ public struct RedirectConfiguration: Hashable, Sendable {
   }
 }
 
-/// What a request's header fields become on the way from one URL to the next.
+/// Makes the header fields of the next request from those of the last one.
 ///
-/// What is kept keeps its place, its spelling and its number.
+/// Fields that are kept keep their order, their spelling and their number.
 struct RedirectFields {
   let source: WebURL
   let target: WebURL
@@ -204,32 +207,32 @@ struct RedirectFields {
 
   private func next(_ field: HTTPField) -> HTTPField? {
     let name = field.name.canonicalName
-    // The proxy's password is not for origins, and `originalUrl` is of the hop that it was made for.
+    // The proxy's password is not for origins, and `originalUrl` belongs to the hop that it was made for.
     guard field.name != .proxyAuthorization, field.name != .originalURL else { return nil }
     if crossesOrigin, Self.ofOneOrigin.contains(name) || secretFields.contains(field.name) { return nil }
     if dropsBody, Self.isAboutBody(name) { return nil }
     return field.name == .referer ? referer(field) : field
   }
 
-  /// What names an origin or opens its doors: no other origin gets to see it.
+  /// Fields that name an origin or hold its credentials: they are not sent to another origin.
   ///
-  /// CVE-2018-1000007, CVE-2022-27774 and CVE-2022-27776 are of clients that thought another port or scheme of the same
-  /// host the same place.
+  /// CVE-2018-1000007, CVE-2022-27774 and CVE-2022-27776 are about clients that took another port or scheme of the same
+  /// host for the same origin.
   private static let ofOneOrigin: Set = ["authorization", "cookie", "cookie2", "host", "origin", "www-authenticate"]
 
   private static func isAboutBody(_ name: String) -> Bool {
     name.hasPrefix("content-") || name == "transfer-encoding" || name == "expect"
   }
 
-  /// The field without user info and fragment (CVE-2021-22876), across origins no more than its origin.
+  /// The field without user info and fragment (CVE-2021-22876); to another origin only its origin.
   private func referer(_ field: HTTPField) -> HTTPField? {
     guard !field.value.isEmpty else { return field }
     guard let url = try? WebURL(field.value, base: source) else { return nil }
-    // RFC 9110 §10.1.3: what was read in private is not told in the open.
+    // RFC 9110 §10.1.3: the URL of a secure page is not sent over plain text.
     guard target.scheme.isSecure || !(url.scheme.isSecure || source.scheme.isSecure) else { return nil }
     var cleaned = field
     let shown = crossesOrigin ? "\(Origin(url))/" : url.text(userInfo: false, fragment: false)
-    // What has nothing to hide keeps its spelling.
+    // A value from which nothing is removed keeps its spelling.
     if shown != url.href { cleaned.value = shown }
     return cleaned
   }

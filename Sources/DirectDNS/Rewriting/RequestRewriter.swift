@@ -4,9 +4,9 @@ public import HTTPTypes
 /// Turns a request for a name into one that goes straight to an address.
 ///
 /// A pure function of the request, the answer and these settings: it resolves nothing and sends nothing, so that any
-/// HTTP client can use it. Bodies are no part of it and pass untouched.
+/// HTTP client can use it. It does not touch bodies.
 public struct RequestRewriter: Hashable, Sendable {
-  /// Where the address stands; in the URL by default.
+  /// Where the address goes; into the URL by default.
   public var form: DirectRequest.Form
   /// Which addresses may be connected to; public ones only by default.
   public var policy: AddressPolicy
@@ -25,16 +25,16 @@ public struct RequestRewriter: Hashable, Sendable {
   /// Rewrites a request.
   ///
   /// Rewriting twice is the same as once. A caller's own `Host` stays. User info becomes `Authorization` unless the
-  /// caller set one, and the fragment stays behind. An `originalUrl` that came from outside is taken away, and so is
-  /// `Proxy-Authorization`, which is not for origins.
+  /// caller set one, and the fragment is removed. So are a foreign `originalUrl`, and `Proxy-Authorization`, which is
+  /// not for origins.
   ///
-  /// A request that names an address is judged by that alone. What its `Host` or `originalUrl` say can forbid it and
+  /// If the URL has an address, only that address can allow the request. Its `Host` or `originalUrl` can forbid it but
   /// never allow it, since anybody can write them.
   ///
   /// - Parameters:
   ///   - request: the request, with scheme, authority and path; see `HTTPRequest.init(method:url:headerFields:)`.
   ///   - answer: the addresses of the URL's host, in the order of use, such as a resolution's.
-  ///   - throughProxy: whether the request will go through a proxy, which is left to connect by name.
+  ///   - throughProxy: whether the request will go through a proxy, which then connects by name.
   /// - Returns: the request to send, or why it is left as it is, or why it must not be sent.
   public func rewrite(
     _ request: HTTPRequest, using answer: some Sequence<IPAddress>, throughProxy: Bool = false
@@ -64,9 +64,16 @@ public struct RequestRewriter: Hashable, Sendable {
     case bypassed(RewriteOutcome.BypassReason)
   }
 
-  /// Judges a request by its fields, its URL, the URL's host and the name that it is, if that was read already, before
-  /// anything is rewritten.
+  /// Decides where a request goes, before anything is rewritten.
   ///
+  /// - Parameters:
+  ///   - fields: the request's header fields.
+  ///   - url: its URL.
+  ///   - host: the URL's host.
+  ///   - known: the host as a name; nil if it was not read yet.
+  ///   - answer: the addresses of the host.
+  ///   - throughProxy: whether it will go through a proxy.
+  /// - Returns: where it goes.
   /// - Throws: why it must not be sent.
   func judge(
     _ fields: HTTPFields, _ url: WebURL, _ host: WebURL.Host, _ known: HostName?, _ answer: [IPAddress],
@@ -88,7 +95,7 @@ public struct RequestRewriter: Hashable, Sendable {
     return .direct(name, addresses: areAllowed ? answer : try policy.allowed(answer, for: host))
   }
 
-  /// Makes sure that the fields can be added to, and that their one `Host` is one that may be sent to.
+  /// Checks that there are not too many fields, and that there is at most one `Host`, which the policy allows.
   private func checkFields(_ fields: HTTPFields) throws(DirectDNSError) {
     guard fields.count <= RequestRewriter.maximumFields else {
       throw DirectDNSError(
@@ -114,7 +121,7 @@ public struct RequestRewriter: Hashable, Sendable {
 }
 
 extension DirectRequest {
-  /// Moves a request to the first of its addresses.
+  /// Rewrites a request to go to the first of its addresses.
   fileprivate init(
     _ form: Form, _ request: HTTPRequest, _ url: WebURL, _ name: HostName, addresses: [IPAddress], answer: [IPAddress]
   ) {
@@ -136,7 +143,7 @@ extension DirectRequest {
       fields.append(HTTPField(name: .originalURL, value: url.text(fragment: false)))
     }
     var moved = request
-    // Each of them is checked and copied when it is set, and most stay what they were.
+    // Setting one of them checks and copies it, and most do not change.
     let (scheme, authority, path) = (url.scheme.rawValue, self.url.hostAndPort, url.requestTarget)
     if moved.scheme != scheme { moved.scheme = scheme }
     if moved.authority != authority { moved.authority = authority }
@@ -147,7 +154,7 @@ extension DirectRequest {
 }
 
 extension HTTPRequest {
-  /// The request without the field that is ours to set.
+  /// The request without `originalUrl`, which only this library may set.
   fileprivate var withoutOriginalURL: HTTPRequest {
     guard headerFields.contains(.originalURL) else { return self }
     var request = self
@@ -157,7 +164,7 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-  /// The fields without what is not for origins, and with the URL's user info unless there are other credentials.
+  /// The fields without `Proxy-Authorization`, and with the URL's user info as `Authorization` unless there is one.
   func forOrigin(of url: WebURL) -> HTTPFields {
     guard !isEmpty || url.hasUserInfo else { return self }
     var fields = self
@@ -166,8 +173,7 @@ extension HTTPFields {
     return fields
   }
 
-  /// The URL that rewriting would have made a request with these fields of: its own `originalUrl`, with a name for the
-  /// address.
+  /// The URL in `originalUrl`, with the name, if rewriting a request to it would give this URL; otherwise nil.
   fileprivate func original(of url: WebURL) -> WebURL? {
     guard contains(.hostField), self[values: .originalURL].count == 1, let text = self[.originalURL],
       let original = try? WebURL(text), case .name = original.host
@@ -186,7 +192,7 @@ extension WebURL {
     let text = text(host: host, userInfo: false, fragment: false)
     var layout = layout
     let hostEnd = UInt32(text.utf8.count) - (layout.queryEnd - layout.hostEnd)
-    // Unsigned: what moved to the left has gone round once.
+    // Unsigned: a shift to the left wraps around.
     let shift = hostEnd &- layout.hostEnd
     layout.usernameEnd = layout.authorityStart
     layout.hostStart = layout.authorityStart

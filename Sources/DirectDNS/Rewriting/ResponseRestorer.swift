@@ -3,10 +3,11 @@ public import HTTPTypes
 
 /// Puts the name back into the response to a request that went straight to an address.
 ///
-/// A server that was reached by address may answer with it: in the `Domain` of a cookie, in a `Location`. Whoever
-/// followed that would leave the name for good, and keep cookies for an address that serves others tomorrow. What
-/// does not name one of the addresses keeps its bytes, relative references aside, which become absolute ones. So does
-/// what a later rule has to refuse: restoring makes nothing valid that came invalid.
+/// A server that was reached by its address may answer with it: in the `Domain` of a cookie, or in a `Location`. A
+/// client that followed it would lose the name, and keep cookies for an address that may serve others tomorrow. A value
+/// that does not name one of the addresses keeps its bytes, except that a relative reference becomes absolute. An
+/// invalid
+/// value keeps them too: restoring never makes it valid.
 public struct ResponseRestorer: Hashable, Sendable {
   /// The URL that was asked for, with the name: the response's URL.
   public let originalURL: WebURL
@@ -17,7 +18,7 @@ public struct ResponseRestorer: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - originalURL: the URL that was asked for, with the name.
-  ///   - addresses: every address of the answer that the request's own one was of.
+  ///   - addresses: every address of the answer from which the request's address was taken.
   public init(originalURL: WebURL, addresses: some Sequence<IPAddress>) {
     self.originalURL = originalURL
     let addresses = Array(addresses)
@@ -34,7 +35,7 @@ public struct ResponseRestorer: Hashable, Sendable {
   /// - Parameters:
   ///   - response: a response's head.
   ///   - request: the request that it answers.
-  /// - Returns: the response, as if the name had been asked.
+  /// - Returns: the response, as if the request had been sent to the name.
   public static func restore(_ response: HTTPResponse, for request: DirectRequest) -> HTTPResponse {
     ResponseRestorer(for: request).restore(response)
   }
@@ -65,28 +66,29 @@ public struct ResponseRestorer: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - value: an absolute URL, or a reference that is resolved against ``originalURL``.
-  ///   - isRedirect: whether the response's status is 3xx: what is restored then inherits the original fragment where
-  ///     it has none of its own (RFC 9110 §10.2.2).
-  /// - Returns: an absolute URL; the value as it was where it is blank or no URL, or leads elsewhere.
+  ///   - isRedirect: whether the response's status is 3xx: then a restored URL without a fragment inherits the original
+  ///     one (RFC 9110 §10.2.2).
+  /// - Returns: an absolute URL; the value as it was if it is blank, not a URL, or leads elsewhere.
   public func location(_ value: String, isRedirect: Bool = true) -> String {
     reference(value, inheritsFragment: isRedirect)
   }
 
   /// The value of `Set-Cookie`, without a `Domain` that is one of the addresses in any spelling.
   ///
-  /// The cookie then is host-only, for the host of ``originalURL``. One that a jar refuses as it came stays as it came:
+  /// The cookie is then host-only, for the host of ``originalURL``. A cookie that a jar would refuse stays as it came:
+  /// one
   /// with a control character, or with the prefix `__Host-`, which allows no `Domain` at all.
   public func setCookie(_ value: String) -> String {
-    // What has a control character is no cookie (RFC 6265bis §5.6, step 1).
+    // A value with a control character is not a cookie (RFC 6265bis §5.6, step 1).
     guard !value.utf8.contains(where: ASCII.isControl), !Self.isHostCookie(value) else { return value }
-    // By code points: a combining mark behind a semicolon hides it from `Character` and not from a jar.
+    // By code points: a semicolon with a combining mark is another `Character`, but for a jar it is a semicolon.
     let attributes = value.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false).map(Substring.init)
     // RFC 6265 §5.3: of several, the last one counts.
     guard let last = attributes.dropFirst().compactMap(domain).last, isHidden(last) else { return value }
     return (attributes.prefix(1) + attributes.dropFirst().filter { domain($0) == nil }).joined(separator: ";")
   }
 
-  /// The value of `Refresh` with the name put back into its URL; what has none is kept.
+  /// The value of `Refresh` with the name put back into its URL; a value without a URL is kept.
   public func refresh(_ value: String) -> String {
     guard let range = RefreshURL.range(in: value) else { return value }
     var restored = value
@@ -94,7 +96,7 @@ public struct ResponseRestorer: Hashable, Sendable {
     return restored
   }
 
-  /// A reference in a response, with the name put back; a blank one is none, and the base's own URL is not what it says.
+  /// A reference in a response, with the name put back; a blank one stays blank, and does not become the base's URL.
   private func reference(_ value: String, inheritsFragment: Bool = false) -> String {
     // Nearly all are absolute and written as a browser would write them: they are only scanned.
     if let layout = WebURL.Layout.canonical(value) {
@@ -114,7 +116,7 @@ public struct ResponseRestorer: Hashable, Sendable {
 
   private func isHidden(_ address: IPAddress) -> Bool { addresses.contains(address.unmapped) }
 
-  /// A URL without a fragment, with that of the URL that was asked for.
+  /// A URL without a fragment, with the fragment of the original URL added.
   private func inheriting(_ text: String) -> String {
     guard let fragment = originalURL.fragment else { return text }
     return text + "#" + fragment
@@ -138,7 +140,7 @@ public struct ResponseRestorer: Hashable, Sendable {
     return value.hasPrefix(".") ? value.dropFirst() : value
   }
 
-  /// Whether a domain is one of the addresses, as a URL may spell it or an IPv6 address without brackets.
+  /// Whether a domain is one of the addresses, in any spelling of URLs or as an IPv6 address without brackets.
   private func isHidden(_ domain: Substring) -> Bool {
     if let address = IPAddress(String(domain)) { return addresses.contains(address.unmapped) }
     guard case .address(let address) = try? WebURL.Host(String(domain)) else { return false }
@@ -147,7 +149,7 @@ public struct ResponseRestorer: Hashable, Sendable {
 }
 
 extension ResponseRestorer {
-  /// RFC 6265bis §5.7, step 22, in any case.
+  /// Whether a value begins with `__Host-` in upper or lower case (RFC 6265bis §5.7, step 22).
   private static func isHostCookie(_ value: String) -> Bool {
     Substring(value).trimmed.utf8.prefix(7).map(ASCII.lowercased).elementsEqual("__host-".utf8)
   }
@@ -155,7 +157,7 @@ extension ResponseRestorer {
 
 extension String {
   /// Whether a URL parser finds nothing in the text: it strips spaces and control characters from both ends (WHATWG URL
-  /// §4.4), and what is left of these is the empty reference, which leads to the page itself.
+  /// §4.4), and the empty reference that is left leads to the page itself.
   package var isBlankReference: Bool { utf8.allSatisfy { $0 <= 0x20 } }
 }
 
@@ -163,9 +165,9 @@ extension HTTPField.Name {
   static let refresh = token("Refresh")
 }
 
-/// Where the URL stands in the value of `Refresh`: `5; url=/next` (HTML, "shared declarative refresh steps").
+/// Finds the URL in the value of `Refresh`: `5; url=/next` (HTML, "shared declarative refresh steps").
 enum RefreshURL {
-  /// The URL's place; nil for a value that only names a time.
+  /// Where the URL is; nil for a value that has only a time.
   static func range(in value: String) -> Range<String.Index>? {
     var rest = value[...].drop(while: isBlank)
     let time = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }
@@ -181,7 +183,7 @@ enum RefreshURL {
     return rest.isEmpty ? nil : rest.startIndex..<rest.endIndex
   }
 
-  /// What follows `url=`; all of it where that does not stand in front.
+  /// The text after `url=`; the whole text if it does not begin with that.
   private static func withoutKey(_ text: Substring) -> Substring {
     guard text.prefix(3).lowercased() == "url" else { return text }
     let rest = text.dropFirst(3).drop(while: isBlank)
@@ -195,7 +197,7 @@ enum RefreshURL {
 }
 
 extension HTTPField {
-  /// Whether the octets of its value are UTF-8: ``value`` of any others is another value, with U+FFFD in it.
+  /// Whether the octets of its value are UTF-8; otherwise ``value`` is a different value, with U+FFFD in it.
   package var isText: Bool {
     let text = value
     guard text.unicodeScalars.contains("\u{FFFD}") else { return true }
@@ -206,7 +208,8 @@ extension HTTPField {
 }
 
 extension HTTPFields {
-  /// The values of `Set-Cookie` that a cookie can be made of: text cannot hold octets that are no UTF-8, and the cookie
-  /// that is sent back would be another one.
+  /// The values of `Set-Cookie` that are UTF-8: a `String` cannot hold other octets, and a different cookie would be
+  /// sent
+  /// back.
   package var cookies: [String] { filter { $0.name == .setCookie && $0.isText }.map(\.value) }
 }
