@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A cookie as a jar keeps it (RFC 6265bis §5.7).
 public struct Cookie: Hashable, Sendable {
-  /// What a site asked of browsers; a client without browsing contexts keeps it and shows it.
+  /// What a site asks of browsers; this client has no browsing contexts, and only keeps and shows it.
   public enum SameSite: String, Hashable, Sendable, CaseIterable {
     /// Only with requests from the same site.
     case strict
@@ -15,7 +15,7 @@ public struct Cookie: Hashable, Sendable {
   public let name: String
   /// The value, quotes included.
   public let value: String
-  /// Whom the cookie belongs to.
+  /// The name or address that the cookie belongs to.
   public internal(set) var domain: Domain
   /// Whether the cookie goes to that host only, and not to the hosts below it; always so for an address.
   public let isHostOnly: Bool
@@ -25,9 +25,9 @@ public struct Cookie: Hashable, Sendable {
   public internal(set) var expires: CookieTime?
   /// Whether the cookie needs https or wss, or a host on this machine.
   public let isSecure: Bool
-  /// Whether scripts of a page may not see the cookie; nothing to a client.
+  /// Whether scripts of a page may not see the cookie; it means nothing to a client.
   public let isHTTPOnly: Bool
-  /// The `SameSite` attribute, nil without one; it holds nothing back here.
+  /// The `SameSite` attribute, nil without one; it has no effect here.
   public let sameSite: SameSite?
   /// When a cookie of this name, domain and path first came; a newer value keeps it.
   public internal(set) var creation: CookieTime
@@ -38,25 +38,25 @@ public struct Cookie: Hashable, Sendable {
   /// It is never sent, until ``CookieJar/repair(from:to:)-(_,HostName)`` names the host.
   public internal(set) var isHeld = false
 
-  /// When this value came: what decides between two values.
+  /// When this value came, which decides between two values.
   var received: CookieTime
 
   /// The longest life of a cookie, 400 days (RFC 6265bis §5.5).
   public static let maximumAge: Duration = .seconds(400 * 86_400)
 
-  /// Makes a cookie by hand, by the rules that a received one keeps.
+  /// Makes a cookie by hand, which must follow the rules for received ones.
   ///
   /// - Parameters:
   ///   - name: the name; it may be empty.
   ///   - value: the value; it may be empty when the name is not.
-  ///   - domain: whom the cookie belongs to.
-  ///   - isHostOnly: whether it goes to that host alone; true by default, and for an address whatever is said.
+  ///   - domain: the name or address that the cookie belongs to.
+  ///   - isHostOnly: whether it goes to that host alone; true by default, and always true for an address.
   ///   - path: the path at and below which it is sent; `/` by default.
-  ///   - expires: when it ends; nil, the default, with the session. What is beyond 400 days becomes 400 days.
+  ///   - expires: when it ends; nil, the default, with the session. More than 400 days become 400 days.
   ///   - isSecure: whether it needs a secure connection; false by default.
   ///   - isHTTPOnly: whether scripts may not see it; false by default.
   ///   - sameSite: the `SameSite` attribute; none by default.
-  ///   - now: the present, when it comes into being.
+  ///   - now: the present, which becomes its time of creation.
   /// - Throws: the rule that it breaks.
   public init(
     name: String, value: String, domain: Domain, isHostOnly: Bool = true, path: String = "/",
@@ -80,12 +80,12 @@ public struct Cookie: Hashable, Sendable {
 }
 
 extension Cookie {
-  /// What makes two cookies one: the newer takes the place of the older (RFC 6265bis §5.7, step 23).
+  /// Whether two cookies count as one, so that the newer replaces the older (RFC 6265bis §5.7, step 23).
   func replaces(_ other: Cookie) -> Bool {
     name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
   }
 
-  // Inlined into loops over thousands of cookies, these look at fields where they lie and copy nothing.
+  // Inlined into loops over thousands of cookies, these read fields in place and copy nothing.
 
   /// Whether the cookie has ended.
   @inline(__always)
@@ -108,7 +108,7 @@ extension Cookie: CustomStringConvertible {
   public var description: String { "\(DirectDNSError.quoted(name)) of \(domain)\(path)" }
 }
 
-/// The rules that every cookie keeps, wherever it came from (RFC 6265bis §5.7).
+/// The rules for every cookie, wherever it came from (RFC 6265bis §5.7).
 extension Cookie {
   func check() throws(CookieRejection) {
     guard !name.isEmpty || !value.isEmpty else { throw .empty }
@@ -130,16 +130,17 @@ extension Cookie {
     return !ASCII.isBlank(first) && !ASCII.isBlank(last) && !part.utf8.contains(UInt8(ascii: ";"))
   }
 
-  /// Whether the cookie keeps what the prefix of its name promises (RFC 6265bis §5.7, steps 20 to 22).
+  /// Whether the cookie meets the conditions of its name's prefix (RFC 6265bis §5.7, steps 20 to 22).
   ///
-  /// Servers that ignore case would believe any spelling of a prefix, and read a value without a name as a name.
+  /// A server that ignores case would trust a prefix in any case, and read the value of a cookie without a name as a
+  /// name.
   private var keepsPrefix: Bool {
     if name.isEmpty { return !Cookie.begins(value, "__secure-") && !Cookie.begins(value, "__host-") }
     if Cookie.begins(name, "__host-") { return isSecure && isHostOnly && path == "/" }
     return !Cookie.begins(name, "__secure-") || isSecure
   }
 
-  /// Whether a text begins with a prefix that is written in lower case, whatever the text's own case.
+  /// Whether a text, in any case, begins with a prefix that is given in lower case.
   static func begins(_ text: String, _ prefix: String) -> Bool {
     text.utf8.prefix(prefix.utf8.count).map(ASCII.lowercased).elementsEqual(prefix.utf8)
   }
@@ -154,7 +155,7 @@ package enum CookiePath {
     return String(path[..<slash])
   }
 
-  /// Whether a request for a path gets the cookies of another: the same one or a folder above it.
+  /// Whether a request for a path gets the cookies of another path: of the same one or of a folder above it.
   package static func matches(_ requested: String, _ path: String) -> Bool {
     let request = requested.utf8.span
     let prefix = path.utf8.span

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 extension Cookie {
-  /// Whom a cookie belongs to: a name, or a host that has none but its address.
+  /// The owner of a cookie: a name, or an address for a host without a name.
   public enum Domain: Hashable, Sendable, CustomStringConvertible {
     /// A name; a URL's final dot is dropped.
     case name(HostName)
@@ -18,7 +18,7 @@ extension Cookie {
 }
 
 extension Cookie.Domain {
-  /// The domain of a URL's host, whose final dot means nothing here.
+  /// The domain of a URL's host, whose final dot is ignored.
   package init(_ host: WebURL.Host) throws(CookieRejection) {
     switch host {
     case .address(let address): self = .address(address)
@@ -46,13 +46,13 @@ extension Cookie.Domain {
     case .address(let address): return IPAddress(attribute) == address ? self : nil
     case .name(let name):
       guard attribute.utf8.count <= name.text.utf8.count, attribute.utf8.last != ASCII.dot else { return nil }
-      // A tail of a canonical name is canonical.
+      // The end of a canonical name is canonical too.
       let domain = HostName(canonical: attribute)
       return name.hasSuffix(domain) ? .name(domain) : nil
     }
   }
 
-  /// The domains above that could have cookies for this host: a single label is a public suffix.
+  /// The domains above this host that can have cookies for it; not a single label, which is a public suffix.
   var parents: some Sequence<Cookie.Domain> {
     var rest: Substring =
       if case .name(let name) = self { name.text[...] } else { "" }
@@ -63,7 +63,7 @@ extension Cookie.Domain {
     }
   }
 
-  /// Whom the cookies of this domain are counted for: the registrable domain, or who has none, itself.
+  /// The domain that this one's cookies are counted for: the registrable domain, or itself if it has none.
   var owner: Cookie.Domain {
     guard case .name(let name) = self, let registrable = name.registrableDomain else { return self }
     return .name(registrable)
@@ -86,23 +86,23 @@ extension Cookie.Domain {
   private static let localhost = HostName(canonical: "localhost")
 }
 
-/// A request as the cookie rules see it: whom it is for, for which path, and whether anybody can listen.
+/// What the cookie rules need of a request: its host, its path, and whether it is secure.
 struct CookieContext {
   let host: Cookie.Domain
   let path: String
   let isSecure: Bool
-  /// The address that stands in the URL in place of the host; nil where the URL has the host.
+  /// The address in the URL, if the host is that of the `Host` field; otherwise nil.
   let literal: IPAddress?
 
   /// The request for a URL.
   ///
-  /// Its `Host` field counts where the URL has an address (a request in its literal form); beside a name it changes
-  /// nothing, or it could draw another site's cookies.
+  /// Its `Host` field counts only if the URL has an address (the literal form of a rewritten request): beside a name it
+  /// could get another site's cookies.
   ///
   /// - Parameters:
   ///   - url: where the request goes.
   ///   - hostField: the request's own `Host`.
-  ///   - staysOnMachine: whether its connection goes to this machine; nil to take the URL's word for it.
+  ///   - staysOnMachine: whether its connection goes to this machine; nil to decide by the URL.
   /// - Throws: why the host can have no cookies.
   init(_ url: WebURL, hostField: String?, staysOnMachine: Bool? = nil) throws(CookieRejection) {
     path = url.path
@@ -113,8 +113,9 @@ struct CookieContext {
     } else {
       host = try Cookie.Domain(url.host)
       literal = nil
-      // RFC 6265bis §5.8.3: what stays on the machine is as good as TLS; browsers and curl hold it so, too. A proxy, or
-      // a pin for `x.localhost`, takes it elsewhere.
+      // RFC 6265bis §5.8.3: a request that stays on the machine counts as secure, as in browsers and curl. A proxy, or
+      // a
+      // pin for `x.localhost`, takes it elsewhere.
       isSecure = url.scheme.isSecure || (host.isLoopback && staysOnMachine ?? true)
     }
   }

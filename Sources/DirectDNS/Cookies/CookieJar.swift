@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Cookies by RFC 6265bis: what responses set, and what requests carry.
 ///
-/// A jar is safe for concurrent use, bounded by its ``CookieJarConfiguration``, and goes by the wall clock. <doc:Cookies>
-/// tells its rules.
+/// A jar is safe for concurrent use, bounded by its ``CookieJarConfiguration``, and goes by the wall clock.
+/// <doc:Cookies>
+/// explains its rules.
 ///
-/// Where the URL of a request has an address in place of the host (the literal form of a rewritten request), pass the
-/// request's `Host` field as `hostField`: the cookies are that host's. Beside a URL with a name it changes nothing.
+/// If the URL of a request has an address in place of the host (the literal form of a rewritten request), pass the
+/// request's `Host` field as `hostField`: the cookies are that host's. With a name in the URL it is ignored.
 ///
-/// `Secure` cookies also come and go without TLS where a request stays on this machine. By default the URL is believed
-/// there (`localhost`, 127.0.0.1). Whoever uses a proxy, or finds the addresses of such names elsewhere, says by
-/// `staysOnMachine` what the connection really goes to; ``DirectClient`` does.
+/// `Secure` cookies are also stored and sent without TLS if a request stays on this machine. By default the URL decides
+/// that (`localhost`, 127.0.0.1). If you use a proxy, or other addresses for such names, pass as `staysOnMachine`
+/// whether the connection really goes to this machine; ``DirectClient`` does.
 public final class CookieJar: Sendable {
   /// How much the jar holds.
   public let configuration: CookieJarConfiguration
@@ -33,7 +34,7 @@ public final class CookieJar: Sendable {
 
   // MARK: Responses
 
-  /// Takes a `Set-Cookie` field of a response, or deletes what it deletes.
+  /// Stores the cookie of a `Set-Cookie` field of a response, or deletes the one that it deletes.
   ///
   /// - Parameters:
   ///   - field: one field's value.
@@ -56,7 +57,7 @@ public final class CookieJar: Sendable {
     }
   }
 
-  /// Takes every `Set-Cookie` field of a response, in order.
+  /// Stores the cookie of every `Set-Cookie` field of a response, in order.
   ///
   /// - Parameters:
   ///   - fields: the fields' values.
@@ -71,7 +72,7 @@ public final class CookieJar: Sendable {
     fields.map { store(setCookie: $0, for: url, hostField: hostField, staysOnMachine: staysOnMachine) }
   }
 
-  /// Takes cookies made by hand or read from a file, each in place of the one of the same name, domain and path.
+  /// Stores cookies made by hand or read from a file, each in place of the one with the same name, domain and path.
   public func store(_ cookies: some Sequence<Cookie>) {
     let cookies = Array(cookies)
     let now = now
@@ -84,8 +85,9 @@ public final class CookieJar: Sendable {
 
   /// The value of the `Cookie` field of a request.
   ///
-  /// Cookies with longer paths come first, then those that were set first. The cost depends on the cookies of the
-  /// host and the domains above it, not on the size of the jar.
+  /// Cookies with longer paths come first; equally long ones come in the configuration's
+  /// ``CookieJarConfiguration/order``.
+  /// The cost depends on the cookies of the host and the domains above it, not on the size of the jar.
   ///
   /// - Parameters:
   ///   - url: where the request goes.
@@ -117,7 +119,7 @@ public final class CookieJar: Sendable {
     let now = now
     // The caller's code never runs with the lock held.
     let found = state.withLock { $0.entries(for: request, at: now) }
-    // A value that came in between was never seen by the filter.
+    // A value that came in between is left out, since the filter has not seen it.
     let included = Dictionary(
       found.filter { isIncluded($0.cookie) }.map { ($0.order, $0.cookie.value) }, uniquingKeysWith: { $1 })
     return state.withLock { store in
@@ -125,15 +127,15 @@ public final class CookieJar: Sendable {
     }
   }
 
-  // MARK: Looking
+  // MARK: Reading
 
-  /// The cookies that a request for a URL would carry, in their order, without counting as used.
+  /// The cookies that a request for a URL would carry; reading them does not count as use.
   ///
   /// - Parameters:
   ///   - url: where the request would go.
   ///   - hostField: the request's own `Host`, if the URL has an address.
   ///   - isIncluded: a filter; by default everything passes.
-  /// - Returns: the cookies, longer paths first, then what came first.
+  /// - Returns: the cookies, in the order in which they would be sent.
   public func cookies(
     for url: WebURL, hostField: String? = nil, where isIncluded: (Cookie) -> Bool = { _ in true }
   ) -> [Cookie] {
@@ -142,7 +144,7 @@ public final class CookieJar: Sendable {
     return state.withLock { $0.entries(for: request, at: now) }.map(\.cookie).filter(isIncluded)
   }
 
-  /// Every cookie that has not expired, in the order of coming.
+  /// Every cookie that has not expired, in the order in which they came.
   public var cookies: [Cookie] {
     let now = now
     return state.withLock { $0.cookies(at: now) }
@@ -168,7 +170,7 @@ public final class CookieJar: Sendable {
     state.withLock { $0 = CookieStore(configuration: $0.configuration) }
   }
 
-  /// Removes the cookies that last as long as the session: it is over.
+  /// Removes the cookies that last as long as the session, which is over.
   public func removeSessionCookies() {
     state.withLock { _ = $0.removeAll { $0.cookie.expires == nil } }
   }
@@ -186,12 +188,13 @@ public final class CookieJar: Sendable {
 
   /// Moves the cookies that were filed under an address to the host that the address stood for.
   ///
-  /// They become the host's alone. Of two cookies with one name and path the host's own stays, unless it is older.
+  /// They become host-only. Of two cookies with the same name and path the host's own stays, unless it is older; an
+  /// older one stays too if it is `Secure` and the other one is not.
   ///
   /// - Parameters:
   ///   - address: the address that cookies are filed under.
   ///   - host: the host that it stood for.
-  /// - Returns: what became of each.
+  /// - Returns: what happened to each.
   @discardableResult
   public func repair(from address: IPAddress, to host: HostName) -> CookieRepair {
     repair(from: address, to: [host])
@@ -199,13 +202,13 @@ public final class CookieJar: Sendable {
 
   /// Moves the cookies that were filed under an address to the host that it stood for, if that is the only one.
   ///
-  /// With two or more the cookies stay where they are and are never sent until they are repaired, cleared or
+  /// With two or more hosts, the cookies stay where they are and are never sent until they are repaired, cleared or
   /// replaced. With none nothing changes.
   ///
   /// - Parameters:
   ///   - address: the address that cookies are filed under.
   ///   - candidates: the hosts that it may have stood for.
-  /// - Returns: what became of each.
+  /// - Returns: what happened to each.
   @discardableResult
   public func repair(from address: IPAddress, to candidates: some Sequence<HostName>) -> CookieRepair {
     let candidates = Set(candidates)

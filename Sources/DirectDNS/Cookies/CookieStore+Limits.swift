@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which cookies go when there are too many (RFC 6265bis §5.7).
+/// Which cookies are removed if there are too many (RFC 6265bis §5.7).
 extension CookieStore {
-  /// Takes cookies away until the limits hold: expired ones, then of a registrable domain with too many those that are
-  /// not `Secure`, and among equals whichever was used longest ago.
+  /// Removes cookies until the limits are met: expired ones first; then, if a registrable domain has too many, those
+  /// that
+  /// are not `Secure`; and among equals the one that was used longest ago.
   mutating func makeRoom(for owner: Cookie.Domain, at now: CookieTime) {
     while size(of: owner) > configuration.maximumCookiesPerDomain {
       let family = (families[owner] ?? []).compactMap { shelves.index(forKey: $0) }
@@ -22,7 +23,7 @@ extension CookieStore {
     case leastUsed(on: Cookie.Domain, order: UInt64)
   }
 
-  /// The expired cookies of some shelves; where none has expired, the one that was used longest ago.
+  /// The expired cookies of some shelves; if none has expired, the one to remove next.
   private func dispensable(
     on places: some Sequence<Dictionary<Cookie.Domain, Shelf>.Index>, at now: CookieTime, sparingSecure: Bool
   ) -> Dispensable? {
@@ -66,7 +67,7 @@ public struct CookieJarConfiguration: Hashable, Sendable {
   public var maximumCookies: Int
   /// The most cookies per registrable domain (`example.co.uk`), its hosts together.
   public var maximumCookiesPerDomain: Int
-  /// The longest that a cookie may last; more than 400 days is 400 days.
+  /// The longest that a cookie may last; more than 400 days counts as 400 days.
   public var maximumAge: Duration
   /// The bytes of the longest `Cookie` line, the field's name included.
   public var maximumHeaderBytes: Int
@@ -79,7 +80,7 @@ public struct CookieJarConfiguration: Hashable, Sendable {
   ///   - maximumCookies: the most cookies in all; 3 000 by default.
   ///   - maximumCookiesPerDomain: the most cookies per registrable domain; 180 by default.
   ///   - maximumAge: the longest that a cookie may last; 400 days by default.
-  ///   - maximumHeaderBytes: the bytes of the longest `Cookie` line; 8 190 by default, which is what Apache's httpd takes.
+  ///   - maximumHeaderBytes: the bytes of the longest `Cookie` line; 8 190 by default, as many as Apache's httpd takes.
   ///   - order: the order of cookies whose paths are equally long; ``Order/oldestFirst`` by default.
   public init(
     maximumCookies: Int = 3_000, maximumCookiesPerDomain: Int = 180, maximumAge: Duration = Cookie.maximumAge,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Cookies that were filed under an address, by a client that put the address in the URL and forgot the name.
+/// Moves cookies that were filed under an address, by a client that put the address in the URL and lost the name.
 extension CookieStore {
-  /// Gives the cookies of an address to the one host that it stood for; with several nobody can tell whose they are.
+  /// Moves the cookies of an address to the one host that it stood for; with several hosts, holds them back.
   mutating func repair(_ address: IPAddress, candidates: Set<HostName>, at now: CookieTime) -> CookieRepair {
     removeAll(on: [.address(address)]) { $0.cookie.isExpired(at: now) }
     guard let host = candidates.first else { return CookieRepair() }
@@ -39,17 +39,17 @@ extension CookieStore {
     return report
   }
 
-  /// Whether the host's own cookie stays: unless it is older, and never for one that is less protected.
+  /// Whether the host's own cookie stays: if it is not older, or if it is `Secure` and the other one is not.
   private func wins(_ own: Cookie, over stray: Cookie) -> Bool {
     own.received >= stray.received || (own.isSecure && !stray.isSecure)
   }
 }
 
-/// What became of the cookies that were filed under an address.
+/// What happened to the cookies that were filed under an address.
 public struct CookieRepair: Hashable, Sendable {
-  /// The cookies that are the host's now.
+  /// The cookies that belong to the host now.
   public internal(set) var moved: [Cookie] = []
-  /// The cookies that went because the other of the two was newer: a moved one, or the host's own.
+  /// The cookies that were removed in favor of one with the same name and path: of the address, or the host's own.
   public internal(set) var superseded: [Cookie] = []
   /// The cookies that stay under the address and are never sent, since it stood for more than one host.
   public internal(set) var held: [Cookie] = []

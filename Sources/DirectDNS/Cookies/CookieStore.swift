@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The cookies of a jar and the rules of their coming and going, as a value (RFC 6265bis §5.7 and §5.8).
+/// The cookies of a jar, and the rules for storing, sending and removing them (RFC 6265bis §5.7 and §5.8).
 ///
-/// Cookies lie on shelves by their domain: a request looks at the shelf of its host and of each domain above, however
+/// Each domain has a shelf of cookies: a request looks only at the shelves of its host and of the domains above,
+/// however
 /// many cookies there are.
 struct CookieStore {
   struct Entry {
     var cookie: Cookie
-    /// The place in the order of coming, by which cookies with equal paths are sent; a newer value keeps it.
+    /// The position in the order in which cookies came, which decides between equally long paths; a newer value keeps
+    /// it.
     let order: UInt64
-    /// The place in the order of use: clocks jump, and many uses fall into one second.
+    /// The position in the order of use; not a time, since clocks jump and many uses fall into one second.
     var lastUse: UInt64
   }
 
@@ -21,7 +23,7 @@ struct CookieStore {
   private(set) var shelves: [Cookie.Domain: Shelf] = [:]
   /// The domains of each registrable domain that have a shelf.
   private(set) var families: [Cookie.Domain: Set<Cookie.Domain>] = [:]
-  /// The cookies there are, expired ones that were not yet cleared away included.
+  /// The number of cookies, including expired ones that were not removed yet.
   private(set) var count = 0
   private var sequence: UInt64 = 0
 
@@ -29,20 +31,20 @@ struct CookieStore {
     self.configuration = configuration
   }
 
-  // MARK: Coming
+  // MARK: Storing
 
-  /// Takes a cookie that a response set.
+  /// Stores a cookie that a response set.
   mutating func receive(_ cookie: Cookie, in request: CookieContext, at now: CookieTime) throws(CookieRejection) {
     guard cookie.isSecure || request.isSecure || !overlaysSecure(cookie, at: now) else { throw .overlaysSecure }
     insert(cookie, at: now)
   }
 
-  /// Takes a cookie in place of the one that it replaces; one that has expired only takes the other away.
+  /// Stores a cookie in place of the one that it replaces; an expired cookie only removes the other one.
   mutating func insert(_ cookie: Cookie, at now: CookieTime) {
     var cookie = cookie
     cookie.expires = cookie.expires.map { min($0, now + min(configuration.maximumAge, Cookie.maximumAge)) }
     let replaced = removeFirst(on: cookie.domain) { cookie.replaces($0.cookie) }
-    // One that has expired is gone by the rules, cleared away or not: it leaves no place to take.
+    // An expired cookie counts as gone, even if it was not removed yet: the new one does not inherit its position.
     let old = replaced.flatMap { $0.cookie.isExpired(at: now) ? nil : $0 }
     guard !cookie.isExpired(at: now) else { return }
     sequence += 1
@@ -55,7 +57,7 @@ struct CookieStore {
     makeRoom(for: owner, at: now)
   }
 
-  /// Whether an insecure cookie would come before a `Secure` one of its name (RFC 6265bis §5.7, step 16).
+  /// Whether an insecure cookie would overlay a `Secure` one of the same name (RFC 6265bis §5.7, step 16).
   private func overlaysSecure(_ cookie: Cookie, at now: CookieTime) -> Bool {
     (families[cookie.domain.owner] ?? []).contains { domain in
       (domain.matches(cookie.domain) || cookie.domain.matches(domain))
@@ -68,7 +70,7 @@ struct CookieStore {
 
   // MARK: Sending
 
-  /// The cookies that a request carries, those with longer paths first, then those that came first.
+  /// The cookies that a request carries, those with longer paths first, equally long ones in the configuration's order.
   func entries(for request: CookieContext, at now: CookieTime) -> [Entry] {
     places(for: request, at: now).map { shelves.values[$0.shelf].entries[$0.index] }
   }
@@ -121,28 +123,28 @@ struct CookieStore {
     return lengths.map { UInt64($0) } + [place.order]
   }
 
-  // MARK: Looking and going
+  // MARK: Reading and removing
 
-  /// Changes the cookies of a domain in ways that leave them on their shelf, and returns them.
+  /// Changes the cookies of a domain, but not their domain, and returns them.
   mutating func update(on domain: Cookie.Domain, _ change: (inout Cookie) -> Void) -> [Cookie] {
     guard let shelf = shelves.index(forKey: domain) else { return [] }
     for index in shelves.values[shelf].entries.indices { change(&shelves.values[shelf].entries[index].cookie) }
     return shelves.values[shelf].entries.map(\.cookie)
   }
 
-  /// The cookies that have not expired, in the order of coming.
+  /// The cookies that have not expired, in the order in which they came.
   func cookies(at now: CookieTime) -> [Cookie] {
     shelves.values.flatMap { $0.entries.filter { !$0.cookie.isExpired(at: now) } }
       .sorted { $0.order < $1.order }.map(\.cookie)
   }
 
-  /// Removes what a condition holds for, and says how many there were.
+  /// Removes the cookies for which a condition holds, and returns their number.
   @discardableResult
   mutating func removeAll(where isRemoved: (Entry) -> Bool) -> Int {
     removeAll(on: Array(shelves.keys), where: isRemoved)
   }
 
-  /// Removes what a condition holds for from some shelves.
+  /// Removes the cookies for which a condition holds from some shelves, and returns their number.
   @discardableResult
   mutating func removeAll(
     on domains: some Sequence<Cookie.Domain>, where isRemoved: (Entry) -> Bool

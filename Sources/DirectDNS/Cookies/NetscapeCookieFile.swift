@@ -9,11 +9,11 @@
 
 /// A cookie file in the Netscape format, shared with curl (`-b`, `-c`) and wget (`--load-cookies`, `--save-cookies`).
 ///
-/// The format has no `SameSite` and no time of creation: what is loaded came when it is loaded.
+/// The format has no `SameSite` and no time of creation: a loaded cookie counts as created when it is loaded.
 public struct NetscapeCookieFile: Hashable, Sendable {
   /// A line that was skipped.
   public struct Problem: Hashable, Sendable, CustomStringConvertible {
-    /// The line's number, from 1 on.
+    /// The line's number; the first is 1.
     public let line: Int
     /// What is wrong with the line, without the cookie's value.
     public let reason: String
@@ -34,7 +34,7 @@ public struct NetscapeCookieFile: Hashable, Sendable {
     }
   }
 
-  /// Where the file lies.
+  /// Where the file is.
   public let path: String
 
   /// Names a file; nothing is read or written yet.
@@ -42,7 +42,7 @@ public struct NetscapeCookieFile: Hashable, Sendable {
 
   /// Reads the file.
   ///
-  /// - Parameter now: the present, from which expiry beyond 400 days is cut.
+  /// - Parameter now: the present; cookies expire at most 400 days later.
   /// - Returns: its cookies, expired ones included, and the lines that were skipped.
   /// - Throws: `fileUnusable` when the file is not there or cannot be read.
   public func load(now: CookieTime) throws(DirectDNSError) -> Contents {
@@ -54,16 +54,16 @@ public struct NetscapeCookieFile: Hashable, Sendable {
     return Contents(bytes, now: now)
   }
 
-  /// Writes the file anew, readable for its owner alone, whole or not at all.
+  /// Replaces the file, whole or not at all; only its owner can read it.
   ///
-  /// What is no file stays what it is and is written to: a device, a FIFO (which waits for its reader), and what a link
-  /// leads to, which a failure may leave half written. A link that neither this process's user nor root has made is
+  /// Anything but a regular file is written in place: a device, a FIFO (which waits for its reader), or the target of a
+  /// link, which a failure may leave half written. A link that belongs neither to this process's user nor to root is
   /// refused.
   ///
   /// - Parameter cookies: what to write.
   /// - Returns: the cookies that the format has no way to write, which are left out: those without a name, and those
   ///   with a tab in them.
-  /// - Throws: `fileUnusable` when it cannot be written; a file that was there before is there still.
+  /// - Throws: `fileUnusable` when it cannot be written; a regular file that was there before is still there.
   @discardableResult
   public func save(_ cookies: some Sequence<Cookie>) throws(DirectDNSError) -> [Cookie] {
     let (text, leftOut) = Self.text(cookies)
@@ -75,7 +75,7 @@ public struct NetscapeCookieFile: Hashable, Sendable {
     return leftOut
   }
 
-  /// What a file with these cookies holds, for whoever writes it elsewhere.
+  /// The content of a file with these cookies, to be written elsewhere.
   ///
   /// - Parameter cookies: what to write.
   /// - Returns: the text, and the cookies that the format has no way to write.
@@ -85,7 +85,7 @@ public struct NetscapeCookieFile: Hashable, Sendable {
 }
 
 extension CookieJar {
-  /// Takes the cookies of a file, each in place of the one of the same name, domain and path.
+  /// Stores the cookies of a file, each in place of the one with the same name, domain and path.
   ///
   /// - Parameter file: the file.
   /// - Returns: the lines that were skipped.
@@ -95,9 +95,10 @@ extension CookieJar {
     take(try file.load(now: now))
   }
 
-  /// Takes the cookies of such a file that was read elsewhere, each in place of the one of the same name, domain and path.
+  /// Stores the cookies of a file that was read elsewhere, each in place of the one with the same name, domain and
+  /// path.
   ///
-  /// - Parameter text: what the file holds.
+  /// - Parameter text: the file's content.
   /// - Returns: the lines that were skipped.
   @discardableResult
   public func load(text: [UInt8]) -> [NetscapeCookieFile.Problem] {
@@ -120,11 +121,11 @@ extension CookieJar {
   }
 }
 
-/// Writing a file that holds secrets: never readable for others, not even for a moment.
+/// Writes a file that holds secrets: others can never read it, not even for a moment.
 enum PrivateFile {
   /// Writes a new file of mode 0600 beside the one at `path`, and then puts it in its place: all of it or nothing.
   ///
-  /// What is no file is written to, as curl has it: it cannot be replaced.
+  /// Anything but a regular file is written in place, as curl does: it cannot be replaced.
   static func write(_ bytes: [UInt8], to path: String) throws(FileFailure) {
     if case .through(let isLink) = try FilePlace(path) {
       let file = try WritableFile.through(path, isLink: isLink, isPrivate: true)

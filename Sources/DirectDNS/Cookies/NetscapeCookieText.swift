@@ -2,8 +2,10 @@
 /// The text of a cookie file in the Netscape format, which curl, wget and many others read and write.
 ///
 /// A line has seven fields between tabs: domain, whether the hosts below get the cookie, path, whether it is `Secure`,
-/// expiry in seconds since 1970 (0: with the session), name, value. curl's `#HttpOnly_` before the domain marks what
-/// scripts may not see, and our `#Held_` what is held back: to others that is a comment, so they do not send it either.
+/// expiry in seconds since 1970 (0: with the session), name, value. curl's `#HttpOnly_` before the domain marks a
+/// cookie
+/// that scripts may not see, and our `#Held_` one that is held back: for other programs that line is a comment, so they
+/// do not send the cookie either.
 enum NetscapeCookieText {
   private static let held = "#Held_"
   private static let httpOnly = "#HttpOnly_"
@@ -33,14 +35,14 @@ enum NetscapeCookieText {
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// The cookie on a line; nil for a comment and for a line with nothing on it.
+  /// The cookie on a line; nil for a comment and for a blank line.
   private static func cookie(_ line: String, now: CookieTime) throws(Flaw) -> Cookie? {
     var line = line[...]
     let isHeld = drop(held, from: &line)
     let isHTTPOnly = drop(httpOnly, from: &line)
     guard line.utf8.first != ASCII.hash, !line.utf8.allSatisfy(ASCII.isBlank) else { return nil }
     var fields = line.utf8.split(separator: tab, omittingEmptySubsequences: false).map { String(Substring($0)) }
-    // An editor may have taken the last tab away, and with it an empty value.
+    // An editor may have removed the last tab, after which there was only an empty value.
     if fields.count == 6 { fields.append("") }
     guard fields.count == 7 else { throw Flaw("has \(fields.count) fields between tabs, not 7") }
     let domain = try domain(fields[0])
@@ -61,7 +63,7 @@ enum NetscapeCookieText {
 
   private static let tab = UInt8(ascii: "\t")
 
-  /// A number of seconds; one that is too large to hold is later than any cookie may last.
+  /// A number of seconds; one that is too large becomes the largest, which is later than any cookie may last.
   private static func seconds(_ text: String) -> Int64? {
     Int64(text) ?? (!text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? .max : nil)
   }
@@ -80,7 +82,7 @@ enum NetscapeCookieText {
     }
   }
 
-  /// The domain; a dot before it is custom, and says nothing that the flag does not.
+  /// The domain; a leading dot is customary, and says no more than the flag does.
   private static func domain(_ text: String) throws(Flaw) -> Cookie.Domain {
     if let address = IPAddress(text) { return .address(address) }
     do {
@@ -110,7 +112,7 @@ enum NetscapeCookieText {
 
   private static func line(_ cookie: Cookie) -> String {
     let fields = [
-      // A dot exactly where the flag is TRUE: Python's reader insists on it.
+      // A dot if and only if the flag is TRUE, which Python's reader requires.
       (cookie.isHostOnly ? "" : ".") + cookie.domain.description, cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path,
       cookie.isSecure ? "TRUE" : "FALSE", "\(cookie.expires?.secondsSince1970 ?? 0)", cookie.name, cookie.value,
     ]

@@ -3,17 +3,16 @@ internal import CDirectDNSPSL
 
 /// The public suffix list, through libpsl: the names under which anybody can register one.
 ///
-/// libpsl reads the list that the system's package keeps (Debian: `publicsuffix`) when that is newer than its own,
-/// 30 to 80 µs on first use. Where it finds no list at all every name counts as a public suffix: cookies then stay
-/// with their hosts.
+/// libpsl reads the list of the system's package (Debian: `publicsuffix`) if that is newer than its own, which takes 30
+/// to 80 µs on first use. If it finds no list at all, every name counts as a public suffix: then cookies are host-only.
 enum PublicSuffix {
-  // A pointer cannot be shared between threads, its bits can; what lies there never changes and is never freed.
+  // Kept as bits, since a pointer is not `Sendable`; the list that it points to never changes and is never freed.
   private static let list = unsafe UInt(bitPattern: psl_latest(nil))
 
   /// libpsl's version.
   static var version: String { unsafe String(cString: psl_get_version()) }
 
-  /// Whether a name is a public suffix; one that no rule names is, when it has one label.
+  /// Whether a name is a public suffix; a name without a rule is one if it has a single label.
   static func contains(_ name: HostName) -> Bool {
     unsafe psl_is_public_suffix(OpaquePointer(bitPattern: list), name.text) == 1
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A `Set-Cookie` field taken apart, not yet judged (RFC 6265bis §5.6).
+/// A `Set-Cookie` field that was parsed and not checked yet (RFC 6265bis §5.6).
 package struct SetCookie {
   static let maximumOctets = 4_096
   static let maximumAttributeOctets = 1_024
@@ -8,7 +8,7 @@ package struct SetCookie {
   let value: String
   /// The last `Domain` in lower case without its leading dot; empty and nil mean the host alone.
   package private(set) var domain: String?
-  /// The last `Path`; empty when there was one that stands for the default path.
+  /// The last `Path`; empty if it means the default path.
   private(set) var path: String?
   private(set) var maximumAge: Duration?
   private(set) var expires: CookieTime?
@@ -33,7 +33,7 @@ package struct SetCookie {
   private static let equals = UInt8(ascii: "=")
   private static let semicolon = UInt8(ascii: ";")
 
-  /// What stands before the next semicolon; the semicolon is dropped.
+  /// The text before the next semicolon; both are removed from `rest`.
   private static func next(_ rest: inout Substring.UTF8View) -> Substring.UTF8View {
     guard let end = rest.firstIndex(of: semicolon) else {
       defer { rest = rest[rest.endIndex...] }
@@ -64,12 +64,12 @@ package struct SetCookie {
     }
   }
 
-  /// Lower case for ASCII alone: by Unicode's rules the Kelvin sign is a `k`, and another domain were meant.
+  /// Lower case for ASCII alone: by Unicode's rules the Kelvin sign becomes `k`, which would be another domain.
   private static func lowercased(_ text: String) -> String {
     String(decoding: text.utf8.map(ASCII.lowercased), as: UTF8.self)
   }
 
-  /// Digits with or without a minus sign before them; more than fit are as good as no end.
+  /// Digits, with or without a minus sign; a negative number gives 0, and one that is too large the largest.
   private static func seconds(_ text: String) -> Duration? {
     let digits = text.utf8.first == ASCII.hyphen ? text.utf8.dropFirst() : text.utf8[...]
     guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
@@ -79,15 +79,16 @@ package struct SetCookie {
 }
 
 extension Cookie {
-  /// Reads a `Set-Cookie` field of a response, and says what becomes of it.
+  /// Reads the cookie of a `Set-Cookie` field of a response.
   ///
-  /// A cookie that has expired already is no error: it is how a server deletes one. Whether a jar has a `Secure`
-  /// cookie that this one may not overlay, only the jar can tell.
+  /// A cookie that has expired already is not an error: that is how a server deletes one. Only a jar can check whether
+  /// it
+  /// has a `Secure` cookie that this one may not overlay.
   ///
   /// - Parameters:
   ///   - field: one field's value.
   ///   - url: the URL that was asked for.
-  ///   - hostField: the request's own `Host`; it counts where the URL has an address.
+  ///   - hostField: the request's own `Host`; it counts only if the URL has an address.
   ///   - now: the present.
   /// - Throws: why the cookie is to be ignored.
   public init(setCookie field: String, for url: WebURL, hostField: String? = nil, now: CookieTime)
@@ -104,15 +105,15 @@ extension Cookie {
       expires: field.maximumAge.map { $0 > .zero ? now + $0 : .distantPast } ?? field.expires,
       isSecure: field.isSecure, isHTTPOnly: field.isHTTPOnly, sameSite: field.sameSite, now: now)
     guard !isSecure || request.isSecure else { throw .notSecure }
-    // A path that only happens to be `/` is no promise (RFC 6265bis §5.7, step 21).
+    // A default path that happens to be `/` is not enough for the prefix (RFC 6265bis §5.7, step 21).
     guard field.path != nil || !Cookie.begins(name, "__host-") else { throw .prefix }
   }
 
   /// The domain that a `Domain` attribute asks for; nil when the cookie is the host's alone.
   private static func domain(of field: SetCookie, in request: CookieContext) throws(CookieRejection) -> Domain? {
     guard let attribute = field.domain, !attribute.isEmpty else { return nil }
-    // A server that was asked by its address may name that: the host is meant, which it does not know. By its name it
-    // would have named the host, which the prefix forbids (RFC 6265bis §5.7, step 22).
+    // A server that was reached by its address may name the address, and means the host. Reached by its name, it would
+    // have named the host, which the prefix `__Host-` forbids (RFC 6265bis §5.7, step 22).
     if let literal = request.literal, isSpelling(attribute, of: literal) {
       guard !begins(field.name, "__host-") else { throw .prefix }
       return nil
@@ -128,9 +129,9 @@ extension Cookie {
   }
 }
 
-/// Why a cookie is not taken.
+/// Why a cookie is rejected.
 ///
-/// A rejected cookie is no failure of the request: it is ignored, as RFC 6265bis says, and this is the reason.
+/// A rejected cookie does not fail the request: it is ignored, as RFC 6265bis says, and this is the reason.
 /// It never holds the cookie's value.
 public enum CookieRejection: Error, Hashable, Sendable {
   /// Neither name nor value.
@@ -144,15 +145,15 @@ public enum CookieRejection: Error, Hashable, Sendable {
   case malformed
   /// The URL's host, or the `Host` field of a request to an address, can have no cookies: the reason.
   case unusableHost(String)
-  /// The `Domain` attribute covers another host than the one that answered.
+  /// The `Domain` attribute does not cover the host that answered.
   case foreignDomain(String)
   /// The `Domain` attribute is a public suffix such as `co.uk`, which belongs to nobody.
   case publicSuffix(String)
-  /// A `Secure` cookie from a connection that is none.
+  /// A `Secure` cookie from a connection that is not secure.
   case notSecure
-  /// An insecure connection may not lay a cookie over a `Secure` one of the same name.
+  /// A cookie from an insecure connection may not overlay a `Secure` one of the same name.
   case overlaysSecure
-  /// The name promises with `__Secure-` or `__Host-` what the attributes do not keep.
+  /// The attributes do not meet the conditions of the name's prefix, `__Secure-` or `__Host-`.
   case prefix
 }
 
