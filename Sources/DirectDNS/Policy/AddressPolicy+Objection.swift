@@ -2,7 +2,7 @@
 extension AddressPolicy {
   /// Why an address may not be connected to, and what would allow it.
   public struct Objection: Hashable, Sendable, CustomStringConvertible {
-    // Indirect: an objection is rare, and room for a large one would be moved about for every address.
+    // Indirect: objections are rare, and a large enum would be copied for every address.
     indirect enum Cause: Hashable, Sendable {
       case specialPurpose(SpecialPurposeNetwork)
       case outside([IPNetwork])
@@ -14,8 +14,8 @@ extension AddressPolicy {
     public let address: IPAddress
     /// The host that the address was found for.
     public let host: WebURL.Host?
-    /// The address that decided: the IPv4 address inside or the loopback address where ``address`` stands for one, or
-    /// the same.
+    /// The address that decided: the IPv4 address or the loopback address that ``address`` stands for, or ``address``
+    /// itself.
     public let judgedAddress: IPAddress
     let cause: Cause
 
@@ -49,7 +49,7 @@ extension AddressPolicy {
     /// The address, its host, the reason, and the setting that would allow it.
     public var description: String { message(amongOf: 1) }
 
-    /// The description, with a word about the other addresses of a host of which all are forbidden.
+    /// The description for a host whose addresses, `count` in all, are all forbidden.
     func message(amongOf count: Int) -> String {
       let others = count > 1 ? "; its other addresses (\(count - 1)) are forbidden too" : ""
       return "\(reason); to allow it, \(remedy)\(hint)\(others)"
@@ -66,7 +66,7 @@ extension AddressPolicy {
       }
     }
 
-    /// What is said of a host that nothing is sent to, whatever its addresses.
+    /// The message for a host that nothing may be sent to, whatever its addresses.
     static func denial(of host: WebURL.Host, by suffix: HostName) -> String {
       "\(reason(host, suffix)); to allow it, \(remedy(for: suffix))"
     }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which addresses a request may be sent to.
 ///
-/// A name says nothing about where it leads, and anybody may point theirs at a machine behind the firewall, at a
-/// cloud's metadata service or at this very machine. The policy therefore judges the address, however it came about.
+/// A name says nothing about where it leads: anybody may point a name of theirs at a machine behind the firewall, at a
+/// cloud's metadata service or at this machine. So the policy judges the address, wherever it came from.
 ///
-/// The first of these that has the host or the address decides: ``deniedSuffixes``, ``deniedNetworks``,
-/// ``allowedSuffixes``, ``allowedNetworks``, and then ``base``. An IPv4-mapped address and one under a NAT64 prefix stand
+/// The first of these that contains the host or the address decides: ``deniedSuffixes``, ``deniedNetworks``,
+/// ``allowedSuffixes``, ``allowedNetworks``, and then ``base``. An IPv4-mapped address and one under a NAT64 prefix
+/// stand
 /// for the IPv4 address inside: the networks apply to both, and ``base`` judges the one inside. The unspecified address
-/// (`0.0.0.0`, `::`) reaches this machine and is judged as its loopback address (`127.0.0.1`, `::1`), also where it
-/// stands inside another; a denied network counts if it holds either.
+/// (`0.0.0.0`, `::`) reaches this machine and is judged as its loopback address (`127.0.0.1`, `::1`), also if it is
+/// inside another address; a denied network counts if it contains either.
 ///
 /// Judging takes tens of nanoseconds, and allocates nothing for an address that may be used; the lists are searched one
 /// by one.
 public struct AddressPolicy: Hashable, Sendable {
-  /// What holds for addresses that no list names.
+  /// The rule for addresses that are in none of the lists.
   public enum Base: Hashable, Sendable {
     /// Public addresses: what IANA's special-purpose registries call globally reachable, for IPv6 within 2000::/3.
     case publicOnly
@@ -23,21 +24,21 @@ public struct AddressPolicy: Hashable, Sendable {
     case networks([IPNetwork])
   }
 
-  /// What holds for addresses that no list names.
+  /// The rule for addresses that are in none of the lists.
   ///
   /// Default: ``Base/publicOnly``.
   public var base: Base
-  /// Networks that may be used besides, such as a company's own; none by default.
+  /// Further networks that may be used, such as a company's own; none by default.
   public var allowedNetworks: [IPNetwork]
   /// Networks that may never be used; none by default.
   public var deniedNetworks: [IPNetwork]
-  /// Names whose hosts, and those below them, may have any address but a denied one; none by default.
+  /// Names that may have any address but a denied one, as may all names below them; none by default.
   public var allowedSuffixes: [HostName]
-  /// Names that nothing is sent to, nor to those below them; none by default.
+  /// Names that nothing may be sent to, nor to names below them; none by default.
   public var deniedSuffixes: [HostName]
   /// The network's own NAT64 prefixes; none by default.
   ///
-  /// The well-known one is always known.
+  /// ``NAT64Prefix/wellKnown`` always counts.
   public var nat64Prefixes: [NAT64Prefix]
 
   /// Creates a policy.
@@ -97,11 +98,12 @@ public struct AddressPolicy: Hashable, Sendable {
   /// Drops the addresses that may not be connected to.
   ///
   /// - Parameters:
-  ///   - addresses: what the host was resolved to; none give none.
+  ///   - addresses: the addresses of the host; for none, the result is empty.
   ///   - host: the host that they were found for.
   /// - Returns: the others, in their order.
-  /// - Throws: an error of code ``DirectDNSError/Code/addressForbidden`` when all of them are forbidden. It says why of
-  ///   the first.
+  /// - Throws: an error of code ``DirectDNSError/Code/addressForbidden`` when all of them are forbidden. It has the
+  ///   reason
+  ///   for the first one.
   public func allowed(
     _ addresses: some Sequence<IPAddress>, for host: WebURL.Host
   ) throws(DirectDNSError) -> [IPAddress] {
@@ -118,7 +120,7 @@ public struct AddressPolicy: Hashable, Sendable {
     throw DirectDNSError(.addressForbidden, first.message(amongOf: objections.count))
   }
 
-  /// Makes sure that a host is not one that nothing is sent to, before any address of it is known.
+  /// Checks that something may be sent to a host at all, before any of its addresses is known.
   ///
   /// - Parameter host: the host of a URL or of a `Host` field.
   /// - Throws: an error of code ``DirectDNSError/Code/addressForbidden`` for a host under ``deniedSuffixes``.
@@ -156,8 +158,8 @@ extension IPAddress {
 }
 
 extension IPNetwork {
-  /// Whether a denied network has the address; one of IPv4-mapped addresses has the IPv4 addresses in them too, since
-  /// both reach the same sockets.
+  /// Whether a denied network contains the address; a network of IPv4-mapped addresses also contains the IPv4 addresses
+  /// in them, since both reach the same sockets.
   fileprivate func covers(_ candidate: IPAddress) -> Bool {
     if contains(candidate) { return true }
     guard candidate.family == .ipv4, prefixLength >= 96, address.isIPv4Mapped else { return false }

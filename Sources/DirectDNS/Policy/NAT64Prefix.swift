@@ -9,7 +9,7 @@ public struct NAT64Prefix: Hashable, Sendable, CustomStringConvertible {
 
   private init(checked network: IPNetwork) { self.network = network }
 
-  /// Takes a network's own prefix.
+  /// Creates a network's own prefix.
   ///
   /// - Parameter network: an IPv6 network of length 32, 40, 48, 56, 64 or 96.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` for another length, for IPv4, and for a
@@ -29,8 +29,8 @@ public struct NAT64Prefix: Hashable, Sendable, CustomStringConvertible {
 
   /// The IPv4 address that a translator sends to for an address under the prefix; nil for any other.
   ///
-  /// It follows a prefix of 96 bits; a shorter one too, but for the octet at bit 64, which is skipped whatever it
-  /// holds: a translator may not look at it either.
+  /// It comes right after the prefix. With one shorter than 96 bits, the octet at bit 64 is skipped, whatever it holds:
+  /// a translator may ignore it too.
   public func ipv4(in address: IPAddress) -> IPAddress? {
     guard network.contains(address) else { return nil }
     guard network.prefixLength < 96 else { return .ipv4(UInt32(truncatingIfNeeded: address.low)) }
@@ -44,8 +44,8 @@ public struct NAT64Prefix: Hashable, Sendable, CustomStringConvertible {
 
 /// The IPv4 addresses that traffic to an IPv6 address would reach.
 ///
-/// The kernel takes an IPv4-mapped address for the IPv4 address in it, a NAT64 translator the addresses under its
-/// prefix. There are none in most addresses; several where configured prefixes overlap.
+/// The kernel connects to the IPv4 address in an IPv4-mapped one, a NAT64 translator to those under its prefix. Most
+/// addresses have none inside; they have several if configured prefixes overlap.
 struct EmbeddedIPv4: Sequence, IteratorProtocol {
   private let address: IPAddress
   private let prefixes: [NAT64Prefix]

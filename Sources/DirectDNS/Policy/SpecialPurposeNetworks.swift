@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A block of addresses with a purpose of its own: one row of a registry.
+/// A block of addresses with a special purpose: one row of a registry.
 struct SpecialPurposeNetwork: Hashable, Sendable {
   /// Whether the policy `publicOnly` lets requests into the block.
   enum Verdict: Sendable {
@@ -13,23 +13,23 @@ struct SpecialPurposeNetwork: Hashable, Sendable {
   let name: String
   /// The document that made the block special.
   let source: String
-  /// What the registry says; nil where it says "N/A", or where another registry has the block.
+  /// What the registry says; nil if it says "N/A", or if another registry has the block.
   let isGloballyReachable: Bool?
   let verdict: Verdict
-  /// What a reader of the error should know besides.
+  /// What else a reader of the error should know.
   var hint: String?
 }
 
-/// The addresses that are no ordinary public ones.
+/// The addresses that are not ordinary public ones.
 ///
 /// Every row can be checked against IANA's registries: "IPv4 Special-Purpose Address Space" and "IPv6 Special-Purpose
 /// Address Space" (RFC 6890, RFC 8190), and for the rest "Internet Protocol Version 6 Address Space" and the multicast
-/// registries. The verdict is what the registry says of global reachability, and *forbidden* where it says nothing;
-/// a row that departs from this names its verdict, and a comment the reason.
+/// registries. The verdict is what the registry says about global reachability, and *forbidden* if it says nothing; a
+/// row that differs from this has a verdict of its own, and a comment gives the reason.
 enum SpecialPurposeNetworks {
   typealias Row = SpecialPurposeNetwork
 
-  /// IPv4: what lies in no row is public.
+  /// IPv4: an address that is in no row is public.
   static let ipv4: [Row] = [
     Row("0.0.0.0/8", "\"This network\"", "RFC 791 §3.2", false),
     Row("0.0.0.0/32", "\"This host on this network\"", "RFC 1122 §3.2.1.3", false),
@@ -41,7 +41,7 @@ enum SpecialPurposeNetworks {
     Row("192.0.0.0/24", "IETF Protocol Assignments", "RFC 6890 §2.1", false),
     Row("192.0.0.0/29", "IPv4 Service Continuity Prefix", "RFC 7335", false),
     Row("192.0.0.8/32", "IPv4 dummy address", "RFC 7600", false),
-    // Anycast: the nearest router or relay, which is often one's own, and no place for web requests.
+    // Anycast: the nearest router or relay, which is often one's own, and not a target for web requests.
     Row("192.0.0.9/32", "Port Control Protocol Anycast", "RFC 7723", true, .forbidden),
     Row("192.0.0.10/32", "Traversal Using Relays around NAT Anycast", "RFC 8155", true, .forbidden),
     Row("192.0.0.170/32", "NAT64/DNS64 Discovery", "RFC 8880", false),
@@ -60,13 +60,13 @@ enum SpecialPurposeNetworks {
     Row("203.0.113.0/24", "Documentation (TEST-NET-3)", "RFC 5737", false),
     Row("240.0.0.0/4", "Reserved", "RFC 1112 §4", false),
     Row("255.255.255.255/32", "Limited Broadcast", "RFC 919 §7", false),
-    // Of the registry "IPv4 Multicast Address Space".
+    // From the registry "IPv4 Multicast Address Space".
     Row("224.0.0.0/4", "Multicast", "RFC 5771", nil),
-    // Of no registry: inside public space, answered by every Azure host for the machine on it.
+    // In no registry: public space, where every Azure host answers the virtual machine on it.
     Row("168.63.129.16/32", "Azure platform services", "Microsoft's documentation", true, .forbidden),
   ]
 
-  /// IPv6: every address lies in a row.
+  /// IPv6: every address is in a row.
   static let ipv6: [Row] = [
     Row("::1/128", "Loopback Address", "RFC 4291", false),
     Row("::/128", "Unspecified Address", "RFC 4291", false),
@@ -78,7 +78,7 @@ enum SpecialPurposeNetworks {
     Row("100:0:0:1::/64", "Dummy IPv6 Prefix", "RFC 9780", false),
     Row("2001::/23", "IETF Protocol Assignments", "RFC 2928", false),
     Row("2001::/32", "TEREDO", "RFC 4380", nil),
-    // As their IPv4 counterparts.
+    // For the same reason as their IPv4 counterparts.
     Row("2001:1::1/128", "Port Control Protocol Anycast", "RFC 7723", true, .forbidden),
     Row("2001:1::2/128", "Traversal Using Relays around NAT Anycast", "RFC 8155", true, .forbidden),
     Row("2001:1::3/128", "DNS-SD Service Registration Protocol Anycast", "RFC 9665", true, .forbidden),
@@ -86,7 +86,7 @@ enum SpecialPurposeNetworks {
     Row("2001:3::/32", "AMT", "RFC 7450", true),
     Row("2001:4:112::/48", "AS112-v6", "RFC 7535", true),
     Row("2001:10::/28", "Deprecated (previously ORCHID)", "RFC 4843", nil),
-    // Identifiers, which no router of the internet carries.
+    // Identifiers, which are not routed on the internet.
     Row("2001:20::/28", "ORCHIDv2", "RFC 7343", true, .forbidden),
     Row("2001:30::/28", "Drone Remote ID Protocol Entity Tags (DETs) Prefix", "RFC 9374", true, .forbidden),
     Row("2001:db8::/32", "Documentation", "RFC 3849", false),
@@ -96,10 +96,10 @@ enum SpecialPurposeNetworks {
     Row("5f00::/16", "Segment Routing (SRv6) SIDs", "RFC 9602", false),
     Row("fc00::/7", "Unique-Local", "RFC 4193", false),
     Row("fe80::/10", "Link-Local Unicast", "RFC 4291", false),
-    // Of no registry any more: they hold IPv4 addresses.
+    // No longer in a registry: they hold IPv4 addresses.
     Row("::/96", "IPv4-Compatible (deprecated)", "RFC 4291 §2.5.5.1", nil),
     Row("::ffff:0:0:0/96", "IPv4-translated (SIIT)", "RFC 2765 §2.1", nil),
-    // The registry "Internet Protocol Version 6 Address Space", row by row but for those above.
+    // The registry "Internet Protocol Version 6 Address Space", row by row, without those above.
     Row("::/8", "Reserved by IETF", "RFC 4291", nil),
     Row("100::/8", "Reserved by IETF", "RFC 4291", nil),
     Row("200::/7", "Reserved by IETF", "RFC 4048", nil),
@@ -123,7 +123,8 @@ enum SpecialPurposeNetworks {
   private static let ipv4Index = NetworkIndex(ipv4.map(\.network))
   private static let ipv6Index = NetworkIndex(ipv6.map(\.network))
 
-  /// The row that forbids an address to `publicOnly`: the most specific around it; nil for a public address.
+  /// The row by which `publicOnly` forbids an address: the most specific one that contains it; nil for a public
+  /// address.
   static func forbidding(_ address: IPAddress) -> SpecialPurposeNetwork? {
     switch address.family {
     case .ipv4:
@@ -137,7 +138,7 @@ enum SpecialPurposeNetworks {
 }
 
 extension SpecialPurposeNetwork {
-  /// A row of the tables; by default its verdict is what the registry says of global reachability.
+  /// A row of the tables; by default its verdict is what the registry says about global reachability.
   fileprivate init(
     _ network: String, _ name: String, _ source: String, _ isGloballyReachable: Bool?, _ verdict: Verdict? = nil,
     hint: String? = nil
@@ -158,7 +159,7 @@ extension SpecialPurposeNetwork {
 }
 
 extension IPAddress {
-  /// Whether the interface identifier holds an IPv4 address to tunnel to (RFC 5214 §6.1), of either "u" bit.
+  /// Whether the interface identifier holds an IPv4 address to tunnel to (RFC 5214 §6.1), whatever its "u" bit.
   fileprivate var isISATAP: Bool { low >> 32 & 0xFDFF_FFFF == 0x0000_5EFE }
 }
 
