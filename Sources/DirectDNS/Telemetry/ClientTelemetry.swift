@@ -4,12 +4,12 @@ internal import Tracing
 
 /// Metrics and spans of requests, by the semantic conventions of OpenTelemetry for HTTP clients.
 ///
-/// Nothing is done while nobody collects.
+/// It does nothing unless the process has a tracer or collects metrics.
 struct ClientTelemetry: Sendable {
   private let tracer: (any Tracer)?
   private let metrics: MetricSource
 
-  /// Spans and metrics of the process's own systems, which have to be set up before the client is made.
+  /// Uses the tracer and the metrics system of the process, which have to be set up before the client is created.
   init() {
     tracer = LookupTelemetry.tracer
     metrics = MetricSource()
@@ -17,7 +17,7 @@ struct ClientTelemetry: Sendable {
 
   var isActive: Bool { tracer != nil || metrics.isCollected }
 
-  /// Begins to watch one request, which gets the fields by which its server can go on with the trace.
+  /// Begins to watch one request, and adds the fields with which its server can continue the trace.
   func begin(_ method: HTTPRequest.Method, _ url: WebURL, _ fields: inout HTTPFields, hop: Int) -> Watch {
     var span: (any Span)?
     if let tracer {
@@ -35,7 +35,7 @@ struct ClientTelemetry: Sendable {
     return Watch(tracer, span, method: Self.label(of: method), metrics)
   }
 
-  /// A method of the standards, or `_OTHER`, as the conventions have it: any text can be a method.
+  /// A standard method, or `_OTHER` as the conventions require: any text can be a method.
   static func label(of method: HTTPRequest.Method) -> String {
     let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .connect, .trace]
     return known.contains(method) ? method.rawValue : "_OTHER"
@@ -46,7 +46,7 @@ struct ClientTelemetry: Sendable {
     for attempt in attempts { metrics.count(.failedConnections, attempt.reason.code.description) }
   }
 
-  /// Why a request is sent once more.
+  /// Why a request is sent again.
   enum Retry: String {
     /// The server refused it unprocessed.
     case refused
@@ -60,7 +60,7 @@ struct ClientTelemetry: Sendable {
 
   /// One request that is watched.
   ///
-  /// A class, since most requests have none: to hand on nothing costs nothing then.
+  /// A class, so that passing on nil costs nothing: most requests are not watched.
   final class Watch: Sendable {
     private let tracer: (any Tracer)?
     private let span: (any Span)?
@@ -82,7 +82,7 @@ struct ClientTelemetry: Sendable {
       return ConnectTelemetry(tracer, below: span.context, port: port)
     }
 
-    /// Runs what belongs below the request's span.
+    /// Runs a body whose spans belong below the request's span.
     nonisolated(nonsending) func within<Value: Sendable>(
       _ body: nonisolated(nonsending) () async throws(DirectDNSError) -> Value
     ) async throws(DirectDNSError) -> Value {
@@ -121,7 +121,7 @@ struct ClientTelemetry: Sendable {
       if Self.refusals.contains(error.code) { metrics.count(.policyRefusals, error.code.description) }
     }
 
-    /// What a policy says no with.
+    /// The codes of errors by which a policy refuses a request.
     private static let refusals: Set<DirectDNSError.Code> = [.addressForbidden, .redirectRefused, .refused]
 
     private func count(outcome: String) {
@@ -138,9 +138,10 @@ struct ClientTelemetry: Sendable {
   }
 }
 
-/// The spans of one transfer's connections, from the dialling of each address to the end of its TLS handshake.
+/// The spans of one transfer's connections, each from the attempt to connect to an address to the end of its TLS
+/// handshake.
 ///
-/// Told by the loop's thread; a connection that stood makes none.
+/// The loop's thread tells it the events; a connection that is reused has no span.
 final class ConnectTelemetry: Sendable {
   private let tracer: any Tracer
   private let parent: ServiceContext
@@ -164,7 +165,7 @@ final class ConnectTelemetry: Sendable {
     }
   }
 
-  /// Nothing comes of those that are under way: another one won, or nobody waits for them any more.
+  /// Ends the spans of attempts that are under way: another one won, or nobody waits for them any more.
   func endAll() {
     for address in open.withLock({ Array($0.keys) }) { end(address, HTTPTransportError.cancelled.code.description) }
   }

@@ -3,8 +3,8 @@ internal import CoreMetrics
 
 /// A metric of this library: its name, its labels and what it means.
 ///
-/// Names are those of Prometheus: counters end in `_total`, times in `_seconds`. No label ever holds the name of a host
-/// that was looked up, so that the number of series depends on the configuration alone.
+/// Names follow Prometheus: counters end in `_total`, times in `_seconds`. No label ever holds the name of a host that
+/// was looked up, so that the number of series depends only on the configuration.
 public struct MetricDescription: Sendable, Hashable {
   /// What a metric does with values.
   public enum Kind: String, Sendable, Hashable {
@@ -103,11 +103,11 @@ public struct MetricDescription: Sendable, Hashable {
   private init(_ name: String, _ kind: Kind, _ meaning: String) { self.init(name, kind, [], meaning) }
 }
 
-/// Makes the metrics that are described, while somebody collects.
+/// Creates metrics from their descriptions; they do nothing unless somebody collects.
 package struct MetricSource: Sendable {
   private let factory: (any MetricsFactory)?
 
-  /// The metrics system that was set up before, or none.
+  /// Uses the metrics system that was set up before, if there is one.
   package init() {
     let factory = MetricsSystem.factory
     self.init(factory is NOOPMetricsHandler ? nil : factory)
@@ -130,7 +130,7 @@ package struct MetricSource: Sendable {
     Timer(label: metric.name, dimensions: metric.dimensions(values), factory: factory ?? NOOPMetricsHandler.instance)
   }
 
-  /// Counts in a series that need not be kept at hand: it costs a look into the backend's table.
+  /// Counts in a series that is not kept here: it costs a lookup in the backend's table.
   package func count(_ metric: MetricDescription, _ values: String..., by amount: Int = 1) {
     guard let factory else { return }
     factory.makeCounter(label: metric.name, dimensions: metric.dimensions(values)).increment(by: Int64(amount))

@@ -2,13 +2,13 @@
 internal import CoreMetrics
 internal import Tracing
 
-/// Counts what became of lookups and of the cache.
+/// Counts the outcomes of lookups, and what happens in the cache.
 ///
-/// Nothing is counted while nobody collects: a cached lookup takes some 0.1 µs.
+/// Nothing is counted unless somebody collects: a cached lookup takes only some 0.1 µs.
 struct ResolverTelemetry: Sendable {
   let isCollected: Bool
   private let source: MetricSource
-  /// At hand for the hot path, in the order of the cases.
+  /// Created early for the hot path, in the order of the cases.
   private let hits: [Counter]
   private let size: CacheSize
 
@@ -19,11 +19,11 @@ struct ResolverTelemetry: Sendable {
     size = CacheSize(source)
   }
 
-  /// What stands for the freshness of what did not come from the cache.
+  /// The label in place of a freshness, for lookups that the cache did not answer.
   static let uncached = "none"
   static let answered = "answered"
 
-  /// What a lookup's end is called.
+  /// The label of a failed lookup's outcome.
   static func outcome(_ error: DirectDNSError) -> String { error.code.description }
 
   /// A lookup was answered from the cache.
@@ -32,7 +32,7 @@ struct ResolverTelemetry: Sendable {
     hits[index].increment()
   }
 
-  /// A lookup met a negative answer in the cache.
+  /// A lookup found a negative answer in the cache.
   func hit(_ error: DirectDNSError) { source.count(.lookups, Resolution.Freshness.fresh.rawValue, Self.outcome(error)) }
 
   /// A lookup that may not wait found nothing.
@@ -44,7 +44,7 @@ struct ResolverTelemetry: Sendable {
     switch result {
     case .success(let resolution):
       outcome = Self.answered
-      // What is within its lifetime after a wait was asked for.
+      // After a wait, an answer within its lifetime is one that was asked for.
       let isOld = resolution.freshness > .due
       source.count(.lookups, isOld ? resolution.freshness.rawValue : Self.uncached, outcome)
     case .failure(let error):
@@ -56,7 +56,7 @@ struct ResolverTelemetry: Sendable {
 
   /// What begins a refresh.
   enum RefreshKind: String {
-    /// A lookup that was answered with what is not fresh.
+    /// A lookup that was answered with an answer that is not fresh.
     case behind
     /// A name that is kept alive.
     case ahead
@@ -66,11 +66,11 @@ struct ResolverTelemetry: Sendable {
 
   func evicted(_ count: Int) { if count > 0 { source.count(.evictions, by: count) } }
 
-  /// The cache holds so many names now.
+  /// The cache holds that many names now.
   func holds(_ count: @autoclosure () -> Int) { if isCollected { size.change(to: count()) } }
 }
 
-/// A cache's part in the number of cached names, which all resolvers of a process share.
+/// One cache's part of the gauge of cached names, which all resolvers of a process share.
 private final class CacheSize: Sendable {
   private let meter: Meter
   private let counted = Locked(0)
@@ -89,13 +89,13 @@ private final class CacheSize: Sendable {
   }
 }
 
-/// The span of a lookup that has to wait, where the process has a tracer.
+/// The span of a lookup that has to wait, if the process has a tracer.
 ///
-/// What the cache answers at once makes none.
+/// A lookup that the cache answers at once has none.
 struct LookupTelemetry: Sendable {
   private let span: any Span
 
-  /// Begins it, below the span that the caller's task is in.
+  /// Begins the span, below that of the caller's task.
   init(_ tracer: any Tracer, _ host: HostName) {
     span = tracer.startAnySpan("lookup", context: ServiceContext.current ?? .topLevel, ofKind: .internal)
     span.attributes["dns.question.name"] = host.text
