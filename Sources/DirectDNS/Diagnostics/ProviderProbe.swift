@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// Asks one provider at one of its addresses, on a connection of its own, and tells all that was seen of it.
+/// Asks one provider at one of its addresses, on a connection of its own, and reports all that it saw.
 ///
-/// It goes past caches, health and rates, and is as strict about certificates as everything else: of one that is refused
-/// the reason is told, and nothing is sent.
+/// It ignores caches, breakers and rate limits, and is as strict about certificates as everything else: if one is
+/// refused,
+/// it reports the reason and sends nothing.
 public struct ProviderProbe: Sendable {
   private static let pool = BlockingPool("probe", width: 16)
   private let trust: CurlTrust
@@ -21,14 +22,14 @@ public struct ProviderProbe: Sendable {
     self.clock = clock
   }
 
-  /// Asks.
+  /// Asks the provider.
   ///
   /// - Parameters:
-  ///   - provider: whom.
-  ///   - address: where.
-  ///   - question: what.
-  ///   - timeout: for how long at most; 3 s as in a lookup.
-  /// - Returns: what was seen, be it a failure.
+  ///   - provider: the provider to ask.
+  ///   - address: the address to ask it at.
+  ///   - question: what to ask.
+  ///   - timeout: the longest that it may take; by default 3 s, as in a lookup.
+  /// - Returns: what was seen, also if it failed.
   public func ask(
     _ provider: any Provider, at address: IPAddress, _ question: AddressQuestion, timeout: Duration = .seconds(3)
   ) async -> ProbeReport {
@@ -49,15 +50,15 @@ public struct ProviderProbe: Sendable {
   }
 }
 
-/// What was seen of a provider at one address.
+/// What a probe saw of a provider at one address.
 public struct ProbeReport: Sendable {
-  /// What its certificate says; it was trusted.
+  /// What the server's certificate says, which was trusted.
   public struct Certificate: Sendable, Hashable {
-    /// Whom it names, in the TLS library's words.
+    /// The subject, as the TLS library writes it.
     public var subject: String
-    /// Who signed it, in the TLS library's words.
+    /// The issuer, as the TLS library writes it.
     public var issuer: String
-    /// When it ends; nil if that could not be read.
+    /// When it expires; nil if that could not be read.
     public var expires: WallInstant?
   }
 
@@ -73,18 +74,18 @@ public struct ProbeReport: Sendable {
   public var status: Int?
   /// `1.1` or `2`, where there was a response.
   public var httpVersion: String?
-  /// The time until the connection stood; nil if it never did.
+  /// The time until the connection was made; nil if it was not.
   public var connect: Duration?
   /// The time of the TLS handshake; nil without one.
   public var handshake: Duration?
-  /// The time of all of it.
+  /// The total time.
   public var total: Duration
   /// TLS version and cipher, such as `TLSv1.3 / TLS_AES_256_GCM_SHA384`.
   public var cipher: String?
   /// The server's certificate; nil without TLS, or when it was refused.
   public var certificate: Certificate?
-  /// By how much the server's clock is ahead of this machine's, by its `Date` field, to about a second; negative if it is
-  /// behind, nil if it does not say.
+  /// How far the server's clock is ahead of this machine's, by its `Date` field, to about a second; negative if it is
+  /// behind, nil if the server does not say.
   public var clockSkew: Duration?
 
   init(
@@ -124,7 +125,7 @@ public struct ProbeReport: Sendable {
     return DirectDNSError(code, "\(provider.name) at \(address): \(error.text)")
   }
 
-  /// The field has whole seconds, so half of one is what it is off by on average.
+  /// The field has whole seconds, so half a second is added, by which it is behind on average.
   private static func skew(_ date: String?, seenAt now: WallInstant) -> Duration? {
     guard let date, let time = CookieTime(cookieDate: date) else { return nil }
     return WallInstant(milliseconds: time.secondsSince1970 * 1000 + 500) - now
@@ -132,7 +133,7 @@ public struct ProbeReport: Sendable {
 }
 
 extension ProbeReport.Certificate {
-  /// What libcurl says of it; nil if it says nothing.
+  /// What libcurl says about it; nil if it says nothing.
   init?(lines: [String]) {
     func value(_ name: String) -> String? {
       lines.first { $0.hasPrefix(name + ":") }.map { String($0.dropFirst(name.count + 1)) }

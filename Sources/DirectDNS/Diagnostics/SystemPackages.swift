@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The C libraries that this process is linked with: what a check of an installation looks at.
+/// The versions of the C libraries that this process is linked with, to check an installation.
 public struct SystemPackages: Sendable, Hashable {
   /// libcurl's version, such as `7.88.1`.
   public var curl: String
   /// The TLS library that libcurl uses, such as `OpenSSL/3.0.17`; nil if it has none.
   public var tls: String?
-  /// The version of nghttp2 that libcurl uses; nil if it speaks no HTTP/2.
+  /// The version of nghttp2 that libcurl uses; nil if it has no HTTP/2.
   public var http2: String?
   /// c-ares's version.
   public var cAres: String
