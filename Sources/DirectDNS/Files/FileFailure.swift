@@ -9,7 +9,7 @@
 
 /// Why a file could not be written or read.
 package struct FileFailure: Error, Hashable, Sendable {
-  /// The system's number for it; 0 where the system was not asked.
+  /// The value of `errno`; 0 if it did not come from a system call.
   let code: Int32
   /// The reason, to follow "cannot be written: ".
   package let reason: String
@@ -19,9 +19,9 @@ package struct FileFailure: Error, Hashable, Sendable {
     self.reason = reason
   }
 
-  /// What the last failed call left in `errno`.
+  /// The failure of the last system call, from `errno`.
   ///
-  /// - Parameter step: what the call was for; nil where that is plain.
+  /// - Parameter step: what the call was for; nil if that is obvious.
   /// - Returns: the failure.
   static func last(_ step: String? = nil) -> FileFailure { FileFailure(code: errno, step: step) }
 
@@ -40,6 +40,6 @@ package struct FileFailure: Error, Hashable, Sendable {
   /// This process may not do that.
   package var isForbidden: Bool { code == EACCES }
 
-  /// No file may be made in the folder, or none with a longer name, while one that is there may be written all the same.
+  /// No file may be created in the folder, or none with a longer name; an existing one may still be writable.
   package var forbidsNewFiles: Bool { [EACCES, EPERM, EROFS, EEXIST, ENAMETOOLONG].contains(code) }
 }

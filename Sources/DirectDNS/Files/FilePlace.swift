@@ -9,19 +9,19 @@ internal import CDirectDNSFiles
   internal import Glibc
 #endif
 
-/// What is at the end of a path that is to be written: it says how.
+/// What is at a path that is to be written, which decides how to write it.
 package enum FilePlace: Hashable, Sendable {
-  /// Nothing: a file is made.
+  /// Nothing: a file is created.
   case free
-  /// A file: another one can take its place, unless it is to keep its other names.
+  /// A regular file: another one can replace it, unless it is to keep its other names (hard links).
   case file(FileRights, hasOtherNames: Bool)
-  /// A FIFO, a device, a link: what is there is written to, and stays what it is.
+  /// A FIFO, a device or a link: it is written in place.
   case through(isLink: Bool)
 
   /// Looks at what is there.
   ///
-  /// - Throws: that it is a link which somebody else may lead elsewhere. `fs.protected_symlinks` of Linux refuses those in
-  ///   folders like `/tmp`, where it is on.
+  /// - Throws: that it is a link of another user, who may point it elsewhere, or why nothing can be found out. If
+  ///   `fs.protected_symlinks` is on, Linux refuses such links in folders like `/tmp`.
   package init(_ path: String) throws(FileFailure) {
     var found = stat()
     guard unsafe lstat(path, &found) == 0 else {
@@ -41,11 +41,11 @@ package enum FilePlace: Hashable, Sendable {
   }
 }
 
-/// Who may do what with a file.
+/// The owner, the group and the permissions of a file.
 package struct FileRights: Hashable, Sendable {
   let owner: UInt32
   let group: UInt32
-  /// The permissions, without the file's kind.
+  /// The permissions, without the file's type.
   let mode: UInt32
 
   init(owner: UInt32, group: UInt32, mode: UInt32) {
@@ -58,21 +58,21 @@ package struct FileRights: Hashable, Sendable {
     self.init(owner: found.st_uid, group: found.st_gid, mode: UInt32(found.st_mode) & 0o7777)
   }
 
-  /// Whether the file is this process's user's.
+  /// Whether the file belongs to this process's user.
   package var isOurs: Bool { owner == geteuid() }
 }
 
-/// What tells one state of a file from the next.
+/// Identifies a state of a file, so that changes can be noticed.
 ///
-/// Symbolic links are followed, so that one that leads elsewhere is seen, as is a file that was moved into place
-/// (another inode) and one that was written to (another time or size). How a Kubernetes ConfigMap changes is the first of
-/// these: `..data` is swapped.
+/// Symbolic links are followed: the stamp changes if a link leads elsewhere, if a file was moved into place (another
+/// inode), and if it was written (another time or size). A Kubernetes ConfigMap changes in the first way: its link
+/// `..data` is replaced.
 package struct FileStamp: Hashable, Sendable {
   private let device: UInt64
   private let inode: UInt64
   private let size: Int64
   private let modified: Instant
-  /// Also moved by a change of rights, which may be what made the file readable.
+  /// Changes with the permissions too, which may have made the file readable.
   private let changed: Instant
 
   private struct Instant: Hashable {
@@ -94,10 +94,12 @@ package struct FileStamp: Hashable, Sendable {
   }
 }
 
-/// Whether a file that says where names lead may be gone by: who can write to it can say so.
+/// Whether to trust a file that says where names lead: anyone who can write it can decide that.
 ///
-/// What everybody may write to is refused, as ssh refuses it. What its group or another user may write to is used, with a
-/// warning: in containers and on shared machines that is often meant. The superuser is trusted. Folders are not looked at.
+/// A file that everybody may write is refused, as ssh does. A file that its group or another user may write is used
+/// with
+/// a warning: in containers and on shared machines that is often intended. The superuser is trusted. Folders are not
+/// checked.
 package enum FileTrust: Hashable, Sendable {
   case trusted
   /// Used, with a warning: the text follows the file's name.
@@ -105,11 +107,11 @@ package enum FileTrust: Hashable, Sendable {
   /// Not used: the text follows the file's name.
   case refused(String)
 
-  /// Judges by who owns a file and who may write to it.
+  /// Judges a file by its owner and by who may write it.
   ///
   /// - Parameters:
-  ///   - rights: the file's.
-  ///   - user: whose process it is.
+  ///   - rights: the file's owner, group and permissions.
+  ///   - user: the user of this process.
   init(_ rights: FileRights, user: UInt32) {
     if rights.mode & 0o002 != 0 {
       self = .refused(
@@ -119,7 +121,7 @@ package enum FileTrust: Hashable, Sendable {
       self = .doubtful(
         "belongs to user \(rights.owner), who can say where names lead. Make user \(user) or root its owner.")
     } else if rights.mode & 0o020 != 0, rights.group != rights.owner {
-      // Where each user has a group of his own, its number is his, and files are often made with its rights.
+      // If each user has a private group, it has the user's number, and files are often created writable for it.
       self = .doubtful(
         "may be written to by group \(rights.group), whose members can say where names lead. Run chmod g-w on it.")
     } else {
@@ -127,7 +129,7 @@ package enum FileTrust: Hashable, Sendable {
     }
   }
 
-  /// Judges the file that a path leads to; what is no file, or not there, is nobody's to change.
+  /// Judges the file that a path leads to; anything but a regular file is trusted, as is nothing at all.
   package init(path: String) {
     var found = stat()
     guard unsafe stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Lines out of bytes as they come, blank ones left out: of a list, whose comments begin with `#`, or of any text.
+/// Splits bytes as they come into lines, without blank ones: of a list, whose comments begin with `#`, or of any text.
 package struct LineReader: Sendable {
   /// A line that is neither blank nor a comment.
   package struct Line: Sendable, Hashable {
-    /// From 1 on, as an editor counts.
+    /// The line's number; the first is 1.
     package var number: Int
-    /// What it says, without blanks at its ends; where it cannot be read, as much of it as can be shown.
+    /// The text, without blanks at both ends; if it cannot be read, as much of it as can be shown.
     package var text: String
     /// Why it cannot be read.
     package var fault: String?
   }
 
-  /// So many bytes a line may have: one without an end must not fill the memory.
+  /// How many bytes a line may have: one without an end must not fill the memory.
   private let limit: Int
   private let hasComments: Bool
   private var rest: [UInt8] = []
   private var number = 0
   private var isTooLong = false
 
-  /// Reads a list of names: none is as long in any spelling.
+  /// Creates a reader for a list of names, with a limit of 4096 bytes: no name is that long in any spelling.
   package init() { self.init(limit: 4096, hasComments: true) }
 
   package init(limit: Int, hasComments: Bool) {
@@ -26,7 +26,7 @@ package struct LineReader: Sendable {
     self.hasComments = hasComments
   }
 
-  /// All lines that are complete now.
+  /// Takes bytes, and returns the lines that are complete now.
   package mutating func feed(_ bytes: some Collection<UInt8>) -> [Line] {
     var lines: [Line] = []
     var bytes = bytes[...]
@@ -39,7 +39,7 @@ package struct LineReader: Sendable {
     return lines
   }
 
-  /// A last line without an end.
+  /// The last line, if it has no line end.
   package mutating func finish() -> Line? { rest.isEmpty ? nil : takeLine() }
 
   private mutating func append(_ bytes: some Collection<UInt8>) {
@@ -55,9 +55,9 @@ package struct LineReader: Sendable {
       isTooLong = false
     }
     var line = rest[...]
-    // Editors of one system put a byte order mark in front of text.
+    // Some editors put a byte order mark in front of the text.
     if number == 1, line.starts(with: [0xef, 0xbb, 0xbf]) { line = line.dropFirst(3) }
-    // No host has a number sign: whatever follows one is a comment.
+    // No host name has a number sign: the rest of the line is a comment.
     if hasComments, let mark = line.firstIndex(of: UInt8(ascii: "#")) {
       line = line[..<mark]
       isTooLong = false

@@ -13,11 +13,11 @@ internal import CDirectDNSFiles
 package final class ReadableFile: Sendable {
   private let descriptor: Int32
 
-  /// Opens a file, or whatever else can be read.
+  /// Opens a file, or anything else that can be read.
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - waits: whether a FIFO is waited for until somebody writes it; otherwise it is empty until then.
+  ///   - waits: whether to wait until somebody opens a FIFO for writing; otherwise it is empty until then.
   /// - Throws: why it cannot be opened.
   package init(_ path: String, waits: Bool = true) throws(FileFailure) {
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
@@ -26,10 +26,10 @@ package final class ReadableFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether this process may read what is at a path, which is not opened for it.
+  /// Whether this process may read what is at a path; it is not opened.
   static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
-  /// Whether a file is at a path, and no folder, pipe or device; it is not opened for that.
+  /// Whether a regular file is at a path, and not a folder, pipe or device; it is not opened.
   static func isRegular(_ path: String) -> Bool {
     var found = stat()
     return unsafe stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
@@ -42,10 +42,10 @@ package final class ReadableFile: Sendable {
     return Int64(found.st_size)
   }
 
-  /// Whether it is a file, which can be read again, and no pipe or device.
+  /// Whether it is a regular file, which can be read again, and not a pipe or device.
   var isRegular: Bool { length != nil }
 
-  /// All that is left of it; what does not end, as a device may not, is too long at 256 MiB.
+  /// Reads the rest of it; more than 256 MiB is an error, since a device may never end.
   package func readToEnd() throws(FileFailure) -> [UInt8] {
     var all: [UInt8] = []
     while true {
@@ -56,10 +56,10 @@ package final class ReadableFile: Sendable {
     }
   }
 
-  /// The next bytes; none at the end.
+  /// Reads the next bytes.
   ///
-  /// - Parameter limit: so many at most.
-  /// - Returns: at least one byte, but for the end.
+  /// - Parameter limit: the most bytes to read.
+  /// - Returns: at least one byte; none at the end.
   /// - Throws: why it cannot be read.
   package func read(_ limit: Int) throws(FileFailure) -> [UInt8] {
     while true {
@@ -74,7 +74,7 @@ package final class ReadableFile: Sendable {
   }
 }
 
-/// `read(2)`, beside the class's own of that name.
+/// `read(2)`, since a method of the class has the same name.
 private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
   unsafe read(descriptor, bytes, count)
 }

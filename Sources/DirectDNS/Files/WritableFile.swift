@@ -11,8 +11,9 @@ internal import CDirectDNSFiles
 
 /// A file that is open for writing: every file that is written is opened here.
 ///
-/// One that is made is made anew (`O_EXCL`, `O_NOFOLLOW`), with no right too many from its first moment on: what somebody
-/// planted at a path that can be guessed is neither written to nor followed.
+/// A new file is created with `O_EXCL` and `O_NOFOLLOW`, and never has more permissions than it should: whatever
+/// somebody
+/// put at a path that can be guessed is neither written nor followed.
 package final class WritableFile {
   /// Where it was opened.
   package let path: String
@@ -28,19 +29,19 @@ package final class WritableFile {
 
   // MARK: Opening
 
-  /// Asks whether this process may write a file; nothing is opened.
+  /// Checks that this process may write a file; it is not opened.
   package static func check(_ path: String) throws(FileFailure) {
     guard unsafe access(path, W_OK) == 0 else { throw .last() }
   }
 
-  /// Makes a file where there is none.
+  /// Creates a file where there is none.
   package static func new(_ path: String, mode: UInt32) throws(FileFailure) -> WritableFile {
     try WritableFile(path, O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
   }
 
-  /// Makes a file that is to take the place of another, with that one's rights.
+  /// Creates a file that is to replace another one, with the same group and permissions.
   package static func draft(_ path: String, inPlaceOf rights: FileRights) throws(FileFailure) -> WritableFile {
-    // The group's and everybody's rights come once the group is the right one.
+    // The permissions for the group and for others are set once the group is the right one.
     let draft = try new(path, mode: rights.mode & 0o700)
     do throws(FileFailure) {
       guard fchown(draft.descriptor, uid_t.max, gid_t(rights.group)) == 0,
@@ -53,18 +54,18 @@ package final class WritableFile {
     }
   }
 
-  /// Opens what is there to write it from its beginning, as it is: a device, a FIFO, what a link leads to.
+  /// Opens what is at a path to write it in place, from the beginning: a device, a FIFO, the target of a link.
   ///
-  /// A FIFO is waited for until somebody reads it.
+  /// It waits until somebody opens a FIFO for reading.
   ///
   /// - Parameters:
   ///   - path: where it is.
-  ///   - isLink: whether it is a link, which is followed; one that has come meanwhile is not.
-  ///   - isPrivate: whether a file, there already or not, is for its owner's eyes alone from then on.
-  /// - Returns: the file; one that was there is empty.
+  ///   - isLink: whether it is a link, which is then followed; a link that was put there since is not.
+  ///   - isPrivate: whether only its owner may read and write a regular file from then on, even if it was there before.
+  /// - Returns: the file; a regular one is empty now.
   /// - Throws: why it cannot be written.
   package static func through(_ path: String, isLink: Bool, isPrivate: Bool) throws(FileFailure) -> WritableFile {
-    // With O_CREAT the kernel looks after others' files and FIFOs in folders like /tmp (fs.protected_regular).
+    // With O_CREAT the kernel refuses files and FIFOs of others in folders like /tmp (fs.protected_regular).
     let file = try WritableFile(
       path, O_CREAT | (isLink ? 0 : O_NOFOLLOW), mode: isPrivate ? privateMode : ordinaryMode)
     guard file.length != nil else { return file }
@@ -73,11 +74,11 @@ package final class WritableFile {
     return file
   }
 
-  /// What new files get: as the umask has it, or for their owner alone.
+  /// The permissions of new files: those that the umask leaves, or only for their owner.
   package static let ordinaryMode: UInt32 = 0o666
   static let privateMode: UInt32 = 0o600
 
-  /// Opens a file to write behind what is there; nil if there is no file.
+  /// Opens a file to append to it; nil if there is no regular file.
   package static func toContinue(_ path: String) throws(FileFailure) -> WritableFile? {
     let isLink: Bool
     switch try FilePlace(path) {
@@ -86,13 +87,13 @@ package final class WritableFile {
     case .through(let found): isLink = found
     }
     var found = stat()
-    // Opening a FIFO or a device may wait, or do something.
+    // Opening a FIFO or a device may block, or have an effect.
     guard unsafe stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
     let file = try WritableFile(path, O_APPEND | O_NONBLOCK | (isLink ? 0 : O_NOFOLLOW), mode: 0)
     return file.length == nil ? nil : file
   }
 
-  /// Opens a draft to write behind what is there; nil if there is none, or if it is none of ours.
+  /// Opens a draft to append to it; nil if there is none, or if it is not ours.
   package static func draftToContinue(_ path: String) throws(FileFailure) -> WritableFile? {
     guard case .file(let rights, hasOtherNames: false)? = try? FilePlace(path), rights.isOurs else { return nil }
     let file = try WritableFile(path, O_APPEND | O_NONBLOCK | O_NOFOLLOW, mode: 0)
@@ -107,13 +108,13 @@ package final class WritableFile {
     return unsafe fstat(descriptor, &found) == 0 ? found : nil
   }
 
-  /// The bytes that are there; nil for what is no file.
+  /// The number of its bytes; nil for anything but a regular file.
   package var length: Int64? {
     guard let status, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int64(status.st_size)
   }
 
-  /// Writes bytes behind what was written.
+  /// Writes bytes after those that were written before.
   package func write(_ bytes: [UInt8]) throws(FileFailure) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -130,7 +131,7 @@ package final class WritableFile {
 
   // MARK: Ending
 
-  /// Closes it; what the system wrote late may fail here.
+  /// Closes it; a write that the system has delayed may fail here.
   package func end() throws(FileFailure) {
     guard descriptor >= 0 else { return }
     let isClosed = close(descriptor) == 0
@@ -139,19 +140,19 @@ package final class WritableFile {
     if !isClosed { throw failure }
   }
 
-  /// Closes a draft that is whole, and has it take its place: it is there after a power failure, too.
+  /// Closes a complete draft and puts it in its place, where it is even after a power failure.
   package func end(inPlaceOf target: String) throws(FileFailure) {
     // Without this a power failure after the rename could leave an empty file.
     guard fsync(descriptor) == 0 else { throw .last() }
     guard isStillThere else { throw FileFailure("another process writes it, too") }
-    // Opened first: what cannot be had, a descriptor say, is told while everything is as it was.
+    // Opened first, so that a failure, such as no free descriptor, comes before anything is changed.
     let folder = unsafe open(Self.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // A folder may be ours to write to and not to read: it is left to the system then.
+    // This process may be allowed to write the folder but not to read it: then it is not synced.
     guard folder >= 0 || errno == EACCES else { throw .last("opening its folder") }
     defer { if folder >= 0 { close(folder) } }
     try end()
     guard unsafe rename(path, target) == 0 else { throw .last("putting it in place") }
-    // The new name is the folder's: without this a power failure could bring the old file back.
+    // The new name is part of the folder: without this a power failure could bring the old file back.
     if folder >= 0 { try Self.syncFolder(folder) }
   }
 
@@ -160,7 +161,7 @@ package final class WritableFile {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Some file systems have nothing to sync of a folder, and say so (fsync(2)): EINVAL, or ENOTSUP over a network.
+  /// Syncs a folder; some file systems cannot, and say so (fsync(2)): EINVAL, or ENOTSUP over a network.
   static func syncFolder(_ descriptor: Int32) throws(FileFailure) {
     while fsync(descriptor) != 0 {
       guard errno != EINVAL, errno != ENOTSUP else { return }
@@ -168,7 +169,7 @@ package final class WritableFile {
     }
   }
 
-  /// Closes it, and removes it where it is still what its path leads to.
+  /// Closes it, and removes it if it is still the file at its path.
   package func remove() {
     if isStillThere { unsafe unlink(path) }
     try? end()
@@ -184,9 +185,9 @@ package final class WritableFile {
 
   private static let noteName = "user.directdns.note"
 
-  /// A line kept with the file, whatever it is called, for as long as it is worked at.
+  /// A line that is kept with the file, even if it is renamed, to continue writing it later.
   ///
-  /// It is an extended attribute: file systems without them keep none.
+  /// It is an extended attribute; file systems without them do not keep it.
   package var note: String? {
     get {
       var bytes = [UInt8](repeating: 0, count: 2048)
@@ -196,7 +197,7 @@ package final class WritableFile {
       return count < 0 ? nil : String(validating: bytes.prefix(count), as: UTF8.self)
     }
     set {
-      // An old note must not stand where the new one cannot.
+      // An old note must not stay if the new one cannot be set.
       _ = unsafe directdns_remove_attribute(descriptor, Self.noteName)
       guard let bytes = newValue.map({ Array($0.utf8) }) else { return }
       _ = unsafe directdns_set_attribute(descriptor, Self.noteName, bytes, bytes.count)
@@ -204,7 +205,7 @@ package final class WritableFile {
   }
 }
 
-// The C call whose name a method above has too.
+// `write(2)`, since a method of the class has the same name.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
   unsafe write(descriptor, bytes.baseAddress, bytes.count)
 }
