@@ -32,11 +32,11 @@ enum ASCII {
   @inline(__always)
   static func isLetter(_ byte: UInt8) -> Bool { isLowerLetter(byte | 0x20) }
 
-  /// Whether it may stand around what counts in a line.
+  /// Whether it is blank space within a line.
   @inline(__always)
   static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
-  /// The same in a line that still has the carriage return of its end.
+  /// The same for a line that may still end with a carriage return.
   @inline(__always)
   static func isBlankOrReturn(_ byte: UInt8) -> Bool { isBlank(byte) || byte == carriageReturn }
 
@@ -70,7 +70,7 @@ enum ASCII {
     return String(copying: utf8)
   }
 
-  /// The text of three runs of ASCII bytes in a row, written where it is to stay.
+  /// The text of three runs of ASCII bytes, written directly into the string's storage.
   static func text(_ head: Span<UInt8>, _ middle: Span<UInt8>, _ tail: Span<UInt8>) -> String {
     unsafe String(unsafeUninitializedCapacity: head.count + middle.count + tail.count) { bytes in
       var end = 0
@@ -91,7 +91,7 @@ enum ASCII {
 }
 
 extension BidirectionalCollection<UInt8> {
-  /// What is left without the bytes of that kind at both ends.
+  /// The bytes without those of that kind at both ends.
   func trimming(_ isDropped: (UInt8) -> Bool) -> SubSequence {
     guard let first = firstIndex(where: { !isDropped($0) }), let last = lastIndex(where: { !isDropped($0) }) else {
       return self[endIndex...]
@@ -101,12 +101,12 @@ extension BidirectionalCollection<UInt8> {
 }
 
 extension Substring {
-  /// What is left without the blanks at both ends.
+  /// The text without the blanks at both ends.
   var trimmed: Substring { Substring(utf8.trimming(ASCII.isBlank)) }
 }
 
 extension UInt16 {
-  /// Reads a port as people write it: digits and nothing else, not even the sign that Swift's own numbers may have.
+  /// Reads a port as people write it: digits only, without the sign that Swift's own numbers may have.
   ///
   /// - Parameter text: the port, such as `443`.
   package init?(port text: some StringProtocol) {

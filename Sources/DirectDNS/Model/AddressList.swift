@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Addresses in an order that matters.
 ///
-/// Four of IPv6 are held without an allocation; four of IPv4 take the place of one.
+/// Four IPv6 addresses are held without an allocation; four IPv4 addresses take as much room as one of IPv6.
 public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayLiteral {
-  // Cached lookups hand these out by the million, and what is large is slow to hand on. So these are four numbers and
-  // no array: an IPv6 address each from the first on, four IPv4 addresses each from the last on.
+  // Cached lookups return millions of these, and large values are slow to copy. So these are four numbers and not an
+  // array: from the first on, each holds one IPv6 address; from the last on, each holds four IPv4 addresses.
   private var first: UInt128 = 0
   private var second: UInt128 = 0
   private var third: UInt128 = 0
   private var fourth: UInt128 = 0
   private var overflow: [IPAddress]?
-  /// Which of the addresses in those are of IPv6, the first one's bit lowest.
+  /// Which of the addresses in these numbers are IPv6; the lowest bit is for the first address.
   private var ipv6Bits: UInt16 = 0
   private var count4: UInt8 = 0
   private var count6: UInt8 = 0
@@ -45,11 +45,11 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
     }
   }
 
-  /// Whether so many addresses of each family need no allocation.
+  /// Whether that many addresses of each family need no allocation.
   @inline(__always)
   static func fitsInline(ipv4: Int, ipv6: Int) -> Bool { ipv6 &+ (ipv4 &+ 3) / 4 <= 4 }
 
-  /// Adds an IPv4 address where room is known to be.
+  /// Adds an IPv4 address; there must be room for it.
   @inline(__always)
   mutating func appendInline(ipv4 address: UInt32) {
     let index = Int(count4)
@@ -57,7 +57,7 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
     count4 &+= 1
   }
 
-  /// Adds an IPv6 address where room is known to be.
+  /// Adds an IPv6 address; there must be room for it.
   @inline(__always)
   mutating func appendInline(high: UInt64, low: UInt64) {
     self[number: Int(count6)] = UInt128(high) &<< 64 | UInt128(low)
@@ -68,11 +68,11 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
   @inline(__always)
   private var inlineCount: Int { Int(count4 &+ count6) }
 
-  /// Where an IPv4 address stands in its number.
+  /// The position of an IPv4 address in its number, in bits.
   @inline(__always)
   private static func shift(_ index: Int) -> UInt128 { UInt128(truncatingIfNeeded: (index & 3) &* 32) }
 
-  /// How many of the addresses before that place are of IPv6.
+  /// How many of the addresses before that position are IPv6.
   private func ipv6Count(before place: Int) -> Int {
     (ipv6Bits & (1 &<< UInt16(place) &- 1)).nonzeroBitCount
   }
@@ -100,7 +100,7 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
     }
   }
 
-  /// An address that needs no allocation, in place of one of its own family.
+  /// An address in these numbers; only one of the same family may replace it.
   private subscript(inline place: Int) -> IPAddress {
     get {
       let before = ipv6Count(before: place)
@@ -123,7 +123,7 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
     }
   }
 
-  /// 0, where the first address stands.
+  /// 0, the position of the first address.
   public var startIndex: Int { 0 }
 
   /// The number of addresses.
@@ -138,7 +138,7 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
       return self[inline: position]
     }
     set {
-      // Written where it stands, if it is of the family of the one before.
+      // Written in place, if it has the family of the address that it replaces.
       if overflow == nil, position >= 0, position < inlineCount, isIPv6(position) == (newValue.family == .ipv6) {
         self[inline: position] = newValue
       } else {
@@ -153,7 +153,7 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
 extension AddressList: MutableCollection {}
 
 extension AddressList: Hashable, CustomStringConvertible {
-  /// Whether the same addresses stand in the same order.
+  /// Whether both have the same addresses in the same order.
   public static func == (left: Self, right: Self) -> Bool { left.elementsEqual(right) }
 
   /// Feeds every address.

@@ -8,7 +8,7 @@ public struct Answer: Hashable, Sendable {
     /// A negative answer.
     case negative(Negative)
 
-    /// Whether it has addresses of that family alone, and at least one, or none: what callers bring need not.
+    /// Whether it is negative, or has at least one address and only of that family; a caller's own answer may not.
     func fits(_ family: IPAddress.Family) -> Bool {
       guard case .addresses(let addresses) = self else { return true }
       return !addresses.isEmpty && addresses.allSatisfy { $0.family == family }
@@ -23,17 +23,18 @@ public struct Answer: Hashable, Sendable {
     case noAddress
   }
 
-  /// The most addresses that are kept of one reply: more than any client tries, and a bound for lies.
+  /// The most addresses that are kept of one reply: more than any client tries, and a limit for malicious replies.
   public static let addressLimit = 64
 
-  /// What was said.
+  /// What the provider said.
   public var content: Content
-  /// For how many seconds it may be used; nil for a negative answer whose reply told no lifetime.
+  /// For how many seconds it may be used; nil for a negative answer whose reply gave no lifetime.
   ///
-  /// For addresses: the minimum over the CNAME chain and the address set, less the reply's `Age`, and not beyond its
-  /// `max-age`. 0 means that it serves those who wait for it and no one else.
+  /// For addresses: the minimum over the CNAME chain and the address set, at most the reply's `max-age`, less its
+  /// `Age`. 0
+  /// means that it is only for the lookups that wait for it.
   public var ttl: UInt32?
-  /// The end of the CNAME chain, where the name is an alias.
+  /// The end of the CNAME chain, if the name is an alias.
   public var canonicalName: HostName?
 
   /// Creates an answer.

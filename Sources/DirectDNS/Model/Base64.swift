@@ -31,7 +31,8 @@ package enum Base64 {
     return text
   }
 
-  /// The bytes of a text in the alphabet of URLs without padding, which is all that RFC 8484 §6 allows; nil for any other.
+  /// The bytes of a text in the alphabet of URLs without padding, the only form that RFC 8484 §6 allows; nil for any
+  /// other.
   package static func urlDecoded(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0
@@ -44,7 +45,7 @@ package enum Base64 {
       count -= 8
       bytes.append(UInt8(truncatingIfNeeded: bits >> count))
     }
-    // A lone digit holds no byte, and bits that no byte takes have to be zero.
+    // A single last digit holds no byte, and unused bits have to be zero.
     return count < 6 && bits & (1 << count - 1) == 0 ? bytes : nil
   }
 }
@@ -56,7 +57,7 @@ enum Hex {
     String(decoding: bytes.flatMap { [ASCII.hexDigit($0 >> 4), ASCII.hexDigit($0 & 15)] }, as: UTF8.self)
   }
 
-  /// The bytes of digits of either case; nil for anything else, and for half a byte.
+  /// The bytes of digits of either case; nil for anything else, and for an odd number of digits.
   static func decoded(_ digits: some Sequence<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var upper: UInt8?

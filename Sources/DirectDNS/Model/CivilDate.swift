@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A day of the Gregorian calendar, which is also counted on before it began, in UTC.
+/// A day of the proleptic Gregorian calendar, in UTC.
 ///
-/// Years are counted from March here: the leap day is then the last of its year. The arithmetic is that of Howard
+/// The arithmetic counts years from March, so that the leap day is the last day of its year; it is that of Howard
 /// Hinnant's `civil_from_days` and `days_from_civil`.
 package struct CivilDate: Hashable, Sendable {
   package let year: Int64
@@ -16,9 +16,9 @@ package struct CivilDate: Hashable, Sendable {
     self.day = day
   }
 
-  /// The day that is so many days after 1970-01-01, or before it.
+  /// The day that is that many days after 1970-01-01, or before it if negative.
   package init(daysSince1970 days: Int64) {
-    // From 0000-03-01, whose eras of 400 years all have the same length.
+    // From 0000-03-01, since when all eras of 400 years have the same length.
     let sinceMarch = days + 719_468
     let era = sinceMarch.floored(by: 146_097)
     let day = sinceMarch - era * 146_097
@@ -30,8 +30,9 @@ package struct CivilDate: Hashable, Sendable {
       day: dayOfYear - (153 * month + 2) / 5 + 1)
   }
 
-  /// The days from 1970-01-01 on, negative before it; for a day that there is not, such as 30 February, those of the
-  /// day that comes out when one goes on counting.
+  /// The days since 1970-01-01, negative before it; a day that does not exist, such as 30 February, counts as one of
+  /// the
+  /// next month.
   var daysSince1970: Int64 {
     let shifted = month > 2 ? year : year - 1
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
@@ -50,7 +51,7 @@ package struct CivilDate: Hashable, Sendable {
 }
 
 extension Int64 {
-  /// The largest whole number not above the quotient.
+  /// The quotient, rounded down; for a positive divisor.
   package func floored(by divisor: Int64) -> Int64 {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? quotient - 1 : quotient

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 extension DirectDNSError {
-  /// Text from outside as it may stand in a message: quoted, invisible characters escaped, cut when long.
+  /// Text from outside, made safe for a message: quoted, with invisible characters escaped, and cut if it is long.
   ///
-  /// A message ends up in logs and on terminals, where a raw line feed forges a line, an escape code runs
-  /// and a bidi control reorders what is read.
+  /// Messages end up in logs and on terminals, where a raw line feed fakes a line, an escape code is executed and a
+  /// bidi
+  /// control reorders the text.
   package static func quoted(_ text: some StringProtocol) -> String {
     let limit = 80
     let scalars = text.unicodeScalars
@@ -13,7 +14,7 @@ extension DirectDNSError {
 
   private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    // A mark would join the quotation mark before it.
+    // A mark would combine with the quotation mark before it.
     case .nonspacingMark, .enclosingMark: true
     default: scalar.isUnprintable
     }
@@ -21,8 +22,8 @@ extension DirectDNSError {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal or a log's reader would do something at it, or not see it: controls of ASCII and of C1, line and
-  /// paragraph ends, what turns the direction of reading, what is invisible, and what means nothing yet.
+  /// Whether a terminal or a log reader would act on it, or not show it: ASCII and C1 controls, line and paragraph
+  /// separators, format characters such as bidi controls, and characters for private use or without a meaning yet.
   package var isUnprintable: Bool {
     if value < 0x7f { return value < 0x20 }
     switch properties.generalCategory {
@@ -32,15 +33,15 @@ extension Unicode.Scalar {
   }
 }
 
-/// The one way of text from outside to wherever it is shown: messages, logs, terminals, tables, JSON and metrics.
+/// Escapes text from outside wherever it is shown: in messages, logs, terminals, tables, JSON and metrics.
 ///
-/// What comes from outside are names, replies, certificates, reason phrases, files' names, rows of stores, and the words
-/// of C libraries, which repeat the former.
+/// From outside come names, replies, certificates, reason phrases, file names, rows of stores, and messages of C
+/// libraries, which may repeat the others.
 extension String {
-  /// The text as it may be shown in a line: what a terminal would act on is escaped.
+  /// The text for one line, with what a terminal would act on escaped.
   package var printable: String { escaped { $0.isUnprintable } }
 
-  /// The same of text in several lines, whose ends are ours.
+  /// The same for a text of several lines, whose line ends are kept.
   package var printableLines: String { escaped { $0 != "\n" && $0.isUnprintable } }
 
   private func escaped(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {

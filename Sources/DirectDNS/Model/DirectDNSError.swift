@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every failing call of this library throws.
+/// The error of every call of this library that fails.
 ///
-/// The message names the host, the provider where there is one, the reason, and what to do about it. It
-/// never holds a secret: no key, token, signature or signed URL.
+/// The message names the host, the provider if there is one, the reason, and what to do about it. It never holds a
+/// secret: no key, token, signature or signed URL.
 public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   /// What went wrong, as a value that programs can switch on.
   ///
   /// New codes may be added.
   public struct Code: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The code's stable spelling: it stands in `dnsctl`'s JSON and serves as a metrics label.
+    /// The code's text, which does not change: it is used in `dnsctl`'s JSON and as a metrics label.
     public let rawValue: String
 
-    /// The code of that spelling, known or not: read out of JSON that another version has written, for instance.
+    /// The code of that text, known or not: it may come from JSON that another version has written.
     ///
-    /// What a terminal would act on in it is escaped.
+    /// Characters that a terminal would act on are escaped.
     public init(rawValue: String) { self.rawValue = rawValue.printable }
 
     private init(_ spelling: String) { rawValue = spelling }
 
-    /// The code's spelling.
+    /// The code's text.
     public var description: String { rawValue }
 
-    /// The text is no host name that can be looked up, and no address.
+    /// The text is not a host name that can be looked up.
     public static let invalidName = Code("invalidName")
-    /// The text is no URL that this library would send a request to.
+    /// The text is not a URL that this library can send a request to.
     public static let invalidURL = Code("invalidURL")
     /// The request cannot be sent as it is.
     public static let invalidRequest = Code("invalidRequest")
@@ -35,9 +35,9 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let noAddress = Code("noAddress")
     /// The name exists and has no record of the type that was asked for (NODATA).
     public static let noRecord = Code("noRecord")
-    /// Every provider failed, the system's DNS too where it was allowed, and no expired answer could serve.
+    /// Every provider failed, and so did the system's DNS if it was allowed, and there is no expired answer to use.
     public static let upstreamFailed = Code("upstreamFailed")
-    /// The deadline passed: before any provider answered a lookup, or one of a request's own times.
+    /// A lookup's deadline passed before any provider answered, or one of a request's timeouts was over.
     public static let timedOut = Code("timedOut")
     /// A policy refuses to look this name up.
     public static let refused = Code("refused")
@@ -53,13 +53,13 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let bodyFailed = Code("bodyFailed")
     /// A response's body is larger than the caller allows.
     public static let bodyTooLarge = Code("bodyTooLarge")
-    /// A response's header fields and trailers are larger than what is read of them.
+    /// A response's header fields and trailers are larger than the limit.
     public static let fieldsTooLarge = Code("fieldsTooLarge")
     /// A server redirected more often than the limit allows.
     public static let tooManyRedirects = Code("tooManyRedirects")
-    /// A server redirected to where no request may follow: no URL of http or https, or one that the rules forbid.
+    /// A server redirected to a URL that is not followed: not one of http or https, or one that the rules forbid.
     public static let redirectRefused = Code("redirectRefused")
-    /// The body had to be sent once more, and was a stream that is gone.
+    /// The body had to be sent again, and was a stream that can be sent only once.
     public static let bodyNotReplayable = Code("bodyNotReplayable")
     /// The caller was cancelled.
     public static let cancelled = Code("cancelled")
@@ -73,24 +73,24 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let shutDown = Code("shutDown")
   }
 
-  /// One provider that was asked, or one address that was tried, and did not help.
+  /// One provider that was asked, or one address that was tried, without success.
   public struct Attempt: Sendable, Hashable, CustomStringConvertible {
     /// The provider's name, such as `alidns`, or `system`; or the address.
     public let provider: String
-    /// Why it did not help, in words.
+    /// Why it failed, in words.
     public let reason: String
-    /// Whose trouble it is: what a message advises goes by it.
+    /// The kind of failure, which decides what a message advises.
     let trouble: Trouble
 
-    /// Where to look for a remedy.
+    /// The kinds of failure, by where to look for a remedy.
     enum Trouble: Hashable, Sendable {
-      /// No connection, no reply in time, and all else.
+      /// No connection, no reply in time, or anything else.
       case network
       /// The server's certificate was not accepted.
       case certificate
-      /// The server was reached, and its reply is no answer.
+      /// The server was reached, and its reply is not an answer.
       case reply
-      /// It was not asked: its rate is used up, the user's own or the server's (429).
+      /// It was not asked: a rate limit is used up, the configured one or the server's (429).
       case rate
     }
 
@@ -103,7 +103,7 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
       self.trouble = trouble
     }
 
-    /// The provider and the reason, as they stand in an error's message.
+    /// The provider and the reason, as in an error's message.
     public var description: String { "\(provider): \(reason)" }
   }
 
@@ -115,14 +115,15 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   ///
   /// Empty when none was.
   public let attempts: [Attempt]
-  /// The error below this one, where there is one.
+  /// The error below this one, if there is one.
   public let underlying: (any Error)?
 
-  /// Whether the same call may succeed later although nobody changes anything.
+  /// Whether the same call may succeed later although nothing is changed.
   ///
-  /// So it is for `upstreamFailed`, `timedOut`, `connectFailed`, `connectionLost` and `storeFailed`. All else (a name that does
-  /// not exist, a URL that cannot be read, an address that the policy forbids, a certificate) fails again. It does not say
-  /// whether a request may be sent twice: see ``RequestOptions/isSafeToRetry``.
+  /// True for `upstreamFailed`, `timedOut`, `connectFailed`, `connectionLost` and `storeFailed`. Everything else (a
+  /// name
+  /// that does not exist, a URL that cannot be read, an address that the policy forbids, a certificate) fails again. It
+  /// does not say whether a request may be sent twice: see ``RequestOptions/isSafeToRetry``.
   public var isTransient: Bool {
     switch code {
     case .upstreamFailed, .timedOut, .connectFailed, .connectionLost, .storeFailed: true
@@ -132,10 +133,11 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
 
   /// Creates an error.
   ///
-  /// A name in the message that DNS has as `xn--…` is spelled as people write it, with the other form behind it.
+  /// A name in the message of the form `xn--…` is shown in Unicode, followed by that form.
   ///
-  /// What a terminal or a reader of logs would act on in the message, such as an escape code or a line feed, is escaped:
-  /// part of it may be anyone's.
+  /// Characters that a terminal or a log reader would act on, such as escape codes and line feeds, are escaped, since a
+  /// part
+  /// of the message may come from outside.
   public init(
     _ code: Code, _ message: String, attempts: [Attempt] = [], underlying: (any Error)? = nil
   ) {

@@ -3,15 +3,15 @@ public import HTTPTypes
 
 /// One DNS request as it goes out over HTTP.
 ///
-/// Its URL may hold a signature or a token, so it is never printed: descriptions show the endpoint alone.
+/// Its URL may hold a signature or a token, so it is never printed: descriptions show only the method.
 public struct HTTPMessage: Sendable {
-  /// POST where there is a body, else GET.
+  /// POST if there is a body, else GET.
   public var method: HTTPRequest.Method { body == nil ? .get : .post }
   /// The URL in the form in which it is sent.
   public var url: String
-  /// The header fields; nothing is added but what the protocol needs.
+  /// The header fields; only those that the protocol needs are added.
   public var fields: HTTPFields { didSet { fieldLines = Self.lines(fields) } }
-  /// The fields as libcurl takes them: made once, and shared by all copies of a message.
+  /// The fields as libcurl takes them: built once, and shared by all copies of a message.
   private(set) var fieldLines: [String]
   /// The body of a POST.
   public var body: [UInt8]?
@@ -42,7 +42,7 @@ extension HTTPMessage: CustomStringConvertible, CustomDebugStringConvertible, Cu
 public struct HTTPReply: Sendable {
   /// The largest body that is read: 64 KiB, the size of the largest DNS message.
   public static let bodyLimit = 65_536
-  /// The most that is read of header fields and trailers together: 64 KiB, each line counted with 32 bytes more than it
+  /// The most that is read of header fields and trailers together: 64 KiB, where each line counts 32 bytes more than it
   /// has.
   public static let fieldLimit = 65_536
 
@@ -63,7 +63,7 @@ public struct HTTPReply: Sendable {
   /// The address that answered, where the transport knows it.
   public var address: IPAddress?
 
-  /// Creates a reply of what matters of a response's fields.
+  /// Creates a reply from those fields of a response that matter.
   public init(
     status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = [], address: IPAddress? = nil
   ) {

@@ -3,20 +3,20 @@
 public enum HTTPTransportError: Error, Hashable, Sendable {
   /// No connection could be made.
   case connect(String)
-  /// This machine has no socket to connect with: that says nothing of the address.
+  /// This machine has no socket to connect with, which says nothing about the address.
   case noSocket(String)
   /// The proxy opened no tunnel: its status.
   case refusedByProxy(Int)
   /// The server's certificate was refused, or TLS failed otherwise.
   case tls(String)
-  /// This machine could not set up TLS, be it for a certificate, a key or an authority's file of its own: that says nothing
-  /// of the server.
+  /// This machine could not set up TLS, for example because of a certificate, a key or a CA file of its own, which says
+  /// nothing about the server.
   case tlsSetup(String)
   /// No response within the time that was given.
   case timedOut
-  /// The body was larger than what is read: ``HTTPReply/bodyLimit`` of a provider's reply.
+  /// The body was larger than the limit; for a provider's reply, ``HTTPReply/bodyLimit``.
   case bodyTooLarge
-  /// Header fields and trailers were larger than what is read: ``HTTPReply/fieldLimit`` of a provider's reply.
+  /// Header fields and trailers were larger than the limit; for a provider's reply, ``HTTPReply/fieldLimit``.
   case fieldsTooLarge
   /// The connection ended before all of the response had come.
   case connectionLost(String)
@@ -27,7 +27,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   /// The transport was shut down.
   case shutDown
 
-  /// What the library's own error calls it: a word without dynamic parts.
+  /// The code of the library's own error, a word without dynamic parts.
   var code: DirectDNSError.Code {
     switch self {
     case .connect, .noSocket, .refusedByProxy: .connectFailed
@@ -52,7 +52,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether this machine is the reason: that says nothing of the address, nor of the server.
+  /// Whether the cause is on this machine, so that it says nothing about the address or the server.
   var isLocal: Bool {
     switch self {
     case .noSocket, .tlsSetup, .invalidRequest, .cancelled, .shutDown: true
@@ -72,7 +72,7 @@ extension HTTPTransportError: CustomStringConvertible {
     }
   }
 
-  /// The same for whoever has said already what failed.
+  /// The same, for a message that already says what failed.
   var text: String {
     switch self {
     case .connect(let reason), .noSocket(let reason), .connectionLost(let reason), .invalidRequest(let reason): reason

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host name that can be looked up, in its canonical form.
 ///
-/// It is ASCII and lower case, has no final dot, at most 253 octets (RFC 1035 §2.3.4 less the root's
-/// length octets), and labels of 1 to 63 letters, digits, `-` and `_`. Cache, pins, policy, SNI and the
-/// certificate check all go by it. It is never an address and never looks like one.
+/// It is ASCII and lower case, has no final dot, at most 253 octets (the 255 of RFC 1035 §2.3.4 without the first
+/// length
+/// octet and the root's), and labels of 1 to 63 letters, digits, `-` and `_`. Cache, pins, policy, SNI and the
+/// certificate check all use it. It is never an address and never looks like one.
 public struct HostName: Sendable {
   /// The name: lower-case ASCII without a final dot, such as `xn--bcher-kva.example`.
   public let text: String
-  /// The hash of the text, made once: a name is compared and found far more often than it is made.
+  /// The hash of the text, computed once: names are compared and looked up far more often than they are created.
   let hash: UInt64
 
   /// Reads a name as the host of a URL is read.
@@ -41,8 +42,8 @@ public struct HostName: Sendable {
     return !bytes.indices.contains { bytes[$0] == ASCII.dot }
   }
 
-  /// Whether the name is `suffix` or lies below it, by whole labels: `a.example` does, `ba.example` does not
-  /// end in `a.example`.
+  /// Whether the name is `suffix` or below it, by whole labels: `b.a.example` is below `a.example`, `ba.example` is
+  /// not.
   public func hasSuffix(_ suffix: HostName) -> Bool { HostName.ends(text.utf8.span, with: suffix) }
 
   /// Whether text is `suffix` or ends in it after a dot.
@@ -56,7 +57,7 @@ public struct HostName: Sendable {
 }
 
 extension HostName: Hashable {
-  /// Whether two names are the same; the hashes differ for nearly all that are not.
+  /// Whether two names are the same; if they are not, their hashes nearly always differ.
   public static func == (lhs: HostName, rhs: HostName) -> Bool {
     lhs.hash == rhs.hash && lhs.text == rhs.text
   }
@@ -92,14 +93,15 @@ extension HostName: Codable {
   }
 }
 
-/// The rules that a host keeps to be looked up: RFC 1035 §2.3 with the underscore of RFC 2181 §11.
+/// The rules for hosts that can be looked up: RFC 1035 §2.3 with the underscore of RFC 2181 §11.
 extension HostName {
   static let maximumLength = 253
   static let maximumLabelLength = 63
 
   /// Makes the name that is looked up for a URL's host: one final dot is dropped.
   ///
-  /// - Throws: `invalidName` when the host is an address, or names the part that no DNS name may have.
+  /// - Throws: `invalidName` if the host is an address, or has a part that no DNS name may have, which the message
+  ///   shows.
   public init(_ host: WebURL.Host) throws(DirectDNSError) {
     guard case .name(let full) = host else {
       throw DirectDNSError(

@@ -3,9 +3,10 @@ internal import CDirectDNSIDN
 
 /// Internationalised host names: UTS #46, nontransitional, through libidn2, label by label.
 ///
-/// For domains that are not ASCII throughout. libidn2 is only asked about labels that need it: it refuses hyphens that
-/// real hosts have (`r3---sn-x.googlevideo.com`, `a-.example`), which UTS #46 with `CheckHyphens=false` permits. What
-/// it refuses is refused.
+/// For domains that are not all ASCII. libidn2 is only asked about labels that need it: it refuses hyphens that real
+/// hosts have (`r3---sn-x.googlevideo.com`, `a-.example`), which UTS #46 with `CheckHyphens=false` permits. A label
+/// that
+/// it refuses is an error.
 enum IDNA {
   /// libidn2's version.
   static var version: String { unsafe idn2_check_version(nil).map { unsafe String(cString: $0) } ?? "" }
@@ -32,15 +33,15 @@ enum IDNA {
     return encoded.joined(separator: ".")
   }
 
-  /// The full stop and its three relatives (UTS #46 §4 with the mappings of §5 to U+002E).
+  /// The full stop and the three characters that count as one (UTS #46 §4 with the mappings of §5 to U+002E).
   private static func isDot(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "." || scalar == "\u{3002}" || scalar == "\u{FF0E}" || scalar == "\u{FF61}"
   }
 
   private static func ascii(label written: String) throws(DirectDNSError) -> String {
     guard !written.utf8.allSatisfy({ $0 < 0x80 }) else { return written.lowercased() }
-    // UTS #46 maps ẞ to ß since revision 31 (Unicode 15.1); the table of libidn2 2.3.3 is older and says
-    // "ss", which is the name of another host.
+    // UTS #46 maps ẞ to ß since revision 31 (Unicode 15.1); the table of libidn2 2.3.3 is older and gives "ss", which
+    // is the name of another host.
     let scalars = written.unicodeScalars.map { $0 == "ẞ" ? "ß" : $0 }
     let label = String(String.UnicodeScalarView(scalars))
     let ascii: String
@@ -52,17 +53,18 @@ enum IDNA {
     return ascii
   }
 
-  /// A label of a name as people write it; nil if it claims to stand for another and does not.
+  /// A label in Unicode; nil if it begins with `xn--` but is not the ASCII form of another label.
   static func unicode(label: String) -> String? { try? unicode(label) }
 
-  /// Why a label is refused; the name that it stands in may be shown only once it is known.
+  /// Why a label is refused; the caller adds which label it is.
   private struct Refusal: Error {
     let reason: String
   }
 
-  /// The Unicode form of a label that begins with `xn--`, if encoding that again gives the same label; any other as it is.
+  /// The Unicode form of a label that begins with `xn--`; any other label as it is.
   ///
-  /// Otherwise two spellings of one name would exist, and another program could read the label as another.
+  /// Encoding the form again must give the same label: otherwise there would be two spellings of one name, and another
+  /// program could read the label differently.
   private static func unicode(_ label: String) throws(Refusal) -> String {
     guard isALabel(label.utf8.span) else { return label }
     let unicode = try unsafe converted(label) { input, output in unsafe idn2_to_unicode_8z8z(input, output, 0) }
@@ -74,9 +76,11 @@ enum IDNA {
 
   /// Maps, checks and encodes one label.
   ///
-  /// libidn2's nontransitional mode also applies the code point table of IDNA2008, by which `☃` and emoji
-  /// have no names; UTS #46 and browsers give them some. Its transitional mode keeps to UTS #46 and differs
-  /// only in the deviation characters, but knows no bidi rule: it serves the labels that concern neither.
+  /// libidn2's nontransitional mode also applies the code point table of IDNA2008, which forbids `☃` and emoji in
+  /// names;
+  /// UTS #46 and browsers allow them. Its transitional mode follows UTS #46 and differs only in the deviation
+  /// characters,
+  /// but has no bidi rule: it is used for labels with neither such characters nor right-to-left ones.
   private static func toASCII(_ label: String) throws(Refusal) -> String {
     let needsNontransitional =
       label.unicodeScalars.contains(where: isDeviation) || BidiRule.isRightToLeft(label)
@@ -96,7 +100,7 @@ enum IDNA {
       .invalidName, "the label \(DirectDNSError.quoted(label)) is no valid international name: \(reason)")
   }
 
-  /// Lends a label to one call of libidn2 and takes over the text that the call allocated.
+  /// Passes a label to one call of libidn2, and copies the text that the call allocated.
   private static func converted(
     _ label: String, by call: (UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt
   ) throws(Refusal) -> String {
@@ -116,19 +120,20 @@ enum IDNA {
   private static let maximumInput = 1_000
 }
 
-/// What RFC 5893 asks of the labels beside a right-to-left label.
+/// The rule of RFC 5893 for labels in a name with a right-to-left label.
 ///
-/// libidn2 judges each label alone, but the rule is about the whole name (UTS #46 `CheckBidi`): beside
-/// Hebrew or Arabic, `1a` would be shown in another order than it is read. The standard library has no bidi
-/// classes, so a label is accepted only where its general categories leave no doubt.
+/// libidn2 judges each label alone, but the rule is about the whole name (UTS #46 `CheckBidi`): next to Hebrew or
+/// Arabic,
+/// `1a` would be shown in a different order than it is read. The standard library has no bidi classes, so a label is
+/// accepted only if its general categories leave no doubt.
 enum BidiRule {
-  /// The first label that may not stand in a name with right-to-left labels; nil when all is well.
+  /// The first label that may not be in a name with right-to-left labels; nil if there is none.
   static func offender(in labels: [String]) -> String? {
     guard labels.contains(where: isRightToLeft) else { return nil }
     return labels.first { !$0.isEmpty && !isRightToLeft($0) && !isLeftToRight($0) }
   }
 
-  /// Whether a label has a character of class R, AL or AN; unassigned ones of their blocks count, too.
+  /// Whether a label has a character of class R, AL or AN; unassigned characters of their blocks count too.
   static func isRightToLeft(_ label: String) -> Bool {
     label.unicodeScalars.contains { scalar in
       switch scalar.value {

@@ -7,7 +7,7 @@ extension IPAddress: LosslessStringConvertible {
   /// spellings that a URL may use (`0x7f.1`) are read by ``WebURL/Host`` alone.
   public init?(_ description: String) { self.init(ascii: description.utf8.span) }
 
-  /// Reads an address of the ASCII bytes of its standard text form.
+  /// Reads an address from the ASCII bytes of its standard text form.
   init?(ascii text: Span<UInt8>) {
     if let value = IPAddress.dottedQuad(text) {
       self = .ipv4(value)
@@ -19,7 +19,7 @@ extension IPAddress: LosslessStringConvertible {
     }
   }
 
-  /// The address in its canonical text form: dotted quad, or RFC 5952 (IPv4-mapped ones end dotted, §5).
+  /// The address in its canonical text form: dotted quad, or RFC 5952 (IPv4-mapped ones end in a dotted quad, §5).
   public var description: String {
     var text = AddressText()
     switch family {
@@ -32,7 +32,7 @@ extension IPAddress: LosslessStringConvertible {
     return ASCII.text(text.bytes.span.extracting(0..<text.count))
   }
 
-  /// The address as it stands before a port: IPv6 in brackets (RFC 3986 §3.2.2).
+  /// The address as written before a port: IPv6 in brackets (RFC 3986 §3.2.2).
   package var bracketed: String { family == .ipv6 ? "[\(self)]" : description }
 
   /// Four decimal numbers without leading zeros.
@@ -116,7 +116,7 @@ extension IPAddress: LosslessStringConvertible {
     }
   }
 
-  /// Writes the address as it stands in a URL: a dotted quad, or groups in brackets.
+  /// Writes the address as in a URL: a dotted quad, or groups in brackets.
   func writeURLHost(to text: inout AddressText) {
     switch family {
     case .ipv4: writeDottedQuad(to: &text)

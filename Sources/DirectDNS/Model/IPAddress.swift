@@ -14,7 +14,7 @@ public struct IPAddress: Hashable, Sendable {
 
   /// The upper half of an IPv6 address; 0 for IPv4.
   let high: UInt64
-  /// The lower half of an IPv6 address; an IPv4 address lies in its lower 32 bits.
+  /// The lower half of an IPv6 address; an IPv4 address is in its lower 32 bits.
   let low: UInt64
   /// The family that the address belongs to.
   public let family: Family
@@ -28,17 +28,17 @@ public struct IPAddress: Hashable, Sendable {
     self.low = low
   }
 
-  /// Makes an IPv4 address of its value in host order: `0x7F000001` is 127.0.0.1.
+  /// Makes an IPv4 address from its value in host order: `0x7F000001` is 127.0.0.1.
   public static func ipv4(_ value: UInt32) -> IPAddress {
     IPAddress(family: .ipv4, high: 0, low: UInt64(value))
   }
 
-  /// Makes an IPv6 address of its two halves in host order: `high: 0, low: 1` is `::1`.
+  /// Makes an IPv6 address from its two halves in host order: `high: 0, low: 1` is `::1`.
   public static func ipv6(high: UInt64, low: UInt64) -> IPAddress {
     IPAddress(family: .ipv6, high: high, low: low)
   }
 
-  /// Makes an address of its bytes in network order, 4 for IPv4 or 16 for IPv6.
+  /// Makes an address from its bytes in network order, 4 for IPv4 or 16 for IPv6.
   ///
   /// - Parameter bytes: the bytes; any other number of them gives nil.
   public init?(bytes: some Collection<UInt8>) {
@@ -64,7 +64,7 @@ public struct IPAddress: Hashable, Sendable {
   /// Whether this is an IPv6 address that holds an IPv4 address, `::ffff:0:0/96` (RFC 4291 §2.5.5.2).
   var isIPv4Mapped: Bool { family == .ipv6 && high == 0 && low >> 32 == 0xFFFF }
 
-  /// The IPv4 address that an IPv4-mapped one stands for, whose sockets it reaches; any other is itself.
+  /// The IPv4 address in an IPv4-mapped one, which reaches the same sockets; any other address as it is.
   package var unmapped: IPAddress { isIPv4Mapped ? .ipv4(UInt32(truncatingIfNeeded: low)) : self }
 
   /// Whether traffic to the address stays on this machine.

@@ -12,7 +12,7 @@ public struct IPNetwork: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - address: any address of the block.
-  ///   - prefixLength: the number of shared bits; nil is the result when the family has fewer.
+  ///   - prefixLength: the number of shared bits; the result is nil if the family has fewer.
   public init?(address: IPAddress, prefixLength: Int) {
     let width = address.family == .ipv4 ? 32 : 128
     guard (0...width).contains(prefixLength) else { return nil }
@@ -66,7 +66,7 @@ extension IPNetwork: LosslessStringConvertible {
     self.init(address: address, prefixLength: length)
   }
 
-  /// Reads a network of someone's configuration, where a mistake must not pass for "none".
+  /// Reads a network from a configuration, where a mistake must not count as "none".
   ///
   /// - Parameter text: an address, a slash and a prefix length.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that shows the text.
@@ -79,7 +79,7 @@ extension IPNetwork: LosslessStringConvertible {
     self = network
   }
 
-  /// Reads a constant of ours: one that is none is a slip in the source, which the first use of the table shows.
+  /// Reads a constant of the source; a malformed one is a mistake there, and stops the process.
   init(constant text: String) {
     guard let network = IPNetwork(text) else { preconditionFailure("\(text) is not a network") }
     self = network

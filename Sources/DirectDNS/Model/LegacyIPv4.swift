@@ -14,14 +14,14 @@ enum LegacyIPv4 {
     return isNumber(host.extracting(start..<end))
   }
 
-  /// Whether a label is digits alone, or a number of the IPv4 number parser.
+  /// Whether a label is all digits, or a number for the IPv4 number parser.
   static func isNumber(_ label: Span<UInt8>) -> Bool {
     guard !label.isEmpty, ASCII.isDigit(label[0]) else { return false }
     for index in label.indices where !ASCII.isDigit(label[index]) { return number(label) != nil }
     return true
   }
 
-  /// The address that a host ending in a number stands for, or nil when it stands for none.
+  /// The address of a host that ends in a number; nil if it is malformed.
   static func parse(_ host: Span<UInt8>) -> IPAddress? {
     var end = host.count
     if end > 1, host[end - 1] == ASCII.dot { end -= 1 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The parts of a date, found one token after the other (RFC 6265bis §5.1.1): any of the three spellings of HTTP is read
-/// so (RFC 9110 §5.6.7), and whatever else servers send.
+/// The parts of a date, found one token after the other (RFC 6265bis §5.1.1).
+///
+/// This reads the three formats of HTTP (RFC 9110 §5.6.7), and others that servers send.
 struct LooseDate {
   private var time: (hour: Int64, minute: Int64, second: Int64)?
   private var day: Int64?
@@ -18,7 +19,7 @@ struct LooseDate {
     }
   }
 
-  /// Takes a token for the first part that is still missing and that it can be.
+  /// Takes a token as the first part that is still missing and that it can be.
   private mutating func take(_ token: Substring.UTF8View) {
     if time == nil, let found = Self.time(token) {
       time = found
@@ -31,7 +32,7 @@ struct LooseDate {
     }
   }
 
-  /// Nil where it is no date; the zone is not looked at, the time is UTC.
+  /// Nil if it is not a date; the zone is ignored, the time is UTC.
   var secondsSince1970: Int64? {
     guard let time, let day, let month, let year, year >= 1601, time.hour < 24, time.minute < 60, time.second < 60,
       day >= 1, day <= CivilDate.days(in: month, of: year)
@@ -40,7 +41,7 @@ struct LooseDate {
     return days * 86_400 + time.hour * 3_600 + time.minute * 60 + time.second
   }
 
-  /// The number at a token's start; digits are followed by the end or by anything else.
+  /// The number at a token's start, with that many digits; anything but a digit may follow.
   private static func number(_ token: Substring.UTF8View, digits allowed: ClosedRange<Int>) -> Int64? {
     let digits = token.prefix(while: ASCII.isDigit)
     guard allowed.contains(digits.count) else { return nil }

@@ -16,7 +16,7 @@ enum NameHash {
   ///
   /// - Parameters:
   ///   - count: the name's bytes.
-  ///   - word: the eight bytes at a place, the first one lowest; the last ones' missing bytes are zero.
+  ///   - word: the eight bytes at a position, the first byte lowest; bytes beyond the end are zero.
   /// - Returns: the hash.
   @inline(__always)
   static func hash(_ count: Int, _ word: (_ place: Int) -> UInt64) -> UInt64 {
@@ -52,7 +52,7 @@ enum NameHash {
     count = bytes.count - (hasDot ? 1 : 0)
   }
 
-  /// The word at a place, its first byte lowest, zeros behind the end.
+  /// The word at a position, its first byte lowest; bytes beyond the end are zero.
   @inline(__always)
   func word(_ place: Int) -> UInt64 {
     guard let start = unsafe start else { return 0 }
@@ -61,7 +61,7 @@ enum NameHash {
     if offset + 8 <= count {
       word = unsafe UInt64(littleEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     } else if count >= 8 {
-      // The last eight bytes, shifted down: no byte behind the name is read.
+      // The last eight bytes, shifted down: no byte beyond the name is read.
       word = unsafe UInt64(littleEndian: start.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
       word >>= UInt64(offset + 8 - count) * 8
     } else {

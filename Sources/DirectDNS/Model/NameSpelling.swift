@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names as people write them, wherever text is for people: `例子.测试 (xn--fsqu00a.xn--0zwm56d)`.
+/// Shows names in Unicode in text for people: `例子.测试 (xn--fsqu00a.xn--0zwm56d)`.
 ///
-/// Inside, a name is what DNS has, and only its labels' `xn--` form is known: the characters that it stands for come out
-/// of it again. That form stays beside them, since two names may look alike (UTS #39).
+/// Internally a name has only the `xn--` form of its labels, from which the Unicode form is decoded. The `xn--` form is
+/// shown too, since two names may look alike (UTS #39).
 enum NameSpelling {
-  /// A name's characters; nil where it has no `xn--` label, or one that stands for nothing that can be shown.
+  /// A name in Unicode; nil if it has no `xn--` label, or one that cannot be decoded or shown.
   static func spelled(_ name: String) -> String? {
     guard contains(name) else { return nil }
     var labels: [String] = []
@@ -16,7 +16,8 @@ enum NameSpelling {
     return text != name && !text.unicodeScalars.contains(where: \.isUnprintable) ? text : nil
   }
 
-  /// A text whose names with `xn--` labels are spelled, each once; those between parentheses are left as they are.
+  /// A text in which names with `xn--` labels are shown in both forms; a name after an opening parenthesis stays as it
+  /// is.
   static func shown(_ text: String) -> String {
     guard contains(text) else { return text }
     var result = ""
@@ -31,11 +32,11 @@ enum NameSpelling {
       let name = String(Substring(token))
       guard let spelled = spelled(name), !isBeside else {
         result += name
-        // Dots alone are no token, and have been left behind.
+        // Dots alone are not a name: one of them is passed over.
         if token.isEmpty, let dot = rest.popFirst() { result.unicodeScalars.append(UnicodeScalar(dot)) }
         continue
       }
-      // A URL stays in one piece: the name stands behind it.
+      // A URL stays in one piece: the name's other form follows it.
       let tail = tail(rest)
       result += spelled + String(Substring(tail)) + " (\(name))"
       rest = rest[tail.endIndex...]
@@ -58,7 +59,7 @@ enum NameSpelling {
       || byte == ASCII.dot
   }
 
-  /// The port and the path behind a host; a colon or a dot that ends a phrase is none of it.
+  /// The port and the path after a host, without a colon or a dot that ends a phrase.
   private static func tail(_ rest: Substring.UTF8View) -> Substring.UTF8View {
     guard let first = rest.first, first == ASCII.colon || first == ASCII.slash else { return rest[..<rest.startIndex] }
     let ends: Set<UInt8> = [
@@ -71,9 +72,9 @@ enum NameSpelling {
 }
 
 extension HostName {
-  /// The name for people: as they write it, and behind it in parentheses what DNS has, where that differs.
+  /// The name for people: in Unicode, followed by the `xn--` form in parentheses if that differs.
   package var shown: String { NameSpelling.shown(text) }
 
-  /// The name as people write it, alone.
+  /// The name in Unicode, without the `xn--` form.
   package var spelled: String { NameSpelling.spelled(text) ?? text }
 }

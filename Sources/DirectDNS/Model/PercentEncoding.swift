@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Percent-encoding of a URL's parts (WHATWG URL §1.3).
 package enum PercentEncoding {
-  /// The bytes that a part of a URL may not hold as they are: one bit per ASCII byte, and all others.
+  /// The bytes that have to be encoded in a part of a URL: one bit per ASCII byte, and all others.
   package struct EncodeSet: Sendable {
     private var low: UInt64
     private var high: UInt64
@@ -28,7 +28,7 @@ package enum PercentEncoding {
       byte >= 0x80 || (byte < 64 ? low >> UInt64(byte) : high >> UInt64(byte - 64)) & 1 != 0
     }
 
-    /// What is not ASCII, and nothing else.
+    /// Only bytes that are not ASCII.
     static let nonASCII = EncodeSet(low: 0, high: 0)
     /// C0 controls and DEL.
     private static let control = EncodeSet(low: 0xFFFF_FFFF, high: 1 << 63)
@@ -37,11 +37,11 @@ package enum PercentEncoding {
     package static let query = control.adding(" \"#<>'")
     static let path = control.adding(" \"#<>?^`{}")
     static let userInfo = path.adding("/:;=@[\\]|")
-    /// What RFC 3986 lets stand nowhere behind the host; `%` and `#` are decided by where they stand.
+    /// Bytes that RFC 3986 allows nowhere after the host; for `%` and `#` it depends on their position.
     static let notRFC3986 = control.adding(" \"<>[\\]^`{|}")
-    /// All but RFC 3986's unreserved characters: for text that is to be nothing but a part.
+    /// All but RFC 3986's unreserved characters: for text that must not end the part of the URL that it is in.
     package static let reserved = userInfo.adding("!$%&'()*+,")
-    /// The same without the comma, which the providers' APIs read raw.
+    /// The same without the comma, which the providers' APIs expect as it is.
     static let queryValue = userInfo.adding("!$%&'()*+")
   }
 
@@ -93,25 +93,25 @@ package enum PercentEncoding {
   }
 }
 
-/// The parts of a URL, as far as they differ in the bytes that may stand in them as they are.
+/// The parts of a URL that differ in the bytes that they may hold as they are.
 ///
-/// This is ``PercentEncoding/EncodeSet`` turned round and put into constant memory: one load decides on a byte, and
-/// a URL that needs no change is read at the speed of a scan. A test holds the table to the sets.
+/// This is the inverse of ``PercentEncoding/EncodeSet``, in constant memory: one load decides about a byte, so that a
+/// URL that needs no change is only scanned. A test compares the table with the sets.
 enum URLPart: UInt8, CaseIterable {
   /// What follows the `#`.
   case fragment = 1
   /// What follows the `?`.
   case query = 2
-  /// A segment of the path: no slash either way.
+  /// A segment of the path, without slashes and backslashes.
   case segment = 4
-  /// A name in lower case or a dotted quad: what neither IDNA nor the host parser would change.
+  /// A name in lower case or a dotted quad, which neither IDNA nor the host parser would change.
   case host = 8
 
-  /// Whether a byte may stand in this part as it is.
+  /// Whether this part may hold a byte as it is.
   @inline(__always)
   func keeps(_ byte: UInt8) -> Bool { byte < 0x80 && Self.table[Int(byte)] & rawValue != 0 }
 
-  /// The position of the first byte from `start` on that may not stand in this part as it is.
+  /// The position of the first byte from `start` on that this part may not hold as it is.
   @inline(__always)
   func end(in text: Span<UInt8>, from start: Int) -> Int {
     var index = start

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An answer as it is handed out: the addresses to use, and how much they can be relied on.
+/// An answer as callers get it: the addresses to use, and how far they can be relied on.
 public struct Resolution: Sendable, Hashable {
-  /// Where an answer stands in its life.
+  /// How an answer's age compares with its lifetime.
   public enum Freshness: String, Sendable, Hashable, CaseIterable, Comparable {
     /// Within its lifetime.
     case fresh
@@ -9,7 +9,7 @@ public struct Resolution: Sendable, Hashable {
     case due
     /// Expired a moment ago, and being refreshed.
     case grace
-    /// Expired, handed out because no fresh answer could be had in time (RFC 8767).
+    /// Expired, and returned because no fresh answer came in time (RFC 8767).
     case stale
 
     private var rank: Int {
@@ -37,10 +37,10 @@ public struct Resolution: Sendable, Hashable {
     case pin
     /// A name that never leaves this machine, such as `localhost`.
     case local
-    /// A store beyond the process.
+    /// A store outside the process.
     case store
 
-    /// The kind of source, as `dnsctl`'s JSON has it.
+    /// The kind of source, as in `dnsctl`'s JSON.
     public var kind: String {
       switch self {
       case .provider: "provider"
@@ -52,7 +52,7 @@ public struct Resolution: Sendable, Hashable {
       }
     }
 
-    /// The provider's name, where a provider answered.
+    /// The provider's name, if a provider answered.
     public var provider: String? {
       if case .provider(let name) = self { name } else { nil }
     }
@@ -62,7 +62,7 @@ public struct Resolution: Sendable, Hashable {
   ///
   /// Never empty.
   public var addresses = AddressList()
-  /// Where the answer stands in its life; of two families, the older one's.
+  /// How the answer's age compares with its lifetime; with two families, that of the older one.
   public var freshness = Freshness.fresh
   // Only the text: with the name's hash, a resolution would take more than the 128 bytes that are copied in place.
   var canonicalText: String?
@@ -72,20 +72,20 @@ public struct Resolution: Sendable, Hashable {
   var ageNanoseconds: Int64 = 0
   var timeToLiveNanoseconds: Int64 = 0
 
-  /// The end of the CNAME chain, where the name is an alias.
+  /// The end of the CNAME chain, if the name is an alias.
   public var canonicalName: HostName? {
     get { canonicalText.map { HostName(canonical: $0) } }
     set { canonicalText = newValue?.text }
   }
 
-  /// Seconds that a stale answer's users may keep it (RFC 8767 §4).
+  /// How long the users of a stale answer may keep it: 30 s (RFC 8767 §4).
   public static let staleTimeToLive = Duration.seconds(30)
 
   /// The time since the answer was asked for.
   public var age: Duration { .nanoseconds(ageNanoseconds) }
 
-  /// For how long the answer may be used from now on: what is left of its lifetime, 30 s for an expired one; nothing
-  /// for one that does not expire, such as an address literal or a pin.
+  /// For how long the answer may be used from now on: the rest of its lifetime, or 30 s for an expired one; nil for one
+  /// that does not expire, such as an address literal or a pin.
   public var timeToLive: Duration? {
     if timeToLiveNanoseconds == .max { return nil }
     return freshness <= .due ? .nanoseconds(max(0, timeToLiveNanoseconds)) : Self.staleTimeToLive
@@ -96,7 +96,7 @@ public struct Resolution: Sendable, Hashable {
     freshness <= .due ? nil : .nanoseconds(max(0, -timeToLiveNanoseconds))
   }
 
-  /// Creates one without addresses, to be filled where it stands.
+  /// Creates a resolution without addresses, to be filled in place.
   @inline(__always)
   init() {}
 
@@ -118,7 +118,7 @@ public struct Resolution: Sendable, Hashable {
   /// - Parameters:
   ///   - addresses: the addresses in the order of use, one at least.
   ///   - canonicalName: the end of the CNAME chain; default nil.
-  ///   - freshness: where the answer stands in its life; default fresh.
+  ///   - freshness: how the answer's age compares with its lifetime; default fresh.
   ///   - source: where it came from.
   ///   - age: the time since it was asked for; default no time.
   ///   - timeLeft: what is left of its lifetime, negative once it has expired; nil, the default, for one that does not

@@ -2,8 +2,9 @@
 extension WebURL.Layout {
   /// The layout of a text that is a URL's serialisation already, found by one scan of it; nil when in doubt.
   ///
-  /// Nearly all URLs that a program meets are of this kind, and are kept as they are. What it takes, the parser would
-  /// give the same bytes for; what it leaves (capitals in the host, user info, IPv6, a final dot…) the parser decides.
+  /// Nearly all URLs are of this kind, and are kept as they are. For a text that this accepts, the parser would give
+  /// the
+  /// same bytes; all others (capitals in the host, user info, IPv6, a final dot…) are left to the parser.
   static func canonical(_ text: String) -> WebURL.Layout? {
     text.isContiguousUTF8 ? WebURL.Layout(canonical: text.utf8.span) : nil
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 extension WebURL {
-  /// What a URL's host part names: the unit of origins, of serialisation and of the `Host` field.
+  /// The host of a URL, as it is used in origins, in the URL's text and in the `Host` field.
   ///
-  /// It keeps what WHATWG URL permits, a final dot and empty labels included; what can be looked up is a
-  /// ``HostName`` made of it.
+  /// It may have all that WHATWG URL permits, such as a final dot and empty labels; to look it up, make a ``HostName``
+  /// of
+  /// it.
   public enum Host: Hashable, Sendable, CustomStringConvertible {
     /// A name in lower-case ASCII; international labels in their `xn--` form.
     case name(String)
@@ -13,14 +14,14 @@ extension WebURL {
     /// Reads a host as a browser does (WHATWG URL §3.5, "host parser", for special schemes).
     ///
     /// Percent-encoding is decoded, international names become their ASCII form, and a host whose last
-    /// label is a number is an IPv4 address in any legacy spelling (`0x7f.1`, `2130706433`). Addresses of
-    /// IPv6 stand in brackets, without a zone. When in doubt the host is refused.
+    /// label is a number is an IPv4 address in any legacy spelling (`0x7f.1`, `2130706433`). IPv6 addresses
+    /// are in brackets, without a zone. When in doubt the host is refused.
     ///
     /// - Parameter text: the host without user info and port.
     /// - Throws: `invalidName` with the reason.
     public init(_ text: String) throws(DirectDNSError) { try self.init(utf8: text.utf8.span) }
 
-    /// The host as it stands in a URL: a name, a dotted quad, or an IPv6 address in brackets.
+    /// The host as written in a URL: a name, a dotted quad, or an IPv6 address in brackets.
     public var description: String {
       switch self {
       case .name(let name): return name
@@ -34,10 +35,11 @@ extension WebURL {
 }
 
 extension WebURL.Host {
-  /// Whether the host is a name that is `suffix` or lies below it; final dots make no difference.
+  /// Whether the host is a name that is `suffix` or below it; final dots make no difference.
   ///
-  /// It also holds for names that no DNS can look up, so that an odd spelling slips through no list: a server that is
-  /// told `Host: a.example..` may take it for `a.example`.
+  /// It also works for names that cannot be looked up, so that an odd spelling does not evade a list: a server that
+  /// gets
+  /// `Host: a.example..` may take it for `a.example`.
   func hasSuffix(_ suffix: HostName) -> Bool {
     guard case .name(let name) = self else { return false }
     var text = name.utf8.span
@@ -51,7 +53,7 @@ extension WebURL.Host {
   ///
   /// - Parameters:
   ///   - text: the host.
-  ///   - advises: whether the reason says what to give instead; not for what is tried as such advice.
+  ///   - advises: whether the reason says what to give instead; false while a possible advice is tried.
   /// - Throws: `invalidName` with the reason.
   init(utf8 text: Span<UInt8>, advises: Bool = true) throws(DirectDNSError) {
     guard !text.isEmpty else { throw DirectDNSError(.invalidName, "the host is empty") }
@@ -63,8 +65,9 @@ extension WebURL.Host {
     guard let domain = String(validating: decoded, as: UTF8.self) else {
       throw DirectDNSError(.invalidName, "the host's percent-encoding is not UTF-8")
     }
-    // A host that is ASCII already stays as it is, labels that only look international included (WHATWG URL §3.3,
-    // "domain to ASCII"): whatever they claim to stand for, they are looked up as they are written.
+    // A host that is ASCII already stays as it is, even with invalid `xn--` labels (WHATWG URL §3.3, "domain to
+    // ASCII"):
+    // it is looked up as it is written.
     let name: String
     do throws(DirectDNSError) {
       name = decoded.allSatisfy { $0 < 0x80 } ? domain.lowercased() : try IDNA.ascii(domain)
@@ -126,10 +129,10 @@ extension WebURL.Host {
 }
 
 extension WebURL {
-  /// A host and, behind a colon, a port: the tail of a URL's authority (WHATWG URL §4.4, host and port state).
+  /// A host and, after a colon, a port: the end of a URL's authority (WHATWG URL §4.4, host and port state).
   package struct HostAndPort {
     package let host: Host
-    /// The port; nil when there is none, or nothing behind the colon.
+    /// The port; nil when there is none, or nothing after the colon.
     package let port: UInt16?
 
     package init(_ text: Span<UInt8>) throws(DirectDNSError) {
@@ -174,15 +177,15 @@ extension WebURL {
   }
 }
 
-/// What to write in place of a text that is no host: a pure function, for the readers of errors.
+/// Advises what to write in place of a text that is not a host, in errors; a pure function.
 enum HostAdvice {
-  /// More than any URL that somebody would have typed: to look at text takes quadratic time where marks follow on marks.
+  /// Longer than any URL that somebody would type: a text with many combining marks in a row takes quadratic time.
   private static let longest = 2048
 
-  /// `: give www.example.com alone` for a text that is more than a host; nil where no host can be made out.
+  /// `: give www.example.com alone` for a text that is more than a host; empty if no host can be found in it.
   ///
   /// - Parameter text: what was given for a host, such as a URL, `HOST:PORT`, or an IPv6 address with its zone.
-  /// - Returns: the end of a message, or nil.
+  /// - Returns: the end of a message, or an empty text.
   static func ending(for text: String) -> String {
     guard text.utf8.count <= longest else { return "" }
     if let percent = text.firstIndex(of: "%"), let address = IPAddress(text[..<percent].withoutBrackets) {
@@ -192,7 +195,7 @@ enum HostAdvice {
     return ": give \(host) alone"
   }
 
-  /// The host of a URL of any scheme, or of what might be the middle of one.
+  /// The host of a URL of any scheme, or of a text that might be a part of one.
   private static func host(in text: Substring) -> WebURL.Host? {
     var rest = text
     if let scheme = rest.firstRange(of: "://") { rest = rest[scheme.upperBound...] }
@@ -203,8 +206,9 @@ enum HostAdvice {
     {
       rest = rest[..<colon]
     }
-    // Nothing was left out: what is wrong with it is in the name itself.
-    // One that is no host either is not taken apart again: that would go as deep as somebody wrote colons.
+    // If nothing was removed, the fault is in the name itself. Without `advises: false`, this would call itself as
+    // often
+    // as the text has colons.
     let written = String(rest)
     guard rest.count < text.count, let host = try? WebURL.Host(utf8: written.utf8.span, advises: false) else {
       return nil

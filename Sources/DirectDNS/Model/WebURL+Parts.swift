@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 extension WebURL {
-  /// What a URL's text consists of: where its parts begin and end, in bytes, and what its scheme and port are.
+  /// The layout of a URL's text: where its parts begin and end, in bytes, and its scheme and port.
   ///
   ///     https://user:password@host.example:8443/path?query#fragment
   ///             │   │         │           │    │    │     └ queryEnd
@@ -22,7 +22,7 @@ extension WebURL {
     var scheme = Scheme.http
     var address = HostAddress.none
 
-    /// What the host is, if it is an address: an IPv4 one need not be read of the text again.
+    /// The host, if it is an address: an IPv4 address need not be read from the text again.
     enum HostAddress: Equatable, Sendable {
       case none, ipv6
       case ipv4(UInt32)
@@ -36,7 +36,8 @@ extension WebURL {
       }
     }
 
-    /// Behind the scheme, its colon and two slashes; not asked of the scheme's text, which would cost as much as a part.
+    /// After the scheme, its colon and two slashes; constant, since counting the scheme's text would cost as much as
+    /// reading a part.
     var authorityStart: UInt32 {
       switch scheme {
       case .ws: 5
@@ -55,7 +56,7 @@ extension WebURL {
 
   /// The password, percent-encoded; empty when there is none.
   public var password: String {
-    // A colon before it, an at sign behind it.
+    // A colon is before it, an at sign after it.
     layout.usernameEnd + 1 < layout.hostStart ? part(layout.usernameEnd + 1..<layout.hostStart - 1) : ""
   }
 
@@ -86,16 +87,16 @@ extension WebURL {
   /// The host, and the port when it is not the default: the value of the `Host` field (RFC 9110 §7.2).
   public var hostAndPort: String { part(layout.hostStart..<layout.pathStart) }
 
-  /// User info, host and port, as they stand in the URL.
+  /// User info, host and port, as in the URL.
   var authority: String { part(layout.authorityStart..<layout.pathStart) }
 
   /// Whether it has a user name or a password.
   var hasUserInfo: Bool { layout.authorityStart < layout.hostStart }
 
-  /// User name and password with the `@` behind them, as they stand in the URL; empty when there are none.
+  /// User name and password with the `@` after them, as in the URL; empty when there are none.
   var userInfo: String { part(layout.authorityStart..<layout.hostStart) }
 
-  /// The path and the query: what stands in a request line (RFC 9112 §3.2.1).
+  /// The path and the query, as in a request line (RFC 9112 §3.2.1).
   public var requestTarget: String { part(layout.pathStart..<layout.queryEnd) }
 
   private func part(_ range: Range<UInt32>) -> String {
@@ -145,18 +146,18 @@ extension WebURL.Layout {
     text(of: href, upTo: hostStart, other.utf8.span.extracting(host), to: href.utf8.count)
   }
 
-  /// The text with its host, up to an end behind it.
+  /// The text with its host, up to an end after it.
   fileprivate func text(of href: String, upTo head: UInt32, to end: Int) -> String {
     text(of: href, upTo: head, href.utf8.span.extracting(Int(hostStart)..<Int(hostEnd)), to: end)
   }
 
-  /// The text with another host, up to an end behind it.
+  /// The text with another host, up to an end after it.
   fileprivate func text(of href: String, upTo head: UInt32, _ host: Span<UInt8>, to end: Int) -> String {
     let whole = href.utf8.span
     return ASCII.text(whole.extracting(0..<Int(head)), host, whole.extracting(Int(hostEnd)..<end))
   }
 
-  /// The host, where it is an address.
+  /// The host, if it is an address.
   func address(in href: String) -> IPAddress? {
     switch address {
     case .none: nil
@@ -166,7 +167,7 @@ extension WebURL.Layout {
     }
   }
 
-  /// Whether there is a fragment, be it empty.
+  /// Whether there is a fragment, even an empty one.
   func hasFragment(in href: String) -> Bool { Int(queryEnd) < href.utf8.count }
 }
 
@@ -182,7 +183,7 @@ extension WebURL {
     return query.isEmpty ? requestText : requestText + "&"
   }
 
-  /// Scheme, host and port: all of an endpoint that may stand in a log.
+  /// Scheme, host and port: the only parts of an endpoint that may be logged.
   var originText: String {
     hasUserInfo ? Origin(self).description : ASCII.text(href.utf8.span.extracting(0..<Int(layout.pathStart)))
   }
@@ -197,11 +198,13 @@ func queryText(_ items: KeyValuePairs<String, String>) -> String {
 func queryEscaped(_ value: String) -> String { PercentEncoding.encoded(value, .queryValue) }
 
 extension WebURL {
-  /// The URL for parsers that go by RFC 3986, such as Foundation's.
+  /// The URL for parsers that follow RFC 3986, such as Foundation's.
   ///
-  /// A browser leaves `|`, `[`, `^`, a lone `%` and others as they are (WHATWG URL §1.3). Foundation takes a text with
-  /// one of them for one that nobody has encoded yet, and encodes the whole of it, each `%` included. The host, which
-  /// has none of them in any name that can be looked up, stays as it is.
+  /// A browser leaves `|`, `[`, `^`, a lone `%` and others as they are (WHATWG URL §1.3). Foundation assumes that a
+  /// text
+  /// with one of them is not encoded yet, and encodes all of it, including each `%`. The host stays as it is: a name
+  /// that
+  /// can be looked up has none of them.
   package var rfc3986: String {
     let text = href.utf8.span
     let host = Int(layout.hostStart)..<Int(layout.hostEnd)
@@ -211,7 +214,7 @@ extension WebURL {
     var start = 0
     for stranger in strangers {
       for index in start..<stranger { output.append(text[index]) }
-      // Each is of its set, a percent sign and a hash by way of what encodes all but letters and digits.
+      // `reserved` contains all of these bytes, also the percent sign and the hash.
       PercentEncoding.append(text.extracting(stranger..<stranger + 1), .reserved, to: &output)
       start = stranger + 1
     }

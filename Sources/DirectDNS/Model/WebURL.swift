@@ -91,7 +91,7 @@ extension WebURL: Codable {
   }
 }
 
-/// Scheme, host and port of a URL: whoever may see a credential, may see it at one origin (RFC 6454).
+/// Scheme, host and port of a URL: credentials are sent to one origin only (RFC 6454).
 ///
 /// A sub-domain, another port, and the same name with a final dot are other origins.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The WHATWG basic URL parser (§4.4), for the four special schemes that have a host.
 ///
-/// With only these schemes the standard's state machine becomes a descent: scheme, authority, path, query,
-/// fragment. Method names say which of its states they stand for. Each writes its part behind the earlier ones.
+/// With only these schemes, the standard's state machine becomes a sequence: scheme, authority, path, query, fragment.
+/// The comments of the methods name the states that they stand for. Each method writes its part after the earlier ones.
 struct WebURLParser {
   private let input: [UInt8]
   private var position = 0
@@ -17,11 +17,11 @@ struct WebURLParser {
     input = Array(bytes[start..<end])
   }
 
-  /// Reads the URL; a parser reads one and is spent.
+  /// Reads the URL; a parser can be used only once.
   mutating func url(base: WebURL?) throws(DirectDNSError) -> WebURL {
     output.reserveCapacity(input.count + 16)
     try takeURL(base: base)
-    // The layout's numbers grow from part to part: when the last one fits, all do, another host's length included.
+    // The layout's numbers grow from part to part: if the last one fits, all do, even with a longer host later.
     guard output.count <= Int32.max else {
       throw DirectDNSError(.invalidURL, "the URL is longer than 2 GiB, which no server takes")
     }
@@ -128,7 +128,7 @@ struct WebURLParser {
     if layout.usernameEnd > layout.authorityStart || !password.isEmpty { output.append(ASCII.at) }
   }
 
-  /// Path state: the segments, behind those of a base's directory that are written already, dots resolved.
+  /// Path state: the segments, with dots resolved, after those of a base's folder that are written already.
   private mutating func takePath() {
     if Self.isSlash(byte(at: 0)) { position += 1 }
     while true {
@@ -150,7 +150,7 @@ struct WebURLParser {
     layout.queryEnd = written
   }
 
-  /// The path's last segment and the slash before it.
+  /// Removes the path's last segment and the slash before it.
   private mutating func removeLastSegment() {
     guard let slash = output.lastIndex(of: ASCII.slash), slash >= layout.pathStart else { return }
     output.removeSubrange(slash...)
@@ -197,7 +197,7 @@ struct WebURLParser {
 }
 
 extension WebURL {
-  /// The scheme that a text begins with, in lower case, whether it is one of ours or not; nil without one.
+  /// The scheme that a text begins with, in lower case, whether it is supported or not; nil without one.
   public static func schemeName(of text: String) -> String? {
     var parser = WebURLParser(text)
     return parser.takeScheme()
