@@ -114,8 +114,7 @@ struct CookieContext {
       host = try Cookie.Domain(url.host)
       literal = nil
       // RFC 6265bis §5.8.3: a request that stays on the machine counts as secure, as in browsers and curl. A proxy, or
-      // a
-      // pin for `x.localhost`, takes it elsewhere.
+      // a pin for `x.localhost`, takes it elsewhere.
       isSecure = url.scheme.isSecure || (host.isLoopback && staysOnMachine ?? true)
     }
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Cookies by RFC 6265bis: what responses set, and what requests carry.
 ///
-/// A jar is safe for concurrent use, bounded by its ``CookieJarConfiguration``, and goes by the wall clock.
-/// <doc:Cookies>
+/// A jar is safe for concurrent use, bounded by its ``CookieJarConfiguration``, and uses the wall clock. <doc:Cookies>
 /// explains its rules.
 ///
 /// If the URL of a request has an address in place of the host (the literal form of a rewritten request), pass the
@@ -86,8 +85,8 @@ public final class CookieJar: Sendable {
   /// The value of the `Cookie` field of a request.
   ///
   /// Cookies with longer paths come first; equally long ones come in the configuration's
-  /// ``CookieJarConfiguration/order``.
-  /// The cost depends on the cookies of the host and the domains above it, not on the size of the jar.
+  /// ``CookieJarConfiguration/order``. The cost depends on the cookies of the host and the domains above it, not on the
+  /// size of the jar.
   ///
   /// - Parameters:
   ///   - url: where the request goes.

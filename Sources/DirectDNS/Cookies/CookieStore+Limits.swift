@@ -2,8 +2,7 @@
 /// Which cookies are removed if there are too many (RFC 6265bis §5.7).
 extension CookieStore {
   /// Removes cookies until the limits are met: expired ones first; then, if a registrable domain has too many, those
-  /// that
-  /// are not `Secure`; and among equals the one that was used longest ago.
+  /// that are not `Secure`; and among equals the one that was used longest ago.
   mutating func makeRoom(for owner: Cookie.Domain, at now: CookieTime) {
     while size(of: owner) > configuration.maximumCookiesPerDomain {
       let family = (families[owner] ?? []).compactMap { shelves.index(forKey: $0) }

@@ -2,8 +2,7 @@
 /// The cookies of a jar, and the rules for storing, sending and removing them (RFC 6265bis §5.7 and §5.8).
 ///
 /// Each domain has a shelf of cookies: a request looks only at the shelves of its host and of the domains above,
-/// however
-/// many cookies there are.
+/// however many cookies there are.
 struct CookieStore {
   struct Entry {
     var cookie: Cookie

@@ -3,9 +3,8 @@
 ///
 /// A line has seven fields between tabs: domain, whether the hosts below get the cookie, path, whether it is `Secure`,
 /// expiry in seconds since 1970 (0: with the session), name, value. curl's `#HttpOnly_` before the domain marks a
-/// cookie
-/// that scripts may not see, and our `#Held_` one that is held back: for other programs that line is a comment, so they
-/// do not send the cookie either.
+/// cookie that scripts may not see, and our `#Held_` one that is held back: for other programs that line is a comment,
+/// so they do not send the cookie either.
 enum NetscapeCookieText {
   private static let held = "#Held_"
   private static let httpOnly = "#HttpOnly_"

@@ -82,8 +82,7 @@ extension Cookie {
   /// Reads the cookie of a `Set-Cookie` field of a response.
   ///
   /// A cookie that has expired already is not an error: that is how a server deletes one. Only a jar can check whether
-  /// it
-  /// has a `Secure` cookie that this one may not overlay.
+  /// it has a `Secure` cookie that this one may not overlay.
   ///
   /// - Parameters:
   ///   - field: one field's value.

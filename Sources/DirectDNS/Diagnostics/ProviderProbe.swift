@@ -4,8 +4,7 @@ internal import HTTPTypes
 /// Asks one provider at one of its addresses, on a connection of its own, and reports all that it saw.
 ///
 /// It ignores caches, breakers and rate limits, and is as strict about certificates as everything else: if one is
-/// refused,
-/// it reports the reason and sends nothing.
+/// refused, it reports the reason and sends nothing.
 public struct ProviderProbe: Sendable {
   private static let pool = BlockingPool("probe", width: 16)
   private let trust: CurlTrust
@@ -70,9 +69,9 @@ public struct ProbeReport: Sendable {
   public var address: IPAddress
   /// The answer, or why there is none.
   public var result: Result<Answer, DirectDNSError>
-  /// The HTTP status, where there was one.
+  /// The HTTP status, if there was one.
   public var status: Int?
-  /// `1.1` or `2`, where there was a response.
+  /// `1.1` or `2`, if there was a response.
   public var httpVersion: String?
   /// The time until the connection was made; nil if it was not.
   public var connect: Duration?

@@ -97,9 +97,8 @@ package struct FileStamp: Hashable, Sendable {
 /// Whether to trust a file that says where names lead: anyone who can write it can decide that.
 ///
 /// A file that everybody may write is refused, as ssh does. A file that its group or another user may write is used
-/// with
-/// a warning: in containers and on shared machines that is often intended. The superuser is trusted. Folders are not
-/// checked.
+/// with a warning: in containers and on shared machines that is often intended. The superuser is trusted. Folders are
+/// not checked.
 package enum FileTrust: Hashable, Sendable {
   case trusted
   /// Used, with a warning: the text follows the file's name.

@@ -12,8 +12,7 @@ internal import CDirectDNSFiles
 /// A file that is open for writing: every file that is written is opened here.
 ///
 /// A new file is created with `O_EXCL` and `O_NOFOLLOW`, and never has more permissions than it should: whatever
-/// somebody
-/// put at a path that can be guessed is neither written nor followed.
+/// somebody put at a path that can be guessed is neither written nor followed.
 package final class WritableFile {
   /// Where it was opened.
   package let path: String
@@ -140,7 +139,7 @@ package final class WritableFile {
     if !isClosed { throw failure }
   }
 
-  /// Closes a complete draft and puts it in its place, where it is even after a power failure.
+  /// Closes a complete draft and puts it in its place, such that it survives a power failure.
   package func end(inPlaceOf target: String) throws(FileFailure) {
     // Without this a power failure after the rename could leave an empty file.
     guard fsync(descriptor) == 0 else { throw .last() }

@@ -31,8 +31,7 @@ package struct CivilDate: Hashable, Sendable {
   }
 
   /// The days since 1970-01-01, negative before it; a day that does not exist, such as 30 February, counts as one of
-  /// the
-  /// next month.
+  /// the next month.
   var daysSince1970: Int64 {
     let shifted = month > 2 ? year : year - 1
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

@@ -3,8 +3,7 @@ extension DirectDNSError {
   /// Text from outside, made safe for a message: quoted, with invisible characters escaped, and cut if it is long.
   ///
   /// Messages end up in logs and on terminals, where a raw line feed fakes a line, an escape code is executed and a
-  /// bidi
-  /// control reorders the text.
+  /// bidi control reorders the text.
   package static func quoted(_ text: some StringProtocol) -> String {
     let limit = 80
     let scalars = text.unicodeScalars

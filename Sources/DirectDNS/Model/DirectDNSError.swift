@@ -121,9 +121,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   /// Whether the same call may succeed later although nothing is changed.
   ///
   /// True for `upstreamFailed`, `timedOut`, `connectFailed`, `connectionLost` and `storeFailed`. Everything else (a
-  /// name
-  /// that does not exist, a URL that cannot be read, an address that the policy forbids, a certificate) fails again. It
-  /// does not say whether a request may be sent twice: see ``RequestOptions/isSafeToRetry``.
+  /// name that does not exist, a URL that cannot be read, an address that the policy forbids, a certificate) fails
+  /// again. It does not say whether a request may be sent twice: see ``RequestOptions/isSafeToRetry``.
   public var isTransient: Bool {
     switch code {
     case .upstreamFailed, .timedOut, .connectFailed, .connectionLost, .storeFailed: true
@@ -136,8 +135,7 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   /// A name in the message of the form `xn--…` is shown in Unicode, followed by that form.
   ///
   /// Characters that a terminal or a log reader would act on, such as escape codes and line feeds, are escaped, since a
-  /// part
-  /// of the message may come from outside.
+  /// part of the message may come from outside.
   public init(
     _ code: Code, _ message: String, attempts: [Attempt] = [], underlying: (any Error)? = nil
   ) {

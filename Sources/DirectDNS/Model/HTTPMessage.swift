@@ -48,19 +48,19 @@ public struct HTTPReply: Sendable {
 
   /// The status.
   public var status: HTTPResponse.Status
-  /// `Content-Type`, where the response had it.
+  /// `Content-Type`, if the response had it.
   public var contentType: String?
-  /// `Age`, where the response had it.
+  /// `Age`, if the response had it.
   public var age: String?
-  /// `Cache-Control`, where the response had it.
+  /// `Cache-Control`, if the response had it.
   public var cacheControl: String?
-  /// `Retry-After`, where the response had it.
+  /// `Retry-After`, if the response had it.
   public var retryAfter: String?
-  /// `Date`, where a response of status 429 had it.
+  /// `Date`, if a response of status 429 had it.
   public var date: String?
   /// The body, as it came.
   public var body: [UInt8]
-  /// The address that answered, where the transport knows it.
+  /// The address that answered, if the transport knows it.
   public var address: IPAddress?
 
   /// Creates a reply from those fields of a response that matter.

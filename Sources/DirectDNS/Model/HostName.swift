@@ -2,8 +2,7 @@
 /// A host name that can be looked up, in its canonical form.
 ///
 /// It is ASCII and lower case, has no final dot, at most 253 octets (the 255 of RFC 1035 §2.3.4 without the first
-/// length
-/// octet and the root's), and labels of 1 to 63 letters, digits, `-` and `_`. Cache, pins, policy, SNI and the
+/// length octet and the root's), and labels of 1 to 63 letters, digits, `-` and `_`. Cache, pins, policy, SNI and the
 /// certificate check all use it. It is never an address and never looks like one.
 public struct HostName: Sendable {
   /// The name: lower-case ASCII without a final dot, such as `xn--bcher-kva.example`.

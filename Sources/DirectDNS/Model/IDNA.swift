@@ -5,8 +5,7 @@ internal import CDirectDNSIDN
 ///
 /// For domains that are not all ASCII. libidn2 is only asked about labels that need it: it refuses hyphens that real
 /// hosts have (`r3---sn-x.googlevideo.com`, `a-.example`), which UTS #46 with `CheckHyphens=false` permits. A label
-/// that
-/// it refuses is an error.
+/// that it refuses is an error.
 enum IDNA {
   /// libidn2's version.
   static var version: String { unsafe idn2_check_version(nil).map { unsafe String(cString: $0) } ?? "" }
@@ -77,10 +76,8 @@ enum IDNA {
   /// Maps, checks and encodes one label.
   ///
   /// libidn2's nontransitional mode also applies the code point table of IDNA2008, which forbids `☃` and emoji in
-  /// names;
-  /// UTS #46 and browsers allow them. Its transitional mode follows UTS #46 and differs only in the deviation
-  /// characters,
-  /// but has no bidi rule: it is used for labels with neither such characters nor right-to-left ones.
+  /// names; UTS #46 and browsers allow them. Its transitional mode follows UTS #46 and differs only in the deviation
+  /// characters, but has no bidi rule: it is used for labels with neither such characters nor right-to-left ones.
   private static func toASCII(_ label: String) throws(Refusal) -> String {
     let needsNontransitional =
       label.unicodeScalars.contains(where: isDeviation) || BidiRule.isRightToLeft(label)
@@ -123,9 +120,8 @@ enum IDNA {
 /// The rule of RFC 5893 for labels in a name with a right-to-left label.
 ///
 /// libidn2 judges each label alone, but the rule is about the whole name (UTS #46 `CheckBidi`): next to Hebrew or
-/// Arabic,
-/// `1a` would be shown in a different order than it is read. The standard library has no bidi classes, so a label is
-/// accepted only if its general categories leave no doubt.
+/// Arabic, `1a` would be shown in a different order than it is read. The standard library has no bidi classes, so a
+/// label is accepted only if its general categories leave no doubt.
 enum BidiRule {
   /// The first label that may not be in a name with right-to-left labels; nil if there is none.
   static func offender(in labels: [String]) -> String? {

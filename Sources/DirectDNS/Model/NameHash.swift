@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The hash of a name's bytes, seeded once per process.
 ///
-/// Names come from attackers, so the seed is drawn at random: nobody outside can prepare names that fall
-/// into one slot. The mixing is that of wyhash (two 64-bit halves of a 128-bit product), eight bytes a step.
+/// Names may come from attackers, so the seed is random: nobody outside can prepare names that fall into one slot. The
+/// mixing is that of wyhash (two 64-bit halves of a 128-bit product), eight bytes a step.
 enum NameHash {
   static let seed = UInt64.random(in: .min ... .max)
 

@@ -3,8 +3,7 @@ extension WebURL.Layout {
   /// The layout of a text that is a URL's serialisation already, found by one scan of it; nil when in doubt.
   ///
   /// Nearly all URLs are of this kind, and are kept as they are. For a text that this accepts, the parser would give
-  /// the
-  /// same bytes; all others (capitals in the host, user info, IPv6, a final dot…) are left to the parser.
+  /// the same bytes; all others (capitals in the host, user info, IPv6, a final dot…) are left to the parser.
   static func canonical(_ text: String) -> WebURL.Layout? {
     text.isContiguousUTF8 ? WebURL.Layout(canonical: text.utf8.span) : nil
   }

@@ -3,8 +3,7 @@ extension WebURL {
   /// The host of a URL, as it is used in origins, in the URL's text and in the `Host` field.
   ///
   /// It may have all that WHATWG URL permits, such as a final dot and empty labels; to look it up, make a ``HostName``
-  /// of
-  /// it.
+  /// of it.
   public enum Host: Hashable, Sendable, CustomStringConvertible {
     /// A name in lower-case ASCII; international labels in their `xn--` form.
     case name(String)
@@ -13,9 +12,9 @@ extension WebURL {
 
     /// Reads a host as a browser does (WHATWG URL §3.5, "host parser", for special schemes).
     ///
-    /// Percent-encoding is decoded, international names become their ASCII form, and a host whose last
-    /// label is a number is an IPv4 address in any legacy spelling (`0x7f.1`, `2130706433`). IPv6 addresses
-    /// are in brackets, without a zone. When in doubt the host is refused.
+    /// Percent-encoding is decoded, international names become their ASCII form, and a host whose last label is a
+    /// number is an IPv4 address in any legacy spelling (`0x7f.1`, `2130706433`). IPv6 addresses are in brackets,
+    /// without a zone. When in doubt the host is refused.
     ///
     /// - Parameter text: the host without user info and port.
     /// - Throws: `invalidName` with the reason.
@@ -38,8 +37,7 @@ extension WebURL.Host {
   /// Whether the host is a name that is `suffix` or below it; final dots make no difference.
   ///
   /// It also works for names that cannot be looked up, so that an odd spelling does not evade a list: a server that
-  /// gets
-  /// `Host: a.example..` may take it for `a.example`.
+  /// gets `Host: a.example..` may take it for `a.example`.
   func hasSuffix(_ suffix: HostName) -> Bool {
     guard case .name(let name) = self else { return false }
     var text = name.utf8.span
@@ -66,8 +64,7 @@ extension WebURL.Host {
       throw DirectDNSError(.invalidName, "the host's percent-encoding is not UTF-8")
     }
     // A host that is ASCII already stays as it is, even with invalid `xn--` labels (WHATWG URL §3.3, "domain to
-    // ASCII"):
-    // it is looked up as it is written.
+    // ASCII"): it is looked up as it is written.
     let name: String
     do throws(DirectDNSError) {
       name = decoded.allSatisfy { $0 < 0x80 } ? domain.lowercased() : try IDNA.ascii(domain)
@@ -207,8 +204,7 @@ enum HostAdvice {
       rest = rest[..<colon]
     }
     // If nothing was removed, the fault is in the name itself. Without `advises: false`, this would call itself as
-    // often
-    // as the text has colons.
+    // often as the text has colons.
     let written = String(rest)
     guard rest.count < text.count, let host = try? WebURL.Host(utf8: written.utf8.span, advises: false) else {
       return nil

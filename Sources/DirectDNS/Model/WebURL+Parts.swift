@@ -201,10 +201,8 @@ extension WebURL {
   /// The URL for parsers that follow RFC 3986, such as Foundation's.
   ///
   /// A browser leaves `|`, `[`, `^`, a lone `%` and others as they are (WHATWG URL §1.3). Foundation assumes that a
-  /// text
-  /// with one of them is not encoded yet, and encodes all of it, including each `%`. The host stays as it is: a name
-  /// that
-  /// can be looked up has none of them.
+  /// text with one of them is not encoded yet, and encodes all of it, including each `%`. The host stays as it is: a
+  /// name that can be looked up has none of them.
   package var rfc3986: String {
     let text = href.utf8.span
     let host = Int(layout.hostStart)..<Int(layout.hostEnd)

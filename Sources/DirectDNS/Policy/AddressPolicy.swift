@@ -6,10 +6,9 @@
 ///
 /// The first of these that contains the host or the address decides: ``deniedSuffixes``, ``deniedNetworks``,
 /// ``allowedSuffixes``, ``allowedNetworks``, and then ``base``. An IPv4-mapped address and one under a NAT64 prefix
-/// stand
-/// for the IPv4 address inside: the networks apply to both, and ``base`` judges the one inside. The unspecified address
-/// (`0.0.0.0`, `::`) reaches this machine and is judged as its loopback address (`127.0.0.1`, `::1`), also if it is
-/// inside another address; a denied network counts if it contains either.
+/// stand for the IPv4 address inside: the networks apply to both, and ``base`` judges the one inside. The unspecified
+/// address (`0.0.0.0`, `::`) reaches this machine and is judged as its loopback address (`127.0.0.1`, `::1`), also if
+/// it is inside another address; a denied network counts if it contains either.
 ///
 /// Judging takes tens of nanoseconds, and allocates nothing for an address that may be used; the lists are searched one
 /// by one.
@@ -102,8 +101,7 @@ public struct AddressPolicy: Hashable, Sendable {
   ///   - host: the host that they were found for.
   /// - Returns: the others, in their order.
   /// - Throws: an error of code ``DirectDNSError/Code/addressForbidden`` when all of them are forbidden. It has the
-  ///   reason
-  ///   for the first one.
+  ///   reason for the first one.
   public func allowed(
     _ addresses: some Sequence<IPAddress>, for host: WebURL.Host
   ) throws(DirectDNSError) -> [IPAddress] {

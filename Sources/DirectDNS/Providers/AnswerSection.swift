@@ -102,8 +102,7 @@ struct ResponseFlags: Sendable, Hashable {
   /// Checks that a NOERROR response without a matching record is a negative answer, and not a referral.
   ///
   /// One that names a zone's servers is a referral (RFC 2308 §2.2). A server without recursion knows only its own
-  /// zones,
-  /// and not the target of an alias. Taken for a negative answer, such a response would replace a known answer.
+  /// zones, and not the target of an alias. Taken for a negative answer, such a response would replace a known answer.
   ///
   /// - Parameters:
   ///   - authority: the types of the authority section's records.

@@ -2,8 +2,8 @@
 extension DNSMessage {
   /// Reads a message.
   ///
-  /// Work is bounded by the message's length: a compression pointer must point to before the name it stands
-  /// in, so loops end at once, and counts that promise more than the bytes hold fail at the first missing byte.
+  /// Work is bounded by the message's length: a compression pointer must point to before the name that it is in, so
+  /// loops end at once, and counts that promise more than the bytes hold fail at the first missing byte.
   ///
   /// Malformed data of a record is kept as it came, since most records of a reply do not belong to the answer; the code
   /// that reads the answer checks those that do. Without exactly one question, it is an error in the answer section.
@@ -106,8 +106,8 @@ struct DNSMessageReader {
         guard position + 2 <= bytes.count else { throw error("a compression pointer is cut") }
         let target = (length & 0x3f) << 8 | Int(bytes[position + 1])
         guard target < limit else { throw error("a compression pointer that does not point back") }
-        // A name has at most 127 labels, and needs no more pointers than that: a chain of thousands, used by
-        // thousands of records, would cost a second for one reply.
+        // A name has at most 127 labels, and needs no more pointers than that: a chain of thousands, used by thousands
+        // of records, would cost a second for one reply.
         pointers += 1
         guard pointers <= Self.pointerLimit else { throw tooManyPointers }
         if end == nil { end = position + 2 }

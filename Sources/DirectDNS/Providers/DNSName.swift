@@ -2,7 +2,7 @@
 /// A domain name as DNS messages carry it: labels of bytes, compared without regard to ASCII case.
 ///
 /// A name may hold any bytes, a dot inside a label too, so it is not a ``HostName``; ``hostName`` gives that
-/// where the name is one. Source: RFC 1035 §3.1, RFC 4343.
+/// if the name is one. Source: RFC 1035 §3.1, RFC 4343.
 public struct DNSName: Hashable, Sendable, CustomStringConvertible {
   /// The uncompressed wire form in lower case: each label after its length, then a zero.
   let wire: [UInt8]
@@ -173,8 +173,7 @@ extension DNSName {
   }
 
   /// Reads a name as people write it to ask for records: a host name in any spelling, `.` for the root, or a name that
-  /// no
-  /// host can have, such as `*.example.com` or `a\.b.example.com`.
+  /// no host can have, such as `*.example.com` or `a\.b.example.com`.
   ///
   /// - Parameter text: such as `example.com`, `bücher.example`, `_sip._tcp.example.com`.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidName`` that says why the text is not a name.

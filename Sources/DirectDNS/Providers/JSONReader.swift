@@ -4,8 +4,8 @@
 /// Only at the end is it known that the whole text is JSON: no value may be used before.
 ///
 /// Our own parser, since a lookup over a JSON API costs some 20 µs in all and `JSONDecoder` alone takes most of that
-/// for
-/// a reply of 300 bytes; and since these APIs give the same value in several types, which `Codable` makes no shorter.
+/// for a reply of 300 bytes; and since these APIs give the same value in several types, which `Codable` makes no
+/// shorter.
 struct JSONReader {
   /// No DNS API nests more than four deep.
   static let depthLimit = 16

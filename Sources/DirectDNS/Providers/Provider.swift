@@ -54,7 +54,7 @@ public protocol Provider: Sendable, CustomStringConvertible, CustomReflectable {
   ///   - reply: what came back.
   ///   - question: what was asked; a reply to anything else is a failure.
   /// - Returns: addresses, or a negative answer.
-  /// - Throws: why the reply is no answer.
+  /// - Throws: why the reply is not an answer.
   func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer
 }
 
@@ -74,7 +74,7 @@ protocol BatchProvider: Provider {
   /// Reads a reply.
   ///
   /// - Returns: the result for each question; a failure for those that it does not answer.
-  /// - Throws: why the reply is no answer to any of them.
+  /// - Throws: why the reply is not an answer to any of them.
   func answers(
     from reply: HTTPReply, to questions: [AddressQuestion]
   ) throws(ProviderFailure) -> [AddressQuestion: Result<Answer, ProviderFailure>]
@@ -92,8 +92,7 @@ public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertibl
   /// What a failure says about the endpoint's health.
   public enum Kind: Hashable, Sendable {
     /// The endpoint does not work: no connection, TLS, time-out, 5xx, or a reply that is not a DNS reply. Three in a
-    /// row
-    /// open its breaker.
+    /// row open its breaker.
     case transport
     /// The endpoint works and cannot answer this question: an RCODE, or an error of its own format.
     case response
@@ -152,7 +151,7 @@ public protocol RecordProvider: Provider {
   ///   - reply: what came back.
   ///   - question: what was asked; a reply to anything else is a failure.
   /// - Returns: records, or a negative answer.
-  /// - Throws: why the reply is no answer.
+  /// - Throws: why the reply is not an answer.
   func records(from reply: HTTPReply, to question: DNSQuestion) throws(ProviderFailure) -> RecordAnswer
 }
 

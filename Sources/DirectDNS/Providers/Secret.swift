@@ -2,8 +2,7 @@
 /// A text that must not be shown: keys, tokens, signing secrets.
 ///
 /// Descriptions, dumps and string interpolation show `<redacted>`; only code of this package that signs or logs in
-/// reads
-/// the text.
+/// reads the text.
 public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable,
   ExpressibleByStringLiteral
 {

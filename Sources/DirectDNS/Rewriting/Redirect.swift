@@ -5,8 +5,7 @@ public import HTTPTypes
 ///
 /// A pure function of the request, the response and the rules: it resolves nothing and sends nothing, so that any HTTP
 /// client can use it. It works with names: restore the response to a ``DirectRequest`` first. Resolve, check and
-/// rewrite
-/// the next request again, since it may lead anywhere.
+/// rewrite the next request again, since it may lead anywhere.
 public struct Redirect: Hashable, Sendable {
   /// Which kind of body a request has.
   public enum Body: Hashable, Sendable {
@@ -41,9 +40,9 @@ public struct Redirect: Hashable, Sendable {
   ///   - hops: how many redirects were followed before this one.
   ///   - configuration: the rules.
   /// - Returns: the next request; nil if there is no redirect to follow, and the response is for the caller.
-  /// - Throws: `tooManyRedirects`; `redirectRefused` for a target that is not a URL of http or https (of ws or wss from
-  ///   there), or that the rules forbid; `bodyNotReplayable` if the body is needed again and can be sent only once;
-  ///   `invalidURL` if `request` has no valid URL. The message names origins, never paths, queries or user info.
+  /// - Throws: `tooManyRedirects`; `redirectRefused` for a target that is not a URL of http or https (for a WebSocket,
+  ///   of ws or wss), or that the rules forbid; `bodyNotReplayable` if the body is needed again and can be sent only
+  ///   once; `invalidURL` if `request` has no valid URL. The message names origins, never paths, queries or user info.
   public static func next(
     after response: HTTPResponse, to request: HTTPRequest, body: Body = .none, hops: Int,
     configuration: RedirectConfiguration = RedirectConfiguration()

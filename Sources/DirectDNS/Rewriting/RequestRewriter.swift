@@ -64,16 +64,8 @@ public struct RequestRewriter: Hashable, Sendable {
     case bypassed(RewriteOutcome.BypassReason)
   }
 
-  /// Decides where a request goes, before anything is rewritten.
+  /// Decides where a request goes, before anything is rewritten; `known` is the host as a name, if it was read already.
   ///
-  /// - Parameters:
-  ///   - fields: the request's header fields.
-  ///   - url: its URL.
-  ///   - host: the URL's host.
-  ///   - known: the host as a name; nil if it was not read yet.
-  ///   - answer: the addresses of the host.
-  ///   - throughProxy: whether it will go through a proxy.
-  /// - Returns: where it goes.
   /// - Throws: why it must not be sent.
   func judge(
     _ fields: HTTPFields, _ url: WebURL, _ host: WebURL.Host, _ known: HostName?, _ answer: [IPAddress],

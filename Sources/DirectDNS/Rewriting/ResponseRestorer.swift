@@ -6,8 +6,7 @@ public import HTTPTypes
 /// A server that was reached by its address may answer with it: in the `Domain` of a cookie, or in a `Location`. A
 /// client that followed it would lose the name, and keep cookies for an address that may serve others tomorrow. A value
 /// that does not name one of the addresses keeps its bytes, except that a relative reference becomes absolute. An
-/// invalid
-/// value keeps them too: restoring never makes it valid.
+/// invalid value keeps them too: restoring never makes it valid.
 public struct ResponseRestorer: Hashable, Sendable {
   /// The URL that was asked for, with the name: the response's URL.
   public let originalURL: WebURL
@@ -76,8 +75,7 @@ public struct ResponseRestorer: Hashable, Sendable {
   /// The value of `Set-Cookie`, without a `Domain` that is one of the addresses in any spelling.
   ///
   /// The cookie is then host-only, for the host of ``originalURL``. A cookie that a jar would refuse stays as it came:
-  /// one
-  /// with a control character, or with the prefix `__Host-`, which allows no `Domain` at all.
+  /// one with a control character, or with the prefix `__Host-`, which allows no `Domain` at all.
   public func setCookie(_ value: String) -> String {
     // A value with a control character is not a cookie (RFC 6265bis §5.6, step 1).
     guard !value.utf8.contains(where: ASCII.isControl), !Self.isHostCookie(value) else { return value }
@@ -209,7 +207,6 @@ extension HTTPField {
 
 extension HTTPFields {
   /// The values of `Set-Cookie` that are UTF-8: a `String` cannot hold other octets, and a different cookie would be
-  /// sent
-  /// back.
+  /// sent back.
   package var cookies: [String] { filter { $0.name == .setCookie && $0.isText }.map(\.value) }
 }

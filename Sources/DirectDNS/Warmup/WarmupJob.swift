@@ -6,9 +6,8 @@ public import ServiceLifecycle
 ///
 /// A job runs once, on a resolver that others may use at the same time; the answers are in the resolver's cache and
 /// store. Names that are fresh there cost no query, so a second job with the same names asks only for those that are
-/// due.
-/// No provider is asked faster than its rate allows, nor, after a 429, before its `Retry-After` is over. Besides the
-/// resolver's cache and ``WarmupPlan/KeepAlive/all``, memory grows by only about a dozen bytes per name.
+/// due. No provider is asked faster than its rate allows, nor, after a 429, before its `Retry-After` is over. Besides
+/// the resolver's cache and ``WarmupPlan/KeepAlive/all``, memory grows by only about a dozen bytes per name.
 ///
 /// <doc:WarmingUp> shows how a pipeline waits for it.
 public final class WarmupJob: Sendable {
@@ -192,14 +191,12 @@ extension WarmupJob: Service {
   /// Warms up, waits for the graceful shutdown of its service group, then flushes the resolver's store.
   ///
   /// Put it before the services that use the resolver, and let each of them begin with `try await warmup.ready`: a
-  /// group
-  /// starts its services in order but does not wait for them, and ends them in reverse order. A shutdown during the
-  /// warm-up stops it.
+  /// group starts its services in order but does not wait for them, and ends them in reverse order. A shutdown during
+  /// the warm-up stops it.
   ///
   /// - Throws: an error of code ``DirectDNSError/Code/warmupMissed`` if the minimum was not reached and the plan's
   ///   shortfall is ``WarmupPlan/Shortfall/thrown``, of code ``DirectDNSError/Code/fileUnusable`` if the names could
-  ///   not
-  ///   be read, or of code ``DirectDNSError/Code/shutDown`` if the shutdown came during the warm-up.
+  ///   not be read, or of code ``DirectDNSError/Code/shutDown`` if the shutdown came during the warm-up.
   public func run() async throws {
     let report = try await withGracefulShutdownHandler {
       try await warmUp()

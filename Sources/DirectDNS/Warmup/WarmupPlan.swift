@@ -182,7 +182,7 @@ public enum WarmupMinimum: Sendable, Hashable {
     }
   }
 
-  /// How many of a list of `names` names must have an address.
+  /// How many names must have an address, of that many in all.
   public func needed(of names: Int) -> Int {
     switch self {
     case .names(let count): max(0, count)
@@ -200,7 +200,7 @@ public enum WarmupMinimum: Sendable, Hashable {
   /// The share, limited to 0...1; NaN counts as 1.
   private static func bounded(_ share: Double) -> Double { share.isNaN ? 1 : min(max(share, 0), 1) }
 
-  /// Whether so many names are enough.
+  /// Whether that many names are enough.
   ///
   /// - Parameters:
   ///   - answered: the names that have an address.

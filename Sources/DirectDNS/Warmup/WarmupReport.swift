@@ -2,8 +2,7 @@
 /// The result of a warm-up.
 ///
 /// Its size does not depend on the number of names: lists stop at a limit, and say how many they left out. Every list
-/// has
-/// a fixed order, so that equal runs make equal reports, except for the times.
+/// has a fixed order, so that equal runs make equal reports, except for the times.
 public struct WarmupReport: Sendable, Hashable, Codable {
   /// The most failures, and the most rejected entries, that are listed.
   public static let listLimit = 1000

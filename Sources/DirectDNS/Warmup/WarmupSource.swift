@@ -70,8 +70,7 @@ public struct WarmupSource: Sendable {
   ///   - bytes: the text's bytes, cut anywhere.
   ///   - name: the name that reports show in place of a file's.
   /// - Returns: the source; if the sequence throws, the warm-up fails with that error if it is a ``DirectDNSError``,
-  ///   and
-  ///   otherwise with ``DirectDNSError/Code/fileUnusable``.
+  ///   and otherwise with ``DirectDNSError/Code/fileUnusable``.
   public static func lines<Bytes: AsyncSequence & Sendable>(_ bytes: Bytes, name: String) -> WarmupSource
   where Bytes.Element == [UInt8] {
     WarmupSource { handOn throws(DirectDNSError) in
@@ -93,8 +92,7 @@ public struct WarmupSource: Sendable {
   ///   - names: the names.
   ///   - name: the name that reports show in place of a file's.
   /// - Returns: the source; if the sequence throws, the warm-up fails with that error if it is a ``DirectDNSError``,
-  ///   and
-  ///   otherwise with ``DirectDNSError/Code/fileUnusable``.
+  ///   and otherwise with ``DirectDNSError/Code/fileUnusable``.
   public static func sequence<Names: AsyncSequence & Sendable>(_ names: Names, name: String = "sequence")
     -> WarmupSource where Names.Element == String
   {

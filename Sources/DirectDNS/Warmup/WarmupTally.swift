@@ -14,7 +14,7 @@ struct WarmupTally: Sendable {
     if isNew { report.names += 1 } else { report.duplicates += 1 }
   }
 
-  /// An entry is no name.
+  /// An entry is not a name.
   mutating func rejected(_ rejection: WarmupRejection) {
     guard report.rejected.count < WarmupReport.listLimit else {
       report.rejectedLeftOut += 1
